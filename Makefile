@@ -1,0 +1,85 @@
+# Every target sets itself up: a fresh clone needs Python 3.11+, git and the package registry.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.porch-setup
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check format format-check lint types layers docs requirements \
+	errors wheel bench torture sabotage clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## virtual environment with the locked dependencies
+
+# --inexact keeps pip and uv, which stand in the environment but not in the lock.
+$(STAMP): pyproject.toml uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "porch needs Python 3.11 or later; try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/uv --version 2>/dev/null | grep -q '^uv $(UV_VERSION)\b' \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv==$(UV_VERSION)'
+	@VIRTUAL_ENV='$(abspath $(VENV))' UV_PYTHON_DOWNLOADS=never \
+		$(BIN)/uv sync --locked --active --inexact --quiet
+	@touch $@
+
+demo: setup ## a whole project in a throw-away repository, with the scripted agent
+	@if [ -t 0 ]; then $(BIN)/porch demo; else $(BIN)/porch demo --yes; fi
+
+# A stale measurement would be combined with the new one, hence the erase; one that is smaller
+# than a page was cut short with its process, as some tests want, hence the find.
+test: setup ## all tests, with coverage
+	@mkdir -p build
+	@$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist loadgroup --durations=10 $(PYTEST_ARGS)
+	@find . -maxdepth 1 -name '.coverage.*' -size -8 -delete
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage json --quiet --fail-under=0
+	$(BIN)/coverage report
+	$(BIN)/python tools/coverage_floor.py build/coverage.json
+
+check: format-check lint types layers docs test ## everything that must hold before a change goes in
+
+format: setup ## rewrite the layout, sort the imports
+	$(BIN)/ruff check --quiet --select I --fix .
+	$(BIN)/ruff format .
+
+format-check: setup
+	$(BIN)/ruff format --check .
+
+lint: setup
+	$(BIN)/ruff check .
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup ## who may import whom
+	@$(BIN)/lint-imports --no-logo
+
+docs: requirements errors ## what the pages promise about the code
+
+requirements: setup ## requirements of resolved issues that no test names
+	$(BIN)/python tools/requirements.py
+
+errors: setup ## codes of findings that no page explains
+	$(BIN)/python tools/error_codes.py
+
+wheel: setup ## build the wheel and try what is in it (part of `make test` too)
+	$(BIN)/python -m pytest tests/house/test_wheel.py
+
+bench: setup ## ratios, medians, JSON out
+	$(BIN)/python bench/run.py
+
+torture: setup ## the large numbers: kills, wishes, byte cuts
+	PORCH_TORTURE=full $(BIN)/python -m pytest -m torture --timeout=0 --durations=10 $(PYTEST_ARGS)
+
+sabotage: setup ## each guard switched off in turn must turn a named test red
+	$(BIN)/python tools/sabotage.py
+
+clean: ## what can be made again; the environment stays
+	rm -rf build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Everything that can fail for outside reasons: files, processes, git, agents."""

@@ -1,0 +1,18 @@
+"""The ways a turn can come out; on its own, so that naming them costs nobody an import of more."""
+
+from typing import Literal
+
+Kind = Literal[
+    "ok",
+    "crashed",
+    "interrupted",
+    "timeout",
+    "refused",
+    "rate_limit",
+    "auth",
+    "server",
+    "bad_request",
+    "budget",
+    "max_turns",
+    "schema_missing",
+]

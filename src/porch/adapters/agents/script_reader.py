@@ -1,0 +1,218 @@
+"""Reading the scripted agent's script: all that is wrong is said at once, with its place."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast, get_args
+
+from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.script import Answer, Answers, Decided, Script, Verb
+from porch.dialects.fields import Fields, described
+from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects.yaml_tree import read_yaml
+from porch.errors import DefinitionError, Finding, errors_in
+
+T = TypeVar("T")
+Findings = list[Finding]
+
+
+def read_script(text: str, file: str) -> Script:
+    """The script, or DefinitionError with all findings; a relative witness stands beside it."""
+    findings: Findings = []
+    script = _script(read_yaml(text, file), file, findings)
+    if errors_in(findings):
+        raise DefinitionError(findings)
+    return script
+
+
+def load_script(path: str) -> Script:
+    """The script in a file; raises OSError where there is none."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return read_script(file.read(), path)
+
+
+def _script(node: Node, file: str, findings: Findings) -> Script:
+    fields = _mapping(node, "a script", findings)
+    if fields is None:
+        return Script()
+    agents = _table(fields.child("agents"), "agents", findings, _agent_entry)
+    reviews = _named(fields.child("reviews"), "reviews", findings, _reviewers)
+    decisions = _table(fields.child("decisions"), "decisions", findings, _decided)
+    witness = fields.text("witness")
+    fields.done()
+    beside = os.path.join(os.path.dirname(os.path.abspath(file)), witness) if witness else ""
+    return Script(agents, reviews, decisions, beside)
+
+
+def _mapping(node: Node, what: str, findings: Findings) -> Fields | None:
+    if isinstance(node, MapNode):
+        return Fields(node, what, findings)
+    message = f"{what} must be a mapping, not {described(node)}"
+    findings.append(Finding("wrong-type", message, node.place))
+    return None
+
+
+def _named(
+    node: Node | None, what: str, findings: Findings, read: Callable[[Node, str, Findings], T]
+) -> dict[str, T]:
+    if node is None or (isinstance(node, Scalar) and node.kind == "null"):
+        return {}
+    fields = _mapping(node, f"'{what}'", findings)
+    entries = fields.node.entries if fields else ()
+    return {e.key.text: read(e.value, f"'{e.key.text}' of {what}", findings) for e in entries}
+
+
+def _table(
+    node: Node | None, what: str, findings: Findings, read: Callable[[Fields], T]
+) -> dict[str, tuple[T, ...]]:
+    return _named(node, what, findings, lambda n, w, f: _entries(n, w, f, read))
+
+
+def _entries(
+    node: Node, what: str, findings: Findings, read: Callable[[Fields], T]
+) -> tuple[T, ...]:
+    """One entry may stand without the list around it."""
+    items = node.items if isinstance(node, ListNode) else (node,)
+    if not items:
+        message = f"{what} is an empty list"
+        findings.append(Finding("empty-list", message, node.place, "write an entry, or remove it"))
+    mappings = [_mapping(item, f"an entry of {what}", findings) for item in items]
+    return tuple(read(fields) for fields in mappings if fields is not None)
+
+
+def _reviewers(node: Node, what: str, findings: Findings) -> Mapping[str, Answers]:
+    return _table(node, what, findings, _review_entry)
+
+
+def _agent_entry(fields: Fields) -> tuple[Answer, ...]:
+    return _tries(fields, _agent_answer)
+
+
+def _review_entry(fields: Fields) -> tuple[Answer, ...]:
+    return _tries(fields, _review_answer)
+
+
+def _tries(fields: Fields, read: Callable[[Fields], Answer]) -> tuple[Answer, ...]:
+    """What stands beside `tries` holds for each of them that does not say otherwise."""
+    if "tries" not in fields:
+        return (read(fields),)
+    tries = _entries(fields.child("tries") or fields.node, "'tries'", fields.findings, lambda f: f)
+    shared = [entry for entry in fields.node.entries if entry.key.text != "tries"]
+    return tuple(read(_over(shared, each)) for each in tries)
+
+
+def _over(shared: list[Entry], fields: Fields) -> Fields:
+    own = {entry.key.text for entry in fields.node.entries}
+    if "tries" in own:
+        message = "a try holds no tries of its own"
+        fields.report(
+            "nested-tries", message, fields.place("tries"), "write them one after another"
+        )
+    kept = [entry for entry in shared if entry.key.text not in own]
+    node = MapNode((*kept, *fields.node.entries), fields.node.place)
+    return Fields(node, fields.what, fields.findings)
+
+
+def _acts(fields: Fields) -> dict[str, Any]:
+    orphan, printed, usage = map(fields.mapping, ("orphan", "print", "usage"))
+    acts = {
+        "ignore_sigint": fields.flag("ignore_sigint"),
+        "sleep_s": fields.number("sleep"),
+        "default": fields.flag("default"),
+        "write": _texts(fields, "write"),
+        "append": _texts(fields, "append"),
+        "delete": fields.list_of_text("delete"),
+        "run": _commands(fields),
+        "orphan_s": orphan.number("seconds", 60.0) if orphan else 0.0,
+        "tool": fields.text("tool"),
+        "print_bytes": printed.whole("bytes") if printed else 0,
+        "usd": usage.number("usd") if usage else 0.0,
+        "tokens": usage.whole("tokens") if usage else 0,
+        "hang": fields.flag("hang"),
+        "kill": fields.whole("kill"),
+        "crash": fields.whole("crash") if "crash" in fields else None,
+        "fail": _fail(fields),
+    }
+    fields.know("crash")
+    for inner in filter(None, (orphan, printed, usage)):
+        inner.done()
+    return acts
+
+
+def _agent_answer(fields: Fields) -> Answer:
+    reminder = fields.mapping("reminder")
+    answer = Answer(
+        **_acts(fields),
+        say=fields.text("say"),
+        signals=fields.list_of_text("signal") if "signal" in fields else None,
+        reason=fields.text("reason"),
+        final=fields.text("final") if "final" in fields else None,
+        reminder=_agent_answer(reminder) if reminder else None,
+    )
+    fields.know("signal", "final", "tries")
+    fields.done()
+    return answer
+
+
+def _review_answer(fields: Fields) -> Answer:
+    raw, verdict = fields.text("raw"), fields.text("verdict", "APPROVE")
+    summary, findings = fields.text("summary"), fields.list_of_text("findings")
+    answer = Answer(**_acts(fields), final=raw or review_text(verdict, summary, findings))
+    fields.know("tries")
+    fields.done()
+    return answer
+
+
+def review_text(verdict: str, summary: str = "", findings: tuple[str, ...] = ()) -> str:
+    """A review as our prompts ask for it."""
+    lines = [f"VERDICT: {verdict}", f"SUMMARY: {summary or 'Nothing to add.'}"]
+    listed = ["FINDINGS:", *(f"- {finding}" for finding in findings)] if findings else []
+    return "\n".join([*lines, *listed])
+
+
+def _texts(fields: Fields, key: str) -> dict[str, str]:
+    inner = fields.mapping(key)
+    return (
+        {entry.key.text: inner.text(entry.key.text) for entry in inner.node.entries}
+        if inner
+        else {}
+    )
+
+
+def _commands(fields: Fields) -> tuple[tuple[str, ...], ...]:
+    """One command as a list of words, or a list of such lists."""
+    node = fields.child("run")
+    if isinstance(node, ListNode) and node.items and isinstance(node.items[0], ListNode):
+        inner = MapNode(
+            tuple(Entry(Scalar(str(i), n.place), n) for i, n in enumerate(node.items)), node.place
+        )
+        each = Fields(inner, "'run'", fields.findings)
+        return tuple(filter(None, map(each.list_of_text, each.keys())))
+    words = fields.list_of_text("run")
+    return (words,) if words else ()
+
+
+def _fail(fields: Fields) -> str:
+    kind = fields.text("fail")
+    kinds = [known for known in get_args(Kind) if known != "ok"]
+    if kind and kind not in kinds:
+        message, fix = f"'{kind}' is not a way to fail", f"one of {', '.join(kinds)}"
+        fields.report("unknown-failure", message, fields.place("fail"), fix)
+    return kind
+
+
+def _decided(fields: Fields) -> Decided:
+    given = [verb for verb in get_args(Verb) if verb in fields]
+    fields.know(*get_args(Verb))
+    fields.done()
+    if len(given) != 1:
+        message = f"{fields.what} must decide exactly one thing"
+        fix = f"write one of {', '.join(get_args(Verb))}"
+        fields.report("one-decision", message, fields.node.place, fix)
+        return Decided("wait")
+    verb = cast(Verb, given[0])
+    return Decided(verb, "" if _true(fields, verb) else fields.required_text(verb))
+
+
+def _true(fields: Fields, verb: str) -> bool:
+    """`approve: true` and `wait: true` need no words; the others are nothing without."""
+    return verb in ("approve", "wait") and fields.flag(verb)

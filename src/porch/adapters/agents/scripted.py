@@ -1,0 +1,134 @@
+"""An agent that follows a script: the same road as the real ones, without their cost or moods."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, get_args
+
+import porch
+from porch.adapters.agents.base import (
+    CREDENTIALS,
+    Event,
+    Failed,
+    Final,
+    Outcome,
+    Prepared,
+    Probe,
+    Said,
+    Session,
+    Summary,
+    ToolEnded,
+    ToolStarted,
+    Turn,
+    Used,
+    Warned,
+    scrubbed,
+    summary_of,
+)
+from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.script import Script
+from porch.adapters.agents.scripted_process import Request, choose
+from porch.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from porch.adapters.process import Ended
+
+_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
+
+
+def prepare(turn: Turn) -> Prepared:
+    """Write down what is asked; the process is this interpreter, for it has porch for certain."""
+    prompt = os.path.join(turn.directory, "prompt.md")
+    _write(prompt, turn.prompt)
+    request = os.path.join(turn.directory, "request.json")
+    more = {"effect": turn.effect, "prompt_file": prompt, "resume": turn.resume}
+    asked = {**turn.request, **more}
+    _write(request, json.dumps({**asked, "chosen": _chosen(turn.script, asked)}))
+    # -P: a workspace may hold a file called json.py, and it must not be imported.
+    module = "porch.adapters.agents.scripted_process"
+    return Prepared(
+        argv=(sys.executable, "-P", "-m", module, turn.script, request),
+        env=scrubbed(os.environ, CREDENTIALS["scripted"]),
+        stdin_file=None,
+        output=os.path.join(turn.directory, "transcript.jsonl"),
+        errors=os.path.join(turn.directory, "errors.txt"),
+    )
+
+
+def _chosen(script: str, asked: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer, picked here so that the process need not read YAML.
+
+    A script that cannot be read is left to the process, which then ends with code 2.
+    """
+    if not script:
+        return choose(Script(), Request.of(asked))
+    from porch.adapters.agents.script_reader import load_script
+
+    try:
+        found = load_script(script)
+    except (DefinitionError, OSError):
+        return None
+    return choose(found, Request.of(asked))
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+_EVENTS: dict[str, Callable[[dict[str, Any]], Event]] = {
+    "session": lambda said: Session(str(said["id"])),
+    "text": lambda said: Said(str(said["text"])),
+    "tool_start": lambda said: ToolStarted(str(said["name"])),
+    "tool_end": lambda said: ToolEnded(str(said["output"])),
+    "usage": lambda said: Used(float(said["usd"]), int(said["tokens"])),
+    "final": lambda said: Final(str(said["text"])),
+    "failed": lambda said: Failed(str(said["text"]), _KINDS[said["kind"]]),
+}
+
+
+def feed(line: str) -> tuple[Event, ...]:
+    """The events of one line; a line that is none of ours is a warning, never a word of it."""
+    if not line.strip():
+        return ()
+    try:
+        said = json.loads(line)
+        return (_EVENTS[said["type"]](said),)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return (Warned(f"not an event: {line[:200]}"),)
+
+
+def finish(summary: Summary, ended: "Ended") -> Outcome:
+    """A final message is the outcome, however the process ended after it."""
+    kind, detail = _judged(summary, ended)
+    final = summary.final or ""
+    return Outcome(kind, final, summary.usd, summary.tokens, summary.session, detail)
+
+
+def _judged(summary: Summary, ended: "Ended") -> tuple[Kind, str]:
+    if summary.final is not None:
+        return "ok", ""
+    if ended.why != "exited":
+        return "timeout", f"ended by the {ended.why} limit after {ended.seconds:.1f} s"
+    if summary.failure is not None:
+        return summary.failure.kind, summary.failure.text
+    if ended.signal == signal.SIGINT:
+        return "interrupted", "interrupted before its final message"
+    if ended.code == 2:
+        return "bad_request", "the script or the request cannot be read; see the error output"
+    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
+    return "crashed", f"ended without a final message ({how})"
+
+
+def from_transcript(path: str) -> Outcome | None:
+    """The outcome, if the agent gave its final message before the runner that asked died."""
+    summary = summary_of(path, feed)
+    if summary.final is None:
+        return None
+    return Outcome("ok", summary.final, summary.usd, summary.tokens, summary.session)
+
+
+def probe() -> Probe:
+    return Probe(installed=True, version=porch.__version__)

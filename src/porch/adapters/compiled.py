@@ -1,0 +1,67 @@
+"""A compiled form of each protocol, kept by the stamps of its files, for the fast path."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from porch.adapters.where import Where
+
+Stamp = list[Any]
+
+
+def cached(where: Where, name: str) -> dict[str, Any] | None:
+    """What `protocols show` prints, if no file of the protocol has changed since."""
+    import json
+
+    try:
+        with open(_path(where, name), encoding="utf-8") as file:
+            kept = json.load(file)
+        if kept["search"] == _search(where, name) and kept["files"] == stamps(_names(kept)):
+            shown: dict[str, Any] = kept["shown"]
+            return shown
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None
+
+
+def keep(where: Where, name: str, files: list[str], shown: dict[str, Any]) -> None:
+    """A cache that cannot be written is no cache, and nobody's problem."""
+    import json
+
+    kept = {"search": _search(where, name), "files": stamps(files), "shown": shown}
+    path = _path(where, name)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        os.replace(f"{path}.{os.getpid()}.tmp", path)
+    except OSError:
+        return
+
+
+def stamps(files: list[str]) -> list[Stamp]:
+    found = []
+    for path in files:
+        known = os.stat(path)
+        found.append([path, known.st_size, known.st_mtime_ns])
+    return found
+
+
+def _names(kept: dict[str, Any]) -> list[str]:
+    return [path for path, _, _ in kept["files"]]
+
+
+def _search(where: Where, name: str) -> list[str]:
+    """The places before the found one must still be empty, or another file wins now."""
+    places = (
+        os.path.join(where.workspace, "codev", "protocols", name, "protocol.json"),
+        os.path.join(where.root, "codev", "protocols", name, "protocol.json"),
+        os.path.join(where.root, "codev-skeleton", "protocols", name, "protocol.json"),
+    )
+    return [path for path in dict.fromkeys(places) if os.path.exists(path)]
+
+
+def _path(where: Where, name: str) -> str:
+    safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in name)
+    return os.path.join(where.state_dir, "cache", f"protocol-{safe}.json")

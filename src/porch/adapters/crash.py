@@ -1,0 +1,64 @@
+"""Named places where a test may kill the process, so that promises about crashes can be tried."""
+
+from __future__ import annotations
+
+import os
+
+POINTS = (
+    "atomic.before-write",
+    "atomic.after-write",
+    "atomic.after-sync",
+    "atomic.before-rename",
+    "atomic.after-rename",
+    "atomic.after-directory-sync",
+    "journal.after-create",
+    "journal.before-cut",
+    "journal.after-cut",
+    "journal.after-cut-sync",
+    "journal.before-write",
+    "journal.after-write",
+    "journal.after-sync",
+    "repair.before-aside",
+    "repair.after-aside",
+    "repair.after-replace",
+    "lock.after-take",
+    "lock.after-sign",
+    "wish.before-write",
+    "wish.after-rename",
+    "wish.before-refuse",
+    "wish.after-refuse",
+    "wish.before-unlink",
+    "wish.after-unlink",
+    "payload.before-write",
+    "payload.after-rename",
+    "git.before-update-ref",
+    "git.after-update-ref",
+    "turn.before-spawn",
+    "turn.after-spawn",
+)
+
+
+def _armed(setting: str) -> dict[str, int]:
+    if not setting:
+        return {}
+    name, _, nth = setting.partition(":")
+    if name not in POINTS:
+        # A misspelt point would kill nothing, and the test that set it would prove nothing.
+        raise ValueError(f"PORCH_CRASH_AT={setting}: there is no crash point '{name}'")
+    return {name: int(nth or 1)}
+
+
+_hits_left = _armed(os.environ.get("PORCH_CRASH_AT", ""))
+
+
+def point(name: str) -> None:
+    if name in _hits_left:
+        _count_down(name)
+
+
+def _count_down(name: str) -> None:
+    _hits_left[name] -= 1
+    if _hits_left[name] == 0:
+        import signal
+
+        os.kill(os.getpid(), signal.SIGKILL)

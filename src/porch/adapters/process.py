@@ -1,0 +1,199 @@
+"""Running outside commands so that none of them can outlive the effect it belongs to."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Literal
+
+from porch.adapters.marks import VARIABLE, Marked, has_living, kill_all, marked, reap
+from porch.errors import OutsideError
+
+__all__ = ["Command", "Ended", "Marked", "Running", "marked", "reap", "start", "stop"]
+
+GRACE_S = 2.5
+TICK_S = 0.05
+
+OnOutput = Callable[[], bool]
+Why = Literal["exited", "idle", "wall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One outside command: a vector of words, or one text for the shell.
+
+    The environment is exactly `env` and the mark. Output files are appended to; `errors` may be
+    the same path as `output`.
+    """
+
+    argv: tuple[str, ...] | None
+    shell: str | None
+    cwd: str
+    env: Mapping[str, str]
+    stdin_file: str | None
+    output: str
+    errors: str
+    mark: str
+
+    def __post_init__(self) -> None:
+        if (self.argv is None) == (self.shell is None):
+            raise ValueError("a command is either words or a shell text")
+        if not self.mark or any(c.isspace() or c == "\0" for c in self.mark):
+            raise ValueError(f"a mark is one word, not {self.mark!r}")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        # The text is one argument: nothing is ever pasted into it.
+        return self.argv if self.argv is not None else ("/bin/sh", "-c", self.shell or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended; by the time one holds this, nothing of it is running any more."""
+
+    code: int | None
+    signal: int | None
+    why: Why
+    seconds: float
+
+
+def _silent() -> bool:
+    return False
+
+
+class Running:
+    """A started command: wait for it, or stop it from elsewhere."""
+
+    def __init__(self, command: Command, process: asyncio.subprocess.Process) -> None:
+        self.command = command
+        self.pid = process.pid
+        self._process = process
+        self._began = time.monotonic()
+
+    async def wait(
+        self,
+        idle_s: float | None = None,
+        wall_s: float | None = None,
+        on_output: OnOutput = _silent,
+        grace_s: float = GRACE_S,
+    ) -> Ended:
+        """Wait for the end, or end it when it says nothing for too long or takes too long.
+
+        `on_output` is called at every tick and answers whether it left output unread. Cancelling
+        this leaves the command running: whoever gives up on it calls `stop`.
+        """
+        ending = asyncio.ensure_future(self._process.wait())
+        try:
+            why = await self._watch(ending, idle_s, wall_s, on_output)
+        finally:
+            ending.cancel()
+        seconds = time.monotonic() - self._began
+        await self.stop(grace_s)
+        on_output()
+        return self._ended(why, seconds)
+
+    async def stop(self, grace_s: float = GRACE_S) -> None:
+        """End it and everything it started, whatever session that is in."""
+        await stop(self.command.mark, self.pid, grace_s)
+        await self._process.wait()
+
+    def _ended(self, why: Why, seconds: float) -> Ended:
+        code = self._process.returncode
+        if why != "exited" or code is None:
+            return Ended(None, None, why, seconds)
+        return Ended(code, None, why, seconds) if code >= 0 else Ended(None, -code, why, seconds)
+
+    async def _watch(
+        self,
+        ending: asyncio.Future[int],
+        idle_s: float | None,
+        wall_s: float | None,
+        on_output: OnOutput,
+    ) -> Why:
+        size, grew_at = self._size(), time.monotonic()
+        while True:
+            more = on_output()
+            await asyncio.wait({ending}, timeout=0 if more else TICK_S)
+            now, before, size = time.monotonic(), size, self._size()
+            grew_at = now if size > before else grew_at
+            if ending.done():
+                return "exited"
+            if wall_s is not None and now - self._began >= wall_s:
+                return "wall"
+            if idle_s is not None and now - grew_at >= idle_s:
+                return "idle"
+
+    def _size(self) -> int:
+        try:
+            return os.stat(self.command.output).st_size
+        except FileNotFoundError:
+            return 0
+
+
+async def start(command: Command) -> Running:
+    """Start in a session of its own, with output to files that survive this process."""
+    try:
+        with _files(command) as (stdin, output, errors):
+            process = await asyncio.create_subprocess_exec(
+                *command.words,
+                cwd=command.cwd,
+                env={**command.env, VARIABLE: command.mark},
+                stdin=stdin,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise OutsideError(
+            f"`{command.words[0]}` could not be started in {command.cwd}: {error}",
+            fix="is it installed, on PATH and executable, and does the directory exist?",
+        ) from error
+    return Running(command, process)
+
+
+@contextlib.contextmanager
+def _files(command: Command) -> Iterator[tuple[IO[bytes], IO[bytes], IO[bytes]]]:
+    with contextlib.ExitStack() as stack:
+        stdin = stack.enter_context(open(command.stdin_file or os.devnull, "rb"))
+        output = stack.enter_context(open(command.output, "ab", opener=_private))
+        same = command.errors == command.output
+        errors = (
+            output if same else stack.enter_context(open(command.errors, "ab", opener=_private))
+        )
+        yield stdin, output, errors
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+async def stop(mark: str, group: int, grace_s: float = GRACE_S) -> list[int]:
+    """Ask the group, wait, kill the group, then kill all who carry the mark.
+
+    SIGINT first, because agents write their last words on it; some ignore it, and some leave
+    children in other sessions, hence the rest. Returns who had to be killed by the mark.
+    """
+    if group == os.getpgrp():
+        raise ValueError("a command's group is never our own")
+    if _signalled(group, signal.SIGINT):
+        await _gone(group, grace_s)
+        _signalled(group, signal.SIGKILL)
+    return await asyncio.to_thread(kill_all, lambda found: found == mark)
+
+
+async def _gone(group: int, grace_s: float) -> None:
+    """The kernel tells nobody but parents of an end, so looking again and again is the only way."""
+    deadline = time.monotonic() + grace_s
+    for _ in iter(lambda: time.monotonic() < deadline and has_living(group), False):
+        await asyncio.sleep(TICK_S)
+
+
+def _signalled(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

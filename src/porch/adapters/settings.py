@@ -1,0 +1,255 @@
+"""What a person sets once: the project's file over their own, checked like a protocol."""
+
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from porch.errors import DefinitionError, Finding, OutsideError, Place, Severity, errors_in
+
+PROJECT_FILE = "codev/config.toml"
+USER_FILE = "config.toml"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The values that hold; `origin` says which file and line set each."""
+
+    commands: Mapping[str, str] = field(default_factory=dict)
+    claude_timeout: float = 600
+    consultation_timeout: float = 300
+    gate_poll_interval: float = 30
+    max_gate_wait: float = 86400
+    idle: float = 0
+    check: float = 600
+    agent: str = "claude"
+    trusted: bool = False
+    max_running: int = 4
+    back_off: float = 1.0
+    models: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Finding, ...] = ()
+
+    def origin(self, key: str) -> str:
+        """`default`, or the file and line that set it; keys are written `timeouts.check`."""
+        return self.origins.get(key, DEFAULT)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Key, value and where it comes from, for people."""
+        named = [(f"commands.{name}", text) for name, text in self.commands.items()]
+        known = [(key, getattr(self, each.attribute)) for key, each in KEYS.items()]
+        return [(key, _shown(value), self.origin(key)) for key, value in (*named, *known)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value must be, in words and as a test."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: the attribute it sets, what it must be, and what there is to say about it."""
+
+    attribute: str
+    kind: Kind
+    note: str = ""
+    only_user: bool = False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+TEXT = Kind("a text that is not empty", _is_text)
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+COUNT = Kind(
+    "a whole number of at least 1",
+    lambda value: _is_number(value) and isinstance(value, int) and value >= 1,
+)
+SECONDS = Kind("a number of seconds above 0", lambda value: _is_number(value) and value > 0)
+SECONDS_OR_OFF = Kind(
+    "a number of seconds, or 0 for none", lambda value: _is_number(value) and value >= 0
+)
+TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
+
+_LATER = "it is kept for the worktrees that `af` makes; `porch run` alone makes none"
+_VOUCH = "it counts only in your own settings: a project cannot vouch for itself"
+KEYS: Mapping[str, Key] = {
+    "timeouts.claude_timeout": Key("claude_timeout", SECONDS),
+    "timeouts.consultation_timeout": Key("consultation_timeout", SECONDS),
+    "timeouts.gate_poll_interval": Key("gate_poll_interval", SECONDS),
+    "timeouts.max_gate_wait": Key("max_gate_wait", SECONDS),
+    "timeouts.idle": Key("idle", SECONDS_OR_OFF),
+    "timeouts.check": Key("check", SECONDS),
+    "agent.name": Key("agent", TEXT),
+    "agent.trusted": Key("trusted", FLAG, only_user=True),
+    "agent.max_running": Key("max_running", COUNT),
+    "agent.back_off": Key("back_off", SECONDS_OR_OFF),
+    "panel.models": Key("models", TEXTS),
+    "worktree.setup": Key("setup", TEXTS, _LATER),
+    "worktree.copy": Key("copy", TEXTS, _LATER),
+    "worktree.link": Key("link", TEXTS, _LATER),
+}
+SECTIONS = ("commands", *dict.fromkeys(key.partition(".")[0] for key in KEYS))
+
+
+def user_directory(environ: Mapping[str, str]) -> str:
+    """Where a person's own settings lie."""
+    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
+    return os.path.join(base, "porch")
+
+
+def load(project_root: str, user_dir: str | None = None) -> Settings:
+    """The settings that hold here; raises DefinitionError with everything wrong in both files."""
+    own = user_directory(os.environ) if user_dir is None else user_dir
+    path = os.path.join(own, USER_FILE)
+    files = [
+        _File(path, _content(path), is_project=False),
+        _File(PROJECT_FILE, _content(os.path.join(project_root, PROJECT_FILE)), is_project=True),
+    ]
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for file in files:
+        for key, value in file.values():
+            values[key] = value
+            origins[key] = f"{file.name}:{file.place(key).line}"
+    findings = [finding for file in files for finding in file.findings]
+    if errors_in(findings):
+        raise DefinitionError(findings)
+    return _settings(values, origins, tuple(findings))
+
+
+def _settings(
+    values: Mapping[str, Any], origins: Mapping[str, str], notes: tuple[Finding, ...]
+) -> Settings:
+    front = "commands."
+    commands = {key[len(front) :]: text for key, text in values.items() if key.startswith(front)}
+    set_ = {KEYS[key].attribute: _frozen(values[key]) for key in values if key in KEYS}
+    return Settings(commands=commands, origins=origins, notes=notes, **set_)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        fix = "make it a file that you may read, or remove it"
+        raise OutsideError(f"the settings {path} cannot be read: {error.strerror}", fix) from error
+
+
+_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+_ASSIGNED = re.compile(r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'|\s*\.\s*)+?)\s*=")
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class _File:
+    """One settings file: what it sets, and everything that is wrong with it."""
+
+    def __init__(self, name: str, data: bytes, is_project: bool):
+        self.name = name
+        self.is_project = is_project
+        self.findings: list[Finding] = []
+        self._text = ""
+        self._tables = self._parsed(data)
+        self._lines = dict(reversed(list(_assignments(self._text))))
+
+    def _parsed(self, data: bytes) -> dict[str, Any]:
+        try:
+            self._text = data.decode("utf-8-sig")
+            return tomllib.loads(self._text)
+        except UnicodeDecodeError:
+            self._report("not-text", "the file is not UTF-8", Place(self.name), "save it as UTF-8")
+        except tomllib.TOMLDecodeError as error:
+            found = _TOML_PLACE.search(str(error))
+            at = (int(found[1]), int(found[2])) if found and found[1] else (0, 0)
+            message = _TOML_PLACE.sub("", str(error))
+            self._report("toml-syntax", message, Place(self.name, *at), "mend the line")
+        except RecursionError:
+            self._report("toml-syntax", "the file is nested too deeply", Place(self.name))
+        return {}
+
+    def _report(
+        self, code: str, message: str, place: Place, fix: str = "", severity: Severity = "error"
+    ) -> None:
+        self.findings.append(Finding(code, message, place, fix, severity))
+
+    def place(self, key: str) -> Place:
+        """Where a key is set, else its section; tomllib itself remembers no lines."""
+        line = self._lines.get(key) or self._lines.get(key.partition(".")[0]) or 1
+        return Place(self.name, line, 1)
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        for section, table in self._tables.items():
+            if section not in SECTIONS:
+                self._unknown(section, section, SECTIONS, "the settings")
+            elif not isinstance(table, dict):
+                self._wrong(section, section, "a table", table)
+            else:
+                for name, value in table.items():
+                    yield from self._value(section, name, value)
+
+    def _value(self, section: str, name: str, value: Any) -> Iterator[tuple[str, Any]]:
+        key = f"{section}.{name}"
+        known = Key("", TEXT) if section == "commands" else KEYS.get(key)
+        if known is None:
+            names = [each.partition(".")[2] for each in KEYS if each.startswith(f"{section}.")]
+            self._unknown(key, name, names, f"[{section}]")
+        elif not known.kind.fits(value):
+            self._wrong(key, name, known.kind.words, value)
+        elif known.only_user and self.is_project:
+            self._report("no-meaning", f"'{key}': {_VOUCH}", self.place(key), "", "warning")
+        else:
+            if known.note:
+                self._report("no-meaning", f"'{key}': {known.note}", self.place(key), "", "note")
+            yield key, value
+
+    def _unknown(self, key: str, name: str, known: Any, what: str) -> None:
+        near = get_close_matches(name, known, n=1)
+        fix = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
+        self._report("unknown-key", f"'{name}' is not a key of {what}", self.place(key), fix)
+
+    def _wrong(self, key: str, name: str, wanted: str, value: Any) -> None:
+        message = f"'{name}' must be {wanted}, not {value!r}"
+        self._report("wrong-type", message, self.place(key))
+
+
+def _assignments(text: str) -> Iterator[tuple[str, int]]:
+    """Every key and section header with its line, as far as a look at single lines can tell."""
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        header, assigned = _HEADER.match(line), _ASSIGNED.match(line)
+        if header:
+            table = _path(header[1])
+            yield table, number
+        elif assigned:
+            yield (f"{table}.{_path(assigned[1])}" if table else _path(assigned[1])), number
+
+
+def _path(written: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in written.split("."))

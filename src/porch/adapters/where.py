@@ -1,0 +1,71 @@
+"""Where we stand: repository and state directory, found with os alone because every command asks."""
+
+from __future__ import annotations
+
+import os
+
+
+class Where:
+    """The places of one project; `root` is the main checkout, `workspace` the one we stand in."""
+
+    __slots__ = ("common_dir", "root", "state_dir", "workspace")
+
+    def __init__(self, root: str, workspace: str, common_dir: str, state_dir: str):
+        self.root = root
+        self.workspace = workspace
+        self.common_dir = common_dir
+        self.state_dir = state_dir
+
+    def run_dir(self, name: str) -> str:
+        return os.path.join(self.state_dir, "runs", name)
+
+    def runs(self) -> list[str]:
+        """The names of all runs that have begun a journal."""
+        try:
+            names = sorted(os.listdir(os.path.join(self.state_dir, "runs")))
+        except OSError:
+            return []
+        return [n for n in names if os.path.exists(os.path.join(self.run_dir(n), "journal.jsonl"))]
+
+
+def find(start: str) -> Where:
+    """Walk up to a repository; outside one the directory with `codev/`, else the start itself."""
+    here = os.path.abspath(start)
+    for directory in _upwards(here):
+        dot = os.path.join(directory, ".git")
+        if os.path.isdir(dot):
+            return Where(directory, directory, dot, os.path.join(dot, "porch"))
+        if os.path.isfile(dot):
+            return _linked(directory, dot)
+        if _is_bare(directory):
+            return Where(directory, directory, directory, os.path.join(directory, "porch"))
+    root = next((d for d in _upwards(here) if os.path.isdir(os.path.join(d, "codev"))), here)
+    return Where(root, root, "", os.path.join(root, "codev", ".porch"))
+
+
+def _upwards(here: str) -> list[str]:
+    found = [here]
+    while os.path.dirname(found[-1]) != found[-1]:
+        found.append(os.path.dirname(found[-1]))
+    return found
+
+
+def _linked(directory: str, dot: str) -> Where:
+    """A linked worktree: its git directory names the one that all worktrees share."""
+    git_dir = os.path.join(directory, _first_line(dot).removeprefix("gitdir:").strip())
+    shared = _first_line(os.path.join(git_dir, "commondir"))
+    common = os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
+    root = os.path.dirname(common) if os.path.basename(common) == ".git" else directory
+    return Where(root, directory, common, os.path.join(common, "porch"))
+
+
+def _is_bare(directory: str) -> bool:
+    return all(os.path.exists(os.path.join(directory, n)) for n in ("HEAD", "objects", "refs"))
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""

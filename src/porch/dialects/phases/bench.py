@@ -1,0 +1,93 @@
+"""One phase on the workbench, and how its states lead onward and out of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from porch.dialects.phases.draft import Draft
+from porch.dialects.phases.layout import Layout, Stage
+from porch.dialects.phases.records import Definition, Phase
+from porch.dialects.phases.signals import Way
+from porch.dialects.phases.targets import Atlas
+from porch.errors import Place
+from porch.model.protocol import Actor, Guard, State, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What drawing a phase needs to know; `ways` holds the exits of each agent state."""
+
+    layout: Layout
+    atlas: Atlas
+    definition: Definition
+    draft: Draft
+    out: Target
+    ways: dict[str, tuple[Way, ...]]
+
+    @property
+    def phase(self) -> Phase:
+        return self.layout.phase
+
+    @property
+    def commit(self) -> str:
+        return f"{self.phase.id}:commit" if self.phase.commits else ""
+
+    @property
+    def completion(self) -> str:
+        is_checked = self.layout.is_last_of_loop and self.definition.phase_completion
+        return f"{self.phase.id}:phase_completion" if is_checked else ""
+
+    @property
+    def elsewhere(self) -> tuple[tuple[str, Target], ...]:
+        """Paths of signals that lead out of the phase to another place than usual."""
+        return tuple(
+            (f"{state}.{way.exit.name}", way.target)
+            for state, ways in self.ways.items()
+            for way in ways
+            if way.manner == "leave"
+        )
+
+    def add(self, name: str, actor: Actor, place: Place, description: str = "") -> None:
+        phase = self.phase
+        state = State(
+            name, phase.id, actor, phase.title, description or phase.description, self.layout.loop
+        )
+        self.draft.add(state, place)
+
+    def edge(self, state: str, exit_: str, *targets: Target, **more: Any) -> None:
+        self.draft.edge(self.phase.id, state, exit_, *targets, **more)
+
+    def budget(self, name: str, limit: int) -> str:
+        return self.draft.budget(self.phase.id, name, limit)
+
+    def failed(self, agent: Stage) -> Target:
+        return Target(f"failed:{agent.state}")
+
+    def go_on(self, state: str, exit_: str, stage: Stage, **more: Any) -> None:
+        """To the stage behind `stage`, or out of the phase."""
+        following = self.layout.after(stage)
+        if following is None:
+            self.leave(state, exit_, **more)
+        else:
+            self.edge(state, exit_, Target(following.state), **more)
+
+    def leave(
+        self,
+        state: str,
+        exit_: str,
+        guards: Iterable[Guard] = (),
+        ignoring: Iterable[str] = (),
+        **more: Any,
+    ) -> None:
+        """Out of the phase: by way of its commit, and to where its agents asked to go."""
+        if self.commit and state != self.commit and not more.pop("uncommitted", False):
+            self.edge(state, exit_, Target(self.commit), guards=guards, **more)
+            return
+        for path, target in self.elsewhere:
+            if path not in ignoring:
+                asked = (*guards, Guard(path))
+                self.edge(state, exit_, self.outside(target), guards=asked, leaves=True, **more)
+        self.edge(state, exit_, self.outside(self.out), guards=guards, leaves=True, **more)
+
+    def outside(self, target: Target) -> Target:
+        return Target(self.completion) if target.next_of and self.completion else target

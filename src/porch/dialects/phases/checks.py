@@ -1,0 +1,225 @@
+"""Check states: behind an agent, as a step, behind an approval, at the end of a plan phase."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from porch.dialects.nodes import Scalar
+from porch.dialects.phases.bench import Bench
+from porch.dialects.phases.layout import Stage
+from porch.dialects.phases.records import CheckRecord, Verification
+from porch.errors import Finding
+from porch.model.protocol import Check, Command, Guard, Target
+
+FAILED = "failed"
+UNMEASURED = "unmeasured"
+RECHECKS = 3
+RETRY = "retry"
+
+
+def failures(state: str) -> tuple[str, str]:
+    return f"{state}.{FAILED}", f"{state}.{UNMEASURED}"
+
+
+Link = tuple[CheckRecord, ...] | Verification
+
+
+def chain_of(bench: Bench, agent: Stage) -> tuple[str, ...]:
+    """The check states between an agent that has finished and whoever looks at its work."""
+    return tuple(_links(bench, agent))
+
+
+def _links(bench: Bench, agent: Stage) -> dict[str, Link]:
+    is_checked = bench.layout.leaves(agent) or any(
+        way.manner == "via" for way in bench.ways[agent.state]
+    )
+    owner = bench.phase.id if len(bench.layout.agents) == 1 else agent.state
+    links: dict[str, Link] = {}
+    if is_checked and bench.layout.checks:
+        links[f"{owner}:checks"] = bench.layout.checks
+    if is_checked and bench.phase.verification:
+        links[f"{owner}:verification"] = bench.phase.verification
+    return links
+
+
+def measures(bench: Bench, agent: Stage) -> bool:
+    """Whether passing the chain proves anything."""
+    verification = bench.phase.verification
+    records = bench.layout.checks + (verification.checks if verification else ())
+    return bool(chain_of(bench, agent)) and any(not r.command.optional for r in records)
+
+
+def draw_chain(bench: Bench, agent: Stage) -> None:
+    links = _links(bench, agent)
+    behind = [*links, ""][1:]
+    for (state, link), onward in zip(links.items(), behind, strict=True):
+        passed = _to(bench, onward) if onward else _past_chain(bench, agent)
+        if isinstance(link, Verification):
+            _draw_verification(bench, state, link, agent, passed)
+        else:
+            draw_checks(bench, state, link, agent, passed)
+
+
+Passing = Callable[..., None]
+
+
+def _to(bench: Bench, state: str) -> Passing:
+    return lambda here, **more: bench.edge(here, "passed", Target(state), **more)
+
+
+def _past_chain(bench: Bench, agent: Stage) -> Passing:
+    """A signal that aimed at another stage of the phase is followed once the checks have passed."""
+
+    def passing(here: str, **more: object) -> None:
+        for way in bench.ways[agent.state]:
+            if way.manner == "via":
+                guard = Guard(f"{agent.state}.{way.exit.name}")
+                bench.edge(here, "passed", way.target, guards=(guard,), **more)
+        bench.go_on(here, "passed", agent, **more)
+
+    return passing
+
+
+def draw_check_step(bench: Bench, stage: Stage, record: CheckRecord) -> None:
+    agent = bench.layout.last_agent_before(stage)
+    draw_checks(
+        bench,
+        stage.state,
+        (record,),
+        agent,
+        lambda here, **more: bench.go_on(here, "passed", stage, **more),
+    )
+
+
+def draw_checks(
+    bench: Bench, state: str, records: tuple[CheckRecord, ...], agent: Stage, passed: Passing
+) -> None:
+    bench.add(state, Check(commands(records)), records[0].place)
+    bench.draft.shown(bench.phase.id, "Failed checks", *failures(state))
+    budgets = [
+        bench.budget(f"{state}.{record.command.name}", record.max_retries) for record in records
+    ]
+    passed(state, resets=budgets, forgets=failures(state))
+    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
+        forgets = (f"{state}.{other}",)
+        telling = [record for record in records if not record.command.optional] or records
+        for record in telling:
+            guard = Guard(f"{state}.{exit_}", "has", record.command.name)
+            _draw_failure(bench, state, exit_, record, agent, (guard,), forgets)
+        _draw_failure(bench, state, exit_, telling[0], agent, (), forgets)
+
+
+def _draw_failure(
+    bench: Bench,
+    state: str,
+    exit_: str,
+    record: CheckRecord,
+    agent: Stage,
+    guards: Iterable[Guard],
+    forgets: Iterable[str],
+) -> None:
+    bench.edge(
+        state,
+        exit_,
+        _fail_target(bench, record, agent),
+        guards=guards,
+        charges=f"{state}.{record.command.name}",
+        spent=bench.failed(agent),
+        forgets=forgets,
+        delay_s=record.delay_s,
+        place=record.place,
+    )
+
+
+def _fail_target(bench: Bench, record: CheckRecord, agent: Stage) -> Target:
+    word = record.on_fail if record.on_fail is not None else bench.phase.ways.on_fail
+    retry = Target(agent.state)
+    if word is None or word.kind == "null" or (word.text == RETRY and not _is_phase(bench, word)):
+        return retry
+    goal = bench.atlas.goal(word, bench.layout, f"'on_fail' in '{bench.phase.id}'")
+    if goal is None:
+        return retry
+    if goal.onward or goal.phase >= len(bench.atlas.order):
+        message = f"'on_fail' in '{bench.phase.id}' goes on as if nothing had failed"
+        fix = "write 'retry' or a phase, or make the check optional"
+        bench.draft.findings.append(Finding("wrong-value", message, word.place, fix))
+        return retry
+    return goal.target
+
+
+def _is_phase(bench: Bench, word: Scalar) -> bool:
+    return word.text in bench.atlas.layouts
+
+
+def commands(records: Iterable[CheckRecord]) -> tuple[Command, ...]:
+    return tuple(record.command for record in records)
+
+
+def _draw_verification(
+    bench: Bench, state: str, verification: Verification, agent: Stage, passed: Passing
+) -> None:
+    bench.add(state, Check(commands(verification.checks)), verification.place)
+    bench.draft.shown(bench.phase.id, "Failed verification", *failures(state))
+    budget = bench.budget(f"{bench.phase.id}:verification", verification.max_retries)
+    gate = bench.layout.gate_ahead(agent)
+    passed(state, resets=(budget,), forgets=failures(state))
+    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
+        bench.edge(
+            state,
+            exit_,
+            Target(agent.state),
+            charges=budget,
+            spent=Target(gate.state) if gate else bench.failed(agent),
+            forgets=(f"{state}.{other}",),
+        )
+
+
+def recheck_commands(bench: Bench) -> tuple[Command, ...]:
+    """Everything a phase measures, once; a verification may reuse the name of a check."""
+    found = {command.name: command for command in commands(bench.phase.checks)}
+    verification = bench.phase.verification
+    for command in commands(verification.checks) if verification else ():
+        if found.get(command.name, command) != command:
+            name = f"verification-{command.name}"
+            found[name] = replace(command, name=name)
+        else:
+            found[command.name] = command
+    return tuple(found.values())
+
+
+def draw_recheck(bench: Bench, gate: Stage, passed: Passing) -> None:
+    """An approval stands on fresh evidence: what is stale is measured again."""
+    state = f"{bench.phase.id}:recheck"
+    agent = bench.layout.mender(gate)
+    bench.add(state, Check(recheck_commands(bench), reuse=True), gate.place)
+    bench.draft.shown(bench.phase.id, "Failed after the approval", *failures(state))
+    budget = bench.budget(state, RECHECKS)
+    passed(state, resets=(budget,), forgets=failures(state))
+    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
+        bench.edge(
+            state,
+            exit_,
+            Target(agent.state),
+            charges=budget,
+            spent=bench.failed(agent),
+            forgets=(f"{state}.{other}",),
+        )
+
+
+def draw_phase_completion(bench: Bench) -> None:
+    """The last look at a plan phase; a failure begins it again."""
+    state, records = bench.completion, bench.definition.phase_completion
+    loop = bench.layout.loop
+    budget = bench.draft.budget("", "phase_completion", max(r.max_retries for r in records))
+    agent = bench.layout.mender(None)
+    bench.add(state, Check(commands(records)), records[0].place)
+    bench.draft.completions[loop] = failures(state)
+    bench.edge(state, "passed", Target(next_of=loop), resets=(budget,), forgets=failures(state))
+    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
+        bench.edge(
+            state,
+            exit_,
+            Target(bench.atlas.layouts[loop].first),
+            charges=budget,
+            spent=bench.failed(agent),
+            forgets=(f"{state}.{other}",),
+        )

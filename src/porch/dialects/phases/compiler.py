@@ -1,0 +1,111 @@
+"""Records into the model: every phase is laid out, drawn, and then the whole is made to end."""
+
+from dataclasses import replace
+
+from porch.dialects.phases.agents import draw_agent, draw_blocked, draw_failed
+from porch.dialects.phases.bench import Bench
+from porch.dialects.phases.checks import draw_check_step, draw_phase_completion
+from porch.dialects.phases.draft import COMPLETE, Draft, drawn_protocol
+from porch.dialects.phases.endings import bound_cycles, draw_commit, draw_ends
+from porch.dialects.phases.forms import Findings
+from porch.dialects.phases.gates import draw_behind_gate, draw_gate
+from porch.dialects.phases.inputs import with_inputs
+from porch.dialects.phases.layout import Layout, Stage, lay_out
+from porch.dialects.phases.loops import draw_loops, looped
+from porch.dialects.phases.panels import draw_panel, draw_undecided
+from porch.dialects.phases.records import CheckRecord, Consultation, Definition, Gate, Phase
+from porch.dialects.phases.signals import ways_of
+from porch.dialects.phases.targets import Atlas
+from porch.errors import Finding
+from porch.model.protocol import Protocol, Target
+
+
+def compile_definition(
+    definition: Definition, prompts_dir: str, findings: Findings
+) -> tuple[Protocol | None, Draft]:
+    draft = Draft(findings)
+    atlas = _atlas(definition, findings)
+    if not atlas.layouts:
+        return None, draft
+    for layout in atlas.layouts.values():
+        _draw_phase(_bench(layout, atlas, definition, draft), prompts_dir)
+    draw_ends(draft, definition)
+    draw_loops(draft, atlas, definition)
+    bound_cycles(draft, atlas)
+    return _protocol(definition, atlas, draft), draft
+
+
+def _protocol(definition: Definition, atlas: Atlas, draft: Draft) -> Protocol:
+    blank = Protocol(
+        definition.name,
+        _initial(definition, atlas),
+        {},
+        (),
+        definition.version,
+        definition.description,
+        definition.subject,
+        limits=definition.limits,
+    )
+    return with_inputs(drawn_protocol(draft, blank), draft)
+
+
+def _atlas(definition: Definition, findings: Findings) -> Atlas:
+    working = [phase for phase in definition.phases if not phase.is_end]
+    ends = {phase.id for phase in definition.phases if phase.is_end} | set(definition.ends)
+    order = tuple(phase.id for phase in definition.phases)
+    laid = [_laid_out(phase, order, findings) for phase in working]
+    layouts = {layout.phase.id: layout for layout in laid if layout is not None}
+    atlas = Atlas(layouts, order, frozenset(ends), findings)
+    return replace(atlas, layouts=looped(layouts, order))
+
+
+def _laid_out(phase: Phase, order: tuple[str, ...], findings: Findings) -> Layout | None:
+    return lay_out(phase, order.index(phase.id), findings)
+
+
+def _bench(layout: Layout, atlas: Atlas, definition: Definition, draft: Draft) -> Bench:
+    out = atlas.leave(layout)
+    ways = {agent.state: ways_of(layout, agent, definition, atlas) for agent in layout.agents}
+    return Bench(layout, atlas, definition, draft, out, ways)
+
+
+def _draw_phase(bench: Bench, prompts_dir: str) -> None:
+    """In the order of travel, because that is how far along a run is said to be."""
+    layout = bench.layout
+    for stage in layout.main:
+        _draw_stage(bench, stage, prompts_dir)
+        if stage.kind == "panel" and layout.reviser is not None:
+            draw_agent(bench, layout.reviser, prompts_dir)
+    draw_commit(bench)
+    if bench.completion:
+        draw_phase_completion(bench)
+    if layout.panel is not None:
+        draw_undecided(bench, layout.panel)
+    for agent in layout.agents:
+        draw_failed(bench, agent)
+        draw_blocked(bench, agent)
+
+
+def _draw_stage(bench: Bench, stage: Stage, prompts_dir: str) -> None:
+    match stage.work:
+        case None:
+            draw_agent(bench, stage, prompts_dir)
+        case CheckRecord() as record:
+            draw_check_step(bench, stage, record)
+        case Consultation() as said:
+            draw_panel(bench, stage, said)
+        case Gate() as gate:
+            draw_gate(bench, stage, gate)
+            draw_behind_gate(bench, stage)
+
+
+def _initial(definition: Definition, atlas: Atlas) -> Target:
+    first = Target(next(iter(atlas.layouts.values())).first)
+    if definition.initial is None or definition.initial.kind == "null":
+        return first
+    goal = atlas.goal(definition.initial, None, "'initial'")
+    if goal is not None and goal.target == COMPLETE:
+        message = "'initial' begins the protocol at its end"
+        fix = f"write '{first.state}'"
+        atlas.findings.append(Finding("wrong-value", message, definition.initial.place, fix))
+    return goal.target if goal is not None else first

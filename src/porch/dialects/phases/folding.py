@@ -1,0 +1,175 @@
+"""The oldest files keep gates and transitions beside the phases; here they are put into them."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects.phases.forms import Findings, Form, did_you_mean, good_entries, wrong
+from porch.dialects.phases.part_reader import gate_of, is_null
+from porch.dialects.phases.records import Gate, Phase, Signal, Ways
+from porch.errors import Finding
+
+Phases = dict[str, Phase]
+
+
+def fold_gates(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    table = {phase.id: phase for phase in phases}
+    for entry in _entries(form, "gates"):
+        if isinstance(entry.value, MapNode):
+            inner = Form(entry.value, "gate", f"gate '{entry.key.text}'", form.findings)
+            _fold_gate(inner, entry.key, table)
+        else:
+            wrong(entry.value, f"gate '{entry.key.text}'", "a mapping", form.findings)
+    return tuple(table.values())
+
+
+def _entries(form: Form, key: str) -> tuple[Entry, ...]:
+    """A mapping of names, or a list of mappings that carry their name in `id` or `name`."""
+    node = form.child(key)
+    if node is None or is_null(node):
+        return ()
+    if isinstance(node, MapNode):
+        return good_entries(node, f"'{key}'", form.findings)
+    if not isinstance(node, ListNode):
+        wrong(node, f"'{key}'", "a mapping or a list", form.findings)
+        return ()
+    return tuple(Entry(_own_name(item), item) for item in node.items)
+
+
+def _own_name(item: Node) -> Scalar:
+    named = (item.get("name") or item.get("id")) if isinstance(item, MapNode) else None
+    return named if isinstance(named, Scalar) else Scalar("", item.place)
+
+
+def _fold_gate(form: Form, key: Scalar, table: Phases) -> None:
+    gate = gate_of(form)
+    gate = replace(gate, name=gate.name or key.text, place=key.place)
+    user = next((p for p in table.values() if p.gate and p.gate.name == gate.name), None)
+    where = form.word("phase") or gate.after
+    if user is not None and user.gate is not None:
+        table[user.id] = replace(user, gate=_filled(user.gate, gate))
+    elif where is None or is_null(where):
+        message = f"{form.what} stands behind no phase"
+        fix = "write 'after' with a state, or name it in the phase's 'gate'"
+        form.report("unplaced-gate", message, key.place, fix)
+    else:
+        _place_gate(form, gate, where, table)
+
+
+def _filled(own: Gate, common: Gate) -> Gate:
+    return replace(
+        own,
+        description=own.description or common.description,
+        requires=own.requires or common.requires,
+        after=own.after or common.after,
+        next=own.next or common.next,
+        artifacts=own.artifacts or common.artifacts,
+    )
+
+
+def _place_gate(form: Form, gate: Gate, where: Scalar, table: Phases) -> None:
+    phase = _owner(where.text, table)
+    if phase is None:
+        message = f"{form.what} stands behind '{where.text[:80]}', which is not a phase"
+        form.report("unknown-state", message, where.place, did_you_mean(where.text, table))
+    elif phase.gate is not None:
+        message = f"phase '{phase.id}' has a gate already"
+        form.report("said-twice", message, gate.place, "keep one gate for each phase")
+    else:
+        table[phase.id] = replace(phase, gate=replace(gate, after=gate.after or where))
+
+
+def _owner(state: str, table: Phases) -> Phase | None:
+    return table.get(state) or table.get(state.partition(":")[0])
+
+
+def fold_transitions(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+    """Transitions of a state become its phase's ways and signals."""
+    table = {phase.id: phase for phase in phases}
+    for entry in _transitions(form):
+        phase = _owner(entry.key.text, table)
+        if phase is None:
+            message = f"'transitions' begins at '{entry.key.text[:80]}', which is not a phase"
+            form.report(
+                "unknown-state", message, entry.key.place, did_you_mean(entry.key.text, table)
+            )
+        elif isinstance(entry.value, MapNode):
+            what = f"transition of '{entry.key.text}'"
+            inner = Form(entry.value, "state_transition", what, form.findings)
+            table[phase.id] = _with_transition(phase, entry.key, inner)
+        elif isinstance(entry.value, Scalar):
+            table[phase.id] = _leading(phase, entry.key, entry.value, form.findings)
+        else:
+            wrong(entry.value, "a transition", "a target or a mapping", form.findings)
+    return tuple(table.values())
+
+
+def _transitions(form: Form) -> tuple[Entry, ...]:
+    node = form.child("transitions")
+    if isinstance(node, MapNode):
+        return tuple(entry for entry in node.entries if not entry.key.text.startswith(("$", "_")))
+    if not isinstance(node, ListNode):
+        if node is not None and not is_null(node):
+            wrong(node, "'transitions'", "a mapping or a list", form.findings)
+        return ()
+    entries = []
+    for item in node.items:
+        begin = item.get("from") if isinstance(item, MapNode) else None
+        if isinstance(begin, Scalar) and begin.kind == "text":
+            entries.append(Entry(begin, item))
+        else:
+            wrong(item, "a transition", "a mapping with 'from' and 'to'", form.findings)
+    return tuple(entries)
+
+
+def _with_transition(phase: Phase, begin: Scalar, form: Form) -> Phase:
+    form.word("from")
+    form.note("wait_for", "a gate is waited for where it stands")
+    signal, to = form.word("on"), form.word("to")
+    if signal is not None and to is not None and signal.kind == "text":
+        phase = replace(phase, signals=(*phase.signals, Signal(signal.text, signal.place, to)))
+    elif to is not None:
+        phase = _leading(phase, begin, to, form.findings)
+    for key in ("default", "on_complete", "on_backpressure_pass", "on_gate_pass"):
+        word = form.word(key)
+        if word is not None:
+            passes = key == "on_gate_pass" and phase.gate is not None
+            phase = (
+                _gate_pass(phase, word) if passes else _leading(phase, begin, word, form.findings)
+            )
+    fail = form.word("on_fail", "on_backpressure_fail")
+    every = form.word("on_all_phases_complete")
+    ways = phase.ways
+    return replace(
+        phase,
+        ways=Ways(ways.on_complete, ways.on_fail or fail, ways.on_all_complete or every),
+    )
+
+
+def _gate_pass(phase: Phase, word: Scalar) -> Phase:
+    gate = phase.gate
+    return replace(phase, gate=replace(gate, next=gate.next or word)) if gate else phase
+
+
+def _leading(phase: Phase, begin: Scalar, to: Scalar, findings: Findings) -> Phase:
+    """From one step to the next of the same phase is what the order of steps says anyway."""
+    own, colon, step = to.text.partition(":")
+    said = phase.ways.on_complete
+    if own == phase.id and colon:
+        _check_step_order(phase, begin, to, step, findings)
+        return phase
+    if said is not None and said.text != to.text:
+        message = f"phase '{phase.id}' leads to '{said.text[:80]}' and to '{to.text[:80]}'"
+        findings.append(Finding("said-twice", message, to.place, "keep one of the two"))
+    return replace(phase, ways=replace(phase.ways, on_complete=said or to))
+
+
+def _check_step_order(
+    phase: Phase, begin: Scalar, to: Scalar, step: str, findings: Findings
+) -> None:
+    names = [part.name for part in phase.steps]
+    here = begin.text.partition(":")[2]
+    if (here, step) not in pairwise(names):
+        message = f"'{to.text[:80]}' does not come right after '{begin.text[:80]}'"
+        fix = "put the steps of the phase into the order in which they run"
+        findings.append(Finding("step-order", message, to.place, fix))

@@ -1,0 +1,138 @@
+"""Reading one mapping of a phases file: known keys come from the table, words get checked."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from porch.dialects.fields import Fields, described
+from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects.phases.keys import KEYS
+from porch.errors import Finding, Place
+
+# More of the same kind helps nobody, and a hostile file must not cost minutes of comparing.
+MOST_ALIKE = 20
+MOST_ENTRIES = 200
+
+_NAME = re.compile(r"\w(?:[\w-]{0,78}\w)?")
+_MODEL = re.compile(r"\w[\w.-]{0,79}")
+_DRIVE = re.compile(r"[A-Za-z]:")
+Findings = list[Finding]
+
+
+class Form(Fields):
+    """A mapping of a known kind; what is no key of that kind is reported at once."""
+
+    def __init__(self, node: MapNode, kind: str, what: str, findings: Findings):
+        super().__init__(node, what, findings)
+        self.know(*KEYS[kind])
+        foreign = [key for key in self.unknown_keys() if not key.startswith(("$", "_"))]
+        for key in foreign[:MOST_ALIKE]:
+            self._report_unknown(key, KEYS[kind])
+
+    def _report_unknown(self, key: str, known: Iterable[str]) -> None:
+        fix = did_you_mean(key, known)
+        message = f"'{key}' is not a key of {self.what}"
+        place = self._keys[key]
+        if fix:
+            self.report("unknown-key", message, place, fix)
+        else:
+            self.report("unknown-key", message, place, "remove it: nothing reads it", "warning")
+
+    def word(self, *keys: str) -> Scalar | None:
+        """The first of these keys that is there, as a word that leads somewhere; null counts."""
+        given = [key for key in keys if key in self]
+        for key in given[1:]:
+            message = f"'{given[0]}' and '{key}' of {self.what} say the same thing"
+            self.report("said-twice", message, self.place(key), f"keep '{given[0]}'")
+        return self._word(given[0]) if given else None
+
+    def _word(self, key: str) -> Scalar | None:
+        node = self.child(key)
+        if isinstance(node, Scalar) and (node.kind == "null" or self.text(key).strip()):
+            return node
+        if isinstance(node, Scalar) and node.kind in ("text", "number"):
+            self.report("missing-key", f"'{key}' of {self.what} is empty", node.place)
+        elif node is not None:
+            self.text(key)
+        return None
+
+    def words(self, key: str) -> tuple[Scalar, ...]:
+        """A list of names, each with its place."""
+        self.list_of_text(key)
+        node = self.child(key)
+        items: tuple[Node, ...] = (
+            node.items if isinstance(node, ListNode) else (node,) if node else ()
+        )
+        return tuple(
+            item for item in items if isinstance(item, Scalar) and item.kind in ("text", "number")
+        )
+
+    def paths(self, *keys: str) -> tuple[str, ...]:
+        """Files of the project; nothing may lead out of it."""
+        found = [word for key in keys for word in self.words(key)]
+        return tuple(word.text for word in found if stays_inside(word, self.findings))
+
+    def path(self, key: str) -> str:
+        text = self.text(key)
+        word = Scalar(text, self.place(key))
+        return text if not text or stays_inside(word, self.findings) else ""
+
+    def form(self, key: str, kind: str) -> "Form | None":
+        inner = self.mapping(key)
+        return Form(inner.node, kind, inner.what, self.findings) if inner else None
+
+    def named(self, key: str) -> tuple[Entry, ...]:
+        """The entries of a mapping from names to anything; impossible names are left out."""
+        inner = self.mapping(key)
+        return good_entries(inner.node, inner.what, self.findings) if inner else ()
+
+
+def good_entries(node: MapNode, what: str, findings: Findings) -> tuple[Entry, ...]:
+    wanted = [entry for entry in node.entries if not entry.key.text.startswith(("$", "_"))]
+    kept = tuple(limited(wanted, what, node.place, findings))
+    return tuple(entry for entry in kept if is_name(entry.key, what, findings))
+
+
+def limited(items: Iterable[Entry], what: str, place: Place, findings: Findings) -> list[Entry]:
+    kept = list(items)
+    if len(kept) > MOST_ENTRIES:
+        message = f"{what} has {len(kept)} entries; at most {MOST_ENTRIES} are read"
+        findings.append(Finding("too-many", message, place, "split the protocol"))
+    return kept[:MOST_ENTRIES]
+
+
+def is_name(word: Scalar, what: str, findings: Findings) -> bool:
+    """Names become parts of positions, files and commands, so they are plain."""
+    if _NAME.fullmatch(word.text) and word.text.isascii():
+        return True
+    fix = "use letters, digits, '_' and '-', at most 80 of them"
+    message = f"'{word.text[:80]}' cannot be a name in {what}"
+    findings.append(Finding("bad-name", message, word.place, fix))
+    return False
+
+
+def is_model(word: Scalar, what: str, findings: Findings) -> bool:
+    """Models carry their version with dots."""
+    return bool(_MODEL.fullmatch(word.text)) or is_name(word, what, findings)
+
+
+def stays_inside(word: Scalar, findings: Findings) -> bool:
+    text = word.text.strip()
+    parts = text.replace("\\", "/").split("/")
+    unsafe = "\0" in text or text.startswith("~") or _DRIVE.match(text)
+    if text and parts[0] and ".." not in parts and ".git" not in parts and not unsafe:
+        return True
+    message = f"'{word.text[:80]}' does not stay inside the project"
+    fix = "write a path relative to it, without '..'"
+    findings.append(Finding("outside-path", message, word.place, fix))
+    return False
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word[:100], list(known), n=1)
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def wrong(node: Node, what: str, wanted: str, findings: Findings) -> None:
+    message = f"{what} must be {wanted}, not {described(node)[:100]}"
+    findings.append(Finding("wrong-type", message, node.place))

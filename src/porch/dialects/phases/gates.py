@@ -1,0 +1,100 @@
+"""Gates: what a person is shown, and where each answer leads."""
+
+from typing import Any
+
+from porch.dialects.phases.bench import Bench
+from porch.dialects.phases.checks import chain_of, draw_recheck, failures
+from porch.dialects.phases.layout import Stage
+from porch.dialects.phases.records import DEFAULT_GATE_WAIT_S, Gate
+from porch.dialects.phases.signals import gate_name
+from porch.errors import Finding
+from porch.model.protocol import Guard, Human, Option, Target
+
+
+def draw_gate(bench: Bench, stage: Stage, gate: Gate) -> None:
+    mender = bench.layout.mender(stage)
+    _refuse_late_steps(bench, stage, gate)
+    failed = _failures(bench, ":verification")
+    bench.add(stage.state, _ask(bench, stage, gate, failed), gate.place, gate.description)
+    bench.draft.shown(bench.phase.id, "Rejected by a person", f"{stage.state}.rejected")
+    _draw_approval(bench, stage, failed)
+    _go_past(bench, stage, stage.state, "waived")
+    again = [
+        name
+        for name in (f"{bench.phase.id}:rounds", f"{bench.phase.id}:verification")
+        if name in bench.draft.budgets
+    ]
+    bench.edge(stage.state, "rejected", Target(mender.state), resets=again)
+
+
+def _refuse_late_steps(bench: Bench, stage: Stage, gate: Gate) -> None:
+    behind = bench.layout.main[bench.layout.main.index(stage) + 1 :]
+    for word in gate.requires:
+        if bench.layout.stage(word.text) in behind:
+            message = f"the gate of '{bench.phase.id}' requires '{word.text}', which comes after it"
+            fix = "move the gate with 'after', or the step before it"
+            bench.draft.findings.append(Finding("late-step", message, word.place, fix))
+
+
+def _ask(bench: Bench, stage: Stage, gate: Gate, failed: tuple[str, ...]) -> Human:
+    phase, layout = bench.phase, bench.layout
+    changes = (f"{layout.panel.state}.changes",) if layout.panel else ()
+    return Human(
+        "gate",
+        gate_name(layout),
+        f"{phase.title}: {gate_name(layout)}",
+        (
+            Option("approved", "go on"),
+            Option("rejected", f"send it back to {layout.mender(stage).state}", needs_text=True),
+            Option("waived", "go on without measuring again", needs_text=True),
+        ),
+        gate.description,
+        gate.artifacts or phase.artifacts,
+        changes + failed + _failures(bench, ":checks"),
+        failed,
+        bench.definition.limits.gate_wait_s or DEFAULT_GATE_WAIT_S,
+    )
+
+
+def _failures(bench: Bench, ending: str) -> tuple[str, ...]:
+    chains = [state for agent in bench.layout.agents for state in chain_of(bench, agent)]
+    states = [state for state in dict.fromkeys(chains) if state.endswith(ending)]
+    return tuple(path for state in states for path in failures(state))
+
+
+def _draw_approval(bench: Bench, stage: Stage, failed: tuple[str, ...]) -> None:
+    panel = bench.layout.panel
+    changes = (f"{panel.state}.changes",) if panel else ()
+    closed = (f"{stage.state}.rejected", *changes, *failed)
+    if not _is_measured(bench):
+        _go_past(bench, stage, stage.state, "approved", forgets=closed)
+        return
+    for path in failed:
+        # A person who approved over a shown failure must not be asked to repeat it.
+        _go_past(bench, stage, stage.state, "approved", forgets=closed, guards=(Guard(path),))
+    bench.edge(stage.state, "approved", Target(f"{bench.phase.id}:recheck"), forgets=closed)
+
+
+def _is_measured(bench: Bench) -> bool:
+    return bool(bench.phase.checks or bench.phase.verification)
+
+
+def _go_past(bench: Bench, stage: Stage, here: str, exit_: str, **more: Any) -> None:
+    """`next` of the gate comes before the stages that may stand behind it."""
+    gate = bench.phase.gate
+    inner = bench.atlas.inner_next(bench.layout)
+    if inner is not None:
+        bench.edge(here, exit_, Target(inner.state), **more)
+    elif gate is not None and gate.next is not None:
+        bench.leave(here, exit_, **more)
+    else:
+        bench.go_on(here, exit_, stage, **more)
+
+
+def draw_behind_gate(bench: Bench, stage: Stage) -> None:
+    if _is_measured(bench):
+        draw_recheck(
+            bench,
+            stage,
+            lambda here, **more: _go_past(bench, stage, here, "passed", **more),
+        )

@@ -1,0 +1,58 @@
+"""What an agent gets to see: all that its own phase found, and what sent it back from elsewhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from porch.dialects.phases.draft import Draft
+from porch.model.protocol import Agent, Check, Edge, Input, Protocol, State
+
+
+def with_inputs(protocol: Protocol, draft: Draft) -> Protocol:
+    incoming = _of_loops(protocol, draft)
+    for edge in protocol.edges:
+        for target in edge.targets:
+            incoming.setdefault(target.state, []).extend(_told(protocol, edge, target.state))
+    states = {
+        name: _informed(state, draft, incoming.get(name, []))
+        if isinstance(state.actor, Agent)
+        else state
+        for name, state in protocol.states.items()
+    }
+    return replace(protocol, states=states)
+
+
+def _of_loops(protocol: Protocol, draft: Draft) -> dict[str, list[Input]]:
+    """Whoever works in a loop sees why its item was begun again."""
+    return {
+        name: [
+            Input("Failed at the end of the plan phase", path)
+            for path in draft.completions.get(state.loop, ())
+        ]
+        for name, state in protocol.states.items()
+    }
+
+
+def _informed(state: State, draft: Draft, incoming: list[Input]) -> State:
+    own = [
+        Input("Answer to your question", f"blocked:{state.name}.answered"),
+        Input("A person asked for another try", f"failed:{state.name}.retry"),
+    ]
+    paths: dict[str, Input] = {}
+    for shown in (*draft.paths_of.get(state.group, []), *own, *incoming):
+        paths.setdefault(shown.path, shown)
+    return replace(state, inputs=tuple(paths.values()))
+
+
+def _told(protocol: Protocol, edge: Edge, target: str) -> Iterator[Input]:
+    """A failed check or a signal that leads back carries the reason with it."""
+    source = protocol.states[edge.state]
+    path = f"{edge.state}.{edge.exit}"
+    if isinstance(source.actor, Check) and edge.exit != "passed":
+        yield Input("Failed checks", path)
+    elif isinstance(source.actor, Agent) and _goes_back(protocol, edge, target):
+        yield Input(f"Sent back by {edge.state}", path)
+
+
+def _goes_back(protocol: Protocol, edge: Edge, target: str) -> bool:
+    names = list(protocol.states)
+    return target in protocol.states and names.index(target) <= names.index(edge.state)

@@ -1,0 +1,249 @@
+"""Phases out of a Markdown plan: what a person would call phases, and guesses said out loud."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeGuard
+
+from porch.dialects.json_tree import read_json
+from porch.dialects.nodes import ListNode, MapNode, Node, Scalar
+from porch.errors import DefinitionError, Finding, Place, Severity
+from porch.model.markdown import Fenced, Line, bullet_of, fenced_blocks, heading_of, lines_of
+
+_PHASE = re.compile(
+    r"phase[ \t]+([0-9]{1,6})(?:[ \t]*:|\.(?=[ \t]|$)|[ \t]+[-–—]|[-–—](?=[ \t]|$))[ \t]*(.*)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_LOOKS_LIKE_PHASES = re.compile(r"""["']?phases["']?\s*:""")
+_JSON_INFOS = frozenset({"", "json", "jsonc", "json5"})
+_SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPhase:
+    id: str
+    title: str
+    description: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReading:
+    reading: Literal["json", "headings", "single"]
+    phases: tuple[PlanPhase, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading and the lines it covers; `number` is that of a phase heading."""
+
+    level: int
+    title: str
+    line: int
+    body: int
+    order: int
+    number: int | None = None
+
+
+def read_plan(text: str, file: str) -> PlanReading:
+    """Never raises: whatever cannot be read is a finding, and some phase always comes out."""
+    plan = _Plan(text, file)
+    phases = plan.json_phases()
+    if phases:
+        return PlanReading("json", phases, tuple(plan.findings))
+    phases = plan.heading_phases()
+    if phases:
+        return PlanReading("headings", phases, tuple(plan.findings))
+    whole = plan.whole()
+    return PlanReading("single", (whole,), tuple(plan.findings))
+
+
+class _Plan:
+    def __init__(self, text: str, file: str):
+        self.file = file
+        self.lines = lines_of(text)
+        self.headings = _headings(self.lines)
+        self.findings: list[Finding] = []
+        self.taken: dict[str, int] = {}
+        sections = [heading for heading in reversed(self.headings) if heading.level > 1]
+        self._by_title = {_bare(heading.title): heading for heading in sections}
+        self._by_number = {f"phase_{heading.number}": heading for heading in sections}
+
+    def report(
+        self, code: str, message: str, line: int, fix: str = "", severity: Severity = "warning"
+    ) -> None:
+        self.findings.append(Finding(code, message, Place(self.file, line, 1), fix, severity))
+
+    # Phases from a JSON block
+
+    def json_phases(self) -> tuple[PlanPhase, ...]:
+        for block in fenced_blocks(self.lines):
+            if block.info.lower() in _JSON_INFOS and _LOOKS_LIKE_PHASES.search(block.text):
+                phases = self._block_phases(block)
+                if phases:
+                    return phases
+        return ()
+
+    def _block_phases(self, block: Fenced) -> tuple[PlanPhase, ...]:
+        try:
+            node = read_json(block.text, self.file)
+        except DefinitionError as error:
+            self._report_invalid(block, error.findings)
+            return ()
+        listed = node.get("phases") if isinstance(node, MapNode) else None
+        items = listed.items if isinstance(listed, ListNode) else ()
+        named = [item for item in items if _is_named(item)]
+        if not named:
+            message = "this block has 'phases', but none with an 'id' and a 'title'"
+            self.report("plan-json", message, block.line, severity="note")
+            return ()
+        for item in items:
+            if not _is_named(item):
+                line = block.line + item.place.line - 1
+                self.report("plan-json", "a phase without 'id' and 'title' is left out", line)
+        return tuple(self._json_phase(item, block) for item in named)
+
+    def _report_invalid(self, block: Fenced, problems: Iterable[Finding]) -> None:
+        for problem in problems:
+            where = problem.place or Place(self.file)
+            place = replace(where, line=block.line + max(where.line, 1) - 1)
+            message = f"this block of phases is not valid JSON: {problem.message}"
+            self.findings.append(Finding("plan-json", message, place, problem.fix, "warning"))
+
+    def _json_phase(self, item: MapNode, block: Fenced) -> PlanPhase:
+        title = _text(item.get("title"))
+        written = _text(item.get("id"))
+        line = block.line + item.place.line - 1
+        id_ = self._unique(self._safe(written, line), line)
+        section = self._section_about(written, title)
+        text = self._body(section) if section else ""
+        description = _text(item.get("description")) or (
+            self._described(section) if section else ""
+        )
+        return PlanPhase(id_, title, description, text or description or title)
+
+    def _section_about(self, id_: str, title: str) -> _Heading | None:
+        """The part of the plan that tells of a phase from a JSON block, by its title or its id."""
+        by_title = self._by_title.get(_bare(title)) or self._by_title.get(_bare(id_))
+        return by_title or self._by_number.get(id_)
+
+    def _safe(self, written: str, line: int) -> str:
+        if _SAFE_ID.fullmatch(written):
+            return written
+        slug = _UNSAFE.sub("_", written).strip("_.-")[:64] or f"phase_{len(self.taken) + 1}"
+        fix = "use letters, digits, '_', '.' and '-' only"
+        self.report("plan-id", f"the phase id '{written}' is read as '{slug}'", line, fix)
+        return slug
+
+    def _unique(self, id_: str, line: int) -> str:
+        unique = id_
+        while unique in self.taken:
+            self.taken[id_] += 1
+            unique = f"{id_}_{self.taken[id_]}"
+        self.taken[unique] = 1
+        if unique != id_:
+            message = f"the phase '{id_}' is there twice; this one is read as '{unique}'"
+            self.report("plan-duplicate", message, line, "give each phase its own number or id")
+        return unique
+
+    # Phases from headings
+
+    def heading_phases(self) -> tuple[PlanPhase, ...]:
+        numbered = [(h.number, h) for h in self.headings if h.number is not None]
+        ordered = sorted(numbered, key=lambda pair: pair[0])
+        return tuple(self._heading_phase(number, heading) for number, heading in ordered)
+
+    def _heading_phase(self, number: int, heading: _Heading) -> PlanPhase:
+        id_ = self._unique(f"phase_{number}", heading.line)
+        match = _PHASE.fullmatch(_unadorned(heading.title))
+        title = (match[2].strip() if match else "") or f"Phase {number}"
+        return PlanPhase(id_, title, self._described(heading), self._body(heading))
+
+    def whole(self) -> PlanPhase:
+        first = next((heading for heading in self.headings if heading.level == 1), None)
+        title = (_unadorned(first.title) if first else "") or "Whole plan"
+        message = "no phases found in this plan; all of it is one phase"
+        fix = "write headings like '### Phase 1: title'"
+        self.findings.append(Finding("single-phase", message, Place(self.file), fix, "note"))
+        body = self.lines[first.body :] if first else self.lines
+        text = "\n".join(line.raw for line in self.lines).strip("\n")
+        return PlanPhase("phase_1", title, _description(body), text)
+
+    def _covered(self, heading: _Heading) -> Sequence[Line]:
+        for index in range(heading.order + 1, len(self.headings)):
+            later = self.headings[index]
+            if later.level <= heading.level or later.number is not None:
+                return self.lines[heading.body : later.line - 1]
+        return self.lines[heading.body :]
+
+    def _body(self, heading: _Heading) -> str:
+        return "\n".join(line.raw for line in self._covered(heading)).strip("\n")
+
+    def _described(self, heading: _Heading) -> str:
+        return _description(self._covered(heading))
+
+
+def _headings(lines: Sequence[Line]) -> list[_Heading]:
+    found: list[_Heading] = []
+    for index, line in enumerate(lines):
+        heading = heading_of(line)
+        if heading is not None:
+            level, title = heading
+            match = _PHASE.fullmatch(_unadorned(title)) if level in (2, 3) else None
+            number = int(match[1]) if match else None
+            found.append(_Heading(level, title, line.number, index + 1, len(found), number))
+        elif _is_underlined(lines, index):
+            level = 1 if "=" in lines[index + 1].text else 2
+            found.append(_Heading(level, line.text.strip(), line.number, index + 2, len(found)))
+    return found
+
+
+def _is_underlined(lines: Sequence[Line], index: int) -> bool:
+    """A paragraph of one line above `===` or `---`; anything else is more likely a rule."""
+    if lines[index].kind != "text" or bullet_of(lines[index]) or index + 1 >= len(lines):
+        return False
+    starts = index == 0 or lines[index - 1].kind == "blank" or heading_of(lines[index - 1])
+    below = lines[index + 1]
+    return bool(starts) and below.kind == "text" and bool(_UNDERLINE.fullmatch(below.text))
+
+
+def _description(lines: Sequence[Line]) -> str:
+    bullets = [bullet for bullet in map(bullet_of, lines) if bullet and bullet.text]
+    if not bullets:
+        return _first_paragraph(lines)
+    top = min(bullet.indent for bullet in bullets)
+    return ", ".join(bullet.text for bullet in bullets if bullet.indent == top)
+
+
+def _first_paragraph(lines: Iterable[Line]) -> str:
+    taken: list[str] = []
+    for line in lines:
+        if line.kind == "text" and heading_of(line) is None:
+            taken.append(line.text)
+        elif taken:
+            break
+    return " ".join(" ".join(taken).split())
+
+
+def _unadorned(title: str) -> str:
+    return title.replace("**", "").strip("_ \t")
+
+
+def _bare(title: str) -> str:
+    """A title as people compare it: without its number, in one case."""
+    match = _PHASE.fullmatch(_unadorned(title))
+    return " ".join((match[2] if match and match[2] else title).casefold().split())
+
+
+def _is_named(item: Node) -> TypeGuard[MapNode]:
+    if not isinstance(item, MapNode):
+        return False
+    return bool(_text(item.get("id"))) and bool(_text(item.get("title")))
+
+
+def _text(node: Node | None) -> str:
+    is_text = isinstance(node, Scalar) and node.kind in ("text", "number")
+    return node.text.strip() if is_text and isinstance(node, Scalar) else ""

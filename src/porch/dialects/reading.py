@@ -1,0 +1,36 @@
+"""What every dialect hands back: the protocol if there is one, and all that was noticed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from porch.errors import Finding, Place
+from porch.model.protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`protocol` is there exactly if no finding is an error.
+
+    `places` knows states by name, `state.exit` for edges and `state.prompt` for prompts;
+    `prompts` lists for each agent state the files that may hold its prompt, best first,
+    relative to the directory of the definition.
+    """
+
+    protocol: Protocol | None
+    places: Mapping[str, Place] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    prompts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def in_file_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, sorted by where it points."""
+    return tuple(sorted(dict.fromkeys(findings), key=_position))
+
+
+def refused(findings: Iterable[Finding]) -> Reading:
+    return Reading(None, findings=in_file_order(findings))
+
+
+def _position(finding: Finding) -> tuple[int, int]:
+    place = finding.place
+    return (place.line, place.column) if place else (0, 0)

@@ -1,0 +1,1 @@
+"""The machine: facts in, moves out; pure functions over frozen values."""

@@ -1,0 +1,264 @@
+"""What happened: everything that can arrive at a run, in the past tense."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Payload = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The first fact of a run; the definition it names is pinned."""
+
+    run: str
+    id: str
+    title: str
+    protocol: str
+    digest: str
+    subject: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    project_dir: str = ""
+    status_file: str = ""
+    worktree: str = ""
+    base_commit: str = ""
+    by: str = ""
+    agent: str = ""
+    script: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAdopted:
+    """A status file that somebody else wrote became the beginning of this journal."""
+
+    state: str
+    item: str = ""
+    gates: Mapping[str, Payload] = field(default_factory=dict)
+    items: tuple["Item", ...] = ()
+    finished: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerStarted:
+    """A driver took the run; host and boot decide whether another may take it over."""
+
+    host: str
+    boot: str
+    pid: int
+    release: str
+    resumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAccepted:
+    """An agent's turn ended with a legal exit."""
+
+    effect: str
+    exit: str
+    payload: Payload = field(default_factory=dict)
+    signal: str = ""
+    notes: tuple[str, ...] = ()
+    session: str = ""
+    usd: float = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEndedSilent:
+    """An agent's turn ended without a legal signal."""
+
+    effect: str
+    notes: tuple[str, ...] = ()
+    said: str = ""
+    session: str = ""
+    usd: float = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EffectFailed:
+    """Infrastructure failed, not the work: a crash, a timeout, a lost connection."""
+
+    effect: str
+    why: str
+    detail: str = ""
+    wait_s: float = 0
+    usd: float = 0
+    tokens: int = 0
+    hopeless: bool = False  # trying again by itself cannot help
+
+
+@dataclass(frozen=True, slots=True)
+class EffectInterrupted:
+    """The runner died under this effect; nobody knows how far it came."""
+
+    effect: str
+    usd: float = 0
+    tokens: int = 0
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectStopped:
+    """The driver ended an effect that nobody wants any more."""
+
+    effect: str
+    usd: float = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEnded:
+    """One check was run, or could not be; `tree` is the content it was measured on."""
+
+    effect: str
+    result: Literal["passed", "failed", "unmeasured"]
+    report: str = ""
+    tree: str = ""
+    seconds: float = 0
+    reused: bool = False
+    report_ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEnded:
+    """One reviewer answered; a verdict that could not be read is an abstention."""
+
+    effect: str
+    verdict: Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
+    summary: str = ""
+    findings: tuple[str, ...] = ()
+    why: str = ""
+    seconds: float = 0
+    usd: float = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One element of a loop's finite list, with the digest of its text."""
+
+    id: str
+    title: str
+    description: str
+    digest: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsRead:
+    """The list of a loop was read from its document."""
+
+    effect: str
+    reading: str
+    items: tuple[Item, ...]
+    digest: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionAsked:
+    """A person was asked; the digest covers the named artifacts as they were then."""
+
+    effect: str
+    digest: str
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackWritten:
+    """The reviewers' answers of one round lie in a file of the project."""
+
+    effect: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A wait is over."""
+
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitEnded:
+    """The engine committed named paths, found nothing to commit, or git refused."""
+
+    effect: str
+    commit: str = ""
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody outside asks of a run; it names what it is for, so order means nothing."""
+
+    id: str
+    kind: str
+    position: str = ""
+    exit: str = ""
+    text: str = ""
+    digest: str = ""
+    who: str = ""
+    channel: str = ""
+    as_person: bool = False
+    data: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WishTaken:
+    """The holder of the lock granted a wish."""
+
+    wish: Wish
+
+
+@dataclass(frozen=True, slots=True)
+class WishRefused:
+    """The holder of the lock answered no, and why."""
+
+    wish: Wish
+    reason: str
+    notice: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRepaired:
+    """A damaged journal was moved aside and its good beginning kept."""
+
+    kept: int
+    lost_bytes: int
+    aside: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEdited:
+    """Somebody edited the status picture; their file was kept aside."""
+
+    aside: str
+
+
+EffectFact = (
+    ExitAccepted
+    | TurnEndedSilent
+    | EffectFailed
+    | EffectInterrupted
+    | EffectStopped
+    | CheckEnded
+    | ReviewEnded
+    | ItemsRead
+    | FeedbackWritten
+    | DecisionAsked
+    | TimerFired
+    | CommitEnded
+)
+Fact = (
+    RunStarted
+    | RunAdopted
+    | RunnerStarted
+    | EffectFact
+    | WishTaken
+    | WishRefused
+    | JournalRepaired
+    | StatusEdited
+)

@@ -1,0 +1,108 @@
+"""The log that people read: what each record meant, in the words of the status file."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.records import Record
+from porch.machine.state import effect_parts
+
+Entry = Mapping[str, Any]
+
+
+def entries(record: Record) -> Iterator[Entry]:
+    """The log entries of one record: its fact, then the change of position it caused."""
+    yield from _of_fact(record)
+    left = [move.position for move in record.moves if isinstance(move, m.Left)]
+    entered = [move.position for move in record.moves if isinstance(move, m.Entered)]
+    ended = [move.outcome for move in record.moves if isinstance(move, m.Ended)]
+    for target in [label(position) for position in entered] + list(ended):
+        source = label(left[0]) if left else None
+        yield {"ts": record.at, "event": "state_change", "from": source, "to": target}
+
+
+def label(position: str) -> str:
+    return position.rpartition("#")[0] or position
+
+
+def _of_fact(record: Record) -> Iterator[Entry]:
+    described = _describe(record)
+    if described is not None:
+        event, details = described
+        yield {"ts": record.at, "event": event, **details}
+
+
+def _describe(record: Record) -> tuple[str, dict[str, Any]] | None:
+    fact = record.fact
+    match fact:
+        case f.ExitAccepted() | f.TurnEndedSilent() | f.ReviewEnded() | f.CheckEnded():
+            return _of_work(record, fact)
+        case f.EffectFailed() | f.EffectInterrupted() | f.EffectStopped():
+            return _of_loss(fact)
+        case f.DecisionAsked(effect=effect):
+            return "asked", {"decision": effect_parts(effect)[0]}
+        case f.WishTaken() | f.WishRefused():
+            return _of_wish(fact)
+        case f.RunnerStarted() | f.RunAdopted() | f.JournalRepaired() | f.StatusEdited():
+            return _of_run(fact)
+        case _:
+            return None
+
+
+def _of_loss(
+    fact: f.EffectFailed | f.EffectInterrupted | f.EffectStopped,
+) -> tuple[str, dict[str, Any]]:
+    match fact:
+        case f.EffectFailed(effect=effect, why=why):
+            return "effect_failed", {"effect": effect, "why": why}
+        case f.EffectInterrupted(effect=effect):
+            return "interrupted", {"effect": effect}
+        case f.EffectStopped(effect=effect):
+            return "stopped", {"effect": effect}
+
+
+def _of_run(
+    fact: f.RunnerStarted | f.RunAdopted | f.JournalRepaired | f.StatusEdited,
+) -> tuple[str, dict[str, Any]]:
+    match fact:
+        case f.RunnerStarted(resumed=resumed):
+            return ("resumed" if resumed else "started"), {}
+        case f.RunAdopted(notes=notes):
+            return "adopted", {"notes": list(notes)}
+        case f.JournalRepaired(kept=kept, lost_bytes=lost):
+            return "repaired", {"kept": kept, "lost_bytes": lost}
+        case f.StatusEdited(aside=aside):
+            return "status_edited", {"aside": aside}
+
+
+def _of_work(
+    record: Record, fact: f.ExitAccepted | f.TurnEndedSilent | f.ReviewEnded | f.CheckEnded
+) -> tuple[str, dict[str, Any]]:
+    match fact:
+        case f.ExitAccepted(signal=signal, exit=exit_, notes=notes):
+            said: dict[str, Any] = {"signal": signal or exit_, "result": _result(record)}
+            return "signal", {**said, "notes": list(notes)} if notes else said
+        case f.TurnEndedSilent(notes=notes):
+            return "no_signal", {"notes": list(notes)}
+        case f.ReviewEnded(effect=effect, verdict=verdict):
+            return "review", {"model": effect_parts(effect)[2], "verdict": verdict}
+        case f.CheckEnded(effect=effect, result=result):
+            return "check", {"check": effect_parts(effect)[2], "result": result}
+
+
+def _of_wish(fact: f.WishTaken | f.WishRefused) -> tuple[str, dict[str, Any]]:
+    wish = fact.wish
+    said = {"wish": wish.exit or wish.kind, "for": label(wish.position), "by": wish.who}
+    if isinstance(fact, f.WishRefused):
+        return "refused", {**said, "reason": fact.reason}
+    return "wish", {**said, "text": wish.text} if wish.text else said
+
+
+def _result(record: Record) -> str | None:
+    for move in record.moves:
+        if isinstance(move, m.Entered):
+            return label(move.position)
+        if isinstance(move, m.Ended):
+            return move.outcome
+    return None

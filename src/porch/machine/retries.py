@@ -1,0 +1,74 @@
+"""When infrastructure fails, not the work: wait, try again, and know when to ask a person."""
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.evidence import checked, review_of
+from porch.machine.leave import leave
+from porch.machine.state import InHand, Standing, State, work_text
+from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
+
+TRIES_PER_VISIT = 5
+INTERRUPTIONS_PER_VISIT = 3
+
+
+def failed(
+    protocol: Protocol, state: State, standing: Standing, hand: InHand, fact: f.EffectFailed
+) -> tuple[m.Move, ...]:
+    """One more failed try: wait longer each time, or give up; a rate limit only waits."""
+    place, work = standing.position, work_text(hand.kind, hand.name)
+    if hand.kind == "timer":
+        # A wait that cannot be kept is over, rather than kept for ever.
+        return (m.Marked(place, f"fired/{hand.name}"),)
+    if fact.wait_s:
+        name = f"limit-{work}-{hand.effect.rpartition('/')[2]}"
+        return (m.Postponed(place, work, name, fact.wait_s, is_instant=True),)
+    failures = (state.marked(place, f"failures/{work}") or 0) + 1
+    why = f"{fact.why} {fact.detail}".strip()
+    if failures >= TRIES_PER_VISIT:
+        reason = f"{failures} tries failed; the last: {why}"
+        return _given_up(protocol, state, standing, hand, reason)
+    return (
+        m.Marked(place, f"failures/{work}", failures),
+        m.Marked(place, "failure", why),
+        m.Postponed(place, work, f"backoff-{work}-{failures}", float(2 ** (failures - 1))),
+    )
+
+
+def _given_up(
+    protocol: Protocol, state: State, standing: Standing, hand: InHand, reason: str
+) -> tuple[m.Move, ...]:
+    """Out of tries: the actor's own word for could-not, so that a person or an edge decides."""
+    match protocol.states[standing.state].actor:
+        case Check() if hand.kind == "check":
+            ended = f.CheckEnded(hand.effect, "unmeasured", reason)
+            return checked(protocol, state, standing, hand, ended)
+        case Panel() if hand.kind == "review":
+            # One model that cannot be reached is an abstention; the others still count.
+            missing = f.ReviewEnded(hand.effect, "ABSTAIN", why=reason)
+            return (m.Marked(standing.position, f"review/{hand.name}", review_of(missing)),)
+        case Git():
+            return leave(protocol, state, standing, "refused", {"reason": reason})
+        case Panel():
+            return leave(protocol, state, standing, "undecided", {"reason": reason})
+        case Agent() | Check():
+            return leave(protocol, state, standing, EXHAUSTED, {"reason": reason})
+        case Human(kind=kind, name=name):
+            # A person is still to be asked: without a digest rather than not at all.
+            return (m.Asked(standing.position, kind, name),)
+        case _:
+            return ()
+
+
+def interrupted(
+    protocol: Protocol, state: State, standing: Standing, hand: InHand, fact: f.EffectInterrupted
+) -> tuple[m.Move, ...]:
+    """The runner died: an agent goes on in its conversation, until it has happened too often."""
+    if hand.kind != "agent":
+        return ()
+    place = standing.position
+    count = (state.marked(place, "interruptions") or 0) + 1
+    if count >= INTERRUPTIONS_PER_VISIT:
+        reason = f"the runner died {count} times under this agent"
+        return leave(protocol, state, standing, EXHAUSTED, {"reason": reason})
+    session = (m.Marked(place, "session", fact.session),) if fact.session else ()
+    return (m.Marked(place, "interruptions", count), *session)

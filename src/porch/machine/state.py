@@ -1,0 +1,158 @@
+"""The state of a run: where it stands, what it remembers, what is in hand; a fold of records."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from porch.machine.facts import Item, Payload
+
+Key = tuple[str, str, str]  # instance, state, item
+Scope = tuple[str, str]  # instance, item
+
+
+def position_text(instance: str, state: str, item: str, visit: int) -> str:
+    """How a position prints; this text is its name in records, wishes and decisions."""
+    front = f"{instance}/" if instance else ""
+    back = f":{item}" if item else ""
+    return f"{front}{state}{back}#{visit}"
+
+
+_EFFECT = re.compile(r"(.*?#[0-9]+)/([a-z]+)/(.*)/([0-9]+)", re.DOTALL)
+
+
+def effect_parts(effect: str) -> tuple[str, str, str]:
+    """Position, kind and name out of an effect's id; instances and names may hold slashes."""
+    found = _EFFECT.fullmatch(effect)
+    return (found[1], found[2], found[3]) if found else ("", "", effect)
+
+
+def work_text(kind: str, name: str) -> str:
+    """What failures and waits are counted by: a reminder is the same work as the turn before it."""
+    return kind if kind == "agent" else f"{kind}-{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A position that stands: coordinates, since when, and why it was entered."""
+
+    position: str
+    instance: str
+    state: str
+    item: str
+    visit: int
+    entered_at: str
+    delay_s: float = 0
+    because: str = ""
+
+    @property
+    def label(self) -> str:
+        """The position without its visit, as people and status files write it."""
+        return self.position.rpartition("#")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An open question to a person."""
+
+    position: str
+    kind: str
+    name: str
+    asked_at: str
+    digest: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """An effect that was begun and has not ended."""
+
+    effect: str
+    position: str
+    kind: str
+    name: str
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The finite list of a loop and how much of it is done."""
+
+    items: tuple[Item, ...]
+    digest: str
+    finished: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What became of a named gate, for people to read."""
+
+    status: str
+    requested_at: str = ""
+    decided_at: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The identity that the first fact gave a run."""
+
+    name: str = ""
+    id: str = ""
+    title: str = ""
+    protocol: str = ""
+    digest: str = ""
+    subject: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    project_dir: str = ""
+    status_file: str = ""
+    worktree: str = ""
+    base_commit: str = ""
+    agent: str = ""
+    script: str = ""
+    started_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything the machine knows of a run; the dictionaries are never changed in place."""
+
+    run: Run = Run()
+    seq: int = 0
+    at: str = ""
+    positions: Mapping[str, Standing] = field(default_factory=dict)
+    marks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tries: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of those that began
+    visits: Mapping[Key, int] = field(default_factory=dict)
+    memory: Mapping[Scope, Mapping[str, Payload]] = field(default_factory=dict)
+    spent: Mapping[str, int] = field(default_factory=dict)
+    items: Mapping[Scope, Items] = field(default_factory=dict)  # instance, loop
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    gates: Mapping[str, Gate] = field(default_factory=dict)
+    in_hand: Mapping[str, InHand] = field(default_factory=dict)
+    wishes: Mapping[str, int] = field(default_factory=dict)  # id -> seq of its answer
+    log: tuple[Mapping[str, Any], ...] = ()
+    turns: int = 0
+    usd: float = 0
+    tokens: int = 0
+    paused: bool = False
+    outcome: str = ""
+
+    def recall(self, standing: Standing, path: str) -> Payload | None:
+        """What is remembered under `state.exit`, the item's own first, then the instance's."""
+        for scope in ((standing.instance, standing.item), (standing.instance, "")):
+            payload = self.memory.get(scope, {}).get(path)
+            if payload is not None:
+                return payload
+        return None
+
+    def marked(self, position: str, key: str) -> Any:
+        return self.marks.get(position, {}).get(key)
+
+    def items_of(self, standing: Standing, loop: str) -> Items | None:
+        return self.items.get((standing.instance, loop))
+
+    def item_of(self, standing: Standing, loop: str) -> Item | None:
+        known = self.items_of(standing, loop)
+        found = (item for item in known.items if item.id == standing.item) if known else ()
+        return next(iter(found), None)

@@ -1,0 +1,231 @@
+"""What a reviewer decided: an approval only where it is unmistakable, else an abstention."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from porch.model.markdown import Line, bullet_of, heading_of, lines_of
+
+Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
+
+_LONGEST_SUMMARY = 300
+
+_LABEL = re.compile(
+    r"(?:(?:final|overall|my)\s+)?(verdict|summary)\s*(?:[:=\u2013\u2014-]\s*(.*))?",
+    re.IGNORECASE,
+)
+_ISSUES = re.compile(
+    r"(?:(?:(?:key|main|blocking|critical|remaining|open)[ _])?"
+    r"(?:issues|findings|concerns|problems)(?:[ _]found)?"
+    r"|(?:required|requested|necessary)[ _]changes"
+    r"|changes[ _](?:required|requested))(?:\s*:\s*(.*))?",
+    re.IGNORECASE,
+)
+_OTHER_LABEL = re.compile(r"[A-Z][A-Z_]{2,}\s*:.*")
+_VERDICTS: dict[str, Verdict] = {
+    "APPROVE": "APPROVE",
+    "APPROVED": "APPROVE",
+    "ABSTAIN": "ABSTAIN",
+    "COMMENT": "ABSTAIN",
+}
+# What people put around a yes; anything else near it makes it doubtful.
+_DECORATION = " \t.!`\u2705\u2714\u2611\U0001f44d\U0001f7e2\ufe0f"
+_REFUSAL = re.compile(
+    r"[\s`\u274c\u26d4\U0001f534\U0001f6ab\ufe0f]*"
+    r"(?:requests?[\s_-]changes?|changes[\s_-]requested|reject(?:ed)?)\b(.*)",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(r"[\s`]*(?:[|/?]|or\b)|.*\bAPPROVE")
+_NAMES_APPROVAL = re.compile(r"\bapprove", re.IGNORECASE)
+_NAMES_REFUSAL = re.compile(r"request.?changes|\breject", re.IGNORECASE)
+_OFFERS = re.compile(r"[|/,]|\bor\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:with|if|once|when|provided|providing|but|after|assuming|subject|pending|unless|except|only"
+    r"|contingent|conditional|as long|however|though|although)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b[45][0-9]{2}\b|error\b|rate.limit|quota|unauthori[sz]ed|timed? ?out|overloaded"
+    r"|too many requests|connection",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(
+    r"(?:none|nothing|n/?a|no(?: \w+)? (?:issues|findings|concerns|problems|changes))\b.*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """`why` explains an abstention; `findings` are what the reviewer wants done."""
+
+    verdict: Verdict
+    summary: str = ""
+    findings: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What one verdict line says, or why nothing can be read from it."""
+
+    verdict: Verdict
+    why: str = ""
+    is_echo: bool = False
+
+
+def read_verdict(reply: str) -> Review:
+    if not reply.strip():
+        return Review("ABSTAIN", why="the reply is empty")
+    lines = lines_of(reply)
+    verdict, why = _decided(_claims(lines), reply)
+    summary = _summary(lines)
+    return Review(verdict, summary, _findings(lines, verdict, summary), why)
+
+
+def _decided(claims: Sequence[_Claim], reply: str) -> tuple[Verdict, str]:
+    meant = [claim for claim in claims if not claim.is_echo] or claims
+    if not meant:
+        is_error = _ERROR.search(reply[:400])
+        return "ABSTAIN", "an error text, not a review" if is_error else "no verdict line"
+    if len({claim.verdict for claim in meant}) > 1:
+        said = ", ".join(claim.why or claim.verdict for claim in meant[:3])
+        return "ABSTAIN", f"conflicting verdicts: {said}"
+    return meant[0].verdict, meant[0].why
+
+
+def _claims(lines: Sequence[Line]) -> list[_Claim]:
+    claims = []
+    for index, line in enumerate(lines):
+        label, value = _labelled(line)
+        if label != "verdict":
+            continue
+        at = index if value else _next_spoken(lines, index + 1)
+        if at is None:
+            claims.append(_Claim("ABSTAIN", "a verdict line without a verdict"))
+        elif at == index or _labelled(lines[at])[0] != "verdict":
+            following = lines[at + 1] if at + 1 < len(lines) else None
+            claims.append(_claim(value or _plain(lines[at]), following))
+    return claims
+
+
+def _next_spoken(lines: Sequence[Line], start: int) -> int | None:
+    for index in range(start, len(lines)):
+        if lines[index].kind != "blank":
+            return index if lines[index].kind == "text" else None
+    return None
+
+
+def _claim(value: str, following: Line | None) -> _Claim:
+    refusal = _REFUSAL.match(value)
+    if _is_echo(value):
+        return _Claim("ABSTAIN", "the instructions repeated, no choice made", is_echo=True)
+    if refusal and not _TAKEN_BACK.match(refusal[1]):
+        return _Claim("REQUEST_CHANGES")
+    verdict = _VERDICTS.get(value.strip(_DECORATION).upper())
+    if verdict == "APPROVE" and following and _CONDITION.match(_plain(following)):
+        verdict = None
+    if verdict == "ABSTAIN":
+        return _Claim(verdict, "the reviewer took no side")
+    if verdict is None:
+        return _Claim("ABSTAIN", f"not a clear verdict: '{value[:60]}'")
+    return _Claim(verdict)
+
+
+def _is_echo(value: str) -> bool:
+    names_both = _NAMES_APPROVAL.search(value) and _NAMES_REFUSAL.search(value)
+    return bool(names_both and _OFFERS.search(value))
+
+
+def _labelled(line: Line) -> tuple[str, str]:
+    """The label of a line, 'verdict', 'summary', 'issues' or nothing, and what follows it."""
+    if line.kind != "text":
+        return "", ""
+    plain = _plain(line)
+    label = _LABEL.fullmatch(plain)
+    if label:
+        return label[1].lower(), (label[2] or "").strip()
+    issues = _ISSUES.fullmatch(plain)
+    return ("issues", (issues[1] or "").strip()) if issues else ("", "")
+
+
+def _plain(line: Line) -> str:
+    """A line without its heading signs, list marker and emphasis."""
+    heading, bullet = heading_of(line), bullet_of(line)
+    text = heading[1] if heading else bullet.text if bullet else line.text
+    return text.replace("*", "").replace("__", "").strip()
+
+
+def _summary(lines: Sequence[Line]) -> str:
+    labelled = [index for index, line in enumerate(lines) if _labelled(line)[0] == "summary"]
+    if labelled:
+        value = _labelled(lines[labelled[0]])[1]
+        words = [value, *_paragraph(lines, labelled[0] + 1, may_skip=not value)]
+    else:
+        words = _paragraph(lines, 0, may_skip=True)
+    text = " ".join(" ".join(words).split())
+    return text if len(text) <= _LONGEST_SUMMARY else text[: _LONGEST_SUMMARY - 1] + "\u2026"
+
+
+def _paragraph(lines: Sequence[Line], start: int, may_skip: bool) -> list[str]:
+    taken: list[str] = []
+    for line in lines[start:]:
+        if line.kind == "text" and not _begins_something(line):
+            taken.append(line.text)
+        elif taken or not may_skip:
+            break
+    return taken
+
+
+def _begins_something(line: Line) -> bool:
+    return bool(heading_of(line) or bullet_of(line) or _labelled(line)[0])
+
+
+def _findings(lines: Sequence[Line], verdict: Verdict, summary: str) -> tuple[str, ...]:
+    found = [
+        finding
+        for index, line in enumerate(lines)
+        if _labelled(line)[0] == "issues"
+        for finding in _section_items(lines, index)
+    ]
+    if not found and verdict == "REQUEST_CHANGES":
+        found = _items(lines) or [summary or "changes were requested without a reason"]
+    return tuple(found)
+
+
+def _section_items(lines: Sequence[Line], index: int) -> list[str]:
+    value = _labelled(lines[index])[1]
+    section = lines[index + 1 : _section_end(lines, index)]
+    items = _items(section) or [" ".join(_paragraph(section, 0, may_skip=True))]
+    return [item for item in (value, *items) if item and not _NOTHING.fullmatch(item)]
+
+
+def _section_end(lines: Sequence[Line], index: int) -> int:
+    own = heading_of(lines[index])
+    for end in range(index + 1, len(lines)):
+        heading = heading_of(lines[end])
+        is_outer = heading is not None and (own is None or heading[0] <= own[0])
+        is_label = lines[end].kind == "text" and _OTHER_LABEL.fullmatch(_plain(lines[end]))
+        if is_outer or _labelled(lines[end])[0] or (is_label and not bullet_of(lines[end])):
+            return end
+    return len(lines)
+
+
+def _items(lines: Sequence[Line]) -> list[str]:
+    """List items of the first one's depth, each with the lines that belong to it."""
+    items: list[list[str]] = []
+    depth = 0
+    follows = False
+    for line in lines:
+        bullet = bullet_of(line)
+        if line.kind != "text" or heading_of(line) or _labelled(line)[0]:
+            follows = False
+        elif bullet and (not items or bullet.indent <= depth):
+            depth = depth if items else bullet.indent
+            items.append([bullet.text])
+            follows = True
+        elif follows:
+            items[-1].append(bullet.text if bullet else line.text)
+    joined = [" ".join(" ".join(item).split()) for item in items]
+    return [item for item in joined if item and not _NOTHING.fullmatch(item)]

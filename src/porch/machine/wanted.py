@@ -1,0 +1,187 @@
+"""What should be happening now for one position; remembers nothing, so resuming is no feature."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, assert_never
+
+from porch.machine import effects as e
+from porch.machine import moves as m
+from porch.machine.state import Standing, State, effect_parts, position_text, work_text
+from porch.model import protocol as p
+
+
+def wanted(protocol: p.Protocol, state: State, position: str) -> tuple[e.Request, ...]:
+    """The effects of one position: none while the run is paused or the position waits."""
+    standing = state.positions.get(position)
+    if standing is None or state.paused or state.outcome:
+        return ()
+    kind = protocol.states[standing.state]
+    if any(state.recall(standing, path) is None for path in kind.waits_for):
+        return ()
+    if standing.delay_s and not state.marked(position, "fired/delay"):
+        return (_timer(state, standing, "delay", standing.delay_s, standing.entered_at),)
+    if kind.loop and not standing.item and position not in state.decisions:
+        source = protocol.loops[kind.loop].source
+        head = _head(state, standing, "items", kind.loop)
+        return (_after_wait(state, standing, e.ReadItems(**head, loop=kind.loop, source=source)),)
+    return tuple(_after_wait(state, standing, work) for work in _work(state, standing, kind))
+
+
+def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[str]:
+    """The positions of which `wanted` may answer differently after these moves, gone ones too."""
+    found: set[str] = set()
+    for move in moves:
+        match move:
+            case m.Paused() | m.Resumed() | m.Ended() | m.Pinned() | m.Began():
+                found.update(state.positions)
+            case m.Settled(effect=effect):
+                found.add(effect_parts(effect)[0])
+            case m.Remembered() | m.Forgot():
+                found.update(_readers(protocol, state, move))
+            case _:
+                found.add(getattr(move, "position", ""))
+    return found - {""}
+
+
+def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) -> Iterator[str]:
+    """Standing positions that see what is remembered under this path, for this item or for all."""
+    for name in protocol.readers_of(move.path):
+        if protocol.states[name].loop and not move.item:
+            for s in state.positions.values():
+                if (s.state, s.instance) == (name, move.instance):
+                    yield s.position
+            continue
+        visits = state.visits.get((move.instance, name, move.item), 0)
+        places = (position_text(move.instance, name, move.item, v + 1) for v in range(visits))
+        yield from (place for place in places if place in state.positions)
+
+
+def _head(
+    state: State, standing: Standing, kind: str, name: str, uses: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    attempt = state.tries.get(standing.position, {}).get(f"{kind}/{name}", 0)
+    effect = f"{standing.position}/{kind}/{name}/{attempt}"
+    return {
+        "id": effect,
+        "position": standing.position,
+        "kind": kind,
+        "name": name,
+        "uses": uses,
+    }
+
+
+def _after_wait(state: State, standing: Standing, work: e.Request) -> e.Request:
+    """The work, or the back-off or rate limit that it has to sit out first."""
+    wait = state.marked(standing.position, f"wait/{work_text(work.kind, work.name)}")
+    if not wait or state.marked(standing.position, f"fired/{wait['name']}"):
+        return work
+    return _timer(state, standing, wait["name"], wait["seconds"], wait["since"])
+
+
+def _timer(state: State, standing: Standing, name: str, seconds: float, since: str) -> e.StartTimer:
+    return e.StartTimer(**_head(state, standing, "timer", name), since=since, seconds=seconds)
+
+
+def _work(state: State, standing: Standing, kind: p.State) -> Iterator[e.Request]:
+    match kind.actor:
+        case p.Agent() as agent:
+            yield _agent(state, standing, kind, agent)
+        case p.Check() as check:
+            yield from _checks(state, standing, kind, check)
+        case p.Panel() as panel:
+            yield from _panel(state, standing, kind, panel)
+        case p.Human() as human:
+            yield from _human(state, standing, human)
+        case p.Git(paths=paths, message=message):
+            head = _head(state, standing, "commit", kind.group, (_tree(standing),))
+            yield e.CommitPaths(**head, paths=paths, message=message)
+        case p.Children() | p.End():
+            # Reading refuses children until they are run; nobody stands in an end.
+            return
+        case _:
+            assert_never(kind.actor)
+
+
+def _tree(standing: Standing) -> str:
+    return f"{e.WORKTREE}:{standing.instance}"
+
+
+def _shown(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ...]:
+    recalled = ((given.label, state.recall(standing, given.path)) for given in kind.inputs)
+    return tuple(e.Shown(label, payload) for label, payload in recalled if payload is not None)
+
+
+def _agent(state: State, standing: Standing, kind: p.State, agent: p.Agent) -> e.RunAgent:
+    reminded = bool(state.marked(standing.position, "reminded"))
+    name = "reminder" if reminded else agent.role
+    head = _head(state, standing, "agent", name, (_tree(standing), e.AGENT_SLOT))
+    return e.RunAgent(
+        **head,
+        state=standing.state,
+        item=standing.item,
+        visit=standing.visit,
+        attempt=int(head["id"].rpartition("/")[2]),
+        role=agent.role,
+        prompt=agent.prompt,
+        exits=agent.exits,
+        artifacts=agent.artifacts,
+        permissions=agent.permissions,
+        timeout_s=agent.timeout_s,
+        reminder=reminded,
+        session=state.marked(standing.position, "session") or "",
+        shown=_shown(state, standing, kind),
+    )
+
+
+def _checks(
+    state: State, standing: Standing, kind: p.State, check: p.Check
+) -> Iterator[e.RunCheck]:
+    for command in check.commands:
+        if state.marked(standing.position, f"check/{command.name}") is not None:
+            continue
+        fresh = state.recall(standing, p.evidence_path(kind.group, command.name)) or {}
+        yield e.RunCheck(
+            **_head(state, standing, "check", command.name, (_tree(standing),)),
+            command=command,
+            item=standing.item,
+            tree=fresh.get("tree", "") if check.reuse else "",
+        )
+
+
+def _panel(
+    state: State, standing: Standing, kind: p.State, panel: p.Panel
+) -> Iterator[e.AskReviewer | e.WriteFeedback]:
+    marks = state.marks.get(standing.position, {})
+    missing = [name for name in panel.reviewers if f"review/{name}" not in marks]
+    turns = () if panel.parallel else (f"turn:{standing.position}",)
+    for name in missing:
+        yield e.AskReviewer(
+            **_head(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
+            state=standing.state,
+            item=standing.item,
+            review=panel.review,
+            subject=panel.subject,
+            round=standing.visit,
+            artifacts=panel.artifacts,
+            timeout_s=panel.timeout_s,
+            shown=_shown(state, standing, kind),
+        )
+    if not missing:
+        yield e.WriteFeedback(
+            **_head(state, standing, "feedback", panel.subject),
+            subject=panel.subject,
+            item=standing.item,
+            round=standing.visit,
+            reviews={name: marks[f"review/{name}"] for name in panel.reviewers},
+        )
+
+
+def _human(
+    state: State, standing: Standing, human: p.Human
+) -> Iterator[e.AskPerson | e.StartTimer]:
+    decision = state.decisions.get(standing.position)
+    if decision is None:
+        head = _head(state, standing, "ask", human.name)
+        yield e.AskPerson(**head, ask=human.kind, artifacts=human.artifacts)
+    elif human.stale_after_s and not state.marked(standing.position, f"fired/{human.name}"):
+        head = _head(state, standing, "stale", human.name)
+        yield e.StartTimer(**head, since=decision.asked_at, seconds=human.stale_after_s)

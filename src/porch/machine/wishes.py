@@ -1,0 +1,165 @@
+"""What people ask of a run: whether it may be granted, and what it then moves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from porch.machine import moves as m
+from porch.machine.facts import Item, Wish
+from porch.machine.leave import Leaving, enter, leave, still_finished
+from porch.machine.rollback import rolled_back, why_not_back
+from porch.machine.state import Decision, Standing, State
+from porch.model.protocol import Agent, Human, Option, Protocol, Target
+
+KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No, and why; a notice is a no that changes nothing for anybody."""
+
+    reason: str
+    notice: bool = False
+
+
+def refusal(protocol: Protocol, state: State, wish: Wish, digest: str = "") -> Refusal | None:
+    """Why a wish cannot be granted now; `digest` is that of the asked artifacts as they are."""
+    if state.outcome and wish.kind != "upgrade":
+        return Refusal(f"the run is already {state.outcome}", notice=True)
+    match wish.kind:
+        case "decide":
+            return _refuse_decision(protocol, state, wish, digest)
+        case "done":
+            return _refuse_done(protocol, state, wish)
+        case "stop" | "resume":
+            return _refuse_pause(state, wish)
+        case "rollback":
+            reason = why_not_back(protocol, state, wish)
+            return Refusal(reason) if reason else None
+        case "replan" if ("", str(wish.data.get("loop", ""))) not in state.items:
+            return Refusal("this run has read no plan yet")
+        case other:
+            return None if other in KINDS else Refusal(f"nobody knows a wish of the kind '{other}'")
+
+
+def _refuse_pause(state: State, wish: Wish) -> Refusal | None:
+    if state.paused is not (wish.kind == "stop"):
+        return None
+    known = "the run is already stopped" if state.paused else "the run is not stopped"
+    return Refusal(known, notice=True)
+
+
+def _refuse_decision(protocol: Protocol, state: State, wish: Wish, digest: str) -> Refusal | None:
+    decision = state.decisions.get(wish.position)
+    if decision is None:
+        return _not_asked(state, wish)
+    if wish.digest and wish.digest != digest:
+        return Refusal("what was shown has changed since; look again and decide then")
+    option = _option(protocol, state, decision, wish.exit)
+    if option is None:
+        return Refusal(f"'{wish.exit}' is not an answer to {decision.name}")
+    if option.needs_text and not wish.text.strip():
+        return Refusal(f"'{wish.exit}' needs a reason")
+    if wish.exit == "approved":
+        return _needs_override(protocol, state, state.positions[wish.position])
+    return None
+
+
+def _not_asked(state: State, wish: Wish) -> Refusal:
+    name = str(wish.data.get("name", ""))
+    gate = state.gates.get(name)
+    if gate is not None and gate.status == "approved" and wish.exit in ("approved", "waived"):
+        return Refusal(f"{name} is already approved", notice=True)
+    return Refusal(f"{wish.position} is not being asked any more")
+
+
+def _option(protocol: Protocol, state: State, decision: Decision, exit_: str) -> Option | None:
+    actor = protocol.states[state.positions[decision.position].state].actor
+    options = actor.options if isinstance(actor, Human) else ()
+    return next((option for option in options if option.exit == exit_), None)
+
+
+def _needs_override(protocol: Protocol, state: State, standing: Standing) -> Refusal | None:
+    actor = protocol.states[standing.state].actor
+    paths = actor.override if isinstance(actor, Human) else ()
+    failed = [path for path in paths if state.recall(standing, path) is not None]
+    if not failed:
+        return None
+    broken = failed[0].rpartition(".")[0]
+    return Refusal(f"{broken} failed; approving in spite of it needs --override")
+
+
+def _refuse_done(protocol: Protocol, state: State, wish: Wish) -> Refusal | None:
+    standing = state.positions.get(wish.position)
+    if standing is None:
+        return Refusal(f"the run does not stand at {wish.position} any more")
+    actor = protocol.states[standing.state].actor
+    if not isinstance(actor, Agent):
+        return Refusal(f"{wish.position} is not work for an agent")
+    if not _has_begun(protocol, state, standing):
+        return Refusal(f"the work of {wish.position} has not begun")
+    known = next((known for known in actor.exits if known.name == wish.exit), None)
+    if known is None:
+        return Refusal(f"'{wish.exit}' is not a signal of {standing.state}")
+    if known.needs_reason and not wish.text.strip():
+        return Refusal(f"'{wish.exit}' needs a reason")
+    return None
+
+
+def _has_begun(protocol: Protocol, state: State, standing: Standing) -> bool:
+    """Its turn has come: all it waits for is there, and it knows which item it is about."""
+    kind = protocol.states[standing.state]
+    if kind.loop and not standing.item:
+        return False
+    return all(state.recall(standing, path) is not None for path in kind.waits_for)
+
+
+def granted(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
+    """The moves of a wish that was found grantable."""
+    match wish.kind:
+        case "decide":
+            return _decided(protocol, state, wish)
+        case "done":
+            standing = state.positions[wish.position]
+            payload = {"reason": wish.text} if wish.text else {}
+            return leave(protocol, state, standing, wish.exit, payload)
+        case "stop":
+            return (m.Paused(),)
+        case "resume":
+            return (m.Resumed(),)
+        case "rollback":
+            return tuple(rolled_back(protocol, state, wish))
+        case "replan":
+            return tuple(_replanned(protocol, state, wish))
+        case _:
+            return (m.Pinned(str(wish.data["digest"])),)
+
+
+def _decided(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
+    closed = m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest)
+    payload = {"text": wish.text, "by": wish.who} if wish.text else {"by": wish.who}
+    return (closed, *leave(protocol, state, state.positions[wish.position], wish.exit, payload))
+
+
+def _replanned(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:
+    """Finished items with the same id and text stay finished; work on a vanished one moves on."""
+    loop, raw = str(wish.data["loop"]), wish.data["items"]
+    items = tuple(item if isinstance(item, Item) else Item(**item) for item in raw)
+    finished = still_finished(state.items[("", loop)], items)
+    yield m.Itemised(loop, items, str(wish.data["digest"]), finished)
+    ids = [item.id for item in items]
+    lost = [s for s in state.positions.values() if _is_lost(protocol, s, loop, ids)]
+    yield from (m.Left(standing.position) for standing in lost)
+    if lost:
+        has_more = any(item not in finished for item in ids)
+        onward = Target(protocol.loops[loop].first) if has_more else protocol.loops[loop].after
+        yield from enter(Leaving(protocol, state, _outside(lost[0]), "", {}), onward)
+
+
+def _is_lost(protocol: Protocol, standing: Standing, loop: str, ids: list[str]) -> bool:
+    looped = not standing.instance and protocol.states[standing.state].loop == loop
+    return looped and bool(standing.item) and standing.item not in ids
+
+
+def _outside(standing: Standing) -> Standing:
+    """As if arriving from before the loop, so that its list is looked at again."""
+    return Standing(standing.position, standing.instance, "", "", 0, standing.entered_at)

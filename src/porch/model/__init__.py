@@ -1,0 +1,1 @@
+"""What a protocol is: states, actors, exits, edges; nothing here runs anything."""

@@ -1,0 +1,104 @@
+"""Frozen dataclasses to tagged JSON and back, so that records and pinned definitions are data."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+TAG = "is"
+Reader = Callable[[Any], Any]
+_NO_DEFAULT = object()
+
+
+class Codec:
+    """Knows a closed set of dataclasses by name; fields that hold their default are left out.
+
+    What a field's type calls plain (payloads, maps of text) is JSON already and is taken as it is,
+    so that no key an agent may write is ever read as one of our tags.
+    """
+
+    def __init__(self, classes: Iterable[type]):
+        self._classes = {cls.__name__: cls for cls in classes}
+        self._defaults: dict[type, tuple[tuple[str, Any, bool], ...]] = {}
+        self._readers: dict[str, tuple[type, tuple[tuple[str, Reader], ...]]] = {}
+
+    def encode(self, value: Any) -> Any:
+        if self._classes.get(type(value).__name__) is type(value):
+            return self._encode_object(value)
+        if isinstance(value, Mapping):
+            return {key: self.encode(item) for key, item in value.items()}
+        if isinstance(value, (tuple, list)):
+            return [self.encode(item) for item in value]
+        return value
+
+    def _encode_object(self, value: Any) -> dict[str, Any]:
+        cls = type(value)
+        known = self._defaults.get(cls) or self._defaults.setdefault(cls, self._described(cls))
+        out: dict[str, Any] = {TAG: cls.__name__}
+        for name, default, is_plain in known:
+            item = getattr(value, name)
+            if item != default or isinstance(item, bool) is not isinstance(default, bool):
+                out[name] = _plain(item) if is_plain else self.encode(item)
+        return out
+
+    def _described(self, cls: type) -> tuple[tuple[str, Any, bool], ...]:
+        hints = get_type_hints(cls)
+        return tuple(
+            (f.name, _default(f), self._reader(hints[f.name]) is None)
+            for f in fields(cls)
+            if f.init
+        )
+
+    def decode(self, value: Any) -> Any:
+        """The object of a tagged mapping, the tuple of a list of them."""
+        if isinstance(value, list):
+            return tuple([self.decode(item) for item in value])
+        name = value[TAG]
+        known = self._readers.get(name)
+        if known is None:
+            known = self._readers[name] = self._reading(self._classes[name])
+        cls, readers = known
+        kept = dict(value)
+        del kept[TAG]
+        for field_, reader in readers:
+            if field_ in kept:
+                kept[field_] = reader(kept[field_])
+        return cls(**kept)
+
+    def _reading(self, cls: type) -> tuple[type, tuple[tuple[str, Reader], ...]]:
+        hints = get_type_hints(cls)
+        found = ((f.name, self._reader(hints[f.name])) for f in fields(cls) if f.init)
+        return cls, tuple((name, reader) for name, reader in found if reader is not None)
+
+    def _reader(self, hint: Any) -> Reader | None:
+        """How a value of this type comes out of JSON; None where it is JSON already."""
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            return self.decode if any(map(is_dataclass, arguments)) else None
+        if origin is tuple:
+            return tuple if self._reader(arguments[0]) is None else self.decode
+        if origin is Mapping and self._reader(arguments[1]) is not None:
+            return self._decode_values
+        return self.decode if is_dataclass(hint) else None
+
+    def _decode_values(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self.decode(item) for key, item in value.items()}
+
+
+def _plain(value: Any) -> Any:
+    """JSON of a value without tags; a dataclass inside is the mapping of its fields."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return value
+
+
+def _default(field_: "Field[Any]") -> Any:
+    if field_.default is not MISSING:
+        return field_.default
+    if field_.default_factory is not MISSING:
+        return field_.default_factory()
+    return _NO_DEFAULT

@@ -1,0 +1,321 @@
+"""Rules of whole protocols: every word leads somewhere, every answer has a way, every run ends."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from porch.errors import Finding, Place, Severity
+from porch.model.protocol import (
+    BLOCKED,
+    EXHAUSTED,
+    SILENT,
+    Agent,
+    Check,
+    Children,
+    Edge,
+    End,
+    Git,
+    Human,
+    Loop,
+    Panel,
+    Protocol,
+    State,
+    Target,
+)
+
+Places = Mapping[str, Place]
+Steps = Mapping[str, list[str]]
+
+
+def validate(protocol: Protocol, places: Places) -> list[Finding]:
+    """Everything that is wrong with a protocol, whichever dialect it came from."""
+    return [finding for rule in RULES for finding in rule(protocol, places)]
+
+
+def exits_of(state: State) -> tuple[str, ...]:
+    """Every exit that the actor of a state can give."""
+    match state.actor:
+        case Agent(exits=exits):
+            declared = [exit_.name for exit_ in exits]
+            return tuple(dict.fromkeys([*declared, BLOCKED, SILENT, EXHAUSTED]))
+        case Check():
+            return ("passed", "failed", "unmeasured")
+        case Panel():
+            return ("approved", "changes", "undecided")
+        case Human(options=options):
+            return tuple(option.exit for option in options)
+        case Git():
+            return ("clean", "refused", "conflict")
+        case Children():
+            return ("settled",)
+        case End():
+            return ()
+
+
+def _found(
+    code: str, message: str, place: Place | None, fix: str = "", severity: Severity = "error"
+) -> Finding:
+    return Finding(code, message, place, fix, severity)
+
+
+def _at(places: Places, state: str, exit_: str = "") -> Place | None:
+    return places.get(f"{state}.{exit_}") or places.get(state)
+
+
+def _unknown_targets(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    if not _is_known(protocol, protocol.initial):
+        message = f"the protocol begins at '{_written(protocol.initial)}', which does not exist"
+        yield _found("unknown-state", message, None)
+    for edge in protocol.edges:
+        if edge.state not in protocol.states:
+            message = f"an edge begins at '{edge.state}', which does not exist"
+            yield _found("unknown-state", message, _at(places, edge.state, edge.exit))
+        for target in (*edge.targets, *edge.spent):
+            if not _is_known(protocol, target):
+                what = f"exit '{edge.exit}' of '{edge.state}'"
+                message = f"{what} leads to '{_written(target)}', which does not exist"
+                yield _found("unknown-state", message, _at(places, edge.state, edge.exit))
+
+
+def _is_known(protocol: Protocol, target: Target) -> bool:
+    return target.next_of in protocol.loops if target.next_of else target.state in protocol.states
+
+
+def _written(target: Target) -> str:
+    if target.next_of:
+        return f"the next item of {target.next_of}"
+    return f"{target.state}:{target.item}" if target.item else target.state
+
+
+def _missing_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    last: dict[tuple[str, str], Edge] = {}
+    for edge in protocol.edges:
+        last[edge.state, edge.exit] = edge
+        if not edge.targets:
+            message = f"exit '{edge.exit}' of '{edge.state}' leads nowhere"
+            yield _found("missing-edge", message, _at(places, edge.state, edge.exit))
+    for name, state in protocol.states.items():
+        for exit_ in exits_of(state):
+            found = last.get((name, exit_))
+            if found is None:
+                message = f"nothing is said about exit '{exit_}' of '{name}'"
+                yield _found("missing-edge", message, _at(places, name, exit_))
+            elif found.guards:
+                message = f"exit '{exit_}' of '{name}' has no way that is always open"
+                fix = "end with an edge that has no guard"
+                yield _found("guarded-edge", message, _at(places, name, exit_), fix)
+
+
+def _foreign_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    closed: set[tuple[str, str]] = set()
+    for edge in protocol.edges:
+        state, key = protocol.states.get(edge.state), (edge.state, edge.exit)
+        if state is not None and edge.exit not in exits_of(state):
+            message = f"'{edge.state}' can never end with '{edge.exit}'"
+            yield _found("unknown-exit", message, _at(places, *key))
+        elif key in closed:
+            message = f"a way of exit '{edge.exit}' of '{edge.state}' stands behind an open one"
+            yield _found("dead-edge", message, _at(places, *key), "put the guarded edges first")
+        if not edge.guards:
+            closed.add(key)
+
+
+def _ambiguous_signals(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    for name, state in protocol.states.items():
+        if not isinstance(state.actor, Agent):
+            continue
+        words = [word for exit_ in state.actor.exits for word in exit_.signals]
+        for word in dict.fromkeys(word for word in words if words.count(word) > 1):
+            message = f"the signal '{word}' of '{name}' means more than one exit"
+            yield _found("ambiguous-signal", message, places.get(name))
+
+
+def _unsound_budgets(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    for budget in protocol.budgets.values():
+        if budget.limit < 0:
+            message = f"budget '{budget.name}' has the limit {budget.limit}"
+            yield _found("bad-budget", message, None, "use 0 or more")
+    for edge in protocol.edges:
+        place = _at(places, edge.state, edge.exit)
+        what = f"exit '{edge.exit}' of '{edge.state}'"
+        for name in (edge.charges, *edge.resets):
+            if name and name not in protocol.budgets:
+                yield _found("bad-budget", f"{what} uses the unknown budget '{name}'", place)
+        if edge.charges and not edge.spent:
+            yield _found("bad-budget", f"{what} does not say what follows when it is spent", place)
+
+
+def _unsound_loops(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    for loop in protocol.loops.values():
+        first, place = protocol.states.get(loop.first), places.get(loop.first)
+        if first is None or first.loop != loop.name:
+            message = f"loop '{loop.name}' begins at '{loop.first}', which is not inside it"
+            yield _found("bad-loop", message, place)
+        if loop.after.next_of or not _is_known(protocol, loop.after):
+            message = f"loop '{loop.name}' leads to '{_written(loop.after)}', which does not exist"
+            yield _found("bad-loop", message, place)
+        if not loop.source:
+            yield _found("bad-loop", f"loop '{loop.name}' has no document to read", place)
+    for state in protocol.states.values():
+        if state.loop and state.loop not in protocol.loops:
+            message = f"'{state.name}' belongs to the loop '{state.loop}', which does not exist"
+            yield _found("bad-loop", message, places.get(state.name))
+
+
+def _not_run_yet(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    for name, state in protocol.states.items():
+        if isinstance(state.actor, Children):
+            message = f"'{name}' starts children, which this release does not run"
+            yield _found("not-run", message, places.get(name))
+
+
+def _unreachable(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    reached = _reached(protocol)
+    ends = [name for name, state in protocol.states.items() if _is_good_end(state)]
+    if not any(name in reached for name in ends):
+        message = "no way through the protocol leads to an end"
+        yield _found("no-end", message, places.get(protocol.initial.state))
+    for name, state in protocol.states.items():
+        if name not in reached and not isinstance(state.actor, End):
+            message = f"nothing leads to '{name}'"
+            yield _found("unreachable", message, places.get(name), severity="warning")
+
+
+def _is_good_end(state: State) -> bool:
+    return isinstance(state.actor, End) and state.actor.outcome != "abandoned"
+
+
+def _reached(protocol: Protocol) -> set[str]:
+    ways: dict[str, set[str]] = {}
+    for edge in protocol.edges:
+        for target in (*edge.targets, *edge.spent):
+            ways.setdefault(edge.state, set()).update(_states(target, protocol.loops))
+    reached: set[str] = set()
+    open_ = list(_states(protocol.initial, protocol.loops))
+    while open_:
+        name = open_.pop()
+        if name not in reached:
+            reached.add(name)
+            open_.extend(ways.get(name, ()))
+    return reached
+
+
+def _states(target: Target, loops: Mapping[str, Loop]) -> tuple[str, ...]:
+    loop = loops.get(target.next_of)
+    if loop is not None:
+        return (loop.first, loop.after.state)
+    return (target.state,) if target.state else ()
+
+
+def _endless(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    """Without people and without charging a budget, no state may come back to itself."""
+    steps = free_steps(protocol.states, protocol.edges, protocol.loops)
+    knot_of = knots(steps)
+    seen: set[int] = set()
+    for name in protocol.states:
+        knot = knot_of.get(name)
+        if knot is not None and knot not in seen:
+            seen.add(knot)
+            way = " -> ".join(_cycle(name, steps, knot_of))
+            message = f"this goes round for ever: {way}"
+            fix = "charge a budget on the way back, or ask a person"
+            yield _found("endless", message, places.get(name), fix)
+
+
+def free_steps(
+    states: Mapping[str, State], edges: Iterable[Edge], loops: Mapping[str, Loop]
+) -> Steps:
+    """Where a run can get from each state at no charge and without a person.
+
+    The step to the next item of a loop is free only in so far as it leads out of the loop:
+    within it the list runs out. A charged edge is free once its budget is spent.
+    """
+    steps: dict[str, list[str]] = {}
+    for edge in edges:
+        state = states.get(edge.state)
+        if state is None or isinstance(state.actor, Human):
+            continue
+        for target in edge.spent if edge.charges else edge.targets:
+            loop = loops.get(target.next_of)
+            steps.setdefault(edge.state, []).append(loop.after.state if loop else target.state)
+    return steps
+
+
+def knots(steps: Steps) -> dict[str, int]:
+    """States that can come back to themselves, each with the number of its knot (Tarjan)."""
+    found: dict[str, int] = {}
+    low: dict[str, int] = {}
+    number: dict[str, int] = {}
+    stack: list[str] = []
+    for root in steps:
+        if root not in number:
+            _visit(root, steps, found, low, number, stack)
+    return found
+
+
+def _visit(
+    root: str,
+    steps: Steps,
+    found: dict[str, int],
+    low: dict[str, int],
+    number: dict[str, int],
+    stack: list[str],
+) -> None:
+    """Without recursion: a protocol may be longer than Python's stack is deep."""
+    work = [(root, iter(steps.get(root, ())))]
+    number[root] = low[root] = len(number)
+    stack.append(root)
+    while work:
+        name, rest = work[-1]
+        child = next(rest, None)
+        if child is None:
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[name])
+            if low[name] == number[name]:
+                _take_knot(name, steps, found, stack, number)
+        elif child not in number:
+            number[child] = low[child] = len(number)
+            stack.append(child)
+            work.append((child, iter(steps.get(child, ()))))
+        elif child in stack:
+            low[name] = min(low[name], number[child])
+
+
+def _take_knot(
+    name: str, steps: Steps, found: dict[str, int], stack: list[str], number: dict[str, int]
+) -> None:
+    members = stack[stack.index(name) :]
+    del stack[stack.index(name) :]
+    if len(members) > 1 or name in steps.get(name, ()):
+        found.update(dict.fromkeys(members, number[name]))
+
+
+def _cycle(name: str, steps: Steps, knot_of: Mapping[str, int]) -> list[str]:
+    """One way round a knot, by breadth so that it is a short one."""
+    came_from: dict[str, str] = {}
+    level = [name]
+    while name not in came_from:
+        further = []
+        for here in level:
+            for there in steps.get(here, ()):
+                if knot_of.get(there) == knot_of[name] and there not in came_from:
+                    came_from[there] = here
+                    further.append(there)
+        level = further
+    way = [name]
+    while len(way) == 1 or way[-1] != name:
+        way.append(came_from[way[-1]])
+    return way[::-1]
+
+
+Rule = Callable[[Protocol, Places], Iterator[Finding]]
+RULES: tuple[Rule, ...] = (
+    _unknown_targets,
+    _missing_edges,
+    _foreign_edges,
+    _ambiguous_signals,
+    _unsound_budgets,
+    _unsound_loops,
+    _not_run_yet,
+    _unreachable,
+    _endless,
+)

@@ -1,0 +1,1 @@
+"""The verbs, once: what every surface calls, in the user's words."""

@@ -1,0 +1,70 @@
+"""Adopting a status file that has no journal here: understood as far as possible, and said."""
+
+import os
+import shutil
+
+from porch.adapters.where import Where
+
+from typing import Any
+ForeignStatus = Any
+status_file: Any = None
+from porch.errors import DefinitionError, UsageError
+from porch.machine import facts as f
+from porch.operations.names import Subject
+from porch.operations.session import Held
+
+
+def foreign(where: Where, about: Subject, adopt: bool) -> ForeignStatus | None:
+    """What lies where the run's own status would; a copy is kept before anything is drawn."""
+    path = os.path.join(where.root, about.status_file)
+    source = _newer(path)
+    if source is None:
+        return None
+    with open(source, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    known = status_file.read(text, os.path.relpath(source, where.root))
+    if known.signed_seq is not None and not adopt:
+        raise UsageError(
+            f"{about.status_file} belongs to a journal elsewhere (a clone, another machine)",
+            fix="go on there, or add --adopt to begin a new journal from it here",
+            code="foreign-journal",
+        )
+    shutil.copyfile(source, _aside(path))
+    return known
+
+
+def _newer(path: str) -> str | None:
+    """A leftover `.tmp` counts only if it is complete and newer than the file itself."""
+    beside = path + ".tmp"
+    if os.path.isfile(beside) and _is_complete(beside):
+        if not os.path.isfile(path) or os.path.getmtime(beside) > os.path.getmtime(path):
+            return beside
+    return path if os.path.isfile(path) else None
+
+
+def _is_complete(path: str) -> bool:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    try:
+        known = status_file.read(text, path)
+    except DefinitionError:
+        return False
+    return text.endswith("\n") and bool(known.id and known.state)
+
+
+def _aside(path: str) -> str:
+    number = 1
+    while os.path.exists(aside := path.replace(".yaml", f".adopted-{number}.yaml")):
+        number += 1
+    return aside
+
+
+def adopt(held: Held, known: ForeignStatus) -> str:
+    """The file becomes a fact; its approvals are marked as from a file, by nobody known."""
+    protocol = held.book.definition.protocol
+    state, item, notes = status_file.match_state(protocol, known)
+    said = (*known.notes, *notes)
+    fact = f.RunAdopted(state, item, known.gates, known.items, known.finished, said)
+    held.book.record(fact)
+    lines = [f"adopted the status file of {known.id}: going on at {known.state}"]
+    return "\n".join([*lines, *(f"  note: {note}" for note in said)])

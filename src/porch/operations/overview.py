@@ -1,0 +1,102 @@
+"""All runs at once, and one run whole: pictures where they cover the journal, a fold where not."""
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from porch.adapters import library
+from porch.adapters.where import Where
+from porch.errors import PorchError
+from porch.operations.finding import find_run, matching
+from porch.operations.reading import Read, read
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What `porch status ID` says, as text and as data."""
+
+    text: str
+    data: dict[str, Any]
+
+
+def pictures(where: Where) -> list[dict[str, Any]]:
+    return [picture_of(where, name) for name in where.runs()]
+
+
+def picture_of(where: Where, name: str) -> dict[str, Any]:
+    """The drawn picture if it covers the journal as it is; otherwise a fresh one, not written."""
+    directory = where.run_dir(name)
+    try:
+        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+            drawn: dict[str, Any] = json.load(file)
+        if drawn["length"] == os.path.getsize(os.path.join(directory, "journal.jsonl")):
+            return drawn
+    except (OSError, ValueError, KeyError):
+        pass
+    return read(where, name).picture()
+
+
+def one(where: Where, word: str) -> Shown:
+    """A run by its journal, else a status file that has none; nothing is changed."""
+    if not matching(where.runs(), word):
+        found = _without_journal(where, word)
+        if found is not None:
+            return found
+    run = read(where, find_run(where, word))
+    changed = definition_changed(where, run)
+    picture = run.picture(changed)
+    data = {
+        **picture["status"],
+        "positions": picture["positions"],
+        "decisions": picture["decisions"],
+        "journal": True,
+        "definition_changed": changed,
+    }
+    return Shown("\n".join(picture["text"]), data)
+
+
+def definition_changed(where: Where, run: Read) -> bool:
+    """Whether the files would give another definition today; unreadable ones would, too."""
+    try:
+        loaded = library.load(library.find(where, run.state.run.protocol).file)
+    except PorchError:
+        return True
+    return loaded.digest != run.state.run.digest
+
+
+def foreign(where: Where) -> list[str]:
+    """Status files that belong to no journal here."""
+    known = set(where.runs())
+    found = []
+    for kind in ("projects", "executions"):
+        directory = os.path.join(where.root, "codev", kind)
+        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+            path = os.path.join("codev", kind, name, "status.yaml")
+            if name not in known and os.path.exists(os.path.join(where.root, path)):
+                found.append(path)
+    return found
+
+
+def _without_journal(where: Where, word: str) -> Shown | None:
+    from porch.dialects import status_file
+
+    names = {os.path.basename(os.path.dirname(path)): path for path in foreign(where)}
+    fits = matching(sorted(names), word)
+    if len(fits) != 1:
+        return None
+    path = os.path.join(where.root, names[fits[0]])
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    known = status_file.read(text, names[fits[0]])
+    said = f"{known.id} {known.title}: {known.state}\nno journal here; `porch run` would adopt it"
+    data = {
+        "id": known.id,
+        "title": known.title,
+        "protocol": known.protocol,
+        "state": known.state,
+        "positions": [],
+        "decisions": [],
+        "journal": False,
+    }
+    return Shown(said, data)

@@ -1,0 +1,157 @@
+"""A run held under its lock: journal open, state folded, definition pinned, ready to move."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from porch.adapters import library, lock, payloads
+from porch.adapters.agents import AGENTS
+from porch.adapters.journal import Journal
+from porch.adapters.settings import Settings
+from porch.adapters.where import Where
+from porch.errors import StateError, UsageError
+from porch.machine import facts as f
+from porch.machine.evolve import fold
+from porch.machine.records import decode_all
+from porch.machine.state import State
+from porch.model.definition import Definition
+from porch.runtime.book import Book
+from porch.runtime.clock import Clock
+from porch.runtime.pictures import Pictures
+from porch.runtime.wishing import Wishes
+from porch.runtime.world import Progress, World
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the lock holder has of one run."""
+
+    where: Where
+    name: str
+    directory: str
+    book: Book
+    pictures: Pictures
+    wishes: Wishes
+    raws: list[dict[str, Any]]
+
+    def drain(self) -> int:
+        """Answer what lies in the inbox without driving anything."""
+        answered = self.wishes.drain(self.book.record)
+        if self.pictures.late:
+            self.pictures.picture(self.book.definition, self.book.state)
+        return answered
+
+
+def payload_directory(where: Where, name: str) -> str:
+    return os.path.join(where.run_dir(name), "payloads")
+
+
+def workspace_of(where: Where, state: State) -> str:
+    """The directory in which a run's agents and checks work."""
+    return os.path.normpath(os.path.join(where.root, state.run.worktree or "."))
+
+
+def mark_of(where: Where, name: str) -> str:
+    """What every process of a run carries; two projects may have runs of one name."""
+    place = os.path.join(os.path.realpath(where.state_dir), name)
+    return f"porch-{sha256(place.encode()).hexdigest()[:16]}"
+
+
+def definition_of(where: Where, name: str, digest: str) -> Definition:
+    return library.decoded(payloads.get(payload_directory(where, name), digest))
+
+
+@contextmanager
+def held(where: Where, name: str, what: str, wait_s: float = 1.0) -> Iterator[Held]:
+    """Hold an existing run; busy is said with who holds it and since when."""
+    directory = where.run_dir(name)
+    with locked(directory, name, what, wait_s):
+        journal, found = Journal.open(os.path.join(directory, "journal.jsonl"))
+        with journal:
+            if not found.records:
+                raise StateError(f"the journal of {name} is empty", fix="start the run again")
+            yield _opened(where, name, journal, found.records, Clock())
+
+
+@contextmanager
+def locked(directory: str, name: str, what: str, wait_s: float) -> Iterator[None]:
+    path = os.path.join(directory, "lock")
+    guard = lock.RunLock(path)
+    if not guard.acquire(what, wait_s):
+        raise lock.busy(name, lock.holder(path))
+    try:
+        yield
+    finally:
+        guard.release()
+
+
+def _opened(
+    where: Where, name: str, journal: Journal, raws: list[dict[str, Any]], clock: Clock
+) -> Held:
+    state = fold(State(), decode_all(raws))
+    definition = definition_of(where, name, state.run.digest)
+    return joined(where, name, journal, state, definition, raws, clock)
+
+
+def joined(
+    where: Where,
+    name: str,
+    journal: Journal,
+    state: State,
+    definition: Definition,
+    raws: list[dict[str, Any]],
+    clock: Clock,
+) -> Held:
+    """Put the parts of a held run together and mend its pictures."""
+    directory = where.run_dir(name)
+    pictures = Pictures(where.root, directory, journal, clock)
+    pin = lambda digest: definition_of(where, name, digest)  # noqa: E731 - one expression
+    book = Book(definition, state, journal, pictures, clock, pin)
+    wishes = Wishes(book, directory, workspace_of(where, state))
+    if state.seq:
+        aside = pictures.keep_edits(state)
+        if aside:
+            book.record(f.StatusEdited(aside))
+    return Held(where, name, directory, book, pictures, wishes, raws)
+
+
+def world_of(
+    where: Where,
+    name: str,
+    settings: Settings,
+    state: Callable[[], State],
+    definition: Callable[[], Definition],
+    progress: Progress = lambda _effect, _text: None,
+    script: str = "",
+) -> World:
+    """The world that handlers see."""
+    run = state().run
+    store = payload_directory(where, name)
+    return World(
+        workspace=workspace_of(where, state()),
+        directory=where.run_dir(name),
+        mark=mark_of(where, name),
+        settings=settings,
+        agent=agent_called(run.agent or settings.agent),
+        clock=Clock(),
+        state=state,
+        definition=definition,
+        progress=progress,
+        script=script,
+        subject_text=payloads.get(store, run.subject).decode() if run.subject else "",
+        in_git=bool(where.common_dir),
+    )
+
+
+def agent_called(name: str) -> Any:
+    known = AGENTS.get(name)
+    if known is None:
+        raise UsageError(
+            f"this release cannot drive the agent '{name}'",
+            fix=f"known agents: {', '.join(AGENTS)}; `--no-claude` runs the scripted one",
+            code="unknown-agent",
+        )
+    return known

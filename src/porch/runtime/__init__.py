@@ -1,0 +1,1 @@
+"""The driver: starts what is wanted, stops what is not, and journals before it acts."""

@@ -1,0 +1,33 @@
+"""What a decision is about: named files by content, so that committing them changes nothing."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+
+MISSING = "missing"
+
+
+def sums(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
+    """Path relative to the workspace and SHA-256 of each artifact."""
+    paths = [os.path.normpath(os.path.join(project_dir, name)) for name in names]
+    return {path: _sum(os.path.join(workspace, path)) for path in paths}
+
+
+def digest_of(known: Mapping[str, str]) -> str:
+    """One digest over paths and contents, and nothing else."""
+    whole = hashlib.sha256()
+    for path in sorted(known):
+        whole.update(f"{path}\0{known[path]}\n".encode())
+    return whole.hexdigest()
+
+
+def changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return sorted(path for path in {*then, *now} if then.get(path) != now.get(path))
+
+
+def _sum(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return MISSING

@@ -1,0 +1,73 @@
+"""The run as its lock holder has it: state, definition, journal and pictures, moved by facts."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol as Port
+
+from porch.machine import moves as m
+from porch.machine.evolve import begin, evolve
+from porch.machine.facts import Fact
+from porch.machine.records import Record, encode
+from porch.machine.route import route
+from porch.machine.state import InHand, State
+from porch.model.definition import Definition
+from porch.runtime.clock import Clock, later
+
+
+class JournalPort(Port):
+    """Appends one record, refusing when the sequence has moved."""
+
+    def append(self, expected_seq: int, body: dict[str, object]) -> None: ...
+
+
+class PicturesPort(Port):
+    """Draws what people and other programs read."""
+
+    def draw(self, definition: Definition, state: State) -> None: ...
+
+
+Moves = tuple[m.Move, ...]
+Choose = Callable[[Definition, State, Moves], Iterable[InHand]]
+
+
+def _nothing(_definition: Definition, _state: State, _moves: Moves) -> Iterable[InHand]:
+    return ()
+
+
+class Book:
+    """One fact in, one record out, in one write; nobody acts before it is written."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        state: State,
+        journal: JournalPort,
+        pictures: PicturesPort,
+        clock: Clock,
+        pinned: Callable[[str], Definition],
+    ):
+        self.definition = definition
+        self.state = state
+        self.journal = journal
+        self.pictures = pictures
+        self.clock = clock
+        self.pinned = pinned
+
+    def record(self, fact: Fact, choose: Choose = _nothing) -> Record:
+        """Route, choose what begins because of it, append, and only then believe it."""
+        protocol = self.definition.protocol
+        moves = route(protocol, self.state, fact)
+        at = later(self.state.at, self.clock.now())
+        seq = self.state.seq + 1
+        moved = evolve(self.state, Record(seq, at, fact, moves))
+        definition = self._definition(moves)
+        begun = tuple(choose(definition, moved, moves))
+        record = Record(seq, at, fact, moves, begun)
+        self.journal.append(seq, encode(record))
+        self.state = begin(moved, begun)
+        self.definition = definition
+        self.pictures.draw(self.definition, self.state)
+        return record
+
+    def _definition(self, moves: Moves) -> Definition:
+        pins = [move.digest for move in moves if isinstance(move, m.Pinned)]
+        return self.pinned(pins[-1]) if pins else self.definition

@@ -1,0 +1,42 @@
+"""The only place where time is read: wall clock for people, monotonic for processes."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+# A sleeping laptop does not spend monotonic time, so instants for people are looked at again.
+LOOK_AGAIN_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Wall time as text, and sleeping; a test may give its own."""
+
+    wall: Callable[[], float] = time.time
+
+    def now(self) -> str:
+        return instant(self.wall())
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds))
+
+    async def until(self, since: str, seconds: float) -> None:
+        """Sleep until a wall-clock instant, however the machine slept in between."""
+        due = parse(since) + timedelta(seconds=seconds)
+        while (left := due.timestamp() - self.wall()) > 0:
+            await self.sleep(min(left, LOOK_AGAIN_S))
+
+
+def instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def parse(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def later(before: str, now: str) -> str:
+    """The time of a record never runs backwards, whatever the machine's clock does."""
+    return max(before, now)

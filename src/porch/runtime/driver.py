@@ -1,0 +1,156 @@
+"""Drives one run: performs what was begun, records what came of it, and rests where people decide."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol as Port
+
+from porch.errors import PorchError
+from porch.machine import facts as f
+from porch.machine.effects import Request
+from porch.machine.records import Record
+from porch.machine.state import InHand, State
+from porch.model.definition import Definition
+from porch.runtime.book import Book, Moves
+from porch.runtime.queue import Queue
+
+Perform = Callable[[Request], Awaitable[f.EffectFact]]
+Rest = Literal["ended", "stopped", "waiting", "idle", "interrupted"]
+
+
+class WishesPort(Port):
+    """Drains the inbox into the book and says how many wishes it answered."""
+
+    def drain(self, answer: Callable[[f.Fact], Record]) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How long a drive goes on: while people think, or for a number of agent turns only."""
+
+    wait: bool = False
+    turns: int = 0
+    poll_s: float = 0.1
+
+
+class Driver:
+    """The loop: facts in, one record each, effects started and stopped as it says."""
+
+    def __init__(
+        self,
+        book: Book,
+        queue: Queue,
+        perform: Perform,
+        wishes: WishesPort,
+        manner: Manner,
+        on_record: Callable[[Record, State], None] = lambda _record, _state: None,
+        on_idle: Callable[[], None] = lambda: None,
+    ):
+        self._book = book
+        self._queue = queue
+        self._perform = perform
+        self._wishes = wishes
+        self._manner = manner
+        self._on_record = on_record
+        self._on_idle = on_idle
+        self._facts: asyncio.Queue[f.EffectFact] = asyncio.Queue()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._turns_at_start = book.state.turns
+        self._leaving = False
+
+    @property
+    def state(self) -> State:
+        return self._book.state
+
+    async def drive(self, first: f.Fact) -> Rest:
+        """Until the run rests: over, stopped, waiting for a person, or with nothing left to do."""
+        self._queue.load(self._book.definition.protocol, self.state)
+        try:
+            self.record(first)
+            while True:
+                self._wishes.drain(self.record)
+                rest = self._rest()
+                if rest is not None:
+                    break
+                await self._step()
+        except asyncio.CancelledError:
+            rest = "interrupted"
+        finally:
+            await self._let_go()
+        return rest
+
+    async def _step(self) -> None:
+        try:
+            fact = await asyncio.wait_for(self._facts.get(), self._manner.poll_s)
+        except TimeoutError:
+            self._on_idle()
+            return
+        self.record(fact)
+
+    def record(self, fact: f.Fact) -> Record:
+        """One fact becomes one record; then what it begins is started, what it ends is stopped."""
+        record = self._book.record(fact, self._choose)
+        self._on_record(record, self.state)
+        for hand in record.begun:
+            self._start(self._queue.take(hand))
+        for effect in self._queue.unwanted & self._tasks.keys():
+            self._tasks[effect].cancel()
+        return record
+
+    def _choose(self, definition: Definition, moved: State, moves: Moves) -> Iterable[InHand]:
+        self._queue.refresh(definition.protocol, moved, moves)
+        if self._leaving:
+            return ()
+        chosen = self._queue.choose()
+        if self._has_turns_left(moved):
+            return chosen
+        # The next agent belongs to the next call; what the engine itself does goes on.
+        return [hand for hand in chosen if hand.kind != "agent"]
+
+    def _has_turns_left(self, state: State) -> bool:
+        limit = self._manner.turns
+        return not limit or state.turns - self._turns_at_start < limit
+
+    def _start(self, request: Request) -> None:
+        task = asyncio.get_running_loop().create_task(self._performed(request))
+        self._tasks[request.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(request.id, None))
+
+    async def _performed(self, request: Request) -> None:
+        """The one boundary inside a run: whatever goes wrong outside comes back as a fact."""
+        try:
+            fact = await self._perform(request)
+        except asyncio.CancelledError:
+            fact = f.EffectStopped(request.id)
+        except PorchError as error:
+            fact = f.EffectFailed(request.id, error.code, "; ".join(_texts(error)))
+        except OSError as error:
+            fact = f.EffectFailed(request.id, "outside", str(error))
+        self._facts.put_nowait(fact)
+
+    def _rest(self) -> Rest | None:
+        state = self.state
+        if not self._facts.empty() or self._queue.is_busy():
+            return None
+        if state.outcome or state.paused:
+            if not self._queue.holds_nothing():
+                return None
+            return "ended" if state.outcome else "stopped"
+        if state.decisions:
+            return None if self._manner.wait else "waiting"
+        return "idle"
+
+    async def _let_go(self) -> None:
+        """Stop everything in hand and journal that it was stopped, before anybody reuses it."""
+        self._leaving = True
+        while self._tasks:
+            for task in list(self._tasks.values()):
+                task.cancel()
+            await asyncio.gather(*list(self._tasks.values()), return_exceptions=True)
+            await asyncio.sleep(0)
+        while not self._facts.empty():
+            self.record(self._facts.get_nowait())
+
+
+def _texts(error: PorchError) -> list[str]:
+    return [finding.message for finding in error.findings]

@@ -1,0 +1,150 @@
+"""Giving an agent its prompt and reading one exit from its final message, and nowhere else."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from porch.adapters.agents.base import Outcome, Turn
+from porch.machine import facts as f
+from porch.machine.effects import RunAgent
+from porch.machine.signals import LegalSignal, choose, read_signals
+from porch.machine.state import State
+from porch.model.protocol import Exit
+from porch.runtime import turns
+from porch.runtime.world import World
+from porch.views import prompt, status
+
+SAID_KEPT = 2000
+
+
+async def run(world: World, effect: RunAgent) -> f.EffectFact:
+    """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
+    _lay_templates(world, effect)
+    turn = _turn(world, effect)
+    wall = effect.timeout_s or world.definition().protocol.limits.agent_s
+    outcome = await turns.take(
+        world, turn, wall or world.settings.claude_timeout, world.settings.idle
+    )
+    if isinstance(outcome, turns.Stopped):
+        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens)
+    return answered(effect.id, effect.exits, outcome)
+
+
+def answered(effect: str, exits: tuple[Exit, ...], outcome: Outcome) -> f.EffectFact:
+    """What an outcome means; also asked of a transcript that a dead runner left."""
+    if outcome.kind != "ok":
+        return f.EffectFailed(
+            effect, outcome.kind, outcome.detail, 0, outcome.usd, outcome.tokens
+        )
+    choice = choose(read_signals(outcome.final), legal(exits))
+    if choice.exit is None:
+        said = outcome.final[-SAID_KEPT:]
+        cost = (outcome.session, outcome.usd, outcome.tokens)
+        return f.TurnEndedSilent(effect, choice.notes, said, *cost)
+    payload: dict[str, Any] = {"reason": choice.reason} if choice.reason else {}
+    return f.ExitAccepted(
+        effect,
+        choice.exit,
+        payload,
+        choice.signal,
+        choice.notes,
+        outcome.session,
+        outcome.usd,
+        outcome.tokens,
+    )
+
+
+def legal(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
+    return {
+        signal: LegalSignal(known.name, known.needs_reason)
+        for known in exits
+        for signal in (known.signals or (known.name,))
+    }
+
+
+def _turn(world: World, effect: RunAgent) -> Turn:
+    return Turn(
+        effect=effect.id,
+        prompt=whole_prompt(world, effect),
+        request=_request(world, effect),
+        workspace=world.workspace,
+        directory=world.turn_directory(effect.id),
+        resume=effect.session or None,
+        script=world.script,
+    )
+
+
+def _request(world: World, effect: RunAgent) -> Mapping[str, Any]:
+    project = world.state().run.project_dir
+    item = _item(world.state(), world, effect)
+    return {
+        "position": effect.position,
+        "state": effect.state,
+        "item": effect.item,
+        "visit": effect.visit,
+        "try": effect.attempt + 1,
+        "kind": "reminder" if effect.reminder else "agent",
+        "name": effect.role,
+        "artifacts": [{"path": os.path.join(project, name)} for name in effect.artifacts],
+        "project_dir": project,
+        "legal": [signal for known in effect.exits for signal in known.signals[:1]],
+        "plan_item": {"id": item.id, "title": item.title} if item else None,
+    }
+
+
+def _item(state: State, world: World, effect: RunAgent) -> f.Item | None:
+    standing = state.positions.get(effect.position)
+    loop = world.definition().protocol.states[effect.state].loop
+    return state.item_of(standing, loop) if standing and loop else None
+
+
+def whole_prompt(world: World, effect: RunAgent) -> str:
+    """The phase's own words, then what porch knows, as quoted data."""
+    state, definition = world.state(), world.definition()
+    template = definition.prompts.get(effect.state, "")
+    item = _item(state, world, effect)
+    rendered = prompt.render(template, effect.prompt or effect.state, _variables(world, effect, item))
+    document = status.document(definition.protocol, state)
+    brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
+    told = status.render(brief, state.seq).rpartition("# porch seq")[0]
+    return prompt.compose(rendered, told, item, effect.shown, effect.exits, effect.reminder)
+
+
+def _variables(world: World, effect: RunAgent, item: f.Item | None) -> dict[str, Any]:
+    state = world.state()
+    run = state.run
+    artifact = os.path.join(run.project_dir, effect.artifacts[0]) if effect.artifacts else ""
+    variables: dict[str, Any] = {
+        "project_id": run.id,
+        "title": run.title,
+        "current_state": effect.position.rpartition("#")[0],
+        "protocol": run.protocol,
+        "project_dir": run.project_dir,
+        "artifact": artifact,
+        "iteration": str(state.turns),
+        "base_commit": run.base_commit,
+        "subject_text": world.subject_text,
+        "inputs": run.inputs,
+    }
+    if item is not None:
+        variables |= {
+            "plan_phase_id": item.id,
+            "plan_phase_title": item.title,
+            "plan_phase_text": item.text,
+        }
+    return variables
+
+
+def _lay_templates(world: World, effect: RunAgent) -> None:
+    """A new artifact begins from the protocol's template; one that exists is never touched."""
+    templates = world.definition().templates
+    run = world.state().run
+    for name in effect.artifacts:
+        path = world.project_file(name)
+        text = templates.get(os.path.basename(name))
+        if text is None or os.path.exists(path):
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        words = {"project_id": run.id, "title": run.title}
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(prompt.render(text, name, words))

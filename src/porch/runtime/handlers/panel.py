@@ -1,0 +1,98 @@
+"""Asking reviewers and keeping what they said; a reviewer that fails is an abstention."""
+
+import os
+import time
+
+from porch.adapters import atomic
+from porch.adapters.agents.base import Outcome, Turn
+from porch.adapters.follow import head_and_tail
+from porch.machine import facts as f
+from porch.machine.effects import AskReviewer, WriteFeedback
+from porch.machine.verdicts import read_verdict
+from porch.runtime import turns
+from porch.runtime.world import World
+from porch.views import feedback, prompt
+
+
+async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
+    """One review; its time is its own, so one slow model does not stop the others."""
+    began = time.monotonic()
+    limit = effect.timeout_s or world.definition().protocol.limits.review_s
+    wall = limit or world.settings.consultation_timeout
+    outcome = await turns.take(world, _turn(world, effect), wall, 0)
+    if isinstance(outcome, turns.Stopped):
+        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens)
+    return judged(effect.id, outcome, round(time.monotonic() - began, 3))
+
+
+def judged(effect: str, outcome: Outcome, seconds: float = 0) -> f.ReviewEnded:
+    """What a reviewer's outcome means: only words that can be read are a verdict."""
+    cost = (seconds, outcome.usd, outcome.tokens)
+    if outcome.kind != "ok":
+        return f.ReviewEnded(effect, "ABSTAIN", outcome.detail[:300], (), outcome.kind, *cost)
+    review = read_verdict(outcome.final)
+    return f.ReviewEnded(
+        effect, review.verdict, review.summary, review.findings, review.why, *cost
+    )
+
+
+def _turn(world: World, effect: AskReviewer) -> Turn:
+    run = world.state().run
+    return Turn(
+        effect=effect.id,
+        prompt=_prompt(world, effect),
+        request={
+            "position": effect.position,
+            "state": effect.state,
+            "item": effect.item,
+            "visit": effect.round,
+            "try": int(effect.id.rpartition("/")[2]) + 1,
+            "kind": "review",
+            "name": effect.name,
+            "project_dir": run.project_dir,
+            "artifacts": [{"path": os.path.join(run.project_dir, a)} for a in effect.artifacts],
+            "review": {"type": effect.review, "round": effect.round},
+        },
+        workspace=world.workspace,
+        directory=world.turn_directory(effect.id),
+        model=effect.name,
+        script=world.script,
+    )
+
+
+def _prompt(world: World, effect: AskReviewer) -> str:
+    run = world.state().run
+    template = world.definition().reviews.get(effect.review, "")
+    first = effect.artifacts[0] if effect.artifacts else ""
+    variables = {
+        "review_type": effect.review,
+        "project_id": run.id,
+        "title": run.title,
+        "project_dir": run.project_dir,
+        "artifact": os.path.join(run.project_dir, first) if first else "",
+        "round": str(effect.round),
+        "model": effect.name,
+        "phase": effect.subject,
+        "base_commit": run.base_commit,
+    }
+    texts = {name: _content(world, name) for name in effect.artifacts}
+    return prompt.review(template, effect.review, variables, effect.shown, texts)
+
+
+def _content(world: World, name: str) -> str:
+    path = world.project_file(name)
+    return head_and_tail(path) if os.path.isfile(path) else "(not written yet)"
+
+
+def keep(world: World, effect: WriteFeedback) -> f.FeedbackWritten:
+    """The round as a file of the project; written again it is the same file."""
+    name = feedback.file_name(effect.subject, effect.item, effect.round)
+    path = world.project_file(name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    title = next(
+        (s.title for s in world.definition().protocol.states.values() if s.group == effect.subject),
+        effect.subject,
+    )
+    text = feedback.render(title or effect.subject, effect.round, effect.reviews)
+    atomic.replace(path, text.encode(), sync=True)
+    return f.FeedbackWritten(effect.id, os.path.join(world.state().run.project_dir, name))

@@ -1,0 +1,51 @@
+"""Reading the list of a loop from its document, and committing named artifacts."""
+
+import hashlib
+import os
+
+from porch.adapters import git
+from porch.dialects.plan_headings import PlanPhase, read_plan
+from porch.errors import OutsideError
+from porch.machine import facts as f
+from porch.machine.effects import CommitPaths, ReadItems
+from porch.runtime.world import World
+
+TEXT_KEPT = 4000
+
+
+def read_items(world: World, effect: ReadItems) -> f.EffectFact:
+    path = world.project_file(effect.source)
+    if not os.path.isfile(path):
+        shown = os.path.join(world.state().run.project_dir, effect.source)
+        detail = f"{shown} is not there"
+        return f.EffectFailed(effect.id, "no-plan", detail, hopeless=True)
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    reading = read_plan(text, effect.source)
+    notes = tuple(finding.message for finding in reading.findings)
+    items = tuple(map(item_of, reading.phases))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f.ItemsRead(effect.id, reading.reading, items, digest, notes)
+
+
+def item_of(phase: PlanPhase) -> f.Item:
+    digest = hashlib.sha256(phase.text.encode()).hexdigest()
+    return f.Item(phase.id, phase.title, phase.description, digest, phase.text[:TEXT_KEPT])
+
+
+def commit(world: World, effect: CommitPaths) -> f.CommitEnded:
+    """Exactly the named paths; a commit that a dead runner made is found by its trailer."""
+    if not world.in_git:
+        return f.CommitEnded(effect.id, refused="there is no git repository here")
+    run = world.state().run
+    trailer = f"Porch-Effect: {run.name} {effect.position}/commit"
+    try:
+        found = git.find_commit(world.workspace, trailer)
+        if found:
+            return f.CommitEnded(effect.id, found)
+        paths = [os.path.normpath(os.path.join(run.project_dir, name)) for name in effect.paths]
+        there = [path for path in paths if os.path.exists(os.path.join(world.workspace, path))]
+        made = git.commit_paths(world.workspace, there, effect.message, trailer) if there else None
+    except OutsideError as error:
+        return f.CommitEnded(effect.id, refused=str(error))
+    return f.CommitEnded(effect.id, made or "")

@@ -1,0 +1,68 @@
+"""Taking a run over, always the same way: after a crash, after a stop, or for the first time."""
+
+from collections.abc import Callable
+
+from porch.adapters import lock, marks
+from porch.errors import UsageError
+from porch.machine import effects as e
+from porch.machine import facts as f
+from porch.machine.records import Record
+from porch.machine.state import InHand, State
+from porch.machine.wanted import wanted
+from porch.runtime import turns
+from porch.runtime.handlers import agent, panel
+from porch.runtime.world import World
+
+Answer = Callable[[f.Fact], Record]
+
+
+def refuse_elsewhere(raws: list[dict[str, object]], state: State, take_over: bool) -> None:
+    """What was begun on another machine may still be running there; only a person knows."""
+    last = next((r["fact"] for r in reversed(raws) if _is_runner(r)), None)
+    if not state.in_hand or take_over or not isinstance(last, dict):
+        return
+    if (last.get("host"), last.get("boot")) == (lock.host(), lock.boot_id()):
+        return
+    same_host = last.get("host") == lock.host()
+    where = "before this machine was restarted" if same_host else f"on {last.get('host')}"
+    raise UsageError(
+        f"the run was last driven {where} and {len(state.in_hand)} effects were in hand",
+        fix="make sure nothing of it runs there any more, then add --take-over",
+        code="begun-elsewhere",
+    )
+
+
+def _is_runner(record: dict[str, object]) -> bool:
+    fact = record.get("fact")
+    return isinstance(fact, dict) and fact.get("is") == "RunnerStarted"
+
+
+def settle(world: World, answer: Answer) -> int:
+    """Stop what a dead runner left, then say of each begun effect what became of it."""
+    marks.reap(world.mark + ":")
+    left = list(world.state().in_hand.values())
+    for hand in left:
+        answer(_fate(world, hand))
+    return len(left)
+
+
+def _fate(world: World, hand: InHand) -> f.EffectFact:
+    """A final result in a transcript is the outcome; otherwise nobody knows how far it came."""
+    if hand.kind not in ("agent", "review"):
+        return f.EffectInterrupted(hand.effect)
+    outcome = turns.left_behind(world, hand.effect)
+    if outcome is None:
+        cost = turns.cost_seen(world, hand.effect)
+        return f.EffectInterrupted(hand.effect, cost.usd, cost.tokens)
+    if hand.kind == "review":
+        return panel.judged(hand.effect, outcome)
+    request = _request(world, hand)
+    return agent.answered(hand.effect, request.exits if request else (), outcome)
+
+
+def _request(world: World, hand: InHand) -> e.RunAgent | None:
+    """The same question that was asked then: wanted depends on nothing but the state."""
+    for request in wanted(world.definition().protocol, world.state(), hand.position):
+        if isinstance(request, e.RunAgent) and request.id == hand.effect:
+            return request
+    return None

@@ -1,0 +1,80 @@
+"""One turn of an agent command line: prepare, start, follow, and never leave anything running."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from porch.adapters import crash, process
+from porch.adapters.agents import base
+from porch.adapters.follow import Follower, compact
+from porch.runtime.world import World
+from porch.views.text import printable
+
+TRANSCRIPT_KEPT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The turn was stopped from outside; what it cost until then is known."""
+
+    usd: float
+    tokens: int
+
+
+async def take(
+    world: World, turn: base.Turn, wall_s: float, idle_s: float
+) -> base.Outcome | Stopped:
+    """Run one turn to its outcome; cancelling it stops every process it started."""
+    prepared = world.agent.prepare(turn)
+    listener = base.Listener(world.agent.feed, lambda event: _tell(world, turn.effect, event))
+    follower = Follower(prepared.output, listener.take)
+    crash.point("turn.before-spawn")
+    running = await process.start(_command(world, turn, prepared))
+    crash.point("turn.after-spawn")
+    try:
+        ended = await running.wait(idle_s or None, wall_s or None, follower.poll)
+    except asyncio.CancelledError:
+        await running.stop()
+        follower.drain()
+        return Stopped(listener.summary.usd, listener.summary.tokens)
+    follower.drain()
+    outcome = world.agent.finish(listener.summary, ended)
+    compact(prepared.output, TRANSCRIPT_KEPT)
+    return outcome
+
+
+def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.Command:
+    return process.Command(
+        argv=prepared.argv,
+        shell=None,
+        cwd=turn.workspace,
+        env=prepared.env,
+        stdin_file=prepared.stdin_file,
+        output=prepared.output,
+        errors=prepared.errors,
+        mark=world.effect_mark(turn.effect),
+    )
+
+
+def left_behind(world: World, effect: str) -> base.Outcome | None:
+    """What an agent said after its runner died, if it came to an end."""
+    path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
+    return world.agent.from_transcript(path) if os.path.exists(path) else None
+
+
+def cost_seen(world: World, effect: str) -> Stopped:
+    """What an interrupted agent had told of its cost."""
+    path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
+    summary = base.summary_of(path, world.agent.feed)
+    return Stopped(summary.usd, summary.tokens)
+
+
+def _tell(world: World, effect: str, event: base.Event) -> None:
+    match event:
+        case base.Said(text=text) | base.Warned(text=text) | base.Failed(text=text):
+            world.progress(effect, printable(text))
+        case base.ToolStarted(name=name):
+            world.progress(effect, printable(f"[{name}]"))
+        case _:
+            # The final message was said already; it is read, not shown again.
+            return

@@ -1,0 +1,61 @@
+"""Everything a handler may know of the world outside: one frozen value, made at the door."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from porch.adapters.agents.base import Agent
+from porch.adapters.settings import Settings
+from porch.machine.state import State
+from porch.model.definition import Definition
+from porch.runtime.clock import Clock
+
+Progress = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The workspace and directories of one run, its settings, its agent, and who watches."""
+
+    workspace: str
+    directory: str
+    mark: str
+    settings: Settings
+    agent: Agent
+    clock: Clock
+    state: Callable[[], State]
+    definition: Callable[[], Definition]
+    progress: Progress
+    script: str = ""
+    subject_text: str = ""
+    in_git: bool = False
+    environ: Mapping[str, str] | None = None
+
+    def project_file(self, name: str) -> str:
+        """A path inside the project directory; one that escapes it is nobody's artifact."""
+        base = os.path.join(self.workspace, self.state().run.project_dir)
+        path = os.path.normpath(os.path.join(base, name))
+        if not path.startswith(os.path.normpath(self.workspace) + os.sep):
+            raise ValueError(f"{name} lies outside the workspace")
+        return path
+
+    def turn_directory(self, effect: str) -> str:
+        """Where the files of one effect lie; its name is the effect's own, made safe."""
+        safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in effect)
+        path = os.path.join(self.directory, "turns", safe)
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        return path
+
+    def effect_mark(self, effect: str) -> str:
+        """What the environment of every process of an effect carries."""
+        return f"{self.mark}:{effect.replace(' ', '_')}"
+
+    def own_paths(self) -> tuple[str, ...]:
+        """What porch writes itself; none of it counts as the agent's or the check's work."""
+        project = self.state().run.project_dir
+        return (
+            "codev/projects/*/status*.yaml*",
+            "codev/executions/*/status*.yaml*",
+            f"{project}/consultation-*.md" if project else "codev/.porch",
+            "codev/.porch",
+        )

@@ -1,0 +1,30 @@
+"""The door of every command: looks at argv before importing anything, because agents call often."""
+
+from __future__ import annotations
+
+import sys
+
+
+def porch() -> int:
+    """The command `porch`."""
+    argv = sys.argv[1:]
+    from porch.surfaces.cli import fast
+
+    try:
+        answered = fast.answer(argv)
+    except BrokenPipeError:
+        return _closed_pipe()
+    if answered is not None:
+        return answered
+    from porch.surfaces.cli.command import main
+    from porch.surfaces.cli.porch import COMMANDS
+
+    return main("porch", COMMANDS, argv)
+
+
+def _closed_pipe() -> int:
+    """Whoever read us has gone; saying so to nobody would only print a traceback."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

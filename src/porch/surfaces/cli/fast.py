@@ -1,0 +1,176 @@
+"""The read commands that agents call hundreds of times: pictures in, text out, json and os only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+Argv = list[str]
+
+
+def answer(argv: Argv) -> int | None:
+    """The exit code if this call could be answered from pictures alone; otherwise None."""
+    words = [word for word in argv if not word.startswith("-")]
+    flags = {word for word in argv if word.startswith("-")}
+    if not words:
+        return None
+    match words, flags:
+        case ["status"], set() if flags <= {"--json"}:
+            return _all(flags)
+        case ["status", word], set() if flags <= {"--json"}:
+            return _one(word, flags)
+        case ["pending"], set() if flags <= {"--json", "--hook"}:
+            return _pending(flags)
+        case ["log", word], set() if flags <= {"--json"}:
+            return _log(word, flags)
+        case ["protocols", "show", name], set() if flags <= {"--json"}:
+            return _protocol(name, flags)
+        case _:
+            return None
+
+
+def _all(flags: set[str]) -> int | None:
+    from porch.adapters import where as places
+
+    where = places.find(os.getcwd())
+    pictures = [_picture(where, name) for name in where.runs()]
+    if any(picture is None for picture in pictures) or _foreign(where):
+        return None
+    from porch.views import board
+
+    known = [picture for picture in pictures if picture]
+    if "--json" in flags:
+        return _print_json({"runs": [picture["row"] for picture in known]})
+    return _print(board.rows(known))
+
+
+def _one(word: str, flags: set[str]) -> int | None:
+    from porch.adapters import where as places
+
+    where = places.find(os.getcwd())
+    fits = _matching(where.runs(), word)
+    picture = _picture(where, fits[0]) if len(fits) == 1 else None
+    if picture is None or _definition_moved(picture):
+        return None
+    if "--json" in flags:
+        return _print_json(_status_json(picture))
+    return _print("\n".join(picture["text"]))
+
+
+def _status_json(picture: dict) -> dict:  # type: ignore[type-arg]
+    extra = {
+        "positions": picture["positions"],
+        "decisions": picture["decisions"],
+        "journal": True,
+    }
+    return {**picture["status"], **extra}
+
+
+def _pending(flags: set[str]) -> int | None:
+    from porch.adapters import where as places
+
+    where = places.find(os.getcwd())
+    pictures = [_picture(where, name) for name in where.runs()]
+    if any(picture is None for picture in pictures):
+        return None
+    from porch.views import board
+
+    decisions = [d for picture in pictures if picture for d in picture["decisions"]]
+    decisions.sort(key=lambda decision: decision["asked_at"])
+    if "--json" in flags:
+        return _print_json({"decisions": decisions})
+    return _print(board.hook(decisions) if "--hook" in flags else board.pending(decisions))
+
+
+def _log(word: str, flags: set[str]) -> int | None:
+    from porch.adapters import where as places
+
+    where = places.find(os.getcwd())
+    fits = _matching(where.runs(), word)
+    if len(fits) != 1:
+        return None
+    import json
+
+    from porch.views import timeline
+
+    path = os.path.join(where.run_dir(fits[0]), "journal.jsonl")
+    with open(path, encoding="utf-8") as file:
+        raws = [json.loads(line) for line in file if line.endswith("\n")]
+    if "--json" in flags:
+        return _print_json({"run": fits[0], "records": raws})
+    return _print("\n".join(timeline.lines(raws)))
+
+
+def _protocol(name: str, flags: set[str]) -> int | None:
+    from porch.adapters import compiled
+    from porch.adapters import where as places
+
+    shown = compiled.cached(places.find(os.getcwd()), name)
+    if shown is None:
+        return None
+    return _print_json(shown["json"]) if "--json" in flags else _print(shown["text"])
+
+
+def _picture(where: object, name: str) -> dict | None:  # type: ignore[type-arg]
+    """The picture of a run, if it covers the whole journal as it is now."""
+    import json
+
+    directory = where.run_dir(name)  # type: ignore[attr-defined]
+    try:
+        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+            drawn = json.load(file)
+        covers = drawn["length"] == os.path.getsize(os.path.join(directory, "journal.jsonl"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return drawn if covers else None
+
+
+def _definition_moved(picture: dict) -> bool:  # type: ignore[type-arg]
+    """Whether a file of the definition is not what it was; then the slow path looks properly."""
+    for path, size, mtime in picture.get("files", ()):
+        try:
+            found = os.stat(path)
+        except OSError:
+            return True
+        if (found.st_size, found.st_mtime_ns) != (size, mtime):
+            return True
+    return False
+
+
+def _foreign(where: object) -> bool:
+    """Whether a status file lies about that belongs to no run here; the slow path shows those."""
+    known = set(where.runs())  # type: ignore[attr-defined]
+    for kind in ("projects", "executions"):
+        directory = os.path.join(where.root, "codev", kind)  # type: ignore[attr-defined]
+        try:
+            names = os.listdir(directory)
+        except OSError:
+            continue
+        for name in names:
+            if name not in known and os.path.exists(os.path.join(directory, name, "status.yaml")):
+                return True
+    return False
+
+
+def _matching(known: list[str], word: str) -> list[str]:
+    if word in known:
+        return [word]
+    found = []
+    for name in known:
+        id_ = name.partition("-")[0] if "_" not in name.partition("-")[0] else name.split("_")[1]
+        if id_ == word or (id_.isdigit() and word.isdigit() and int(id_) == int(word)):
+            found.append(name)
+    return found
+
+
+def _print(text: str) -> int:
+    if text:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def _print_json(value: object) -> int:
+    import json
+
+    return _print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,102 @@
+"""Running protocols from the command line."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from porch.adapters import where as places
+from porch.errors import UsageError
+from porch.operations import runs
+from porch.operations.finding import find_run
+from porch.operations.runs import Driven, Wanted, Watch
+from porch.runtime.driver import Manner
+from porch.surfaces.cli.command import Args, Command, View, arg
+from porch.surfaces.cli.stream import Stream, driven_view
+
+Drive = Callable[[Manner, Watch], Driven]
+_WAYS = (
+    arg("--script", default="", help="a YAML script of answers for the scripted agent"),
+    arg("--once", action="store_true", help="one agent turn and what follows from it"),
+    arg("--wait", action="store_true", help="stay while people decide, also without a terminal"),
+    arg("--plain", action="store_true", help="a plain stream, also on a terminal"),
+    arg("--take-over", action="store_true", help="the run was begun on another machine or boot"),
+)
+
+
+def _inputs(pairs: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"'{pair}' is not an input", fix="write --input name=value")
+        found[key] = value
+    return found
+
+
+def _wanted(args: Args, protocol: str = "") -> Wanted:
+    return Wanted(
+        protocol=protocol,
+        subject=getattr(args, "subject", "") or "",
+        title=getattr(args, "title", "") or "",
+        inputs=_inputs(getattr(args, "input", None) or []),
+        agent="scripted" if getattr(args, "no_claude", False) or args.script else "",
+        script=args.script,
+        adopt=getattr(args, "adopt", False),
+        take_over=args.take_over,
+    )
+
+
+def _run(args: Args) -> View:
+    where = places.find(os.getcwd())
+    wanted = _wanted(args, args.protocol)
+    return _watched(args, where, lambda manner, watch: runs.run(where, wanted, manner, watch))
+
+
+def _resume(args: Args) -> View:
+    where = places.find(os.getcwd())
+    name = find_run(where, args.id)
+    wanted = _wanted(args)
+    return _watched(
+        args, where, lambda manner, watch: runs.resume(where, name, wanted, manner, watch)
+    )
+
+
+def _watched(args: Args, where: places.Where, drive: Drive) -> View:
+    """On a terminal the live view with its prompt; in a pipe a plain stream."""
+    if _is_interactive(args):
+        from porch.surfaces.cli.repl import Repl
+
+        return Repl(where, drive, Manner(wait=not args.once, turns=int(args.once))).run()
+    stream = Stream(quiet=args.json)
+    watch = Watch(stream.record, stream.output, notice=stream.notice)
+    manner = Manner(wait=args.wait, turns=int(args.once))
+    return driven_view(drive(manner, watch))
+
+
+def _is_interactive(args: Args) -> bool:
+    plain = args.json or args.plain or os.environ.get("TERM") == "dumb"
+    return not plain and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+COMMANDS = (
+    Command(
+        "run",
+        "run a protocol, or go on with a run of it",
+        _run,
+        (
+            arg("protocol", help="a protocol by name; see `porch protocols list`"),
+            arg("subject", nargs="?", default="", help="what the run is about: an id or a file"),
+            arg("--title", help="the title of a new project"),
+            arg("--input", action="append", metavar="K=V", help="an input of the protocol"),
+            arg("--no-claude", action="store_true", help="the scripted agent instead of a real one"),
+            arg("--adopt", action="store_true", help="adopt a status file of another journal"),
+            *_WAYS,
+        ),
+    ),
+    Command(
+        "resume",
+        "go on with a run from its last record",
+        _resume,
+        (arg("id", help="the run: id, unpadded id or directory name"), *_WAYS),
+    ),
+)

@@ -1,0 +1,54 @@
+"""What a person types at the prompt of a run, read into one request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SHORT = {"a": "approve", "r": "reject", "q": "quit", "s": "status", "h": "help", "?": "help"}
+_EXITS = {
+    "approve": "approved",
+    "reject": "rejected",
+    "override": "waived",
+    "answer": "answered",
+    "retry": "retry",
+    "skip": "skip",
+    "abandon": "stopped",
+}
+HELP = """\
+approve [GATE] [NOTE]        reject [GATE] REASON        override [GATE] REASON
+answer [QUESTION] TEXT       retry                       skip REASON
+abandon                      view (what is being asked)  status   stop   quit   help"""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One line of a person: a verb, and for deciding verbs the decision, the exit and the text."""
+
+    verb: str
+    decision: str = ""
+    exit: str = ""
+    text: str = ""
+    trouble: str = ""
+
+
+def typed(line: str, open_: Sequence[str]) -> Typed:
+    """Read one line; with one open decision its name may be left out."""
+    first, _, rest = line.strip().partition(" ")
+    verb = _SHORT.get(first.lower(), first.lower())
+    if verb not in _EXITS:
+        known = ("stop", "status", "view", "quit", "help", "")
+        trouble = "" if verb in known else f"'{first}' is not a command; try help"
+        return Typed(verb, trouble=trouble)
+    name, _, after = rest.strip().partition(" ")
+    if name in open_:
+        return _deciding(verb, name, after.strip())
+    if len(open_) == 1:
+        return _deciding(verb, open_[0], rest.strip())
+    asked = ", ".join(open_)
+    trouble = f"say which: {asked}" if open_ else "nothing is being asked"
+    return Typed(verb, trouble=trouble)
+
+
+def _deciding(verb: str, name: str, text: str) -> Typed:
+    needs = {"reject", "override", "answer", "skip"}
+    trouble = f"{verb} needs words: why?" if verb in needs and not text else ""
+    return Typed(verb, name, _EXITS[verb], text, trouble)

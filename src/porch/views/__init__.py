@@ -1,0 +1,1 @@
+"""Pure pictures of a state and of what agents said."""

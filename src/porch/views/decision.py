@@ -1,0 +1,130 @@
+"""An open question as plain data: what is asked, what each answer means, what to look at."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from porch.machine.facts import Payload
+from porch.machine.state import Decision, Standing, State
+from porch.model.protocol import Human, Option, Protocol
+from porch.views.text import printable
+
+REPORT_KEPT = 4000
+FINDING_KEPT = 1000
+
+_SAFE_WORD = re.compile(r"[A-Za-z0-9@%+=:,./_-]+")
+# The commands by the answer they give; any other answer is chosen by its name.
+_COMMANDS: Mapping[str, str] = {
+    "approved": "porch approve {run} {name}",
+    "waived": 'porch approve {run} {name} --override "..."',
+    "rejected": 'porch reject {run} {name} --reason "..."',
+    "answered": 'porch answer {run} {name} "..."',
+    "retry": "porch retry {run}",
+    "skip": 'porch skip {run} --reason "..."',
+}
+
+
+def decisions(protocol: Protocol, state: State) -> list[dict[str, Any]]:
+    """Everything a person is asked by this run, oldest first."""
+    asked = sorted(state.decisions.values(), key=lambda each: each.asked_at)
+    return [_clean(_decision(protocol, state, each)) for each in asked]
+
+
+def _decision(protocol: Protocol, state: State, decision: Decision) -> dict[str, Any]:
+    standing = state.positions[decision.position]
+    actor = protocol.states[standing.state].actor
+    human = actor if isinstance(actor, Human) else _nobody(decision)
+    seen = [payload for _, payload in _recalled(state, standing, human.shows)]
+    needs_override = any(_recalled(state, standing, human.override))
+    return {
+        "run": state.run.name,
+        "id": state.run.id or state.run.name,
+        "title": state.run.title,
+        "position": decision.position,
+        "kind": decision.kind,
+        "name": decision.name,
+        "asked_at": decision.asked_at,
+        "by": "porch",
+        "question": human.title,
+        "description": human.description,
+        "reason": "\n".join(str(each["reason"]) for each in seen if each.get("reason")),
+        "options": list(_options(state, decision, human, needs_override)),
+        "artifacts": list(decision.artifacts or human.artifacts),
+        "digest": decision.digest,
+        "deadline": _deadline(decision.asked_at, human.stale_after_s),
+        "findings": [found for each in seen for found in _findings(each)],
+        "reports": {name: text for each in seen for name, text in _reports(each)},
+        "needs_override": needs_override,
+    }
+
+
+def _nobody(decision: Decision) -> Human:
+    """A question of an older definition is still shown, so that nobody wonders why it stands."""
+    return Human("question", decision.name, decision.name, ())
+
+
+def _recalled(
+    state: State, standing: Standing, paths: tuple[str, ...]
+) -> Iterator[tuple[str, Payload]]:
+    known = ((path, state.recall(standing, path)) for path in paths)
+    return ((path, payload) for path, payload in known if payload is not None)
+
+
+def _options(
+    state: State, decision: Decision, human: Human, needs_override: bool
+) -> Iterator[dict[str, Any]]:
+    """Where an approval would be refused now, only its form with a reason is offered."""
+    has_waiver = any(option.exit == "waived" for option in human.options)
+    for option in human.options:
+        if not (option.exit == "approved" and needs_override and has_waiver):
+            yield {
+                "answer": option.exit,
+                "meaning": option.meaning,
+                "needs_text": option.needs_text,
+                "command": _command(state, decision, option),
+            }
+
+
+def _command(state: State, decision: Decision, option: Option) -> str:
+    form = _COMMANDS.get(option.exit)
+    if form is None:
+        text = ' "..."' if option.needs_text else ""
+        form = f"porch answer {{run}} {{name}} {_word(option.exit)}{text}"
+    same = [each for each in state.decisions.values() if each.name == decision.name]
+    name = decision.name if len(same) == 1 else decision.position
+    return form.format(run=_word(state.run.id or state.run.name), name=_word(name))
+
+
+def _word(text: str) -> str:
+    """As a shell takes it for one word."""
+    return text if _SAFE_WORD.fullmatch(text) else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _deadline(asked_at: str, seconds: float) -> str | None:
+    """When people are reminded; nothing is ever decided by it."""
+    if not seconds or not asked_at:
+        return None
+    then = datetime.fromisoformat(asked_at) + timedelta(seconds=seconds)
+    return then.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _findings(payload: Payload) -> Iterator[dict[str, str]]:
+    for each in payload.get("findings", ()):
+        told = each if isinstance(each, Mapping) else {"finding": each}
+        finding = str(told.get("finding", ""))[:FINDING_KEPT]
+        yield {"by": str(told.get("by", "reviewer")), "finding": finding}
+
+
+def _reports(payload: Payload) -> Iterator[tuple[str, str]]:
+    for name, text in payload.get("reports", {}).items():
+        yield name, str(text)[-REPORT_KEPT:]
+
+
+def _clean(value: Any) -> Any:
+    """What agents wrote reaches terminals and browsers from here."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(key): _clean(each) for key, each in value.items()}
+    return [_clean(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,56 @@
+"""The reviewers' answers of one round as a Markdown file that an agent and a person both read."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from porch.machine.facts import Payload
+from porch.views.text import printable
+
+TEXT_KEPT = 2000
+
+_UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+# What would make a finding a heading, a quote, a list of its own or the start of a code block.
+_LEADER = re.compile(r"^[#>+*`~=|-]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def file_name(subject: str, item: str, round: int) -> str:
+    """`consultation-specify-round-2.md`; inside a loop the item stands behind the phase."""
+    words = [_UNSAFE_NAME.sub("-", word) for word in (subject, item) if word]
+    return f"consultation-{'-'.join(words)}-round-{round}.md"
+
+
+def render(title: str, round: int, reviews: Mapping[str, Payload]) -> str:
+    """The whole file: a heading, then one section for each reviewer."""
+    heading = f"# Consultation: {_capital(title)} Phase (Round {round})"
+    sections = ["\n".join(_section(name, review)) for name, review in reviews.items()]
+    return "\n\n".join([heading, *sections]) + "\n"
+
+
+def _section(name: str, review: Payload) -> Iterator[str]:
+    yield f"## {_capital(name)}"
+    verdict, why = str(review.get("verdict", "ABSTAIN")), harmless(str(review.get("why") or ""))
+    marked = f" ({why or 'no verdict'})" if verdict == "ABSTAIN" else ""
+    yield f"**Verdict**: {verdict}{marked}"
+    yield f"**Summary**: {harmless(str(review.get('summary') or '')) or 'none given'}"
+    findings = [harmless(str(each)) for each in review.get("findings") or ()]
+    if findings:
+        yield "**Findings**:"
+        yield from (f"- {_LEADER.sub(_escaped, finding)}" for finding in findings)
+
+
+def _escaped(leader: re.Match[str]) -> str:
+    return f"\\{leader[0]}"
+
+
+def _capital(text: str) -> str:
+    words = harmless(text)
+    return words[:1].upper() + words[1:]
+
+
+def harmless(text: str) -> str:
+    """One line that makes no heading, no comment, no tag and no verdict of its own."""
+    line = " ".join(printable(" ".join(text.splitlines())).split())
+    if len(line) > TEXT_KEPT:
+        line = line[:TEXT_KEPT] + " [cut by porch]"
+    return _TAG.sub("&lt;", line).replace("-->", "--&gt;").replace("**", "\\*\\*")

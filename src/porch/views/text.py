@@ -1,0 +1,38 @@
+"""Text that is safe to show: what agents print must never reach a terminal raw."""
+
+import re
+import unicodedata
+
+# CSI, then the strings (OSC, DCS, SOS, PM, APC) with their terminators, then short escapes. Each
+# in its 7-bit and 8-bit form; a string without an end loses only its introducer.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]"
+)
+# Controls, formats (bidi, zero width, tags), lone surrogates, line and paragraph separators.
+_UNSAFE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+# Letters and marks by category, yet invisible: fillers, joiners, variation selectors.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+
+
+class _Table(dict[int, int | None]):
+    """A translation that decides once for each character it meets."""
+
+    def __missing__(self, point: int) -> int | None:
+        char = chr(point)
+        kept = char in "\n\t" or not (
+            unicodedata.category(char) in _UNSAFE or _INVISIBLE.match(char)
+        )
+        self[point] = point if kept else None
+        return self[point]
+
+
+_SAFE = _Table()
+
+
+def printable(text: str) -> str:
+    """Without escape sequences, controls other than line end and tab, and invisible marks."""
+    return _ESCAPES.sub("", text).translate(_SAFE)

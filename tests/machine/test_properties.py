@@ -1,0 +1,414 @@
+"""What must hold for every protocol and every order of events, however unlucky."""
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.evolve import evolve, fold
+from porch.machine.records import decode, encode
+from porch.machine.state import State
+from porch.machine.wanted import wanted
+from porch.model import protocol as p
+from porch.testing import Rig
+
+T = p.Target
+LOST = ("silent", "exhausted", p.BLOCKED)
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+
+@dataclass
+class Plan:
+    """A protocol in the making: blocks one after the other, each with a way in and ways onward."""
+
+    draw: st.DrawFn
+    states: dict[str, p.State] = field(default_factory=dict)
+    edges: list[p.Edge] = field(default_factory=list)
+    budgets: dict[str, p.Budget] = field(default_factory=dict)
+    loops: dict[str, p.Loop] = field(default_factory=dict)
+    entries: list[str] = field(default_factory=list)
+    joined: tuple[str, ...] = ()
+
+    def maybe(self) -> bool:
+        return self.draw(st.booleans())
+
+    def state(self, name: str, actor: p.Actor, **more: object) -> str:
+        seen = list(self.states)
+        inputs = tuple(p.Input(s, f"{s}.done") for s in seen[:2]) if self.maybe() else ()
+        group = name.partition(":")[0]
+        self.states[name] = p.State(name, group, actor, inputs=inputs, **more)  # type: ignore[arg-type]
+        return name
+
+    def edge(self, state: str, exits: tuple[str, ...], *targets: p.Target, **more: object) -> None:
+        for exit_ in exits:
+            self.edges.append(p.Edge(state, exit_, targets, **more))  # type: ignore[arg-type]
+
+    def budget(self, name: str) -> str:
+        self.budgets[name] = p.Budget(name, self.draw(st.integers(0, 2)))
+        return name
+
+    def protocol(self) -> p.Protocol:
+        self.states["complete"] = p.State("complete", "complete", p.End("complete"))
+        self.states["stopped"] = p.State("stopped", "stopped", p.End("abandoned"))
+        first = T(self.entries[0])
+        edges = tuple(self.edges)
+        return p.Protocol("any", first, self.states, edges, budgets=self.budgets, loops=self.loops)
+
+
+def agent(*exits: str) -> p.Agent:
+    named = tuple(p.Exit(name, (name,)) for name in exits)
+    return p.Agent("builder", exits=(*named, p.Exit(p.BLOCKED, needs_reason=True)))
+
+
+def person(plan: Plan, kind: p.AskKind, name: str, *exits: str) -> p.Human:
+    options = tuple(p.Option(exit_, exit_, plan.maybe()) for exit_ in exits)
+    stale = 60.0 if plan.maybe() else 0
+    return p.Human(kind, name, name, options, artifacts=("a.md",), stale_after_s=stale)
+
+
+def check(plan: Plan) -> p.Check:
+    names = ("unit", "lint/all")[: plan.draw(st.integers(1, 2))]
+    commands = tuple(p.Command(name, optional=plan.maybe()) for name in names)
+    return p.Check(commands, reuse=plan.maybe())
+
+
+def failure(plan: Plan, name: str, back: p.Target, onward: p.Target | None, **more: object) -> None:
+    exits = ("retry", "skip", "stopped") if onward else ("retry", "stopped")
+    plan.state(name, person(plan, "failure", name, *exits), **more)
+    plan.edge(name, ("retry",), back)
+    plan.edge(name, ("stopped",), T("stopped"))
+    if onward:
+        plan.edge(name, ("skip",), onward)
+
+
+def work(plan: Plan, name: str, onward: p.Target, loop: str = "") -> None:
+    """An agent, then perhaps a check and a panel behind it, with charged ways back."""
+    head, failed = plan.state(f"{name}:do", agent("done", "other"), loop=loop), f"{name}:failed"
+    steps = [kind for kind in ("check", "panel") if plan.maybe()]
+    names = [f"{name}:{kind}" for kind in steps]
+    following = [*[T(n) for n in names[1:]], onward]
+    plan.edge(head, LOST, T(failed))
+    plan.edge(head, ("done", "other"), T(names[0]) if names else onward)
+    for kind, step, ahead in zip(steps, names, following, strict=False):
+        way_back = plan.draw(st.sampled_from([head, *([] if loop else plan.entries)]))
+        charge = {"charges": plan.budget(step), "spent": (T(failed),)}
+        charge["delay_s"] = plan.draw(st.sampled_from([0, 5]))  # type: ignore[assignment]
+        if kind == "check":
+            plan.state(step, check(plan), loop=loop)
+            good, bad, lost = ("passed",), ("failed",), ("unmeasured", "exhausted")
+        else:
+            quorum = plan.draw(st.integers(1, 2))
+            reviewers = ("codex", "gemini")
+            panel = p.Panel(reviewers, "any", name, quorum, parallel=plan.maybe())
+            plan.state(step, panel, loop=loop)
+            good, bad, lost = ("approved",), ("changes",), ("undecided",)
+        resets = (step,) if plan.maybe() else ()
+        plan.edge(step, good, ahead, resets=resets, forgets=(f"{step}.{bad[0]}",))
+        plan.edge(step, bad, T(way_back), **charge)
+        plan.edge(step, lost, T(failed))
+    failure(plan, failed, T(head), onward, loop=loop)
+
+
+def gate(plan: Plan, name: str, onward: p.Target) -> None:
+    actor = person(plan, "gate", name, "approved", "rejected")
+    plan.state(name, actor)
+    back = plan.draw(st.sampled_from([name, *plan.entries]))
+    plan.edge(name, ("approved",), onward)
+    plan.edge(name, ("rejected",), T(back), forgets=plan.joined)
+
+
+def looped(plan: Plan, name: str, onward: p.Target) -> None:
+    plan.loops[name] = p.Loop(name, "plan.md", f"{name}:do", onward)
+    work(plan, name, T(next_of=name), loop=name)
+    if plan.maybe():
+        jump = p.Edge(f"{name}:failed", "retry", (T(f"{name}:do", item="two"),))
+        index = next(i for i, e in enumerate(plan.edges) if (e.state, e.exit) == (jump.state, "retry"))
+        plan.edges[index] = jump
+
+
+def forked(plan: Plan, name: str, onward: p.Target) -> None:
+    branches = [f"{name}:{side}" for side in ("left", "right", "middle")[: plan.draw(st.integers(2, 3))]]
+    plan.state(name, p.Git(("a.md",), "part"))
+    plan.edge(name, ("clean", "refused"), *map(T, branches))
+    for branch in branches:
+        plan.state(branch, agent("done"))
+        plan.edge(branch, ("done",), T(f"{name}:join"))
+        plan.edge(branch, LOST, T(f"{branch}:failed"))
+        failure(plan, f"{branch}:failed", T(branch), None)
+    paths = tuple(f"{branch}.done" for branch in branches)
+    plan.joined = (*plan.joined, *paths)
+    join = f"{name}:join"
+    if plan.maybe():
+        plan.state(join, agent("done"), waits_for=paths)
+        plan.edge(join, ("done",), onward)
+        plan.edge(join, LOST, T(f"{join}:failed"))
+        failure(plan, f"{join}:failed", T(join), onward)
+    else:
+        plan.state(join, person(plan, "gate", join, "approved", "rejected"), waits_for=paths)
+        plan.edge(join, ("approved",), onward)
+        plan.edge(join, ("rejected",), T(name), forgets=paths)
+
+
+def commit(plan: Plan, name: str, onward: p.Target) -> None:
+    plan.state(name, p.Git(("a.md",), "keep"))
+    plan.edge(name, ("clean", "refused"), onward)
+
+
+BLOCKS: dict[str, Callable[[Plan, str, p.Target], None]] = {
+    "work": work,
+    "gate": gate,
+    "looped": looped,
+    "forked": forked,
+    "commit": commit,
+}
+ENTRY = {"work": ":do", "looped": ":do"}
+
+
+@st.composite
+def protocols(draw: st.DrawFn) -> p.Protocol:
+    kinds = draw(st.lists(st.sampled_from(sorted(BLOCKS)), min_size=1, max_size=4))
+    plan = Plan(draw)
+    entries = [f"{kind}{i}{ENTRY.get(kind, '')}" for i, kind in enumerate(kinds)]
+    for i, kind in enumerate(kinds):
+        onward = T(entries[i + 1]) if i + 1 < len(kinds) else T("complete")
+        plan.entries = entries[: i + 1]
+        BLOCKS[kind](plan, f"{kind}{i}", onward)
+    return plan.protocol()
+
+
+class Fate:
+    """Decides what becomes of effects, by a number that hypothesis draws."""
+
+    def __init__(self, seed: int, rig: Rig):
+        self.dice = random.Random(seed)
+        self.rig = rig
+
+    def items(self) -> tuple[f.Item, ...]:
+        names = [n for n in ("one", "two", "three") if self.dice.random() < 0.7]
+        return tuple(f.Item(n, n, "", self.dice.choice("ab")) for n in names)
+
+    def ended(self, effect: str, kind: str) -> f.EffectFact:
+        """A truthful end of an effect: good, bad or broken."""
+        choose = self.dice.choice
+        if self.dice.random() < 0.2:
+            return f.EffectFailed(effect, "crashed")
+        match kind:
+            case "agent":
+                if self.dice.random() < 0.2:
+                    return f.TurnEndedSilent(effect, session="s")
+                return f.ExitAccepted(effect, choose(["done", "other", "BLOCKED", "surprise"]), usd=1)
+            case "check":
+                return f.CheckEnded(effect, choose(["passed", "failed", "unmeasured"]), tree="t")
+            case "review":
+                verdict = choose(["APPROVE", "REQUEST_CHANGES", "ABSTAIN"])
+                return f.ReviewEnded(effect, verdict, findings=("x",))
+            case "feedback":
+                return f.FeedbackWritten(effect, "round.md")
+            case "items":
+                return f.ItemsRead(effect, "json", self.items(), choose("ab"))
+            case "ask":
+                return f.DecisionAsked(effect, choose(["", "d"]), {"a.md": "1"})
+            case "timer":
+                return f.TimerFired(effect)
+            case _:
+                return f.CommitEnded(effect, "c", choose(["", "dirty"]))
+
+    def broken(self, effect: str) -> f.EffectFact:
+        kinds = ["agent", "check", "review", "feedback", "items", "ask", "timer", "commit"]
+        strange = self.ended(effect, self.dice.choice(kinds))
+        lost = [f.EffectInterrupted(effect, session="s"), f.EffectStopped(effect)]
+        return self.dice.choice([strange, f.EffectFailed(effect, "limit", wait_s=9), *lost])
+
+    def wish(self) -> f.Wish:
+        choose, state = self.dice.choice, self.rig.state
+        kind = choose(["decide"] * 6 + ["done", "stop", "resume", "resume", "rollback", "replan"])
+        places = [*state.decisions, *state.positions, "nowhere#1"]
+        exits = ["approved", "rejected", "retry", "skip", "stopped", "done", "other"]
+        data: dict[str, object] = {
+            "state": choose(list(self.rig.protocol.states)),
+            "item": choose(["", "", "one", "two"]),
+            "loop": choose([*self.rig.protocol.loops, "none"]),
+            "items": self.items(),
+            "digest": "d1",
+        }
+        name = f"w{self.dice.randrange(200)}"
+        digest = choose(["", "", "", "d", "other"])
+        return f.Wish(name, kind, choose(places), choose(exits), choose(["", "why"]), digest, data=data)
+
+
+def is_moving(state: State, fact: f.Fact) -> bool:
+    """Whether a fact is about an effect in hand whose position still stands."""
+    hand = state.in_hand.get(getattr(fact, "effect", ""))
+    return hand is not None and hand.position in state.positions
+
+
+class AnyRun(RuleBasedStateMachine):
+    """A run told random facts and wishes, looked at after each of them."""
+
+    @initialize(protocol=protocols(), seed=st.integers(0, 2**32))
+    def begin(self, protocol: p.Protocol, seed: int) -> None:
+        self.rig = Rig(protocol, slots=2)
+        self.fate = Fate(seed, self.rig)
+        self.begun: set[str] = set()
+        self.tell(f.RunStarted("any/1", "1", "t", "any", "d0"))
+
+    def tell(self, fact: f.Fact) -> None:
+        before, kept = self.rig.state, copy.deepcopy(self.rig.state)
+        record = self.rig.tell(fact)
+        assert before == kept
+        self.look_at(before)
+        if isinstance(fact, f.EffectFact) and not is_moving(before, fact):
+            assert all(isinstance(move, m.Settled) for move in record.moves)
+            assert self.rig.state.positions == before.positions
+
+    def look_at(self, before: State) -> None:
+        record, state = self.rig.records[-1], self.rig.state
+        fresh = [hand.effect for hand in record.begun]
+        assert not self.begun.intersection(fresh)
+        assert len(fresh) == len(set(fresh))
+        self.begun.update(fresh)
+        entered = [move for move in record.moves if isinstance(move, m.Entered)]
+        for move in entered:
+            assert move.visit > before.visits.get((move.instance, move.state, move.item), 0)
+            assert move.position not in before.positions
+        assert len({move.position for move in entered}) == len(entered)
+        assert all(state.visits[key] >= visit for key, visit in before.visits.items())
+
+    def effects(self) -> list[str]:
+        return list(self.rig.state.in_hand)
+
+    @rule()
+    def something_in_hand_ends(self) -> None:
+        hands = list(self.rig.state.in_hand.values())
+        if hands:
+            hand = self.fate.dice.choice(hands)
+            self.tell(self.fate.ended(hand.effect, hand.kind))
+
+    @rule()
+    def everything_in_hand_ends(self) -> None:
+        for hand in list(self.rig.state.in_hand.values()):
+            self.tell(self.fate.ended(hand.effect, hand.kind))
+
+    @rule()
+    def something_in_hand_breaks(self) -> None:
+        if self.effects():
+            self.tell(self.fate.broken(self.fate.dice.choice(self.effects())))
+
+    @rule()
+    def a_late_or_unknown_fact_arrives(self) -> None:
+        gone = sorted(self.begun - set(self.effects())) or ["nobody#1/check/x/0", "rubbish"]
+        self.tell(self.fate.broken(self.fate.dice.choice(gone)))
+
+    @rule()
+    def what_nobody_wants_is_stopped(self) -> None:
+        for effect in self.rig.unwanted():
+            self.tell(f.EffectStopped(effect))
+
+    @rule()
+    def somebody_wishes(self) -> None:
+        wish, before = self.fate.wish(), self.rig.state
+        kept = copy.deepcopy(before)
+        self.rig.wish(wish, now="d")
+        assert before == kept
+        if self.rig.state is not before:
+            self.look_at(before)
+
+    @rule()
+    def a_person_answers(self) -> None:
+        for place in list(self.rig.state.decisions):
+            kind = self.rig.protocol.states[self.rig.state.positions[place].state]
+            assert isinstance(kind.actor, p.Human)
+            exit_ = self.fate.dice.choice(kind.actor.options).exit
+            before = self.rig.state
+            self.rig.decide(exit_, "because", place)
+            self.look_at(before)
+            return
+
+    @invariant()
+    def the_run_is_never_stuck(self) -> None:
+        state = self.rig.state
+        if not (state.outcome or state.paused):
+            assert self.rig.wanted() or state.in_hand or state.decisions
+
+    @invariant()
+    def what_is_wanted_and_free_is_in_hand(self) -> None:
+        state = self.rig.state
+        if not state.in_hand:
+            assert not self.rig.wanted()
+
+    @invariant()
+    def the_index_of_what_is_wanted_is_what_asking_for_all_gives(self) -> None:
+        state = self.rig.state
+        every = {place: wanted(self.rig.protocol, state, place) for place in state.positions}
+        assert self.rig.index == {place: found for place, found in every.items() if found}
+
+    @invariant()
+    def nothing_is_kept_about_positions_that_are_gone(self) -> None:
+        state = self.rig.state
+        for kept in (state.marks, state.tries, state.decisions):
+            assert kept.keys() <= state.positions.keys()
+        if state.outcome:
+            assert not state.positions
+
+    @invariant()
+    def no_budget_is_overspent(self) -> None:
+        for key, spent in self.rig.state.spent.items():
+            assert 0 <= spent <= self.rig.protocol.budgets[key.partition("@")[0]].limit
+
+    def teardown(self) -> None:
+        if hasattr(self, "rig"):
+            assert self.rig.replayed() == self.rig.state
+            stepped = State()
+            for record in self.rig.records:
+                stepped = evolve(stepped, record)
+            assert stepped == fold(State(), self.rig.records) == self.rig.state
+
+
+AnyRun.TestCase.settings = settings(
+    max_examples=120, stateful_step_count=40, deadline=None, suppress_health_check=SLOW
+)
+TestAnyRun = pytest.mark.req("P-004", "P-196")(AnyRun.TestCase)
+
+
+@given(protocols(), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+def test_without_people_a_run_ends_or_comes_to_rest_at_a_person(
+    protocol: p.Protocol, seed: int
+) -> None:
+    rig = Rig(protocol).start()
+    fate = Fate(seed, rig)
+    for _ in range(20_000):
+        waiting = [h for h in rig.state.in_hand.values() if h.name != "stale"]
+        if not waiting:
+            break
+        hand = fate.dice.choice(waiting)
+        rig.tell(fate.ended(hand.effect, hand.kind))
+    else:
+        pytest.fail("still running")
+    assert rig.state.outcome or rig.state.decisions
+
+
+@given(protocols(), st.integers(0, 2**32), st.integers(0, 60))
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
+def test_a_run_that_crashed_anywhere_goes_on_like_one_that_did_not(
+    protocol: p.Protocol, seed: int, steps: int
+) -> None:
+    rig = Rig(protocol).start()
+    fate = Fate(seed, rig)
+    for _ in range(steps):
+        hands = list(rig.state.in_hand.values())
+        if hands:
+            hand = fate.dice.choice(hands)
+            rig.tell(fate.ended(hand.effect, hand.kind))
+    again = Rig(protocol)
+    again.state = fold(State(), [decode(json.loads(json.dumps(encode(r)))) for r in rig.records])
+    every = {place: wanted(protocol, again.state, place) for place in again.state.positions}
+    assert rig.index == {place: found for place, found in every.items() if found}
