@@ -46,6 +46,13 @@ def test_where_there_are_no_runs_the_board_says_how_to_start_one() -> None:
     assert "porch run" in board.rows([])
 
 
+def test_a_long_title_is_shortened_and_nothing_else() -> None:
+    last = board.rows([run_called("word " * 30, waits="you: specify_approval")]).split("\n")[1]
+    assert len(last) == board.WIDTH
+    assert "word..." in last.replace(" ...", "...")
+    assert last.endswith("  spider    s:draft  you: specify_approval")
+
+
 @given(st.lists(st.text(max_size=120), min_size=3, max_size=3))
 def test_a_row_fits_eighty_columns_by_shortening_titles_before_anything_else(
     texts: list[str],

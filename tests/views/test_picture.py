@@ -328,6 +328,13 @@ def _fields(run: Run) -> dict[str, Any]:
     return {name: getattr(run, name) for name in Run.__slots__}
 
 
+def test_a_protocol_without_gates_shows_none() -> None:
+    bare = p.Protocol("tick", p.Target("specify:draft"), {STATES[0].name: STATES[0]}, ())
+    shown = picture.picture(bare, run_at(standing("specify:draft")), 1, "s")
+    assert "  gates" not in shown["text"]
+    assert "  plan" not in shown["text"]
+
+
 def test_the_text_of_an_ended_and_of_a_stopped_run() -> None:
     assert "  state       complete" in drawn(run_at(outcome="complete"))["text"]
     stopped = drawn(run_at(standing("specify:draft"), paused=True))["text"]

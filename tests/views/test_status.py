@@ -1,7 +1,6 @@
 """The status file: the seed's keys, read back equal by any YAML reader, sealed by its last line."""
 
 import re
-import timeit
 from typing import Any
 
 import pytest
@@ -334,20 +333,3 @@ def test_long_histories_do_not_make_the_memory_of_printed_entries_grow() -> None
         status.render({"log": [{"n": n}]}, n)
     assert len(status._ENTRIES) <= status._KEPT
     assert yaml.safe_load(status.render({"log": [{"n": 1}]}, 1)) == {"log": [{"n": 1}]}
-
-
-def test_drawing_a_status_again_is_far_cheaper_than_a_millisecond() -> None:
-    log = tuple(
-        {"ts": AT, "event": "state_change", "from": "specify:draft", "to": f"specify:{n}"}
-        for n in range(50)
-    )
-    state = state_at(
-        standing("implement", "phase_2"), items={("", "plan"): Items(ITEMS, "d")}, log=log
-    )
-    protocol = make_protocol()
-
-    def draw() -> str:
-        return status.render(status.document(protocol, state), 41)
-
-    # Typically 60 microseconds; the bound only catches a change of kind on a busy machine.
-    assert min(timeit.repeat(draw, number=20, repeat=5)) / 20 < 0.001

@@ -170,24 +170,13 @@ def _rest(
     lines: Sequence[bytes], torn: bytes, sum: str, number: int
 ) -> tuple[bytes, Trouble | None]:
     """What follows the good records: a write that a crash cut short, or damage."""
-    if len(lines) == 1 and not torn and not _is_json(lines[0]):
-        torn, lines = lines[0] + b"\n", ()
     if lines:
+        # A line that has its end was written whole, so it was damaged afterwards, not torn.
         return b"", Trouble(number, "does not carry the sum that it should")
     if _begins_with_a_record(torn, sum):
         # One write is torn at most, so a whole record with something behind it was acknowledged.
         return b"", Trouble(number, "has lost its end of line")
     return torn, None
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        json.loads(text.decode())
-    except ValueError:
-        return False
-    except RecursionError:
-        return True
-    return True
 
 
 def _begins_with_a_record(data: bytes, sum: str) -> bool:

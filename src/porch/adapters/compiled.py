@@ -40,6 +40,25 @@ def keep(where: Where, name: str, files: list[str], shown: dict[str, Any]) -> No
         return
 
 
+def keep_stamps(directory: str, files: tuple[str, ...]) -> None:
+    """The files a run's definition came from, so that a read command can see at a glance."""
+    import json
+
+    with open(os.path.join(directory, "files.json"), "w", encoding="utf-8") as file:
+        json.dump(stamps(list(files)), file)
+
+
+def kept_stamps(directory: str) -> list[Stamp]:
+    import json
+
+    try:
+        with open(os.path.join(directory, "files.json"), encoding="utf-8") as file:
+            kept: list[Stamp] = json.load(file)
+    except (OSError, ValueError):
+        return []
+    return kept
+
+
 def stamps(files: list[str]) -> list[Stamp]:
     found = []
     for path in files:

@@ -191,5 +191,5 @@ def _text(path: str) -> str:
         finding = Finding("not-utf8", f"the file is not UTF-8 text: {error.reason}", where)
         raise DefinitionError([finding]) from error
     except OSError as error:
-        why = error.strerror or str(error)
-        raise DefinitionError([Finding("unreadable", f"cannot read: {why}", Place(path))]) from error
+        finding = Finding("unreadable", f"cannot read: {error.strerror or error}", Place(path))
+        raise DefinitionError([finding]) from error

@@ -1,4 +1,4 @@
-"""Where we stand: repository and state directory, found with os alone because every command asks."""
+"""Where we stand: repository and state directory, found with os alone: every command asks."""
 
 from __future__ import annotations
 

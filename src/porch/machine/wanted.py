@@ -182,6 +182,6 @@ def _human(
     if decision is None:
         head = _head(state, standing, "ask", human.name)
         yield e.AskPerson(**head, ask=human.kind, artifacts=human.artifacts)
-    elif human.stale_after_s and not state.marked(standing.position, f"fired/{human.name}"):
+    elif not state.marked(standing.position, f"fired/{human.name}"):
         head = _head(state, standing, "stale", human.name)
         yield e.StartTimer(**head, since=decision.asked_at, seconds=human.stale_after_s)

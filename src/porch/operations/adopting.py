@@ -4,14 +4,13 @@ import os
 import shutil
 
 from porch.adapters.where import Where
-
-from typing import Any
-ForeignStatus = Any
-status_file: Any = None
+from porch.dialects import status_file
+from porch.dialects.status_file import ForeignStatus
 from porch.errors import DefinitionError, UsageError
 from porch.machine import facts as f
 from porch.operations.names import Subject
 from porch.operations.session import Held
+from porch.runtime.handlers.project import item_of
 
 
 def foreign(where: Where, about: Subject, adopt: bool) -> ForeignStatus | None:
@@ -35,11 +34,11 @@ def foreign(where: Where, about: Subject, adopt: bool) -> ForeignStatus | None:
 
 def _newer(path: str) -> str | None:
     """A leftover `.tmp` counts only if it is complete and newer than the file itself."""
-    beside = path + ".tmp"
+    beside, is_there = path + ".tmp", os.path.isfile(path)
     if os.path.isfile(beside) and _is_complete(beside):
-        if not os.path.isfile(path) or os.path.getmtime(beside) > os.path.getmtime(path):
-            return beside
-    return path if os.path.isfile(path) else None
+        is_newer = not is_there or os.path.getmtime(beside) > os.path.getmtime(path)
+        return beside if is_newer else path
+    return path if is_there else None
 
 
 def _is_complete(path: str) -> bool:
@@ -64,7 +63,8 @@ def adopt(held: Held, known: ForeignStatus) -> str:
     protocol = held.book.definition.protocol
     state, item, notes = status_file.match_state(protocol, known)
     said = (*known.notes, *notes)
-    fact = f.RunAdopted(state, item, known.gates, known.items, known.finished, said)
+    items = tuple(map(item_of, known.items))
+    fact = f.RunAdopted(state, item, known.gates, items, known.finished, said)
     held.book.record(fact)
     lines = [f"adopted the status file of {known.id}: going on at {known.state}"]
     return "\n".join([*lines, *(f"  note: {note}" for note in said)])

@@ -35,7 +35,7 @@ def checked_id(text: str, what: str = "id") -> str:
 
 
 def checked_title(text: str) -> str:
-    """A title is one line of text; what would escape a directory is refused, the rest is slugged."""
+    """A title is one line of text; what would escape a directory is refused, the rest slugged."""
     if not text.strip() or any(ord(c) < 32 or ord(c) == 127 for c in text):
         raise UsageError("a title is one line of plain text", code="bad-title")
     if ".." in text or "/" in text or "\\" in text:

@@ -5,9 +5,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from porch.adapters import library
 from porch.adapters.where import Where
+from porch.dialects import status_file
+from porch.dialects.status_file import ForeignStatus
 from porch.errors import PorchError
+from porch.operations.defining import current
 from porch.operations.finding import find_run, matching
 from porch.operations.reading import Read, read
 
@@ -39,10 +41,9 @@ def picture_of(where: Where, name: str) -> dict[str, Any]:
 
 def one(where: Where, word: str) -> Shown:
     """A run by its journal, else a status file that has none; nothing is changed."""
-    if not matching(where.runs(), word):
-        found = _without_journal(where, word)
-        if found is not None:
-            return found
+    known = without_journal(where, word)
+    if known is not None:
+        return _no_journal(known)
     run = read(where, find_run(where, word))
     changed = definition_changed(where, run)
     picture = run.picture(changed)
@@ -59,7 +60,7 @@ def one(where: Where, word: str) -> Shown:
 def definition_changed(where: Where, run: Read) -> bool:
     """Whether the files would give another definition today; unreadable ones would, too."""
     try:
-        loaded = library.load(library.find(where, run.state.run.protocol).file)
+        loaded = current(where, run.state.run.protocol)
     except PorchError:
         return True
     return loaded.digest != run.state.run.digest
@@ -78,17 +79,19 @@ def foreign(where: Where) -> list[str]:
     return found
 
 
-def _without_journal(where: Where, word: str) -> Shown | None:
-    from porch.dialects import status_file
-
+def without_journal(where: Where, word: str) -> ForeignStatus | None:
+    """A status file that nobody here has a journal for, if this word means it."""
+    if matching(where.runs(), word):
+        return None
     names = {os.path.basename(os.path.dirname(path)): path for path in foreign(where)}
     fits = matching(sorted(names), word)
     if len(fits) != 1:
         return None
-    path = os.path.join(where.root, names[fits[0]])
-    with open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read()
-    known = status_file.read(text, names[fits[0]])
+    with open(os.path.join(where.root, names[fits[0]]), encoding="utf-8", errors="replace") as file:
+        return status_file.read(file.read(), names[fits[0]])
+
+
+def _no_journal(known: ForeignStatus) -> Shown:
     said = f"{known.id} {known.title}: {known.state}\nno journal here; `porch run` would adopt it"
     data = {
         "id": known.id,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import porch
-from porch.adapters import atomic, git, library, lock, payloads, settings
+from porch.adapters import atomic, compiled, git, library, lock, payloads, settings
 from porch.adapters.journal import Journal
 from porch.adapters.where import Where
 from porch.errors import UsageError
@@ -17,9 +17,11 @@ from porch.machine.effects import AGENT_SLOT
 from porch.machine.records import Record
 from porch.machine.state import State
 from porch.operations import adopting, scripted
+from porch.operations.defining import current
 from porch.operations.names import Subject, subject
 from porch.operations.session import (
     Held,
+    agent_called,
     held,
     joined,
     locked,
@@ -74,12 +76,12 @@ class Driven:
 
 def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
-    found = library.find(where, wanted.protocol)
-    loaded = library.load(found.file)
+    loaded = current(where, wanted.protocol)
     protocol = loaded.demand().protocol
     about = subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
     if os.path.exists(os.path.join(where.run_dir(about.run), "journal.jsonl")):
         return resume(where, about.run, wanted, manner, watch)
+    agent_called(wanted.agent or settings.load(where.root).agent)
     with _begun(where, about, loaded, wanted, watch) as started:
         return _drive(started, wanted, manner, watch, resumed=False)
 
@@ -120,10 +122,21 @@ def _begun(
             digest = payloads.put(store, library.canonical(definition))
             started = joined(where, about.run, journal, State(), definition, [], Clock())
             _make_room(where, about)
+            compiled.keep_stamps(directory, loaded.files)
             started.book.record(_first(where, about, digest, wanted, store, script))
             if foreign is not None:
                 watch.notice(adopting.adopt(started, foreign))
+            watch.notice(_where_it_works(where))
             yield started
+
+
+def _where_it_works(where: Where) -> str:
+    """Nobody should learn afterwards that a run worked in their own checkout."""
+    known = git.find(where.workspace) if where.common_dir else None
+    if known is None:
+        return f"working in {where.workspace}, which is no git repository: no evidence stays fresh"
+    kind = "the worktree" if known.linked else "your checkout"
+    return f"working in {kind} {where.workspace} on branch {known.branch or '(none)'}"
 
 
 def _is_scripted(wanted: Wanted) -> bool:
@@ -219,7 +232,5 @@ async def _guarded(driver: Driver, resumed: bool, started: Callable[[], None]) -
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, task.cancel if task else loop.stop)
     started()
-    me = f.RunnerStarted(
-        lock.host(), lock.boot_id(), os.getpid(), porch.__version__, resumed
-    )
+    me = f.RunnerStarted(lock.host(), lock.boot_id(), os.getpid(), porch.__version__, resumed)
     return await driver.drive(me)

@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from porch.adapters import library, payloads
+from porch.adapters import compiled, library, payloads
 from porch.adapters.where import Where
 from porch.dialects.plan_headings import read_plan
 from porch.errors import FailedError, UsageError
 from porch.machine.state import State
 from porch.model.protocol import Protocol
+from porch.operations.defining import current
 from porch.operations.reading import Read, read
 from porch.operations.session import payload_directory, workspace_of
 from porch.operations.wishing import ask
@@ -42,7 +43,9 @@ def stop(where: Where, run: str) -> Steered:
         what = found.state.outcome or "stopped"
         return Steered(f"{run} is already {what}; nothing was changed", data, notice=True)
     fact = ask(where, run, {"kind": "stop"}, "porch stop")
-    return _granted(run, fact, f"{run} is stopped; `porch resume {found.state.run.id}` goes on", data)
+    return _granted(
+        run, fact, f"{run} is stopped; `porch resume {found.state.run.id}` goes on", data
+    )
 
 
 def rollback(where: Where, run: str, target: str) -> Steered:
@@ -67,7 +70,9 @@ def resolve(found: Read, target: str) -> tuple[str, str]:
         return state, item
     names = ", ".join(dict.fromkeys(s.group for s in protocol.states.values()))
     raise UsageError(
-        f"'{target}' is not a state of {protocol.name}", fix=f"phases: {names}", code="unknown-state"
+        f"'{target}' is not a state of {protocol.name}",
+        fix=f"phases: {names}",
+        code="unknown-state",
     )
 
 
@@ -110,7 +115,7 @@ def replan(where: Where, run: str) -> Steered:
 def upgrade(where: Where, run: str) -> Steered:
     """Pin the definition as it is on disk now."""
     found = read(where, run)
-    loaded = library.load(library.find(where, found.state.run.protocol).file)
+    loaded = current(where, found.state.run.protocol)
     definition = loaded.demand()
     data = {"run": run, "digest": loaded.digest}
     if loaded.digest == found.state.run.digest:
@@ -118,5 +123,6 @@ def upgrade(where: Where, run: str) -> Steered:
         return Steered(said, data, notice=True)
     payloads.put(payload_directory(where, run), library.canonical(definition))
     wish = {"kind": "upgrade", "data": {"digest": loaded.digest}}
+    compiled.keep_stamps(where.run_dir(run), loaded.files)
     fact = ask(where, run, wish, "porch upgrade")
     return _granted(run, fact, f"{run} runs the definition as it is now", data)

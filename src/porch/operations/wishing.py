@@ -90,5 +90,3 @@ def _undelivered(name: str, directory: str) -> BusyError:
         fix="the holder answers it as soon as it can; `porch log` will show it",
         code="not-yet-taken",
     )
-
-

@@ -1,9 +1,10 @@
-"""Drives one run: performs what was begun, records what came of it, and rests where people decide."""
+"""Drives one run: performs what was begun, records what came of it, rests where people decide."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol as Port
+from typing import Literal
+from typing import Protocol as Port
 
 from porch.errors import PorchError
 from porch.machine import facts as f

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 
-from porch.adapters import atomic
+from porch.adapters import atomic, compiled
 from porch.adapters.journal import Journal
 from porch.machine.state import State
 from porch.model.definition import Definition
@@ -45,7 +45,9 @@ class Pictures:
 
     def status_path(self, state: State) -> str:
         name = state.run.status_file
-        return os.path.join(self._root, name) if name else os.path.join(self._directory, "status.yaml")
+        return (
+            os.path.join(self._root, name) if name else os.path.join(self._directory, "status.yaml")
+        )
 
     def _status(self, definition: Definition, state: State, sync: bool) -> None:
         path = self.status_path(state)
@@ -59,6 +61,7 @@ class Pictures:
 
     def picture(self, definition: Definition, state: State) -> None:
         drawn = picture.picture(definition.protocol, state, self._journal.length, self._journal.sum)
+        drawn["files"] = compiled.kept_stamps(self._directory)
         data = json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode()
         atomic.replace(self._file, data, sync=False)
         self._drawn_at, self.late = self._clock.wall(), False

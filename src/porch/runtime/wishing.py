@@ -44,7 +44,9 @@ class Wishes:
         if wish.kind != "upgrade":
             return None
         fresh = self._book.pinned(str(wish.data["digest"])).protocol
-        lost = [s.position for s in self._book.state.positions.values() if s.state not in fresh.states]
+        lost = [
+            s.position for s in self._book.state.positions.values() if s.state not in fresh.states
+        ]
         return Refusal(f"the new definition has no {', '.join(lost)}") if lost else None
 
     def _digest(self, wish: f.Wish) -> str:

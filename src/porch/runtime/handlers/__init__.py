@@ -1,36 +1,32 @@
-"""One async function per kind of effect; each ends with exactly one fact."""
+"""One function per kind of effect, each ending with exactly one fact: the table of them."""
 
+import inspect
 from collections.abc import Awaitable, Callable
-from typing import assert_never
+from typing import Any
 
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
 from porch.runtime.handlers import agent, check, panel, people, project
 from porch.runtime.world import World
 
+HANDLERS: dict[type[e.Request], Callable[[World, Any], Any]] = {
+    e.RunAgent: agent.run,
+    e.RunCheck: check.run,
+    e.AskReviewer: panel.ask,
+    e.WriteFeedback: panel.keep,
+    e.AskPerson: people.ask,
+    e.StartTimer: people.wait,
+    e.ReadItems: project.read_items,
+    e.CommitPaths: project.commit,
+}
+
 
 def performer(world: World) -> Callable[[e.Request], Awaitable[EffectFact]]:
     """What the driver calls for every request."""
 
     async def perform(request: e.Request) -> EffectFact:
-        match request:
-            case e.RunAgent():
-                return await agent.run(world, request)
-            case e.RunCheck():
-                return await check.run(world, request)
-            case e.AskReviewer():
-                return await panel.ask(world, request)
-            case e.WriteFeedback():
-                return panel.keep(world, request)
-            case e.AskPerson():
-                return people.ask(world, request)
-            case e.StartTimer():
-                return await people.wait(world, request)
-            case e.ReadItems():
-                return project.read_items(world, request)
-            case e.CommitPaths():
-                return project.commit(world, request)
-            case _:
-                assert_never(request)
+        ended = HANDLERS[type(request)](world, request)
+        fact: EffectFact = await ended if inspect.isawaitable(ended) else ended
+        return fact
 
     return perform

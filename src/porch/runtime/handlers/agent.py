@@ -33,9 +33,7 @@ async def run(world: World, effect: RunAgent) -> f.EffectFact:
 def answered(effect: str, exits: tuple[Exit, ...], outcome: Outcome) -> f.EffectFact:
     """What an outcome means; also asked of a transcript that a dead runner left."""
     if outcome.kind != "ok":
-        return f.EffectFailed(
-            effect, outcome.kind, outcome.detail, 0, outcome.usd, outcome.tokens
-        )
+        return f.EffectFailed(effect, outcome.kind, outcome.detail, 0, outcome.usd, outcome.tokens)
     choice = choose(read_signals(outcome.final), legal(exits))
     if choice.exit is None:
         said = outcome.final[-SAID_KEPT:]
@@ -103,7 +101,9 @@ def whole_prompt(world: World, effect: RunAgent) -> str:
     state, definition = world.state(), world.definition()
     template = definition.prompts.get(effect.state, "")
     item = _item(state, world, effect)
-    rendered = prompt.render(template, effect.prompt or effect.state, _variables(world, effect, item))
+    rendered = prompt.render(
+        template, effect.prompt or effect.state, _variables(world, effect, item)
+    )
     document = status.document(definition.protocol, state)
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
     told = status.render(brief, state.seq).rpartition("# porch seq")[0]

@@ -53,7 +53,7 @@ def _missing(effect: RunCheck, command: Command) -> f.CheckEnded:
     said = f"no command '{command.setting}' in the settings"
     if command.skip_if_missing:
         return f.CheckEnded(effect.id, "passed", f"skipped: {said}")
-    fix = f"write [commands] {command.setting} = \"...\" into codev/config.toml"
+    fix = f'write [commands] {command.setting} = "..." into codev/config.toml'
     return f.CheckEnded(effect.id, "unmeasured", f"{said}; {fix}")
 
 

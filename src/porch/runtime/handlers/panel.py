@@ -31,9 +31,7 @@ def judged(effect: str, outcome: Outcome, seconds: float = 0) -> f.ReviewEnded:
     if outcome.kind != "ok":
         return f.ReviewEnded(effect, "ABSTAIN", outcome.detail[:300], (), outcome.kind, *cost)
     review = read_verdict(outcome.final)
-    return f.ReviewEnded(
-        effect, review.verdict, review.summary, review.findings, review.why, *cost
-    )
+    return f.ReviewEnded(effect, review.verdict, review.summary, review.findings, review.why, *cost)
 
 
 def _turn(world: World, effect: AskReviewer) -> Turn:

@@ -76,7 +76,9 @@ def _parser(program: str, commands: Sequence[Command]) -> argparse.ArgumentParse
         first, _, second = command.name.partition(" ")
         if second and first not in groups:
             group = verbs.add_parser(first, help=f"{first}: {_seconds(commands, first)}")
-            groups[first] = group.add_subparsers(metavar="WHAT", parser_class=_Parser, required=True)
+            groups[first] = group.add_subparsers(
+                metavar="WHAT", parser_class=_Parser, required=True
+            )
         home = groups[first] if second else verbs
         _add(home, second or first, command)
     return parser

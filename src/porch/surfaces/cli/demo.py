@@ -1,12 +1,11 @@
 """The main job, shown: a whole project in a throw-away repository with the scripted agent."""
 
 import os
-import subprocess
 import sys
 import tempfile
 
+from porch.adapters import git_command
 from porch.adapters import where as places
-from porch.adapters.git_command import environment
 from porch.operations import decisions, runs
 from porch.operations.decisions import Verdict
 from porch.operations.runs import Driven, Wanted, Watch
@@ -74,12 +73,10 @@ def _throw_away() -> str:
         f"[commands]\nbuild = '\"{python}\" -m py_compile *.py'\n"
         f"test = '\"{python}\" -m unittest -q'\n",
     )
-    for words in (
-        ["init", "-q", "-b", "main"],
-        ["add", "-A"],
-        ["-c", "user.name=Demo", "-c", "user.email=demo@localhost", "commit", "-qm", "A new project"],
-    ):
-        subprocess.run(["git", *words], cwd=directory, env=environment(), check=True)
+    git_command.ask(directory, "init", "-q", "-b", "main")
+    git_command.ask(directory, "add", "-A")
+    identity = ("-c", "user.name=Demo", "-c", "user.email=demo@localhost")
+    git_command.ask(directory, *identity, "commit", "-qm", "A new project")
     return directory
 
 

@@ -37,7 +37,9 @@ def _schema(_: Args) -> View:
 
 def _plan_phases(args: Args) -> View:
     told = catalogue.plan_phases(args.plan)
-    lines = [f"{phase['id']}: {phase['title']}\n  {phase['description']}" for phase in told["phases"]]
+    lines = [
+        f"{phase['id']}: {phase['title']}\n  {phase['description']}" for phase in told["phases"]
+    ]
     notes = [f"{finding['severity']}: {finding['message']}" for finding in told["findings"]]
     return View("\n".join([f"read from: {told['reading']}", *lines, *notes]), told)
 

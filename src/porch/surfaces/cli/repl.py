@@ -46,14 +46,15 @@ class Repl:
         self._keys = Keys(self._line)
 
     def run(self) -> View:
-        watch = Watch(
-            self._record, self._output, notice=self._say, started=self._keys.listen
-        )
-        with self._keys, Live(
-            get_renderable=self._picture,
-            console=self._console,
-            refresh_per_second=8,
-            transient=True,
+        watch = Watch(self._record, self._output, notice=self._say, started=self._keys.listen)
+        with (
+            self._keys,
+            Live(
+                get_renderable=self._picture,
+                console=self._console,
+                refresh_per_second=8,
+                transient=True,
+            ),
         ):
             driven = self._drive(self._manner, watch)
         return driven_view(driven)
@@ -167,4 +168,3 @@ def _plan_title(state: State) -> str:
     items = {item.id: item.title for known in state.items.values() for item in known.items}
     standing = next(iter(state.positions.values()))
     return items.get(standing.item, "")
-

@@ -3,10 +3,11 @@
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 from porch.adapters import where as places
 from porch.errors import UsageError
-from porch.operations import runs
+from porch.operations import overview, runs
 from porch.operations.finding import find_run
 from porch.operations.runs import Driven, Wanted, Watch
 from porch.runtime.driver import Manner
@@ -54,6 +55,10 @@ def _run(args: Args) -> View:
 
 def _resume(args: Args) -> View:
     where = places.find(os.getcwd())
+    foreign = overview.without_journal(where, args.id)
+    if foreign is not None:
+        adopted = replace(_wanted(args, foreign.protocol), subject=foreign.id, title=foreign.title)
+        return _watched(args, where, lambda manner, watch: runs.run(where, adopted, manner, watch))
     name = find_run(where, args.id)
     wanted = _wanted(args)
     return _watched(
@@ -88,7 +93,9 @@ COMMANDS = (
             arg("subject", nargs="?", default="", help="what the run is about: an id or a file"),
             arg("--title", help="the title of a new project"),
             arg("--input", action="append", metavar="K=V", help="an input of the protocol"),
-            arg("--no-claude", action="store_true", help="the scripted agent instead of a real one"),
+            arg(
+                "--no-claude", action="store_true", help="the scripted agent instead of a real one"
+            ),
             arg("--adopt", action="store_true", help="adopt a status file of another journal"),
             *_WAYS,
         ),
@@ -97,6 +104,11 @@ COMMANDS = (
         "resume",
         "go on with a run from its last record",
         _resume,
-        (arg("id", help="the run: id, unpadded id or directory name"), *_WAYS),
+        (
+            arg("id", help="the run: id, unpadded id or directory name"),
+            arg("--no-claude", action="store_true", help="the scripted agent, for an adopted run"),
+            arg("--adopt", action="store_true", help="adopt a status file of another journal"),
+            *_WAYS,
+        ),
     ),
 )

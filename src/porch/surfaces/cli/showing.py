@@ -8,7 +8,6 @@ from typing import Any
 
 from porch.adapters import journal, settings
 from porch.adapters import where as places
-
 from porch.machine.explain import explain
 from porch.operations import overview
 from porch.operations.finding import find_run
@@ -124,4 +123,3 @@ COMMANDS = (
     Command("explain", "why the run stands where it stands", _explain, (_ID,)),
     Command("settings", "what holds here, and where it comes from", _settings),
 )
-

@@ -63,7 +63,9 @@ def _done(args: Args) -> View:
     run = find_run(where, args.id)
     stream = Stream(quiet=args.json)
     watch = Watch(stream.record, stream.output, notice=stream.notice)
-    driven = planner.done(where, run, args.signal or "", args.expect or "", args.reason or "", watch)
+    driven = planner.done(
+        where, run, args.signal or "", args.expect or "", args.reason or "", watch
+    )
     return driven_view(driven)
 
 

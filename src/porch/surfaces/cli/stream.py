@@ -1,4 +1,4 @@
-"""The plain stream of a run, for pipes and narrow terminals: one line for each thing that happens."""
+"""The plain stream of a run, for pipes and narrow terminals: a line for each thing that happens."""
 
 import sys
 
@@ -69,7 +69,10 @@ def _closing(driven: Driven) -> list[str]:
         return [f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"]
     if driven.rest == "waiting":
         asked = ", ".join(decision.name for decision in state.decisions.values())
-        return [f"waiting for a person: {asked}", f"  see: porch pending; porch status {state.run.id}"]
+        return [
+            f"waiting for a person: {asked}",
+            f"  see: porch pending; porch status {state.run.id}",
+        ]
     if driven.rest == "interrupted":
         return [f"interrupted; nothing is lost, `porch resume {state.run.id}` goes on"]
     where = ", ".join(state.positions)
