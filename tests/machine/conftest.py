@@ -74,7 +74,6 @@ def _edges() -> list[p.Edge]:
         *_edge("specify:draft", lost, "failed"),
         *_edge("specify:check", "passed", "specify:consult", forgets=bad),
         *_edge("specify:check", "failed unmeasured", "specify:gate"),
-        *_edge("specify:check", "exhausted", "failed"),
         *_edge("specify:consult", "approved", "specify:gate", resets=("rounds",)),
         *_edge("specify:consult", "changes", "specify:revise", **rounds),
         *_edge("specify:consult", "undecided", "specify:gate"),
@@ -84,12 +83,12 @@ def _edges() -> list[p.Edge]:
         *_edge("specify:gate", "waived", "implement"),
         *_edge("specify:gate", "rejected", "specify:revise", resets=("rounds",)),
         *_edge("specify:again", "passed", "implement"),
-        *_edge("specify:again", "failed unmeasured exhausted", "specify:draft"),
+        *_edge("specify:again", "failed unmeasured", "specify:draft"),
         *_edge("implement", "PHASE_IMPLEMENTED", "implement:check"),
         *_edge("implement", lost, "failed:implement"),
         *_edge("implement:check", "passed", "defend", resets=("retries",)),
         *_edge("implement:check", "failed", "implement", **retries),
-        *_edge("implement:check", "unmeasured exhausted", "failed:implement"),
+        *_edge("implement:check", "unmeasured", "failed:implement"),
         p.Edge("defend", "TESTS_WRITTEN", (T(next_of="plan"),)),
         *_edge("defend", lost, "failed:implement"),
         *_edge("failed:implement", "retry", "implement", resets=("retries",)),
@@ -101,7 +100,7 @@ def _edges() -> list[p.Edge]:
         *_edge("right", lost, "failed"),
         *_edge("merge", "approved waived", "commit"),
         *_edge("merge", "rejected", "left", "right", forgets=("left.done", "right.done")),
-        *_edge("commit", "clean refused", "complete"),
+        *_edge("commit", "clean refused conflict", "complete"),
         *_edge("failed", "retry", "specify:draft"),
         *_edge("failed", "skip", "complete"),
         *_edge("failed", "stopped", "stopped"),
@@ -115,7 +114,7 @@ def protocol() -> p.Protocol:
     fork = p.State("fork", "merge", p.Git(("plan.md",), "Part the ways"))
     states = _states()
     states.insert(10, fork)
-    edges = (*_edges(), *_edge("fork", "clean refused", "left", "right"))
+    edges = (*_edges(), *_edge("fork", "clean refused conflict", "left", "right"))
     loops = {"plan": p.Loop("plan", "plan.md", "implement", T("fork"))}
     named = {state.name: state for state in states}
     return p.Protocol("house", T("specify:draft"), named, edges, budgets=budgets, loops=loops)

@@ -18,9 +18,12 @@ from porch.machine.records import decode, encode
 from porch.machine.state import State
 from porch.machine.wanted import wanted
 from porch.model import protocol as p
-from porch.testing import Rig
+from porch.model.validate import validate
+from porch.testing import CheckResult, Rig, Verdict
 
 T = p.Target
+RESULTS: list[CheckResult] = ["passed", "failed", "unmeasured"]
+VERDICTS: list[Verdict] = ["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
 LOST = ("silent", "exhausted", p.BLOCKED)
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -99,21 +102,21 @@ def work(plan: Plan, name: str, onward: p.Target, loop: str = "") -> None:
     plan.edge(head, ("done", "other"), T(names[0]) if names else onward)
     for kind, step, ahead in zip(steps, names, following, strict=False):
         way_back = plan.draw(st.sampled_from([head, *([] if loop else plan.entries)]))
-        charge = {"charges": plan.budget(step), "spent": (T(failed),)}
-        charge["delay_s"] = plan.draw(st.sampled_from([0, 5]))  # type: ignore[assignment]
+        delay = plan.draw(st.sampled_from([0, 5]))
+        charge = {"charges": plan.budget(step), "spent": (T(failed),), "delay_s": delay}
         if kind == "check":
             plan.state(step, check(plan), loop=loop)
-            good, bad, lost = ("passed",), ("failed",), ("unmeasured", "exhausted")
+            good, bad, lost = "passed", "failed", "unmeasured"
         else:
             quorum = plan.draw(st.integers(1, 2))
             reviewers = ("codex", "gemini")
             panel = p.Panel(reviewers, "any", name, quorum, parallel=plan.maybe())
             plan.state(step, panel, loop=loop)
-            good, bad, lost = ("approved",), ("changes",), ("undecided",)
+            good, bad, lost = "approved", "changes", "undecided"
         resets = (step,) if plan.maybe() else ()
-        plan.edge(step, good, ahead, resets=resets, forgets=(f"{step}.{bad[0]}",))
-        plan.edge(step, bad, T(way_back), **charge)
-        plan.edge(step, lost, T(failed))
+        plan.edge(step, (good,), ahead, resets=resets, forgets=(f"{step}.{bad}",))
+        plan.edge(step, (bad,), T(way_back), **charge)
+        plan.edge(step, (lost,), T(failed))
     failure(plan, failed, T(head), onward, loop=loop)
 
 
@@ -130,14 +133,18 @@ def looped(plan: Plan, name: str, onward: p.Target) -> None:
     work(plan, name, T(next_of=name), loop=name)
     if plan.maybe():
         jump = p.Edge(f"{name}:failed", "retry", (T(f"{name}:do", item="two"),))
-        index = next(i for i, e in enumerate(plan.edges) if (e.state, e.exit) == (jump.state, "retry"))
+        index = next(
+            i for i, e in enumerate(plan.edges) if (e.state, e.exit) == (jump.state, "retry")
+        )
         plan.edges[index] = jump
 
 
 def forked(plan: Plan, name: str, onward: p.Target) -> None:
-    branches = [f"{name}:{side}" for side in ("left", "right", "middle")[: plan.draw(st.integers(2, 3))]]
+    branches = [
+        f"{name}:{side}" for side in ("left", "right", "middle")[: plan.draw(st.integers(2, 3))]
+    ]
     plan.state(name, p.Git(("a.md",), "part"))
-    plan.edge(name, ("clean", "refused"), *map(T, branches))
+    plan.edge(name, ("clean", "refused", "conflict"), *map(T, branches))
     for branch in branches:
         plan.state(branch, agent("done"))
         plan.edge(branch, ("done",), T(f"{name}:join"))
@@ -159,7 +166,7 @@ def forked(plan: Plan, name: str, onward: p.Target) -> None:
 
 def commit(plan: Plan, name: str, onward: p.Target) -> None:
     plan.state(name, p.Git(("a.md",), "keep"))
-    plan.edge(name, ("clean", "refused"), onward)
+    plan.edge(name, ("clean", "refused", "conflict"), onward)
 
 
 BLOCKS: dict[str, Callable[[Plan, str, p.Target], None]] = {
@@ -181,7 +188,9 @@ def protocols(draw: st.DrawFn) -> p.Protocol:
         onward = T(entries[i + 1]) if i + 1 < len(kinds) else T("complete")
         plan.entries = entries[: i + 1]
         BLOCKS[kind](plan, f"{kind}{i}", onward)
-    return plan.protocol()
+    made = plan.protocol()
+    assert not [str(finding) for finding in validate(made, {})]
+    return made
 
 
 class Fate:
@@ -197,35 +206,25 @@ class Fate:
 
     def ended(self, effect: str, kind: str) -> f.EffectFact:
         """A truthful end of an effect: good, bad or broken."""
-        choose = self.dice.choice
         if self.dice.random() < 0.2:
-            return f.EffectFailed(effect, "crashed")
-        match kind:
-            case "agent":
-                if self.dice.random() < 0.2:
-                    return f.TurnEndedSilent(effect, session="s")
-                return f.ExitAccepted(effect, choose(["done", "other", "BLOCKED", "surprise"]), usd=1)
-            case "check":
-                return f.CheckEnded(effect, choose(["passed", "failed", "unmeasured"]), tree="t")
-            case "review":
-                verdict = choose(["APPROVE", "REQUEST_CHANGES", "ABSTAIN"])
-                return f.ReviewEnded(effect, verdict, findings=("x",))
-            case "feedback":
-                return f.FeedbackWritten(effect, "round.md")
-            case "items":
-                return f.ItemsRead(effect, "json", self.items(), choose("ab"))
-            case "ask":
-                return f.DecisionAsked(effect, choose(["", "d"]), {"a.md": "1"})
-            case "timer":
-                return f.TimerFired(effect)
-            case _:
-                return f.CommitEnded(effect, "c", choose(["", "dirty"]))
+            return f.EffectFailed(effect, "crashed", hopeless=self.dice.random() < 0.1)
+        return ENDS[kind](self, effect)
+
+    def turn(self, effect: str) -> f.EffectFact:
+        if self.dice.random() < 0.2:
+            return f.TurnEndedSilent(effect, session="s")
+        exit_ = self.dice.choice(["done", "other", "BLOCKED", "surprise"])
+        return f.ExitAccepted(effect, exit_, {"is": "mine", "list": [1]}, usd=1)
 
     def broken(self, effect: str) -> f.EffectFact:
-        kinds = ["agent", "check", "review", "feedback", "items", "ask", "timer", "commit"]
-        strange = self.ended(effect, self.dice.choice(kinds))
-        lost = [f.EffectInterrupted(effect, session="s"), f.EffectStopped(effect)]
-        return self.dice.choice([strange, f.EffectFailed(effect, "limit", wait_s=9), *lost])
+        strange = self.ended(effect, self.dice.choice(sorted(ENDS)))
+        ends: list[f.EffectFact] = [
+            strange,
+            f.EffectFailed(effect, "limit", wait_s=9),
+            f.EffectInterrupted(effect, session="s"),
+            f.EffectStopped(effect),
+        ]
+        return self.dice.choice(ends)
 
     def wish(self) -> f.Wish:
         choose, state = self.dice.choice, self.rig.state
@@ -241,7 +240,22 @@ class Fate:
         }
         name = f"w{self.dice.randrange(200)}"
         digest = choose(["", "", "", "d", "other"])
-        return f.Wish(name, kind, choose(places), choose(exits), choose(["", "why"]), digest, data=data)
+        return f.Wish(
+            name, kind, choose(places), choose(exits), choose(["", "why"]), digest, data=data
+        )
+
+
+ENDS: dict[str, Callable[[Fate, str], f.EffectFact]] = {
+    "agent": Fate.turn,
+    "check": lambda fate, effect: f.CheckEnded(effect, fate.dice.choice(RESULTS), tree="t"),
+    "review": lambda fate, effect: f.ReviewEnded(effect, fate.dice.choice(VERDICTS), "s", ("x",)),
+    "feedback": lambda _, effect: f.FeedbackWritten(effect, "round.md"),
+    "items": lambda fate, effect: f.ItemsRead(effect, "json", fate.items(), "d"),
+    "ask": lambda _, effect: f.DecisionAsked(effect, "d", {"a.md": "1"}),
+    "timer": lambda _, effect: f.TimerFired(effect),
+    "stale": lambda _, effect: f.TimerFired(effect),
+    "commit": lambda fate, effect: f.CommitEnded(effect, "c", fate.dice.choice(["", "dirty"])),
+}
 
 
 def is_moving(state: State, fact: f.Fact) -> bool:
@@ -386,7 +400,7 @@ def test_without_people_a_run_ends_or_comes_to_rest_at_a_person(
     rig = Rig(protocol).start()
     fate = Fate(seed, rig)
     for _ in range(20_000):
-        waiting = [h for h in rig.state.in_hand.values() if h.name != "stale"]
+        waiting = [h for h in rig.state.in_hand.values() if h.kind != "stale"]
         if not waiting:
             break
         hand = fate.dice.choice(waiting)

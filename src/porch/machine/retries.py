@@ -16,7 +16,7 @@ def failed(
 ) -> tuple[m.Move, ...]:
     """One more failed try: wait longer each time, or give up; a rate limit only waits."""
     place, work = standing.position, work_text(hand.kind, hand.name)
-    if hand.kind == "timer":
+    if hand.kind in ("timer", "stale"):
         # A wait that cannot be kept is over, rather than kept for ever.
         return (m.Marked(place, f"fired/{hand.name}"),)
     if fact.wait_s:
@@ -24,6 +24,8 @@ def failed(
         return (m.Postponed(place, work, name, fact.wait_s, is_instant=True),)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
     why = f"{fact.why} {fact.detail}".strip()
+    if fact.hopeless:
+        return _given_up(protocol, state, standing, hand, why)
     if failures >= TRIES_PER_VISIT:
         reason = f"{failures} tries failed; the last: {why}"
         return _given_up(protocol, state, standing, hand, reason)
@@ -50,7 +52,10 @@ def _given_up(
             return leave(protocol, state, standing, "refused", {"reason": reason})
         case Panel():
             return leave(protocol, state, standing, "undecided", {"reason": reason})
-        case Agent() | Check():
+        case Check():
+            nothing = {"failed": [], "unmeasured": [], "reports": {}, "reason": reason}
+            return leave(protocol, state, standing, "unmeasured", nothing)
+        case Agent():
             return leave(protocol, state, standing, EXHAUSTED, {"reason": reason})
         case Human(kind=kind, name=name):
             # A person is still to be asked: without a digest rather than not at all.

@@ -67,17 +67,17 @@ def _adopt(protocol: Protocol, state: State, fact: f.RunAdopted) -> Iterator[m.M
         yield from enter(leaving, Target(fact.state, fact.item))
 
 
-# The kind of effect that each fact ends; those not named here can end any.
-_ENDS: Mapping[type, str] = {
-    f.ExitAccepted: "agent",
-    f.TurnEndedSilent: "agent",
-    f.CheckEnded: "check",
-    f.ReviewEnded: "review",
-    f.FeedbackWritten: "feedback",
-    f.ItemsRead: "items",
-    f.DecisionAsked: "ask",
-    f.TimerFired: "timer",
-    f.CommitEnded: "commit",
+# The kinds of effects that each fact ends; those not named here can end any.
+_ENDS: Mapping[type, tuple[str, ...]] = {
+    f.ExitAccepted: ("agent",),
+    f.TurnEndedSilent: ("agent",),
+    f.CheckEnded: ("check",),
+    f.ReviewEnded: ("review",),
+    f.FeedbackWritten: ("feedback",),
+    f.ItemsRead: ("items",),
+    f.DecisionAsked: ("ask",),
+    f.TimerFired: ("timer", "stale"),
+    f.CommitEnded: ("commit",),
 }
 
 
@@ -89,7 +89,7 @@ def _ended(protocol: Protocol, state: State, fact: f.EffectFact) -> tuple[m.Move
     standing = state.positions.get(hand.position)
     if standing is None:
         return (settled,)
-    if _ENDS.get(type(fact), hand.kind) != hand.kind:
+    if hand.kind not in _ENDS.get(type(fact), (hand.kind,)):
         # An answer of the wrong kind proves nothing, whatever it says.
         wrong = f"it was answered by {type(fact).__name__}"
         fact = f.EffectFailed(fact.effect, wrong)

@@ -4,44 +4,27 @@ import os
 
 from porch.adapters.where import Where
 from porch.errors import UsageError
+from porch.operations.matching import matching
 
 
 def find_run(where: Where, word: str) -> str:
     """The name of the one run that fits; several or none is refused with the list."""
     known = where.runs()
-    fits = matching(known, word) if word else standing_in(where, known)
+    fits = standing_in(known) if word in ("", ".") else matching(known, word)
     if len(fits) == 1:
         return fits[0]
     names = ", ".join(fits or known) or "none yet"
     if not fits:
-        what = f"no run fits '{word}'" if word else "no run belongs to this directory"
+        is_here = word in ("", ".")
+        what = "no run belongs to this directory" if is_here else f"no run fits '{word}'"
         raise UsageError(what, fix=f"runs here: {names}", code="unknown-run")
     raise UsageError(
         f"'{word}' fits several runs", fix=f"name one of: {names}", code="ambiguous-run"
     )
 
 
-def matching(known: list[str], word: str) -> list[str]:
-    if word in known:
-        return [word]
-    return [name for name in known if _id_of(name) == word or _same_number(_id_of(name), word)]
-
-
-def _id_of(name: str) -> str:
-    """`0073` of 0073-user-auth, tick_0073_add-feature and bugfix_142 alike."""
-    front, dash, _ = name.partition("-")
-    if dash and "_" not in front:
-        return front
-    parts = name.split("_")
-    return parts[1] if len(parts) > 1 else name
-
-
-def _same_number(known: str, word: str) -> bool:
-    return known.isdigit() and word.isdigit() and int(known) == int(word)
-
-
-def standing_in(where: Where, known: list[str]) -> list[str]:
+def standing_in(known: list[str]) -> list[str]:
     """The run whose worktree or project directory we stand in; alone, the only run there is."""
-    here = os.path.basename(where.workspace)
-    inside = [name for name in known if f"{os.sep}{name}" in os.getcwd() or name == here]
+    parts = os.getcwd().split(os.sep)
+    inside = [name for name in known if name in parts]
     return inside or (known if len(known) == 1 else [])

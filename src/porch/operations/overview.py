@@ -10,7 +10,8 @@ from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import PorchError
 from porch.operations.defining import current
-from porch.operations.finding import find_run, matching
+from porch.operations.finding import find_run
+from porch.operations.matching import matching
 from porch.operations.reading import Read, read
 
 

@@ -18,6 +18,7 @@ from porch.operations.runs import Driven, Wanted, Watch, resume
 from porch.operations.session import held, world_of
 from porch.runtime.driver import Manner
 from porch.runtime.handlers import agent, check
+from porch.runtime.queue import PATIENT
 from porch.runtime.world import World
 
 
@@ -35,6 +36,7 @@ def following(where: Where, run: str) -> dict[str, Any]:
         _described(world, request)
         for position in found.state.positions
         for request in wanted(protocol, found.state, position)
+        if request.kind != PATIENT
     ]
     decisions = found.picture()["decisions"]
     return {

@@ -18,6 +18,7 @@ from porch.machine.records import Record
 from porch.machine.state import State
 from porch.operations import adopting, scripted
 from porch.operations.defining import current
+from porch.operations.finding import matching
 from porch.operations.names import Subject, subject
 from porch.operations.session import (
     Held,
@@ -33,7 +34,7 @@ from porch.runtime import takeover
 from porch.runtime.clock import Clock
 from porch.runtime.driver import Driver, Manner, Rest
 from porch.runtime.handlers import performer
-from porch.runtime.queue import Queue
+from porch.runtime.queue import PATIENT, Queue
 from porch.runtime.world import World
 
 OWN_FILES = ("/codev/projects/*/status*.yaml*", "/codev/executions/*/status*.yaml*", "/worktrees/")
@@ -79,8 +80,9 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
     loaded = current(where, wanted.protocol)
     protocol = loaded.demand().protocol
     about = subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
-    if os.path.exists(os.path.join(where.run_dir(about.run), "journal.jsonl")):
-        return resume(where, about.run, wanted, manner, watch)
+    known = _known_run(where, about, wanted)
+    if known:
+        return resume(where, known, wanted, manner, watch)
     agent_called(wanted.agent or settings.load(where.root).agent)
     with _begun(where, about, loaded, wanted, watch) as started:
         return _drive(started, wanted, manner, watch, resumed=False)
@@ -101,6 +103,22 @@ def resume(where: Where, name: str, wanted: Wanted, manner: Manner, watch: Watch
             return Driven(name, "ended", state)
         takeover.refuse_elsewhere(found.raws, state, wanted.take_over)
         return _drive(found, wanted, manner, watch, resumed=True)
+
+
+def _known_run(where: Where, about: Subject, wanted: Wanted) -> str:
+    """The run that is meant: by its name, or by an id alone, padded or not."""
+    runs_ = where.runs()
+    if about.run in runs_:
+        return about.run
+    fits = matching(runs_, wanted.subject) if wanted.subject and not wanted.title else []
+    mine = [name for name in fits if _kind(name) == _kind(about.run)]
+    return mine[0] if len(mine) == 1 else ""
+
+
+def _kind(name: str) -> str:
+    """`tick` of tick_0073_x; nothing for a project."""
+    front = name.partition("-")[0]
+    return front.partition("_")[0] if "_" in front else ""
 
 
 @contextmanager
@@ -188,12 +206,18 @@ def _drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: b
     if book.state.paused:
         book.record(f.WishTaken(f.Wish(id=resumption(book.state), kind="resume", who=who())))
     answers = scripted.Answers(script, found.directory)
-    queue = Queue({AGENT_SLOT: known.max_running}, wanted.hands_off)
+    # A runner that does not wait for people has no use for the timers of their gates.
+    hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
+    queue = Queue({AGENT_SLOT: known.max_running}, hands_off)
     driver = Driver(
         book, queue, performer(world), found.wishes, manner, *_watching(found, watch, answers)
     )
     answers.open(book.state)
-    rest = asyncio.run(_guarded(driver, resumed, watch.started))
+    try:
+        rest = asyncio.run(_guarded(driver, resumed, watch.started))
+    except asyncio.CancelledError:
+        # Asked to leave while leaving; what is still in hand is settled by the next runner.
+        rest = "interrupted"
     found.pictures.picture(book.definition, book.state)
     return Driven(found.name, rest, book.state)
 

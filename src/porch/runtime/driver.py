@@ -1,6 +1,7 @@
 """Drives one run: performs what was begun, records what came of it, rests where people decide."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -115,7 +116,13 @@ class Driver:
     def _start(self, request: Request) -> None:
         task = asyncio.get_running_loop().create_task(self._performed(request))
         self._tasks[request.id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(request.id, None))
+        task.add_done_callback(lambda task: self._over(request.id, task))
+
+    def _over(self, effect: str, task: "asyncio.Task[None]") -> None:
+        self._tasks.pop(effect, None)
+        if task.cancelled():
+            # Stopped before its first step, it could not tell so itself.
+            self._facts.put_nowait(f.EffectStopped(effect))
 
     async def _performed(self, request: Request) -> None:
         """The one boundary inside a run: whatever goes wrong outside comes back as a fact."""
@@ -149,8 +156,10 @@ class Driver:
                 task.cancel()
             await asyncio.gather(*list(self._tasks.values()), return_exceptions=True)
             await asyncio.sleep(0)
-        while not self._facts.empty():
-            self.record(self._facts.get_nowait())
+        with contextlib.suppress(PorchError):
+            # A disk that refuses ends us; what stays unsettled is settled by whoever takes over.
+            while not self._facts.empty():
+                self.record(self._facts.get_nowait())
 
 
 def _texts(error: PorchError) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from porch.adapters import atomic, compiled
 from porch.adapters.journal import Journal
+from porch.errors import OutsideError
 from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
@@ -54,9 +55,9 @@ class Pictures:
         text = status.render(status.document(definition.protocol, state), state.seq)
         try:
             atomic.replace(path, text.encode(), sync=sync)
-        except OSError:
+        except OutsideError:
             # The directory may have been removed under us; a picture is worth one more try.
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            atomic.ensure_directory(os.path.dirname(path))
             atomic.replace(path, text.encode(), sync=sync)
 
     def picture(self, definition: Definition, state: State) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from porch.adapters.agents.base import Agent
 from porch.adapters.settings import Settings
+from porch.errors import OutsideError
 from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
@@ -33,11 +34,16 @@ class World:
 
     def project_file(self, name: str) -> str:
         """A path inside the project directory; one that escapes it is nobody's artifact."""
-        base = os.path.join(self.workspace, self.state().run.project_dir)
-        path = os.path.normpath(os.path.join(base, name))
-        if not path.startswith(os.path.normpath(self.workspace) + os.sep):
-            raise ValueError(f"{name} lies outside the workspace")
-        return path
+        path = os.path.join(self.workspace, self.state().run.project_dir, name)
+        # Agents can plant links, so what counts is where a path really leads.
+        real = os.path.realpath(path)
+        if not real.startswith(os.path.realpath(self.workspace) + os.sep):
+            raise OutsideError(
+                f"{name} leads outside the workspace, to {real}",
+                fix="remove the link, or name a file inside the project",
+                code="path-escape",
+            )
+        return real
 
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porch import __version__
-from porch.errors import EXIT_BUG, EXIT_INPUT, EXIT_INTERRUPTED, PorchError
+from porch.errors import EXIT_BUG, EXIT_INPUT, EXIT_INTERRUPTED, OutsideError, PorchError
 
 Args = argparse.Namespace
 
@@ -47,7 +47,10 @@ def arg(*names: str, **options: Any) -> Argument:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but errors look like all our errors and exit with 2."""
+    """argparse, but errors look like all our errors, and half a flag is no flag."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> Any:
         sys.stderr.write(f"error[usage]: {message}\n  fix: see `{self.prog} --help`\n")
@@ -75,18 +78,22 @@ def _parser(program: str, commands: Sequence[Command]) -> argparse.ArgumentParse
     for command in commands:
         first, _, second = command.name.partition(" ")
         if second and first not in groups:
-            group = verbs.add_parser(first, help=f"{first}: {_seconds(commands, first)}")
-            groups[first] = group.add_subparsers(
-                metavar="WHAT", parser_class=_Parser, required=True
-            )
+            groups[first] = _group(verbs, first, commands)
         home = groups[first] if second else verbs
         _add(home, second or first, command)
     return parser
 
 
-def _seconds(commands: Sequence[Command], first: str) -> str:
-    names = [c.name.partition(" ")[2] for c in commands if c.name.partition(" ")[0] == first]
-    return ", ".join(names)
+def _group(verbs: Any, first: str, commands: Sequence[Command]) -> Any:
+    """A first word with several second ones; alone it means the one that needs no argument."""
+    inside = [c for c in commands if c.name.partition(" ")[0] == first]
+    names = ", ".join(c.name.partition(" ")[2] for c in inside)
+    group = verbs.add_parser(first, help=names, description=f"{first} {names}")
+    alone = next((c for c in inside if not c.arguments and c.name.endswith(" list")), None)
+    if alone is not None:
+        group.add_argument("--json", action="store_true", help="print one JSON object")
+        group.set_defaults(command=alone)
+    return group.add_subparsers(metavar="WHAT", parser_class=_Parser, required=alone is None)
 
 
 def _add(home: Any, name: str, command: Command) -> None:
@@ -110,6 +117,9 @@ def _bounded(args: Args) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        outside = OutsideError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+        return _complain(outside, args.json)
     except Exception as error:  # noqa: BLE001 - the boundary: anything else is our own bug
         return _our_bug(error)
 

@@ -11,7 +11,10 @@ from porch.operations.wishing import refuse_agents
 from porch.surfaces.cli.command import Args, Command, View, arg
 
 _PERSON = arg("--as-person", action="store_true", help="say that a person decides; recorded")
-_ID = arg("id", help="the run: id, unpadded id or directory name")
+_ID = arg("id", help="the run: id, unpadded id or directory name; `.` means here")
+_HERE = arg(
+    "id", nargs="?", default="", help="the run: id, unpadded id or directory name; default: here"
+)
 
 
 def _decided(args: Args, name: str, exit_: str, text: str) -> View:
@@ -110,12 +113,12 @@ COMMANDS = (
         "retry",
         "try again what failed",
         _retry,
-        (_ID, arg("--note", help="a word to keep with it"), _PERSON),
+        (_HERE, arg("--note", help="a word to keep with it"), _PERSON),
     ),
     Command(
         "skip",
         "go past what failed",
         _skip,
-        (_ID, arg("--reason", required=True, help="why it may be skipped"), _PERSON),
+        (_HERE, arg("--reason", required=True, help="why it may be skipped"), _PERSON),
     ),
 )

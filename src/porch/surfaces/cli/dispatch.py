@@ -14,6 +14,8 @@ def porch() -> int:
         answered = fast.answer(argv)
     except BrokenPipeError:
         return _closed_pipe()
+    except OSError:
+        answered = None  # the long way round has the words for it
     if answered is not None:
         return answered
     from porch.surfaces.cli.command import main

@@ -40,15 +40,16 @@ def _all(flags: set[str]) -> int | None:
 
     known = [picture for picture in pictures if picture]
     if "--json" in flags:
-        return _print_json({"runs": [picture["row"] for picture in known]})
+        return _print_json({"runs": [picture["row"] for picture in known], "without_journal": []})
     return _print(board.rows(known))
 
 
 def _one(word: str, flags: set[str]) -> int | None:
     from porch.adapters import where as places
+    from porch.operations.matching import matching
 
     where = places.find(os.getcwd())
-    fits = _matching(where.runs(), word)
+    fits = matching(where.runs(), word)
     picture = _picture(where, fits[0]) if len(fits) == 1 else None
     if picture is None or _definition_moved(picture):
         return None
@@ -62,6 +63,7 @@ def _status_json(picture: dict) -> dict:  # type: ignore[type-arg]
         "positions": picture["positions"],
         "decisions": picture["decisions"],
         "journal": True,
+        "definition_changed": False,
     }
     return {**picture["status"], **extra}
 
@@ -84,21 +86,31 @@ def _pending(flags: set[str]) -> int | None:
 
 def _log(word: str, flags: set[str]) -> int | None:
     from porch.adapters import where as places
+    from porch.operations.matching import matching
 
     where = places.find(os.getcwd())
-    fits = _matching(where.runs(), word)
+    fits = matching(where.runs(), word)
     if len(fits) != 1:
         return None
-    import json
-
+    raws = _records(os.path.join(where.run_dir(fits[0]), "journal.jsonl"))
+    if raws is None:
+        return None
     from porch.views import timeline
 
-    path = os.path.join(where.run_dir(fits[0]), "journal.jsonl")
-    with open(path, encoding="utf-8") as file:
-        raws = [json.loads(line) for line in file if line.endswith("\n")]
     if "--json" in flags:
         return _print_json({"run": fits[0], "records": raws})
     return _print("\n".join(timeline.lines(raws)))
+
+
+def _records(path: str) -> list | None:  # type: ignore[type-arg]
+    """What the journal holds; one that cannot be read is for the slow path to complain about."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+    except (OSError, ValueError):
+        return None
 
 
 def _protocol(name: str, flags: set[str]) -> int | None:
@@ -150,17 +162,6 @@ def _foreign(where: object) -> bool:
             if name not in known and os.path.exists(os.path.join(directory, name, "status.yaml")):
                 return True
     return False
-
-
-def _matching(known: list[str], word: str) -> list[str]:
-    if word in known:
-        return [word]
-    found = []
-    for name in known:
-        id_ = name.partition("-")[0] if "_" not in name.partition("-")[0] else name.split("_")[1]
-        if id_ == word or (id_.isdigit() and word.isdigit() and int(id_) == int(word)):
-            found.append(name)
-    return found
 
 
 def _print(text: str) -> int:

@@ -15,7 +15,9 @@ from porch.operations.reading import read
 from porch.surfaces.cli.command import Args, Command, View, arg
 from porch.views import board, timeline
 
-_ID = arg("id", help="the run: id, unpadded id or directory name")
+_ID = arg(
+    "id", nargs="?", default="", help="the run: id, unpadded id or directory name; default: here"
+)
 _MAYBE_ID = arg("id", nargs="?", default="", help="a run; without one, all of them")
 _EVERY_S = 0.5
 
