@@ -14,7 +14,7 @@ from porch.machine.records import Record, decode_all
 from porch.machine.state import Decision, InHand, State
 from porch.machine.wanted import wanted
 from porch.model.definition import Definition
-from porch.runtime.book import Book, JournalPort, Moves, PicturesPort
+from porch.runtime.book import Book, Moves, PicturesPort
 from porch.runtime.clock import Clock
 from porch.runtime.pictures import Pictures
 from porch.runtime.queue import Queue
@@ -31,10 +31,12 @@ class Unsynced:
 
     def __init__(self) -> None:
         self.sum = chain.START
+        self.length = 0
         self.lines: list[bytes] = []
 
     def append(self, expected_seq: int, body: Mapping[str, object]) -> None:
         line, self.sum = chain.line(expected_seq, self.sum, body)
+        self.length += len(line)
         self.lines.append(line)
 
 
@@ -49,8 +51,13 @@ class Story:
     """Plays every actor; after the last phase a person rolls back, so that it never ends."""
 
     def __init__(
-        self, definition: Definition, state: State, journal: JournalPort, pictures: PicturesPort
+        self,
+        definition: Definition,
+        state: State,
+        journal: Journal | Unsynced,
+        pictures: PicturesPort,
     ):
+        self.journal = journal
         self.book = Book(definition, state, journal, pictures, Clock(), lambda _: definition)
         self.queue = Queue({e.AGENT_SLOT: 4})
         self.queue.load(definition.protocol, state)
@@ -84,7 +91,7 @@ class Story:
         return self
 
     def step(self) -> Record:
-        return self.record(self._next())
+        return self.record(self.next_fact())
 
     def record(self, fact: f.Fact) -> Record:
         record = self.book.record(fact, self._choose)
@@ -96,7 +103,7 @@ class Story:
         self.queue.refresh(definition.protocol, moved, moves)
         return self.queue.choose()
 
-    def _next(self) -> f.Fact:
+    def next_fact(self) -> f.Fact:
         for effect in self.queue.unwanted:
             self._open.pop(effect, None)
             return f.EffectStopped(effect)
@@ -132,38 +139,41 @@ class Story:
 
 def answer(request: e.Request) -> f.EffectFact:
     """What a diligent actor answers; the first review of a phase asks for changes."""
-    tree = _sum(request.id)
+    match request:
+        case e.RunAgent() | e.RunCheck() | e.AskReviewer():
+            return _worked(request)
+        case e.WriteFeedback(id=id_, subject=subject, round=round_):
+            return f.FeedbackWritten(id_, f"{PROJECT}/consultation-{subject}-round-{round_}.md")
+        case e.AskPerson(id=id_, artifacts=artifacts):
+            sums = {f"{PROJECT}/{name}": _sum(name) for name in artifacts}
+            return f.DecisionAsked(id_, _sum(id_), sums)
+        case e.ReadItems(id=id_):
+            return f.ItemsRead(id_, "headings", tuple(_item(n) for n in (1, 2, 3)), _sum("plan"))
+        case e.StartTimer(id=id_):
+            return f.TimerFired(id_)
+        case e.CommitPaths(id=id_):
+            return f.CommitEnded(id_, _sum(id_)[:40])
+        case _:
+            assert_never(request)
+
+
+def _worked(request: e.RunAgent | e.RunCheck | e.AskReviewer) -> f.EffectFact:
     match request:
         case e.RunAgent(id=id_, exits=exits):
             said = exits[0].signals[0] if exits[0].signals else exits[0].name
             session = _sum(request.position)[:36]
             return f.ExitAccepted(id_, exits[0].name, {}, said, (), session, 0.0312, 18450)
         case e.RunCheck(id=id_):
-            return f.CheckEnded(id_, "passed", _REPORT, tree, 1.25)
+            return f.CheckEnded(id_, "passed", _REPORT, _sum(id_), 1.25)
         case e.AskReviewer(id=id_, name="gemini", round=round_) if round_ % 2:
             return f.ReviewEnded(id_, "REQUEST_CHANGES", _SUMMARY, (_FINDING, _FINDING), "", 31.5)
         case e.AskReviewer(id=id_):
             return f.ReviewEnded(id_, "APPROVE", _SUMMARY, (), "", 31.5)
-        case e.WriteFeedback(id=id_, subject=subject, round=round_):
-            return f.FeedbackWritten(id_, f"{PROJECT}/consultation-{subject}-round-{round_}.md")
-        case e.AskPerson(id=id_, artifacts=artifacts):
-            sums = {f"{PROJECT}/{name}": _sum(name) for name in artifacts}
-            return f.DecisionAsked(id_, tree, sums)
-        case e.ReadItems(id=id_):
-            return f.ItemsRead(id_, "headings", tuple(_item(n) for n in (1, 2, 3)), _sum("plan"))
-        case e.StartTimer(id=id_):
-            return f.TimerFired(id_)
-        case e.CommitPaths(id=id_):
-            return f.CommitEnded(id_, tree[:40])
-        case _:
-            assert_never(request)
 
 
 def _item(number: int) -> f.Item:
     text = f"Phase {number} reads one more form of date.\n\nDone when:\n- its tests pass\n" * 3
-    return f.Item(
-        f"phase_{number}", f"Form {number}", f"Reads form {number}", _sum(text), text
-    )
+    return f.Item(f"phase_{number}", f"Form {number}", f"Reads form {number}", _sum(text), text)
 
 
 def _sum(text: str) -> str:
@@ -184,6 +194,9 @@ def written(directory: str, records: int) -> str:
     os.makedirs(directory, exist_ok=True)
     with open(path, "wb") as file:
         file.write(b"".join(unsynced.lines))
+        file.flush()
+        # Otherwise the first transition that is measured would pay for all of it.
+        os.fsync(file.fileno())
     return path
 
 
@@ -194,4 +207,3 @@ def reopened(root: str, directory: str) -> tuple[Story, Journal, Pictures]:
     pictures = Pictures(root, directory, journal, Clock())
     pictures.keep_edits(state)
     return Story(spider(), state, journal, pictures), journal, pictures
-

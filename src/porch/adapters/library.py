@@ -119,6 +119,16 @@ def decoded(data: bytes) -> Definition:
     return definitions.decode(json.loads(data))
 
 
+# For a phase without words of its own; status, plan, findings and signals follow as always.
+_PLAIN_PROMPT = """# {title}
+
+{about}
+
+Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under {{{{ protocol }}}}. \
+Its documents are in `{{{{ project_dir }}}}/`.
+"""
+
+
 class _Texts:
     """The Markdown beside a protocol, checked as it is read."""
 
@@ -136,16 +146,20 @@ class _Texts:
         path = self._first(*self.reading.prompts.get(state.name, ()))
         if path is None:
             self._missing(state)
-            return ""
+            return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
         return self._checked(path, prompt.known(bool(state.loop)))
 
     def _missing(self, state: State) -> None:
         named = state.actor.prompt if isinstance(state.actor, Agent) else ""
         if named:
-            message = f"phase '{state.group}' names the prompt '{named}', which is not there"
+            message = (
+                f"phase '{state.group}' names the prompt '{named}', which is not there; "
+                "its agent gets a plain one"
+            )
             fix = f"write prompts/{os.path.basename(named)} beside the protocol"
             place = self.reading.places.get(f"{state.name}.prompt")
-            self.findings.append(Finding("missing-prompt", message, place, fix))
+            finding = Finding("missing-prompt", message, place, fix, "warning")
+            self.findings += [finding] if finding not in self.findings else []
 
     def _checked(self, path: str, known: Collection[str]) -> str:
         text = _text(path)

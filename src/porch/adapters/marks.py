@@ -118,6 +118,13 @@ def _found(table: Mapping[int, Seen], wanted: Wanted) -> list[Marked]:
     return [Marked(pid, marks[pid]) for pid in sorted(marks)]
 
 
+def has_marked_ancestor() -> bool:
+    """Whether a process of some run stands above this one, whatever our own environment says."""
+    table = look()
+    line = _with_ancestors(os.getpid(), table)
+    return any(table[pid].mark for pid in line if pid in table)
+
+
 def has_living(group: int) -> bool:
     """Whether a process group has anybody left; the kernel itself counts zombies too."""
     return any(seen.group == group for seen in look(marks=False).values())

@@ -6,15 +6,24 @@ import os
 
 
 class Where:
-    """The places of one project; `root` is the main checkout, `workspace` the one we stand in."""
+    """The places of one project; `root` is the main checkout, `workspace` the one we stand in.
 
-    __slots__ = ("common_dir", "root", "state_dir", "workspace")
+    Worktrees are named relative to `base`, which is the same from wherever one looks: the main
+    checkout, or a bare repository, which has none.
+    """
 
-    def __init__(self, root: str, workspace: str, common_dir: str, state_dir: str):
+    __slots__ = ("base", "common_dir", "root", "state_dir", "workspace")
+
+    def __init__(self, root: str, workspace: str, common_dir: str, state_dir: str, base: str = ""):
+        self.base = base or root
         self.root = root
         self.workspace = workspace
         self.common_dir = common_dir
         self.state_dir = state_dir
+
+    @property
+    def is_bare(self) -> bool:
+        return bool(self.common_dir) and self.base == self.common_dir
 
     def run_dir(self, name: str) -> str:
         return os.path.join(self.state_dir, "runs", name)
@@ -55,8 +64,11 @@ def _linked(directory: str, dot: str) -> Where:
     git_dir = os.path.join(directory, _first_line(dot).removeprefix("gitdir:").strip())
     shared = _first_line(os.path.join(git_dir, "commondir"))
     common = os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
-    root = os.path.dirname(common) if os.path.basename(common) == ".git" else directory
-    return Where(root, directory, common, os.path.join(common, "porch"))
+    state = os.path.join(common, "porch")
+    if os.path.basename(common) == ".git":
+        return Where(os.path.dirname(common), directory, common, state)
+    # A submodule has no other worktrees; a bare repository has nothing else.
+    return Where(directory, directory, common, state, base=common if shared else "")
 
 
 def _is_bare(directory: str) -> bool:

@@ -56,7 +56,8 @@ def leave(
         *_resets(leaving, edge),
         *_forgets(leaving, edge),
         m.Left(standing.position),
-        *_arrivals(leaving, targets, edge.delay_s),
+        # Who is out of retries waits for nothing.
+        *_arrivals(leaving, targets, edge.delay_s if targets is edge.targets else 0),
     )
 
 

@@ -54,9 +54,9 @@ def subject(where: Where, protocol: str, kind: str, word: str, title: str) -> Su
     """The subject as the protocol declares it: a project, an amendment, or an issue."""
     match kind:
         case "amendment":
-            return _amendment(where, protocol, word, title)
+            return _amendment(protocol, word, title)
         case "issue":
-            return _issue(where, protocol, word, title)
+            return _issue(protocol, word, title)
         case _:
             return _project(where, protocol, word, title)
 
@@ -95,20 +95,20 @@ def _heading(where: Where, id_: str) -> str:
     return checked_title(titles[0]) if titles else ""
 
 
-def _amendment(where: Where, protocol: str, word: str, title: str) -> Subject:
+def _amendment(protocol: str, word: str, title: str) -> Subject:
     id_ = checked_id(word)
     slug = checked_title(title) if title else "amendment"
-    return _execution(where, f"{protocol}_{id_}_{slug}", id_, slug, "")
+    return _execution(f"{protocol}_{id_}_{slug}", id_, slug, "")
 
 
-def _issue(where: Where, protocol: str, word: str, title: str) -> Subject:
+def _issue(protocol: str, word: str, title: str) -> Subject:
     is_file = os.path.isfile(word)
     id_ = checked_id(os.path.splitext(os.path.basename(word))[0] if is_file else word.lstrip("#"))
     slug = checked_title(title) if title else f"issue-{id_}"
-    return _execution(where, f"{protocol}_{id_}", id_, slug, _read(word) if is_file else "")
+    return _execution(f"{protocol}_{id_}", id_, slug, _read(word) if is_file else "")
 
 
-def _execution(where: Where, run: str, id_: str, title: str, text: str) -> Subject:
+def _execution(run: str, id_: str, title: str, text: str) -> Subject:
     directory = f"codev/executions/{run}"
     return Subject(run, id_, title, directory, f"{directory}/status.yaml", text)
 

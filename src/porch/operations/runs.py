@@ -18,7 +18,7 @@ from porch.machine.records import Record
 from porch.machine.state import State
 from porch.operations import adopting, scripted
 from porch.operations.defining import current
-from porch.operations.finding import matching
+from porch.operations.matching import matching
 from porch.operations.names import Subject, subject
 from porch.operations.session import (
     Held,
@@ -83,6 +83,12 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
     known = _known_run(where, about, wanted)
     if known:
         return resume(where, known, wanted, manner, watch)
+    if where.workspace == where.common_dir:
+        raise UsageError(
+            "a bare repository has no files to work on",
+            fix="run it in a worktree: git worktree add ../work",
+            code="bare-repository",
+        )
     agent_called(wanted.agent or settings.load(where.root).agent)
     with _begun(where, about, loaded, wanted, watch) as started:
         return _drive(started, wanted, manner, watch, resumed=False)
@@ -144,6 +150,8 @@ def _begun(
             started.book.record(_first(where, about, digest, wanted, store, script))
             if foreign is not None:
                 watch.notice(adopting.adopt(started, foreign))
+            for finding in loaded.findings:
+                watch.notice(str(finding))
             watch.notice(_where_it_works(where))
             yield started
 
@@ -180,8 +188,9 @@ def _first(
         subject=payloads.put(store, about.text.encode()) if about.text else "",
         inputs=dict(wanted.inputs or {}),
         project_dir=about.project_dir,
-        status_file=about.status_file,
-        worktree=os.path.relpath(where.workspace, where.root),
+        # Without a main checkout there is no one place for it but the run's own directory.
+        status_file="" if where.is_bare else about.status_file,
+        worktree=os.path.relpath(where.workspace, where.base),
         base_commit=(git.head(where.workspace) or "") if where.common_dir else "",
         by=os.environ.get("USER", ""),
         agent=wanted.agent,

@@ -51,7 +51,7 @@ def payload_directory(where: Where, name: str) -> str:
 
 def workspace_of(where: Where, state: State) -> str:
     """The directory in which a run's agents and checks work."""
-    return os.path.normpath(os.path.join(where.root, state.run.worktree or "."))
+    return os.path.normpath(os.path.join(where.base, state.run.worktree or "."))
 
 
 def mark_of(where: Where, name: str) -> str:

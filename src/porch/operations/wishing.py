@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from porch.adapters import inbox, lock
+from porch.adapters import inbox, lock, marks
 from porch.adapters.where import Where
 from porch.errors import BusyError, UsageError
 from porch.operations.session import held
@@ -24,11 +24,15 @@ def who() -> str:
 
 
 def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
-    """Only people decide. This stops accidents, not malice: whoever lies can also say --as-person."""
-    seen = [n for n in environ if n in AGENT_VARIABLES or n.startswith("CODEX_")]
-    if seen and not as_person:
+    """Only people decide. This stops accidents, not malice: a liar can say --as-person too."""
+    if as_person:
+        return
+    seen = [f"{n} is set" for n in environ if n in AGENT_VARIABLES or n.startswith("CODEX_")]
+    # An agent that cleans its environment still has the process that porch started above it.
+    seen += ["a process of a run is its parent"] if not seen and marks.has_marked_ancestor() else []
+    if seen:
         raise UsageError(
-            f"this looks like an agent ({seen[0]} is set), and only people decide",
+            f"this looks like an agent ({seen[0]}), and only people decide",
             fix="if you are a person, add --as-person; that is recorded",
             code="not-a-person",
         )

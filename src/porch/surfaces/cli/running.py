@@ -105,7 +105,7 @@ COMMANDS = (
         "go on with a run from its last record",
         _resume,
         (
-            arg("id", help="the run: id, unpadded id or directory name"),
+            arg("id", nargs="?", default="", help="the run; default: the one of this directory"),
             arg("--no-claude", action="store_true", help="the scripted agent, for an adopted run"),
             arg("--adopt", action="store_true", help="adopt a status file of another journal"),
             *_WAYS,

@@ -9,7 +9,6 @@ from porch.operations.finding import find_run
 from porch.operations.runs import Watch
 from porch.operations.steering import Steered
 from porch.operations.wishing import refuse_agents
-from porch.runtime.queue import PATIENT
 from porch.surfaces.cli.command import Args, Command, View, arg
 from porch.surfaces.cli.stream import Stream, driven_view
 
@@ -56,11 +55,10 @@ def _next(args: Args) -> View:
     told = planner.following(where, find_run(where, args.id))
     if told["outcome"]:
         return View(f"The run is over: {told['outcome']}.", told)
-    effects = [effect for effect in told["effects"] if effect["kind"] != PATIENT]
-    lines = [f"{e['kind']} {e['name']} at {e['position']}" for e in effects]
+    lines = [f"{e['kind']} {e['name']} at {e['position']}" for e in told["effects"]]
     lines += [f"a person must decide {d['name']}: {d['question']}" for d in told["decisions"]]
     lines += ["(the run is stopped; `porch resume` goes on)"] if told["paused"] else []
-    prompts = [effect["prompt"] for effect in effects if "prompt" in effect]
+    prompts = [effect["prompt"] for effect in told["effects"] if "prompt" in effect]
     return View("\n\n".join(["\n".join(lines), *prompts]), told)
 
 
@@ -94,7 +92,7 @@ COMMANDS = (
         "rollback",
         "go back to a state; what lay at and after it is void",
         _rollback,
-        (_NAMED, arg("state", help="a state or phase, at a plan phase as implement:phase_2"), _PERSON),
+        (_NAMED, arg("state", help="a state or phase, or implement:phase_2"), _PERSON),
     ),
     Command("replan", "read the plan again", _replan, (_ID,)),
     Command("upgrade", "pin the protocol as it is on disk now", _upgrade, (_ID, _PERSON)),

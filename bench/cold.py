@@ -1,0 +1,110 @@
+"""Read commands of the built wheel, started cold, against the bare interpreter."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from bench import story
+from bench.measure import Result, ratio
+from porch.adapters import compiled, library
+from porch.adapters.journal import Journal
+from porch.machine.evolve import fold
+from porch.machine.records import decode_all
+from porch.machine.state import State
+from porch.runtime.clock import Clock
+from porch.runtime.pictures import Pictures
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = 10_000
+ROUNDS = 41
+COMMANDS = (("status",), ("status", "0073"), ("protocols", "show", "spider"))
+
+
+def results(place: Path) -> list[Result]:
+    """Each command as a user calls it: the installed script, in a repository with a long run."""
+    python, porch = _installed(place)
+    repository = _repository(place / "repository")
+    return [_against_bare(python, porch, words, repository) for words in COMMANDS]
+
+
+def _against_bare(python: Path, porch: Path, words: tuple[str, ...], place: Path) -> Result:
+    _tried(porch, words, place)
+    mine, bare = [str(porch), *words], [str(python), "-I", "-c", "pass"]
+    name = f"porch {' '.join(words)} / python -I -c pass"
+    return ratio(name, 3.0, lambda: _call(mine, place), lambda: _call(bare, place), ROUNDS)
+
+
+def _call(command: list[str], directory: Path) -> None:
+    # Without closing descriptors one by one, starting a process costs what it must and no more.
+    subprocess.run(
+        command,
+        cwd=directory,
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+        check=True,
+        close_fds=False,
+    )
+
+
+def _environment() -> dict[str, str]:
+    """As in a user's shell; nothing of ours is measured along, and no shim stands in between."""
+    return {"PATH": os.defpath, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+
+
+def _tried(porch: Path, words: tuple[str, ...], directory: Path) -> None:
+    """The first call may fill a cache; and a quick answer must be the right one."""
+    told = subprocess.run(
+        [str(porch), *words],
+        cwd=directory,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = "specify" if words[0] == "protocols" else "A parser for dates"
+    if expected not in told.stdout:
+        raise RuntimeError(f"porch {' '.join(words)} printed {told.stdout!r}")
+
+
+def _installed(place: Path) -> tuple[Path, Path]:
+    """The wheel in an environment of its own; its dependencies are lent by the one we run in."""
+    wheels, home = place / "wheels", place / "installed"
+    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, ROOT)
+    _run(sys.executable, "-m", "venv", "--without-pip", home)
+    python = home / "bin" / "python"
+    install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    _run(sys.executable, "-m", "pip", "--python", python, *install, "--find-links", wheels, "porch")
+    site = next((home / "lib").glob("python*/site-packages"))
+    (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return python, home / "bin" / "porch"
+
+
+def _run(*command: object) -> None:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+
+
+def _repository(root: Path) -> Path:
+    """A repository with one run that has come a long way."""
+    root.mkdir(parents=True)
+    _run("git", "init", "--quiet", root)
+    directory = root / ".git" / "porch" / "runs" / story.RUN
+    path = story.written(str(directory), RECORDS)
+    definition = story.spider()
+    store = directory / "payloads"
+    store.mkdir()
+    (store / library.digest(definition)).write_bytes(library.canonical(definition))
+    files = library.load(os.path.join(library.PACKAGED, "spider", "protocol.json")).files
+    compiled.keep_stamps(str(directory), files)
+    journal, found = Journal.open(path)
+    with journal:
+        state = fold(State(), decode_all(found.records))
+        pictures = Pictures(str(root), str(directory), journal, Clock())
+        pictures.keep_edits(state)
+        pictures.draw(definition, state)
+        pictures.picture(definition, state)
+    return root

@@ -1,0 +1,218 @@
+"""A repository and somebody who types commands in it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from porch.surfaces.cli import fast
+from porch.surfaces.cli.command import main
+from porch.surfaces.cli.porch import COMMANDS
+
+PORCH = (sys.executable, "-c", "from porch.surfaces.cli.dispatch import porch; exit(porch())")
+SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\nbuild = "true"\ntest = "true"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def all(self) -> str:
+        return self.out + self.err
+
+
+class Desk:
+    """Where a person sits: a git repository, commands in it, and a look at what they left."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]):
+        self.root = root
+        self._capsys = capsys
+        self._started: list[subprocess.Popen[str]] = []
+
+    def porch(self, *words: str, code: int | None = 0) -> Said:
+        """Type a command here, in this process; its exit code is part of the expectation."""
+        self._capsys.readouterr()
+        argv = list(words)
+        answered = fast.answer(argv)
+        left = main("porch", COMMANDS, argv) if answered is None else answered
+        out, err = self._capsys.readouterr()
+        assert code in (None, left), f"exit {left}, not {code}\n{out}{err}"
+        return Said(left, out, err)
+
+    def call(self, *words: str, code: int | None = 0, **variables: str) -> Said:
+        """The same as a process of its own."""
+        done = subprocess.run(
+            [*PORCH, *words],
+            cwd=self.root,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert code in (None, done.returncode), f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[str]:
+        """A command that goes on while the test does something else."""
+        process = subprocess.Popen(
+            [*PORCH, *words],
+            cwd=self.root,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def clear(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate(timeout=10)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def protocol(self, name: str, *phases: Mapping[str, Any], **top: Any) -> Path:
+        """A protocol of the project; prompts that it names are written beside it."""
+        text = json.dumps({"name": name, "phases": list(phases), **top}, indent=2)
+        for phase in phases:
+            if "prompt" in phase:
+                self.write(f"codev/protocols/{name}/prompts/{phase['prompt']}", "Do the work.\n")
+        return self.write(f"codev/protocols/{name}/protocol.json", text)
+
+    def script(self, **parts: Any) -> str:
+        return str(self.write("script.yaml", yaml.safe_dump(parts)))
+
+    def begin(self, *phases: Mapping[str, Any], code: int | None = None, **parts: Any) -> Said:
+        """Run a protocol of these phases as 0001-x; `parts` are those of the script."""
+        self.protocol("p", *phases, **parts.pop("top", {}))
+        script = self.script(**parts)
+        return self.porch(
+            "run", "p", "0001", "--title", "x", "--no-claude", "--script", script, code=code
+        )
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=self.root, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def run_dir(self, run: str = "0001-x") -> Path:
+        return self.root / ".git" / "porch" / "runs" / run
+
+    def records(self, run: str = "0001-x") -> list[dict[str, Any]]:
+        text = (self.run_dir(run) / "journal.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+    def facts(self, kind: str, run: str = "0001-x") -> list[dict[str, Any]]:
+        return [r["fact"] for r in self.records(run) if r["fact"]["is"] == kind]
+
+    def entered(self, run: str = "0001-x") -> list[str]:
+        """All places in the order in which the run came to them, without visits."""
+        moves = [move for record in self.records(run) for move in record["moves"]]
+        went = [m.get("position", m.get("outcome")) for m in moves if m["is"] in ("Entered", "Ended")]
+        return [str(place).rpartition("#")[0] or str(place) for place in went]
+
+    def started(self, kind: str = "agent", run: str = "0001-x") -> list[str]:
+        """The effects of a kind that were begun."""
+        begun = [hand for record in self.records(run) for hand in record.get("begun", ())]
+        return [hand["effect"] for hand in begun if hand["kind"] == kind]
+
+    def status(self, directory: str = "codev/projects/0001-x") -> dict[str, Any]:
+        document = yaml.safe_load((self.root / directory / "status.yaml").read_text())
+        assert isinstance(document, dict)
+        return document
+
+    def prompt(self, effect: str, run: str = "0001-x") -> str:
+        """The prompt that was given with an effect, such as `specify:draft#1/agent/specify/0`."""
+        safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in effect)
+        return (self.run_dir(run) / "turns" / safe / "prompt.md").read_text()
+
+    def prompts(self, run: str = "0001-x") -> list[str]:
+        """The prompts of all agent turns, in order."""
+        return [self.prompt(effect, run) for effect in self.started("agent", run)]
+
+    def bytes(self, run: str = "0001-x", project: str = "codev/projects/0001-x") -> tuple[bytes, ...]:
+        """Everything of a run that a notice must not change."""
+        files = (
+            self.run_dir(run) / "journal.jsonl",
+            self.run_dir(run) / "picture.json",
+            self.root / project / "status.yaml",
+        )
+        return tuple(file.read_bytes() for file in files)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person with a name and nothing else; no agent is around."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n"
+    )
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USER", "ann")
+    monkeypatch.setenv("LOGNAME", "ann")
+    for name in list(os.environ):
+        agent = name in ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", "XDG_CONFIG_HOME")
+        if agent or name.startswith(("CODEX_", "GIT_")):
+            monkeypatch.delenv(name)
+    return home
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Desk]:
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    made = Desk(root, capsys)
+    made.git("init", "-q")
+    made.write("codev/config.toml", SETTINGS)
+    made.git("add", "-A")
+    made.git("commit", "-qm", "first")
+    yield made
+    made.clear()
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Puts a command of the test's own in front of all others on PATH."""
+
+    def put(name: str, text: str) -> Path:
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return put
