@@ -18,7 +18,7 @@ from porch.adapters.agents.script import Answer, Script
 
 EXIT_BAD_SCRIPT = 2
 PIECE = 32 * 1024
-_PLACEHOLDER = re.compile(r"\{(project_dir|item|visit|round|try)\}")
+_PLACEHOLDER = re.compile(r"\{(project_dir|id|title|item|visit|round|try)\}")
 
 PLAN = """# Plan
 
@@ -51,6 +51,8 @@ class Request:
     project_dir: str
     legal: tuple[str, ...]
     session: str
+    id: str = ""
+    title: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Request":
@@ -69,12 +71,16 @@ class Request:
             project_dir=given.get("project_dir") or ".",
             legal=tuple(given.get("legal") or ()),
             session=given.get("resume") or _session_of(given["effect"]),
+            id=given.get("id") or "",
+            title=given.get("title") or "",
         )
 
     def fill(self, text: str) -> str:
         """Only these names are placeholders; every other brace stays what it is."""
         values = {
             "project_dir": self.project_dir,
+            "id": self.id,
+            "title": self.title,
             "item": self.item,
             "visit": str(self.visit),
             "round": str(self.round),

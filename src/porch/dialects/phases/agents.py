@@ -97,7 +97,8 @@ def _draw_forward(bench: Bench, stage: Stage, exit_: str, way: Way | None) -> No
     elif way is not None and way.manner == "via":
         bench.edge(stage.state, exit_, way.target, guards=guards, forgets=others)
     elif bench.layout.after(stage) is None:
-        bench.leave(stage.state, exit_, guards=guards, ignoring=others, forgets=others)
+        to = way.target if way is not None and way.manner == "leave" else None
+        bench.leave(stage.state, exit_, guards=guards, ignoring=others, to=to, forgets=others)
     else:
         bench.go_on(stage.state, exit_, stage, guards=guards, forgets=others)
     if guards:

@@ -77,17 +77,19 @@ class Bench:
         exit_: str,
         guards: Iterable[Guard] = (),
         ignoring: Iterable[str] = (),
+        to: Target | None = None,
         **more: Any,
     ) -> None:
         """Out of the phase: by way of its commit, and to where its agents asked to go."""
         if self.commit and state != self.commit and not more.pop("uncommitted", False):
             self.edge(state, exit_, Target(self.commit), guards=guards, **more)
             return
-        for path, target in self.elsewhere:
+        for path, target in self.elsewhere if to is None else ():
             if path not in ignoring:
                 asked = (*guards, Guard(path))
                 self.edge(state, exit_, self.outside(target), guards=asked, leaves=True, **more)
-        self.edge(state, exit_, self.outside(self.out), guards=guards, leaves=True, **more)
+        out = self.outside(to or self.out)
+        self.edge(state, exit_, out, guards=guards, leaves=True, **more)
 
     def outside(self, target: Target) -> Target:
         return Target(self.completion) if target.next_of and self.completion else target

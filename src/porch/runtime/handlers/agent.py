@@ -76,6 +76,8 @@ def _request(world: World, effect: RunAgent) -> Mapping[str, Any]:
     project = world.state().run.project_dir
     item = _item(world.state(), world, effect)
     return {
+        "id": world.state().run.id,
+        "title": world.state().run.title,
         "position": effect.position,
         "state": effect.state,
         "item": effect.item,

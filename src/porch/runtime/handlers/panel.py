@@ -40,6 +40,8 @@ def _turn(world: World, effect: AskReviewer) -> Turn:
         effect=effect.id,
         prompt=_prompt(world, effect),
         request={
+            "id": run.id,
+            "title": run.title,
             "position": effect.position,
             "state": effect.state,
             "item": effect.item,
