@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from porch.adapters import chain
-from porch.adapters.journal import Scan
+from porch.adapters import chain, where
+from porch.adapters.git_command import ask
+from porch.adapters.journal import Scan, scan
 from porch.errors import StateError
 from porch.machine import facts as f
+from porch.machine import moves as m
 from porch.machine.effects import AGENT_SLOT, Request
 from porch.machine.evolve import begin, evolve, fold
 from porch.machine.records import Record, decode_all, encode
@@ -20,6 +23,7 @@ from porch.machine.state import InHand, State
 from porch.machine.wanted import touched, wanted
 from porch.machine.wishes import refusal
 from porch.model.protocol import Protocol
+from porch.operations.session import mark_of
 
 CheckResult = Literal["passed", "failed", "unmeasured"]
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
@@ -209,3 +213,194 @@ class Rig:
         """The state that a reader of the journal's lines comes to."""
         lines = [json.dumps(encode(record)) for record in self.records]
         return fold(State(), decode_all([json.loads(line) for line in lines]))
+
+
+PATIENCE_S = 100
+COMMAND = "from porch.surfaces.cli.dispatch import porch; raise SystemExit(porch())"
+# Nothing of the caller may reach the command: an agent that runs the tests is not the agent meant.
+_FOREIGN = ("COVERAGE_", "PORCH_", "CLAUDE", "GEMINI_", "CODEX_", "GIT_")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A git repository with one protocol and one script; the real command runs in it."""
+
+    base: str
+    protocol: str
+    id: str = "0001"
+    title: str = "t"
+
+    @classmethod
+    def make(
+        cls, base: str, protocol: Mapping[str, object], script: Mapping[str, object]
+    ) -> "Project":
+        """Lay it out and commit it; `templates` of the protocol are files beside it."""
+        made = cls(base, str(protocol["name"]))
+        own = {key: value for key, value in protocol.items() if key != "templates"}
+        made.write(f"codev/protocols/{made.protocol}/protocol.json", json.dumps(own))
+        for name, text in dict(protocol.get("templates") or {}).items():  # type: ignore[call-overload]
+            made.write(f"codev/protocols/{made.protocol}/templates/{name}", text)
+        made.write("codev/config.toml", "[agent]\nback_off = 0.01\n")
+        made.write("../script.yaml", json.dumps({**script, "witness": made._witness}))
+        made.git("init", "-q")
+        made.git("add", "-A")
+        made.git("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "begin")
+        return made
+
+    @property
+    def root(self) -> str:
+        return os.path.join(self.base, "repository")
+
+    @property
+    def directory(self) -> str:
+        """Where the journal and everything beside it lies."""
+        return os.path.join(self.root, ".git", "porch", "runs", f"{self.id}-{self.title}")
+
+    @property
+    def journal(self) -> str:
+        return os.path.join(self.directory, "journal.jsonl")
+
+    @property
+    def status(self) -> str:
+        name = f"{self.id}-{self.title}"
+        return os.path.join(self.root, "codev", "projects", name, "status.yaml")
+
+    @property
+    def mark(self) -> str:
+        """What every process of this run carries."""
+        return mark_of(where.find(self.root), f"{self.id}-{self.title}")
+
+    @property
+    def _witness(self) -> str:
+        return os.path.join(self.base, "witness.txt")
+
+    def write(self, name: str, text: str) -> None:
+        path = os.path.normpath(os.path.join(self.root, name))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def git(self, *words: str) -> str:
+        return ask(self.root, *words)
+
+    def start(self, *words: str, **environ: str) -> "subprocess.Popen[str]":
+        """Start a command here; it answers through pipes."""
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(_FOREIGN)}
+        return subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-P", "-c", COMMAND, *words],
+            cwd=self.root,
+            env={**kept, **environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def porch(self, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+        """A command to its end."""
+        with self.start(*words, **environ) as running:
+            try:
+                out, err = running.communicate(timeout=PATIENCE_S)
+            except BaseException:
+                running.kill()
+                raise
+        return subprocess.CompletedProcess(words, running.returncode, out, err)
+
+    @property
+    def run_words(self) -> tuple[str, ...]:
+        """The command that starts this run, or goes on with it."""
+        script = os.path.join(self.base, "script.yaml")
+        subject = (self.protocol, self.id, "--title", self.title)
+        return ("run", *subject, "--no-claude", "--script", script)
+
+    def run(self, **environ: str) -> "subprocess.CompletedProcess[str]":
+        return self.porch(*self.run_words, **environ)
+
+    def records(self) -> list[Record]:
+        return list(decode_all(scan(self.journal).records))
+
+    def starts(self) -> "Counter[str]":
+        """How often each effect really started, by the word of the agents themselves."""
+        try:
+            with open(self._witness, encoding="utf-8") as file:
+                return Counter(file.read().splitlines())
+        except FileNotFoundError:
+            return Counter()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What must be the same however often a run was killed; times and tries are no part of it."""
+
+    outcome: str
+    exits: tuple[tuple[str, str], ...]
+    positions: tuple[str, ...]
+    spent: Mapping[str, int]
+    charged: tuple[tuple[str, int], ...]
+    gates: Mapping[str, str]
+    files: Mapping[str, str]
+    commits: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def result(project: Project) -> Result:
+    records = project.records()
+    state = fold(State(), records)
+    return Result(
+        outcome=state.outcome,
+        exits=tuple(exits(records)),
+        positions=tuple(sorted(state.positions)),
+        spent=dict(state.spent),
+        charged=tuple(
+            (move.budget, move.spent)
+            for record in records
+            for move in record.moves
+            if isinstance(move, m.Charged)
+        ),
+        gates={name: gate.status for name, gate in state.gates.items()},
+        files=dict(_files(project.root)),
+        commits=tuple(project.git("log", "--format=%B%x00").split("\0")),
+        changes=tuple(project.git("status", "--porcelain", "-uall").splitlines()),
+    )
+
+
+def exits(records: Sequence[Record]) -> Iterator[tuple[str, str]]:
+    """Every accepted exit: the position that was left, and the word by which."""
+    for record in records:
+        word = ""
+        for move in record.moves:
+            if isinstance(move, m.Remembered):
+                word = move.path.rpartition(".")[2]
+            if isinstance(move, m.Left):
+                yield move.position, word
+
+
+def _files(root: str) -> Iterator[tuple[str, str]]:
+    """What people have in the end; pictures of the journal are none of it."""
+    for directory, inside, names in os.walk(root):
+        inside[:] = [name for name in inside if name != ".git"]
+        for name in names:
+            path = os.path.join(directory, name)
+            if not name.startswith("status."):
+                with open(path, encoding="utf-8") as file:
+                    yield os.path.relpath(path, root), file.read()
+
+
+def distrust(project: Project) -> list[str]:
+    """What journal and witness say against each other; empty if they agree.
+
+    An effect starts at most once under one id; it starts only if the journal had begun it; and
+    what the journal has accepted from an agent has really started.
+    """
+    starts, records = project.starts(), project.records()
+    begun = {hand.effect for record in records for hand in record.begun}
+    answered = {
+        record.fact.effect
+        for record in records
+        if isinstance(record.fact, f.ExitAccepted | f.TurnEndedSilent | f.ReviewEnded)
+    }
+    return [
+        *(f"{effect} started {count} times" for effect, count in starts.items() if count > 1),
+        *(f"{effect} started but never begun" for effect in sorted(starts.keys() - begun)),
+        *(f"{effect} answered but never started" for effect in sorted(answered - starts.keys())),
+    ]

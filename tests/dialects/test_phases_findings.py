@@ -8,7 +8,7 @@ import pytest
 from porch.dialects import parse
 from porch.errors import DefinitionError, Finding, errors_in
 
-PHASE = '{"id": "a"}'
+STEPS = [f"s{n}" for n in range(20)]
 
 
 def findings_of(text: str, file: str = "p.json") -> tuple[Finding, ...]:
@@ -123,8 +123,9 @@ ERRORS: list[tuple[str, str, str]] = [
     (in_protocol(transitions=[3]), "wrong-type", "from"),
     (in_protocol(transitions={"a": {"default": "b", "to": "a"}}), "said-twice", "leads"),
     (in_protocol(transitions={"a:x": "a:y"}), "step-order", "right after"),
-    (in_protocol(phases=[{"id": f"p{n}"} for n in range(201)]), "too-many", "201"),
-    (in_phase(steps=[f"s{n}" for n in range(201)]), "too-many", "201"),
+    (in_protocol(phases=[{"id": f"p{n}"} for n in range(101)]), "too-many", "101"),
+    (in_phase(steps=[f"s{n}" for n in range(101)]), "too-many", "101"),
+    (in_protocol(phases=[{"id": f"p{n}", "steps": STEPS} for n in range(20)]), "too-many", "400"),
     (in_protocol(config={"claude_timeout": "soon"}), "wrong-type", "number"),
     (in_protocol(defaults=[]), "wrong-type", "mapping"),
     (in_phase(next="a"), "no-end", "end"),

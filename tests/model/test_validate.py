@@ -199,8 +199,8 @@ def test_a_state_that_leads_to_itself_is_a_cycle() -> None:
     assert "check -> check" in finding.message
 
 
-def looped(after: Target, **more: object) -> Protocol:
-    loop = replace(Loop("loop", "plan.md", "work", after), **more)
+def looped(after: Target, first: str = "work", source: str = "plan.md") -> Protocol:
+    loop = Loop("loop", source, first, after)
     states = {
         name: replace(s, loop="loop") if name in ("work", "check") else s
         for name, s in STATES.items()

@@ -102,6 +102,7 @@ def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str
     # Behind a later commit the index has moved on, and so must not be taken back.
     if done is not None and done == head(toplevel):
         _settle_index(toplevel, done)
+        crash.point("git.after-index")
     return done
 
 

@@ -29,12 +29,24 @@ class Where:
         return os.path.join(self.state_dir, "runs", name)
 
     def runs(self) -> list[str]:
-        """The names of all runs that have begun a journal."""
+        """The names of all runs whose journal holds a first record."""
         try:
             names = sorted(os.listdir(os.path.join(self.state_dir, "runs")))
         except OSError:
             return []
-        return [n for n in names if os.path.exists(os.path.join(self.run_dir(n), "journal.jsonl"))]
+        return [n for n in names if _has_begun(os.path.join(self.run_dir(n), "journal.jsonl"))]
+
+
+def _has_begun(journal: str) -> bool:
+    """A crash before the first record was whole leaves a file, but no run."""
+    try:
+        with open(journal, "rb") as file:
+            return file.readline().endswith(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # There is something that cannot be read; whoever reads it properly says why.
+        return True
 
 
 def find(start: str) -> Where:

@@ -15,8 +15,6 @@ def checked(
 ) -> tuple[m.Move, ...]:
     """One more check has a result; the last of them gives the state its exit."""
     kept = {"result": fact.result, "report": fact.report, "tree": fact.tree}
-    if fact.report_ref:
-        kept["report_ref"] = fact.report_ref
     mark = m.Marked(standing.position, f"check/{hand.name}", kept)
     moves = (mark, *_evidence(protocol, standing, hand, fact))
     marks = {**state.marks.get(standing.position, {}), mark.key: kept}

@@ -1,5 +1,6 @@
 """Applying recorded moves; never looks at a protocol, so replay needs no file and no release."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,7 +35,7 @@ class _Draft:
         self.run, self.seq, self.at = state.run, state.seq, state.at
         self.turns, self.usd, self.tokens = state.turns, state.usd, state.tokens
         self.paused, self.outcome = state.paused, state.outcome
-        self.records: list[Record] = []
+        self.told: deque[Record] = deque(maxlen=LOG_KEPT)
         self._own: dict[str, dict[Any, Any]] = {}
 
     def look(self, name: str) -> Mapping[Any, Any]:
@@ -47,13 +48,17 @@ class _Draft:
             kept = self._own[name] = dict(getattr(self.base, name))
         return kept
 
+    def has_changed(self) -> bool:
+        return bool(self._own)
+
     def done(self) -> State:
-        maps = {name: self.look(name) for name in _MAPS}
+        maps: dict[str, Any] = {name: getattr(self.base, name) for name in _MAPS}
+        maps.update(self._own)
         return State(
             run=self.run,
             seq=self.seq,
             at=self.at,
-            log=_log(self.base.log, self.records),
+            log=_log(self.base.log, self.told),
             turns=self.turns,
             usd=self.usd,
             tokens=self.tokens,
@@ -81,12 +86,13 @@ def begin(state: State, begun: Iterable[InHand]) -> State:
     draft = _Draft(state)
     for hand in begun:
         _begin(draft, hand)
-    return draft.done()
+    return draft.done() if draft.has_changed() else state
 
 
 def _apply(draft: _Draft, record: Record) -> None:
     draft.seq, draft.at = record.seq, record.at
-    draft.records.append(record)
+    if history.is_told(record):
+        draft.told.append(record)
     for move in record.moves:
         _APPLY[type(move)](draft, move)
     for hand in record.begun:
@@ -97,12 +103,10 @@ def _apply(draft: _Draft, record: Record) -> None:
 
 def _log(kept: Sequence[Mapping[str, Any]], records: Sequence[Record]) -> tuple[Any, ...]:
     """The last entries only: nobody pays for describing thousands of records that fall off."""
-    fresh: list[Mapping[str, Any]] = []
-    for record in reversed(records):
-        fresh.extend(reversed(tuple(history.entries(record))))
-        if len(fresh) >= LOG_KEPT:
-            break
-    return (*kept, *reversed(fresh))[-LOG_KEPT:]
+    if not records:
+        return tuple(kept)
+    fresh = [entry for record in records for entry in history.entries(record)]
+    return (*kept, *fresh)[-LOG_KEPT:]
 
 
 def _begin(draft: _Draft, hand: InHand) -> None:

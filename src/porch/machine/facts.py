@@ -118,7 +118,6 @@ class CheckEnded:
     tree: str = ""
     seconds: float = 0
     reused: bool = False
-    report_ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)

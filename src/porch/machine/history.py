@@ -22,6 +22,17 @@ def entries(record: Record) -> Iterator[Entry]:
         yield {"ts": record.at, "event": "state_change", "from": source, "to": target}
 
 
+# Facts that say nothing by themselves; what they moved may.
+_QUIET = (f.RunStarted, f.ItemsRead, f.FeedbackWritten, f.TimerFired, f.CommitEnded)
+
+
+def is_told(record: Record) -> bool:
+    """Whether a record has any entries, without writing them."""
+    if not isinstance(record.fact, _QUIET):
+        return True
+    return any(isinstance(move, (m.Entered, m.Ended)) for move in record.moves)
+
+
 def label(position: str) -> str:
     return position.rpartition("#")[0] or position
 

@@ -1,6 +1,6 @@
 """A record: one fact, what it moved, and the effects that begin because of it; one line of JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -42,10 +42,11 @@ def decode(raw: dict[str, Any]) -> Record:
         raw["seq"],
         raw["at"],
         CODEC.decode(raw["fact"]),
-        CODEC.decode(raw["moves"]),
-        CODEC.decode(raw["begun"]),
+        CODEC.decode_all(raw["moves"]),
+        CODEC.decode_all(raw["begun"]),
     )
 
 
-def decode_all(raws: Sequence[dict[str, Any]]) -> list[Record]:
-    return [decode(raw) for raw in raws]
+def decode_all(raws: Iterable[dict[str, Any]]) -> Iterator[Record]:
+    """One after the other, so that nobody holds all of a long journal twice."""
+    return map(decode, raws)

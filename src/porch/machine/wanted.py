@@ -31,12 +31,12 @@ def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[
     found: set[str] = set()
     for move in moves:
         match move:
-            case m.Paused() | m.Resumed() | m.Ended() | m.Pinned() | m.Began():
-                found.update(state.positions)
             case m.Settled(effect=effect):
                 found.add(effect_parts(effect)[0])
             case m.Remembered() | m.Forgot():
                 found.update(_readers(protocol, state, move))
+            case m.Paused() | m.Resumed() | m.Ended() | m.Pinned() | m.Began():
+                found.update(state.positions)
             case _:
                 found.add(getattr(move, "position", ""))
     return found - {""}
@@ -51,6 +51,13 @@ def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) 
                     yield s.position
             continue
         visits = state.visits.get((move.instance, name, move.item), 0)
+        if visits > len(state.positions):
+            # An old run has entered a state more often than it stands anywhere.
+            key = (name, move.instance, move.item)
+            for s in state.positions.values():
+                if (s.state, s.instance, s.item) == key:
+                    yield s.position
+            continue
         places = (position_text(move.instance, name, move.item, v + 1) for v in range(visits))
         yield from (place for place in places if place in state.positions)
 

@@ -8,6 +8,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 TAG = "is"
 Reader = Callable[[Any], Any]
 _NO_DEFAULT = object()
+# Most values are these, and asking for their type is cheaper than asking what they resemble.
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 class Codec:
@@ -23,12 +25,14 @@ class Codec:
         self._readers: dict[str, tuple[type, tuple[tuple[str, Reader], ...]]] = {}
 
     def encode(self, value: Any) -> Any:
+        if type(value) in _SCALARS:
+            return value
         if self._classes.get(type(value).__name__) is type(value):
             return self._encode_object(value)
-        if isinstance(value, Mapping):
-            return {key: self.encode(item) for key, item in value.items()}
         if isinstance(value, (tuple, list)):
             return [self.encode(item) for item in value]
+        if isinstance(value, Mapping):
+            return {key: self.encode(item) for key, item in value.items()}
         return value
 
     def _encode_object(self, value: Any) -> dict[str, Any]:
@@ -37,6 +41,8 @@ class Codec:
         out: dict[str, Any] = {TAG: cls.__name__}
         for name, default, is_plain in known:
             item = getattr(value, name)
+            if item is default:
+                continue
             if item != default or isinstance(item, bool) is not isinstance(default, bool):
                 out[name] = _plain(item) if is_plain else self.encode(item)
         return out
@@ -50,20 +56,20 @@ class Codec:
         )
 
     def decode(self, value: Any) -> Any:
-        """The object of a tagged mapping, the tuple of a list of them."""
-        if isinstance(value, list):
-            return tuple([self.decode(item) for item in value])
-        name = value[TAG]
+        """The object of a tagged mapping."""
+        kept = dict(value)
+        name = kept.pop(TAG)
         known = self._readers.get(name)
         if known is None:
             known = self._readers[name] = self._reading(self._classes[name])
         cls, readers = known
-        kept = dict(value)
-        del kept[TAG]
         for field_, reader in readers:
             if field_ in kept:
                 kept[field_] = reader(kept[field_])
         return cls(**kept)
+
+    def decode_all(self, values: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple([self.decode(value) for value in values])
 
     def _reading(self, cls: type) -> tuple[type, tuple[tuple[str, Reader], ...]]:
         hints = get_type_hints(cls)
@@ -76,7 +82,7 @@ class Codec:
         if origin in (Union, UnionType):
             return self.decode if any(map(is_dataclass, arguments)) else None
         if origin is tuple:
-            return tuple if self._reader(arguments[0]) is None else self.decode
+            return tuple if self._reader(arguments[0]) is None else self.decode_all
         if origin is Mapping and self._reader(arguments[1]) is not None:
             return self._decode_values
         return self.decode if is_dataclass(hint) else None
@@ -87,10 +93,12 @@ class Codec:
 
 def _plain(value: Any) -> Any:
     """JSON of a value without tags; a dataclass inside is the mapping of its fields."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
     if is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     return value

@@ -238,6 +238,7 @@ class Protocol:
     _edges: Mapping[tuple[str, str], tuple[Edge, ...]] = _derived()
     _order: Mapping[str, int] = _derived()
     _readers: Mapping[str, tuple[str, ...]] = _derived()
+    gates: tuple[str, ...] = _derived()
 
     def __post_init__(self) -> None:
         # Asked at every step of a run, so looked up rather than looked for.
@@ -252,6 +253,9 @@ class Protocol:
         object.__setattr__(self, "_edges", edges)
         object.__setattr__(self, "_order", {name: i for i, name in enumerate(self.states)})
         object.__setattr__(self, "_readers", readers)
+        actors = [state.actor for state in self.states.values()]
+        gates = [a.name for a in actors if isinstance(a, Human) and a.kind == "gate"]
+        object.__setattr__(self, "gates", tuple(gates))
 
     def edges_of(self, state: str, exit_: str) -> Iterator[Edge]:
         return iter(self._edges.get((state, exit_), ()))

@@ -1,6 +1,7 @@
 """Rules of whole protocols: every word leads somewhere, every answer has a way, every run ends."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import assert_never
 
 from porch.errors import Finding, Place, Severity
 from porch.model.protocol import (
@@ -48,6 +49,8 @@ def exits_of(state: State) -> tuple[str, ...]:
             return ("settled",)
         case End():
             return ()
+        case _:
+            assert_never(state.actor)
 
 
 def _found(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -20,6 +21,7 @@ from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.book import Book
 from porch.runtime.clock import Clock
+from porch.runtime.payloading import slim
 from porch.runtime.pictures import Pictures
 from porch.runtime.wishing import Wishes
 from porch.runtime.world import Progress, World
@@ -108,8 +110,15 @@ def joined(
     """Put the parts of a held run together and mend its pictures."""
     directory = where.run_dir(name)
     pictures = Pictures(where.root, directory, journal, clock)
-    pin = lambda digest: definition_of(where, name, digest)  # noqa: E731 - one expression
-    book = Book(definition, state, journal, pictures, clock, pin)
+    book = Book(
+        definition,
+        state,
+        journal,
+        pictures,
+        clock,
+        partial(definition_of, where, name),
+        partial(slim, payload_directory(where, name)),
+    )
     wishes = Wishes(book, directory, workspace_of(where, state))
     if state.seq:
         aside = pictures.keep_edits(state)

@@ -44,6 +44,7 @@ class Book:
         pictures: PicturesPort,
         clock: Clock,
         pinned: Callable[[str], Definition],
+        slim: Callable[[Fact], Fact] = lambda fact: fact,
     ):
         self.definition = definition
         self.state = state
@@ -51,10 +52,12 @@ class Book:
         self.pictures = pictures
         self.clock = clock
         self.pinned = pinned
+        self._slim = slim
 
     def record(self, fact: Fact, choose: Choose = _nothing) -> Record:
         """Route, choose what begins because of it, append, and only then believe it."""
         protocol = self.definition.protocol
+        fact = self._slim(fact)
         moves = route(protocol, self.state, fact)
         at = later(self.state.at, self.clock.now())
         seq = self.state.seq + 1

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
-from porch.adapters import lock, marks
+from porch.adapters import crash, lock, marks
 from porch.errors import UsageError
-from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.records import Record
 from porch.machine.state import InHand, State
-from porch.machine.wanted import wanted
+from porch.model.protocol import Agent, Exit
 from porch.runtime import turns
 from porch.runtime.handlers import agent, panel
 from porch.runtime.world import World
@@ -39,10 +38,13 @@ def _is_runner(record: dict[str, object]) -> bool:
 
 def settle(world: World, answer: Answer) -> int:
     """Stop what a dead runner left, then say of each begun effect what became of it."""
+    crash.point("takeover.before-reap")
     marks.reap(world.mark + ":")
+    crash.point("takeover.after-reap")
     left = list(world.state().in_hand.values())
     for hand in left:
         answer(_fate(world, hand))
+        crash.point("takeover.after-settle")
     return len(left)
 
 
@@ -52,17 +54,17 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
         return f.EffectInterrupted(hand.effect)
     outcome = turns.left_behind(world, hand.effect)
     if outcome is None:
-        cost = turns.cost_seen(world, hand.effect)
-        return f.EffectInterrupted(hand.effect, cost.usd, cost.tokens)
+        seen = turns.seen(world, hand.effect)
+        return f.EffectInterrupted(hand.effect, seen.usd, seen.tokens, seen.session)
     if hand.kind == "review":
         return panel.judged(hand.effect, outcome)
-    request = _request(world, hand)
-    return agent.answered(hand.effect, request.exits if request else (), outcome)
+    return agent.answered(hand.effect, _exits(world, hand), outcome)
 
 
-def _request(world: World, hand: InHand) -> e.RunAgent | None:
-    """The same question that was asked then: wanted depends on nothing but the state."""
-    for request in wanted(world.definition().protocol, world.state(), hand.position):
-        if isinstance(request, e.RunAgent) and request.id == hand.effect:
-            return request
-    return None
+def _exits(world: World, hand: InHand) -> tuple[Exit, ...]:
+    """What the agent could answer then; asked of the protocol, for a paused run wants nothing."""
+    standing = world.state().positions.get(hand.position)
+    if standing is None:
+        return ()
+    actor = world.definition().protocol.states[standing.state].actor
+    return actor.exits if isinstance(actor, Agent) else ()

@@ -37,6 +37,7 @@ async def take(
         await running.stop()
         follower.drain()
         return Stopped(listener.summary.usd, listener.summary.tokens)
+    crash.point("turn.after-end")
     follower.drain()
     outcome = world.agent.finish(listener.summary, ended)
     compact(prepared.output, TRANSCRIPT_KEPT)
@@ -62,11 +63,10 @@ def left_behind(world: World, effect: str) -> base.Outcome | None:
     return world.agent.from_transcript(path) if os.path.exists(path) else None
 
 
-def cost_seen(world: World, effect: str) -> Stopped:
-    """What an interrupted agent had told of its cost."""
+def seen(world: World, effect: str) -> base.Summary:
+    """What an interrupted agent had told: its cost, and by which name its conversation goes on."""
     path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
-    summary = base.summary_of(path, world.agent.feed)
-    return Stopped(summary.usd, summary.tokens)
+    return base.summary_of(path, world.agent.feed)
 
 
 def _tell(world: World, effect: str, event: base.Event) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from porch.adapters.agents.base import Agent
 from porch.adapters.settings import Settings
 from porch.errors import OutsideError
+from porch.machine.effects import Shown
 from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
+from porch.runtime.payloading import expand
 
 Progress = Callable[[str, str], None]
 
@@ -44,6 +46,15 @@ class World:
                 code="path-escape",
             )
         return real
+
+    def shown(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
+        """What an actor gets to see, with texts that are kept by hash whole again."""
+        store = self.payload_directory
+        return tuple(Shown(each.label, expand(store, each.payload)) for each in shown)
+
+    @property
+    def payload_directory(self) -> str:
+        return os.path.join(self.directory, "payloads")
 
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""

@@ -8,7 +8,7 @@ from typing import Any
 from porch.machine.facts import Payload
 from porch.machine.state import Decision, Standing, State
 from porch.model.protocol import Human, Option, Protocol
-from porch.views.text import printable
+from porch.views.text import REF, clipped, printable
 
 REPORT_KEPT = 4000
 FINDING_KEPT = 1000
@@ -112,19 +112,25 @@ def _deadline(asked_at: str, seconds: float) -> str | None:
 def _findings(payload: Payload) -> Iterator[dict[str, str]]:
     for each in payload.get("findings", ()):
         told = each if isinstance(each, Mapping) else {"finding": each}
-        finding = str(told.get("finding", ""))[:FINDING_KEPT]
+        finding = _text(told.get("finding", ""))[:FINDING_KEPT]
         yield {"by": str(told.get("by", "reviewer")), "finding": finding}
 
 
 def _reports(payload: Payload) -> Iterator[tuple[str, str]]:
     for name, text in payload.get("reports", {}).items():
-        yield name, str(text)[-REPORT_KEPT:]
+        yield name, _text(text)[-REPORT_KEPT:]
+
+
+def _text(value: Any) -> str:
+    return clipped(value) if isinstance(value, Mapping) and REF in value else str(value)
 
 
 def _clean(value: Any) -> Any:
     """What agents wrote reaches terminals and browsers from here."""
     if isinstance(value, str):
         return printable(value)
+    if isinstance(value, dict) and REF in value:
+        return printable(clipped(value))
     if isinstance(value, dict):
         return {printable(key): _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list) else value

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Any
 
 from porch.machine.facts import Item
 from porch.machine.state import Gate, Standing, State
-from porch.model.protocol import Human, Protocol
+from porch.model.protocol import Protocol
 
 LOG_SHOWN = 50
 Document = dict[str, Any]
@@ -31,7 +32,7 @@ def document(protocol: Protocol, state: State) -> Document:
         "id": run.id,
         "title": run.title,
         "protocol": run.protocol,
-        "state": state_label(state),
+        "state": state.outcome or (main.label if main else ""),
         **({"paused": True} if state.paused else {}),
         "current_phase": title_of(protocol, state, main) if main and not state.outcome else "",
         "worktree": run.worktree,
@@ -51,12 +52,6 @@ def main_position(state: State) -> Standing | None:
     return next((each for each in standing if not each.instance), next(iter(standing), None))
 
 
-def state_label(state: State) -> str:
-    """Where the run stands, as people write it; how it ended once it is over."""
-    main = main_position(state)
-    return state.outcome or (main.label if main else "")
-
-
 def title_of(protocol: Protocol, state: State, standing: Standing) -> str:
     """What a position is about: its item's title, else its state's."""
     kind = protocol.states.get(standing.state)
@@ -68,10 +63,8 @@ def title_of(protocol: Protocol, state: State, standing: Standing) -> str:
 
 def _gates(protocol: Protocol, state: State) -> Iterator[tuple[str, dict[str, str]]]:
     """Every gate of the protocol, then what is known of gates that it no longer has."""
-    actors = (kind.actor for kind in protocol.states.values())
-    named = [actor.name for actor in actors if isinstance(actor, Human) and actor.kind == "gate"]
     asked = {each.name for each in state.decisions.values() if each.kind == "gate"}
-    for name in dict.fromkeys((*named, *state.gates)):
+    for name in dict.fromkeys((*protocol.gates, *state.gates)):
         yield name, _gate(state.gates.get(name), name in asked)
 
 
@@ -96,6 +89,8 @@ def _items(state: State) -> Iterator[Item]:
 
 
 def _phases(state: State) -> dict[str, dict[str, str]]:
+    if not state.items:
+        return {}
     standing = {each.item for each in state.positions.values() if not each.instance}
     found: dict[str, int] = {}
     for (instance, _), known in state.items.items():
@@ -119,7 +114,28 @@ def render(document: Document, seq: int) -> str:
 
 def yaml_text(document: Document) -> str:
     """The document alone, for where nobody reads it back: a prompt."""
-    return "".join([_part(key, value) for key, value in document.items()])
+    return "".join([_known_part(key, value) for key, value in document.items()])
+
+
+# Entries of the log never change and large parts rarely do; measured, printing them anew was
+# half of all the work.
+_SLOW = ("gates", "phases", "plan_phases")
+_PARTS: dict[str, tuple[Any, str]] = {}
+_ENTRIES: dict[int, tuple[Any, str]] = {}
+_KEYS: dict[str, str] = {}
+_KEPT = 1000
+
+
+def _known_part(key: str, value: Any) -> str:
+    if key == "log" and value:
+        return f"{key}:\n{''.join([_entry(each) for each in value])}"
+    if key not in _SLOW:
+        return _part(key, value)
+    known = _PARTS.get(key)
+    if known is None or known[0] != value:
+        # A copy, since whoever holds the document may still change it.
+        known = _PARTS[key] = (deepcopy(value), _part(key, value))
+    return known[1]
 
 
 def _part(key: str, value: Any) -> str:
@@ -131,8 +147,7 @@ def _part(key: str, value: Any) -> str:
     if isinstance(value, dict):
         lines = [f"  {_key(name)}: {_flow(each)}\n" for name, each in value.items()]
     else:
-        line = _entry if key == "log" else _flow
-        lines = [f"  - {line(each)}\n" for each in value]
+        lines = [f"  - {_flow(each)}\n" for each in value]
     return _calm(f"{key}:\n{''.join(lines)}")
 
 
@@ -178,19 +193,13 @@ def _flow(value: Any) -> str:
     return _quoted(str(value))
 
 
-# Entries of the log never change and most are printed fifty times: measured, half of all the work.
-_ENTRIES: dict[int, tuple[Any, str]] = {}
-_KEYS: dict[str, str] = {}
-_KEPT = 1000
-
-
 def _entry(entry: Any) -> str:
     known = _ENTRIES.get(id(entry))
     if known is not None and known[0] is entry:
         return known[1]
     if len(_ENTRIES) >= _KEPT:
         _ENTRIES.clear()
-    text = _flow(entry)
+    text = _calm(f"  - {_flow(entry)}\n")
     _ENTRIES[id(entry)] = (entry, text)
     return text
 

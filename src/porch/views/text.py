@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 # CSI, then the strings (OSC, DCS, SOS, PM, APC) with their terminators, then short escapes. Each
 # in its 7-bit and 8-bit form; a string without an end loses only its introducer.
@@ -31,6 +33,15 @@ class _Table(dict[int, int | None]):
 
 
 _SAFE = _Table()
+
+
+# In the place of a long text stands where it is kept, how long it is, and how it begins.
+REF = "$sha256"
+
+
+def clipped(ref: Mapping[str, Any]) -> str:
+    """What can be shown of a text that is kept elsewhere."""
+    return f"{ref['clip']} ... ({ref['size']} bytes, sha256:{ref[REF][:12]})"
 
 
 def printable(text: str) -> str:

@@ -17,10 +17,19 @@ _LONGEST = 200
 def lines(raw_records: Iterable[Raw]) -> Iterator[str]:
     """Time, number, what happened, where it moved."""
     for raw in raw_records:
-        what = clip(one_line(_happened(raw.get("fact") or {})), _LONGEST)
+        what = clip(one_line(_happened(_short(raw.get("fact") or {}))), _LONGEST)
         moved = clip(one_line("".join(_moved(raw))), _LONGEST)
         at = one_line(moment(str(raw.get("at", ""))))
         yield f"{at} {raw.get('seq', 0):>5}  {what} {moved}".rstrip()
+
+
+def _short(value: Any) -> Any:
+    """A text that is kept by its hash shows how it begins."""
+    if isinstance(value, dict):
+        if "$sha256" in value:
+            return f"{value.get('clip', '')} ..."
+        return {key: _short(each) for key, each in value.items()}
+    return [_short(each) for each in value] if isinstance(value, list) else value
 
 
 def _happened(fact: Raw) -> str:

@@ -1,13 +1,14 @@
 """Records into the model: every phase is laid out, drawn, and then the whole is made to end."""
 
 from dataclasses import replace
+from typing import assert_never
 
 from porch.dialects.phases.agents import draw_agent, draw_blocked, draw_failed
 from porch.dialects.phases.bench import Bench
 from porch.dialects.phases.checks import draw_check_step, draw_phase_completion
 from porch.dialects.phases.draft import COMPLETE, Draft, drawn_protocol
 from porch.dialects.phases.endings import bound_cycles, draw_commit, draw_ends
-from porch.dialects.phases.forms import Findings
+from porch.dialects.phases.forms import MOST_STEPS, Findings
 from porch.dialects.phases.gates import draw_behind_gate, draw_gate
 from porch.dialects.phases.inputs import with_inputs
 from porch.dialects.phases.layout import Layout, Stage, lay_out
@@ -25,7 +26,7 @@ def compile_definition(
 ) -> tuple[Protocol | None, Draft]:
     draft = Draft(findings)
     atlas = _atlas(definition, findings)
-    if not atlas.layouts:
+    if not atlas.layouts or _is_too_long(definition, findings):
         return None, draft
     for layout in atlas.layouts.values():
         _draw_phase(_bench(layout, atlas, definition, draft), prompts_dir)
@@ -33,6 +34,15 @@ def compile_definition(
     draw_loops(draft, atlas, definition)
     bound_cycles(draft, atlas)
     return _protocol(definition, atlas, draft), draft
+
+
+def _is_too_long(definition: Definition, findings: Findings) -> bool:
+    """Drawing is quick for what a person can oversee; a hostile file must not cost minutes."""
+    steps = sum(max(1, len(phase.steps)) for phase in definition.phases)
+    if steps > MOST_STEPS:
+        message = f"the protocol has {steps} steps; at most {MOST_STEPS} are drawn"
+        findings.append(Finding("too-many", message, definition.place, "split the protocol"))
+    return steps > MOST_STEPS
 
 
 def _protocol(definition: Definition, atlas: Atlas, draft: Draft) -> Protocol:
@@ -65,7 +75,7 @@ def _laid_out(phase: Phase, order: tuple[str, ...], findings: Findings) -> Layou
 
 def _bench(layout: Layout, atlas: Atlas, definition: Definition, draft: Draft) -> Bench:
     out = atlas.leave(layout)
-    ways = {agent.state: ways_of(layout, agent, definition, atlas) for agent in layout.agents}
+    ways = {agent.state: ways_of(layout, agent, definition, atlas, out) for agent in layout.agents}
     return Bench(layout, atlas, definition, draft, out, ways)
 
 
@@ -97,6 +107,8 @@ def _draw_stage(bench: Bench, stage: Stage, prompts_dir: str) -> None:
         case Gate() as gate:
             draw_gate(bench, stage, gate)
             draw_behind_gate(bench, stage)
+        case _:
+            assert_never(stage.work)
 
 
 def _initial(definition: Definition, atlas: Atlas) -> Target:

@@ -11,7 +11,8 @@ from porch.errors import Finding, Place
 
 # More of the same kind helps nobody, and a hostile file must not cost minutes of comparing.
 MOST_ALIKE = 20
-MOST_ENTRIES = 200
+MOST_ENTRIES = 100
+MOST_STEPS = 300
 
 _NAME = re.compile(r"\w(?:[\w-]{0,78}\w)?")
 _MODEL = re.compile(r"\w[\w.-]{0,79}")
@@ -48,13 +49,13 @@ class Form(Fields):
 
     def _word(self, key: str) -> Scalar | None:
         node = self.child(key)
-        if isinstance(node, Scalar) and (node.kind == "null" or self.text(key).strip()):
-            return node
-        if isinstance(node, Scalar) and node.kind in ("text", "number"):
-            self.report("missing-key", f"'{key}' of {self.what} is empty", node.place)
-        elif node is not None:
+        if not isinstance(node, Scalar) or node.kind == "bool":
             self.text(key)
-        return None
+            return None
+        if node.kind != "null" and not node.text.strip():
+            self.report("missing-key", f"'{key}' of {self.what} is empty", node.place)
+            return None
+        return node
 
     def words(self, key: str) -> tuple[Scalar, ...]:
         """A list of names, each with its place."""

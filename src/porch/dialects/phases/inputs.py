@@ -9,9 +9,11 @@ from porch.model.protocol import Agent, Check, Edge, Input, Protocol, State
 
 def with_inputs(protocol: Protocol, draft: Draft) -> Protocol:
     incoming = _of_loops(protocol, draft)
+    order = {name: number for number, name in enumerate(protocol.states)}
     for edge in protocol.edges:
         for target in edge.targets:
-            incoming.setdefault(target.state, []).extend(_told(protocol, edge, target.state))
+            if order.get(target.state, len(order)) <= order[edge.state]:
+                incoming[target.state].extend(_told(protocol, edge))
     states = {
         name: _informed(state, draft, incoming.get(name, []))
         if isinstance(state.actor, Agent)
@@ -43,16 +45,10 @@ def _informed(state: State, draft: Draft, incoming: list[Input]) -> State:
     return replace(state, inputs=tuple(paths.values()))
 
 
-def _told(protocol: Protocol, edge: Edge, target: str) -> Iterator[Input]:
+def _told(protocol: Protocol, edge: Edge) -> Iterator[Input]:
     """A failed check or a signal that leads back carries the reason with it."""
-    source = protocol.states[edge.state]
-    path = f"{edge.state}.{edge.exit}"
-    if isinstance(source.actor, Check) and edge.exit != "passed":
+    path, actor = f"{edge.state}.{edge.exit}", protocol.states[edge.state].actor
+    if isinstance(actor, Check) and edge.exit != "passed":
         yield Input("Failed checks", path)
-    elif isinstance(source.actor, Agent) and _goes_back(protocol, edge, target):
+    elif isinstance(actor, Agent):
         yield Input(f"Sent back by {edge.state}", path)
-
-
-def _goes_back(protocol: Protocol, edge: Edge, target: str) -> bool:
-    names = list(protocol.states)
-    return target in protocol.states and names.index(target) <= names.index(edge.state)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, assert_never
 
 from porch.dialects.nodes import Scalar
 from porch.dialects.phases.forms import Findings, did_you_mean
@@ -35,6 +35,8 @@ class Stage:
                 return "panel"
             case Gate():
                 return "gate"
+            case _:
+                assert_never(self.work)
 
     @property
     def name(self) -> str:

@@ -35,8 +35,11 @@ class Way:
         return self.manner != "direct"
 
 
-def ways_of(layout: Layout, agent: Stage, definition: Definition, atlas: Atlas) -> tuple[Way, ...]:
-    ways = _declared(layout, agent, definition, atlas)
+def ways_of(
+    layout: Layout, agent: Stage, definition: Definition, atlas: Atlas, out: Target
+) -> tuple[Way, ...]:
+    """`out` is where the phase leads when it is done."""
+    ways = _declared(layout, agent, definition, atlas, out)
     own = [way for way in ways if way.is_forward and way.signal and not way.signal.common]
     names = {way.exit.name for way in ways}
     if _revises(layout, agent) and REVISION_COMPLETE not in names:
@@ -55,41 +58,44 @@ def _revises(layout: Layout, agent: Stage) -> bool:
     return agent is layout.reviser or agent.name == REVISE
 
 
-def _declared(layout: Layout, agent: Stage, definition: Definition, atlas: Atlas) -> list[Way]:
+def _declared(
+    layout: Layout, agent: Stage, definition: Definition, atlas: Atlas, out: Target
+) -> list[Way]:
     ways: dict[str, Way] = {}
     for signal in (*layout.phase.signals, *definition.signals):
         if signal.name == BLOCKED or signal.name in ways:
             continue
-        way = _way(signal, layout, agent, atlas)
+        way = _way(signal, layout, agent, atlas, out)
         if way is not None and _belongs(way, layout, agent):
             ways[signal.name] = way
     return list(ways.values())
 
 
-def _way(signal: Signal, layout: Layout, agent: Stage, atlas: Atlas) -> Way | None:
+def _way(signal: Signal, layout: Layout, agent: Stage, atlas: Atlas, out: Target) -> Way | None:
     exit_ = _exit(signal.name, signal.description, signal.needs_reason)
     if signal.target is None:
         return Way(exit_, signal=signal)
     goal = atlas.goal(signal.target, layout, f"signal '{signal.name}' of '{layout.phase.id}'")
     if goal is None:
         return None
-    manner = _manner(signal, goal, layout, agent, atlas)
-    target = atlas.looped(goal.target, layout) if signal.name in COMPLETION else goal.target
-    return Way(exit_, manner, target, signal)
+    if signal.name in COMPLETION:
+        goal = replace(goal, target=atlas.looped(goal.target, layout))
+    manner = _manner(signal, goal, layout, agent, out)
+    return Way(exit_, manner, goal.target, signal)
 
 
-def _manner(signal: Signal, goal: Goal, layout: Layout, agent: Stage, atlas: Atlas) -> Manner:
+def _manner(signal: Signal, goal: Goal, layout: Layout, agent: Stage, out: Target) -> Manner:
     following = layout.after(agent)
-    if goal.onward or (following is not None and goal.target.state == following.state):
+    leads_on = following is not None and goal.target == Target(following.state)
+    if goal.onward or leads_on or (goal.target == out and goal.target.next_of):
         return "onward"
     if _is_here_already(signal, layout):
         return "onward"
     if goal.phase == layout.index and not goal.target.item:
         return _within(goal, layout)
-    target = atlas.looped(goal.target, layout) if signal.name in COMPLETION else goal.target
-    if target == atlas.leave(layout):
+    if goal.target == out:
         return "onward"
-    return "leave" if target.next_of or goal.phase > layout.index else "direct"
+    return "leave" if goal.target.next_of or goal.phase > layout.index else "direct"
 
 
 def _is_here_already(signal: Signal, layout: Layout) -> bool:

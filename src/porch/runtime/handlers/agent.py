@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from porch.adapters import atomic
 from porch.adapters.agents.base import Outcome, Turn
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
@@ -11,6 +13,7 @@ from porch.machine.signals import LegalSignal, choose, read_signals
 from porch.machine.state import State
 from porch.model.protocol import Exit
 from porch.runtime import turns
+from porch.runtime.payloading import expand
 from porch.runtime.world import World
 from porch.views import prompt, status
 
@@ -95,7 +98,8 @@ def _request(world: World, effect: RunAgent) -> Mapping[str, Any]:
 def _item(state: State, world: World, effect: RunAgent) -> f.Item | None:
     standing = state.positions.get(effect.position)
     loop = world.definition().protocol.states[effect.state].loop
-    return state.item_of(standing, loop) if standing and loop else None
+    item = state.item_of(standing, loop) if standing and loop else None
+    return replace(item, text=expand(world.payload_directory, item.text)) if item else None
 
 
 def whole_prompt(world: World, effect: RunAgent) -> str:
@@ -109,7 +113,8 @@ def whole_prompt(world: World, effect: RunAgent) -> str:
     document = status.document(definition.protocol, state)
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
     told = status.render(brief, state.seq).rpartition("# porch seq")[0]
-    return prompt.compose(rendered, told, item, effect.shown, effect.exits, effect.reminder)
+    shown = world.shown(effect.shown)
+    return prompt.compose(rendered, told, item, shown, effect.exits, effect.reminder)
 
 
 def _variables(world: World, effect: RunAgent, item: f.Item | None) -> dict[str, Any]:
@@ -148,5 +153,5 @@ def _lay_templates(world: World, effect: RunAgent) -> None:
             continue
         os.makedirs(os.path.dirname(path), exist_ok=True)
         words = {"project_id": run.id, "title": run.title}
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(prompt.render(text, name, words))
+        # All at once: half a template, left by a crash, would never be touched again.
+        atomic.replace(path, prompt.render(text, name, words).encode(), sync=False)

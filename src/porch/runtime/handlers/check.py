@@ -3,7 +3,7 @@
 import os
 import time
 
-from porch.adapters import git, process
+from porch.adapters import crash, git, process
 from porch.adapters.follow import compact, head_and_tail
 from porch.errors import OutsideError
 from porch.machine import facts as f
@@ -72,13 +72,16 @@ def _net_lines(world: World, effect: RunCheck) -> f.CheckEnded:
 
 async def _shell(world: World, effect: RunCheck, text: str, time_: int) -> f.CheckEnded:
     output = os.path.join(world.turn_directory(effect.id), f"output-{time_}.txt")
+    crash.point("check.before-spawn")
     running = await process.start(_command(world, effect, text, output))
+    crash.point("check.after-spawn")
     limit = effect.command.timeout_s or world.settings.check
     try:
         ended = await running.wait(None, limit or None)
     except BaseException:
         await running.stop()
         raise
+    crash.point("check.after-end")
     compact(output, OUTPUT_KEPT)
     tail = head_and_tail(output, REPORT_KEPT // 2)
     if ended.why != "exited":

@@ -10,8 +10,12 @@ from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
 from porch.machine.verdicts import read_verdict
 from porch.runtime import turns
+from porch.runtime.payloading import expand
 from porch.runtime.world import World
 from porch.views import feedback, prompt
+
+# More than this nobody works through in one revision; the transcript has them all.
+FINDINGS_KEPT = 50
 
 
 async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
@@ -76,7 +80,7 @@ def _prompt(world: World, effect: AskReviewer) -> str:
         "base_commit": run.base_commit,
     }
     texts = {name: _content(world, name) for name in effect.artifacts}
-    return prompt.review(template, effect.review, variables, effect.shown, texts)
+    return prompt.review(template, effect.review, variables, world.shown(effect.shown), texts)
 
 
 def _content(world: World, name: str) -> str:
@@ -93,6 +97,8 @@ def keep(world: World, effect: WriteFeedback) -> f.FeedbackWritten:
         (s.title for s in world.definition().protocol.states.values() if s.group == effect.subject),
         effect.subject,
     )
-    text = feedback.render(title or effect.subject, effect.round, effect.reviews)
+    text = feedback.render(
+        title or effect.subject, effect.round, expand(world.payload_directory, effect.reviews)
+    )
     atomic.replace(path, text.encode(), sync=True)
     return f.FeedbackWritten(effect.id, os.path.join(world.state().run.project_dir, name))

@@ -10,7 +10,7 @@ from porch.machine import facts as f
 from porch.machine.effects import CommitPaths, ReadItems
 from porch.runtime.world import World
 
-TEXT_KEPT = 4000
+DESCRIPTION_KEPT = 500
 
 
 def read_items(world: World, effect: ReadItems) -> f.EffectFact:
@@ -30,7 +30,8 @@ def read_items(world: World, effect: ReadItems) -> f.EffectFact:
 
 def item_of(phase: PlanPhase) -> f.Item:
     digest = hashlib.sha256(phase.text.encode()).hexdigest()
-    return f.Item(phase.id, phase.title, phase.description, digest, phase.text[:TEXT_KEPT])
+    description = phase.description[:DESCRIPTION_KEPT]
+    return f.Item(phase.id, phase.title[:DESCRIPTION_KEPT], description, digest, phase.text)
 
 
 def commit(world: World, effect: CommitPaths) -> f.CommitEnded:
@@ -40,12 +41,9 @@ def commit(world: World, effect: CommitPaths) -> f.CommitEnded:
     run = world.state().run
     trailer = f"Porch-Effect: {run.name} {effect.position}/commit"
     try:
-        found = git.find_commit(world.workspace, trailer)
-        if found:
-            return f.CommitEnded(effect.id, found)
         paths = [os.path.normpath(os.path.join(run.project_dir, name)) for name in effect.paths]
         there = [path for path in paths if os.path.exists(os.path.join(world.workspace, path))]
-        made = git.commit_paths(world.workspace, there, effect.message, trailer) if there else None
+        made = git.commit_paths(world.workspace, there, effect.message, trailer)
     except OutsideError as error:
         return f.CommitEnded(effect.id, refused=str(error))
     return f.CommitEnded(effect.id, made or "")

@@ -1,0 +1,55 @@
+"""Large texts travel by hash and come back whole."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porch.machine import facts as f
+from porch.machine.records import CODEC
+from porch.runtime.payloading import INSIDE, expand, slim
+
+
+def test_a_small_fact_travels_inside(tmp_path: Path) -> None:
+    fact = f.ExitAccepted("a#1/agent/a/0", "BLOCKED", {"reason": "which database?"})
+    assert slim(str(tmp_path), fact) is fact
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_reason_is_a_file_named_by_its_hash_and_comes_back_whole(tmp_path: Path) -> None:
+    reason = "why? " * 2000
+    fact = f.ExitAccepted("a#1/agent/a/0", "BLOCKED", {"reason": reason})
+    slimmed = slim(str(tmp_path), fact)
+    assert isinstance(slimmed, f.ExitAccepted)
+    assert len(str(CODEC.encode(slimmed))) < INSIDE
+    assert expand(str(tmp_path), slimmed.payload) == {"reason": reason}
+    assert slimmed.exit == "BLOCKED"
+
+
+def test_titles_and_identities_always_travel_inside(tmp_path: Path) -> None:
+    item = f.Item("phase_1", "T" * 600, "D" * 600, "x", "text " * 2000)
+    fact = f.ItemsRead("a#1/items/a/0", "headings", (item,), "digest")
+    slimmed = slim(str(tmp_path), fact)
+    assert isinstance(slimmed, f.ItemsRead)
+    assert slimmed.items[0].title == item.title
+    assert slimmed.items[0].description == item.description
+    assert expand(str(tmp_path), slimmed.items[0].text) == item.text
+
+
+def test_a_lost_payload_shows_how_it_began(tmp_path: Path) -> None:
+    fact = f.ExitAccepted("a#1/agent/a/0", "BLOCKED", {"reason": "begin " * 2000})
+    slimmed = slim(str(tmp_path), fact)
+    assert isinstance(slimmed, f.ExitAccepted)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert expand(str(tmp_path), slimmed.payload)["reason"].startswith("begin begin")
+
+
+@given(findings=st.lists(st.text(max_size=2000), max_size=8))
+def test_findings_of_any_length_come_back_as_they_were(findings: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        fact = f.ReviewEnded("a#1/review/m/0", "REQUEST_CHANGES", findings=tuple(findings))
+        slimmed = slim(directory, fact)
+        assert isinstance(slimmed, f.ReviewEnded)
+        assert expand(directory, slimmed.findings) == findings
