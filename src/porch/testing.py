@@ -179,8 +179,8 @@ class Rig:
     def commits(self, refused: str = "") -> Record:
         return self.tell(f.CommitEnded(self.held("commit"), "" if refused else "c0ffee", refused))
 
-    def fires(self) -> Record:
-        return self.tell(f.TimerFired(self.held("timer")))
+    def fires(self, kind: str = "timer") -> Record:
+        return self.tell(f.TimerFired(self.held(kind)))
 
     def fails(self, kind: str, name: str = "", wait_s: float = 0) -> Record:
         return self.tell(f.EffectFailed(self.held(kind, name), "crashed", "code 1", wait_s))

@@ -105,7 +105,7 @@ class Desk:
         return self.write(f"codev/protocols/{name}/protocol.json", text)
 
     def script(self, **parts: Any) -> str:
-        return str(self.write("script.yaml", yaml.safe_dump(parts)))
+        return str(self.write("script.yaml", json.dumps(parts, indent=1)))  # JSON is YAML
 
     def begin(self, *phases: Mapping[str, Any], code: int | None = None, **parts: Any) -> Said:
         """Run a protocol of these phases as 0001-x; `parts` are those of the script."""

@@ -247,7 +247,7 @@ def knots(steps: Steps) -> dict[str, int]:
     found: dict[str, int] = {}
     low: dict[str, int] = {}
     number: dict[str, int] = {}
-    stack: list[str] = []
+    stack: dict[str, None] = {}
     for root in steps:
         if root not in number:
             _visit(root, steps, found, low, number, stack)
@@ -260,12 +260,12 @@ def _visit(
     found: dict[str, int],
     low: dict[str, int],
     number: dict[str, int],
-    stack: list[str],
+    stack: dict[str, None],
 ) -> None:
     """Without recursion: a protocol may be longer than Python's stack is deep."""
     work = [(root, iter(steps.get(root, ())))]
     number[root] = low[root] = len(number)
-    stack.append(root)
+    stack[root] = None
     while work:
         name, rest = work[-1]
         child = next(rest, None)
@@ -277,17 +277,18 @@ def _visit(
                 _take_knot(name, steps, found, stack, number)
         elif child not in number:
             number[child] = low[child] = len(number)
-            stack.append(child)
+            stack[child] = None
             work.append((child, iter(steps.get(child, ()))))
         elif child in stack:
             low[name] = min(low[name], number[child])
 
 
 def _take_knot(
-    name: str, steps: Steps, found: dict[str, int], stack: list[str], number: dict[str, int]
+    name: str, steps: Steps, found: dict[str, int], stack: dict[str, None], number: dict[str, int]
 ) -> None:
-    members = stack[stack.index(name) :]
-    del stack[stack.index(name) :]
+    members = [stack.popitem()[0]]
+    while members[-1] != name:
+        members.append(stack.popitem()[0])
     if len(members) > 1 or name in steps.get(name, ()):
         found.update(dict.fromkeys(members, number[name]))
 

@@ -38,14 +38,14 @@ def checked_title(text: str) -> str:
     """A title is one line of text; what would escape a directory is refused, the rest slugged."""
     if not text.strip() or any(ord(c) < 32 or ord(c) == 127 for c in text):
         raise UsageError("a title is one line of plain text", code="bad-title")
-    if ".." in text or "/" in text or "\\" in text:
+    if ".." in text or "/" in text or "\\" in text or ".git" in text.lower().split():
         raise UsageError(
             f"the title {text!r} contains a path",
             fix="leave out '..' and slashes",
             code="bad-title",
         )
     slug = re.sub(r"[^\w.-]+", "-", text.strip().lower()).strip("-.")
-    if not slug or slug == ".git":
+    if not slug:
         raise UsageError(f"the title {text!r} leaves no name", code="bad-title")
     return slug[:80]
 

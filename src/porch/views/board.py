@@ -22,7 +22,10 @@ _KINDS = {"gate": "Gate", "question": "Question", "failure": "Failure", "undecid
 
 def one_line(text: object) -> str:
     """Nothing that moves a cursor, hides or breaks a line."""
-    return " ".join("".join([c if c.isprintable() else " " for c in str(text)]).split())
+    told = str(text)
+    if not told.isprintable():
+        told = "".join([c if c.isprintable() else " " for c in told])
+    return " ".join(told.split())
 
 
 def clip(text: str, width: int) -> str:

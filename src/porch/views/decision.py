@@ -48,7 +48,7 @@ def _decision(protocol: Protocol, state: State, decision: Decision) -> dict[str,
         "by": "porch",
         "question": human.title,
         "description": human.description,
-        "reason": "\n".join(str(each["reason"]) for each in seen if each.get("reason")),
+        "reason": "\n".join(told for each in seen if (told := _reason(each))),
         "options": list(_options(state, decision, human, needs_override)),
         "artifacts": list(decision.artifacts or human.artifacts),
         "digest": decision.digest,
@@ -107,6 +107,11 @@ def _deadline(asked_at: str, seconds: float) -> str | None:
         return None
     then = datetime.fromisoformat(asked_at) + timedelta(seconds=seconds)
     return then.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _reason(payload: Payload) -> str:
+    """Why a person is asked; of reviewers, how many of them spoke at all."""
+    return str(payload.get("reason") or payload.get("coverage") or "")
 
 
 def _findings(payload: Payload) -> Iterator[dict[str, str]]:

@@ -1,7 +1,7 @@
 """The status file: a picture of a run that people read and that says whether anybody edited it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from hashlib import sha256
 from json.encoder import encode_basestring
@@ -128,7 +128,7 @@ _KEPT = 1000
 
 def _known_part(key: str, value: Any) -> str:
     if key == "log" and value:
-        return f"{key}:\n{''.join([_entry(each) for each in value])}"
+        return f"{key}:\n{''.join(_entries(value))}"
     if key not in _SLOW:
         return _part(key, value)
     known = _PARTS.get(key)
@@ -193,10 +193,13 @@ def _flow(value: Any) -> str:
     return _quoted(str(value))
 
 
+def _entries(log: Sequence[Any]) -> Iterator[str]:
+    for entry in log:
+        known = _ENTRIES.get(id(entry))
+        yield known[1] if known is not None and known[0] is entry else _entry(entry)
+
+
 def _entry(entry: Any) -> str:
-    known = _ENTRIES.get(id(entry))
-    if known is not None and known[0] is entry:
-        return known[1]
     if len(_ENTRIES) >= _KEPT:
         _ENTRIES.clear()
     text = _calm(f"  - {_flow(entry)}\n")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
-Verb = Literal["approve", "reject", "answer", "override", "wait"]
+Verb = Literal["approve", "reject", "answer", "override", "retry", "skip", "stop", "wait"]
 T = TypeVar("T")
 
 

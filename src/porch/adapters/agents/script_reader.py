@@ -214,5 +214,7 @@ def _decided(fields: Fields) -> Decided:
 
 
 def _true(fields: Fields, verb: str) -> bool:
-    """`approve: true` and `wait: true` need no words; the others are nothing without."""
-    return verb in ("approve", "wait") and fields.flag(verb)
+    """`approve: true` and its like need no words, but may have some; the others need them."""
+    node = fields.child(verb)
+    has_words = isinstance(node, Scalar) and node.kind == "text"
+    return verb in ("approve", "retry", "stop", "wait") and not has_words and fields.flag(verb)

@@ -4,7 +4,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
-from porch.dialects.phases.forms import Findings, Form, did_you_mean, good_entries, wrong
+from porch.dialects.phases.forms import (
+    MOST_PHASES,
+    MOST_STEPS,
+    Findings,
+    Form,
+    did_you_mean,
+    good_entries,
+    limited,
+    wrong,
+)
 from porch.dialects.phases.part_reader import gate_of, is_null
 from porch.dialects.phases.records import Gate, Phase, Signal, Ways
 from porch.errors import Finding
@@ -29,11 +38,12 @@ def _entries(form: Form, key: str) -> tuple[Entry, ...]:
     if node is None or is_null(node):
         return ()
     if isinstance(node, MapNode):
-        return good_entries(node, f"'{key}'", form.findings)
+        return good_entries(node, f"'{key}'", form.findings, MOST_PHASES)
     if not isinstance(node, ListNode):
         wrong(node, f"'{key}'", "a mapping or a list", form.findings)
         return ()
-    return tuple(Entry(_own_name(item), item) for item in node.items)
+    items = limited(node.items, f"'{key}'", node.place, form.findings, MOST_PHASES)
+    return tuple(Entry(_own_name(item), item) for item in items)
 
 
 def _own_name(item: Node) -> Scalar:
@@ -107,13 +117,14 @@ def fold_transitions(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]
 def _transitions(form: Form) -> tuple[Entry, ...]:
     node = form.child("transitions")
     if isinstance(node, MapNode):
-        return tuple(entry for entry in node.entries if not entry.key.text.startswith(("$", "_")))
+        kept = limited(node.entries, "'transitions'", node.place, form.findings, MOST_STEPS)
+        return tuple(entry for entry in kept if not entry.key.text.startswith(("$", "_")))
     if not isinstance(node, ListNode):
         if node is not None and not is_null(node):
             wrong(node, "'transitions'", "a mapping or a list", form.findings)
         return ()
     entries = []
-    for item in node.items:
+    for item in limited(node.items, "'transitions'", node.place, form.findings, MOST_STEPS):
         begin = item.get("from") if isinstance(item, MapNode) else None
         if isinstance(begin, Scalar) and begin.kind == "text":
             entries.append(Entry(begin, item))

@@ -1,8 +1,9 @@
 """Reading one mapping of a phases file: known keys come from the table, words get checked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TypeVar
 
 from porch.dialects.fields import Fields, described
 from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
@@ -11,13 +12,15 @@ from porch.errors import Finding, Place
 
 # More of the same kind helps nobody, and a hostile file must not cost minutes of comparing.
 MOST_ALIKE = 20
-MOST_ENTRIES = 100
-MOST_STEPS = 300
+MOST_ENTRIES = 40
+MOST_PHASES = 100
+MOST_STEPS = 200
 
 _NAME = re.compile(r"\w(?:[\w-]{0,78}\w)?")
 _MODEL = re.compile(r"\w[\w.-]{0,79}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 Findings = list[Finding]
+T = TypeVar("T")
 
 
 class Form(Fields):
@@ -64,9 +67,8 @@ class Form(Fields):
         items: tuple[Node, ...] = (
             node.items if isinstance(node, ListNode) else (node,) if node else ()
         )
-        return tuple(
-            item for item in items if isinstance(item, Scalar) and item.kind in ("text", "number")
-        )
+        texts = [i for i in items if isinstance(i, Scalar) and i.kind in ("text", "number")]
+        return tuple(limited(texts, f"'{key}' of {self.what}", self.place(key), self.findings))
 
     def paths(self, *keys: str) -> tuple[str, ...]:
         """Files of the project; nothing may lead out of it."""
@@ -82,24 +84,22 @@ class Form(Fields):
         inner = self.mapping(key)
         return Form(inner.node, kind, inner.what, self.findings) if inner else None
 
-    def named(self, key: str) -> tuple[Entry, ...]:
-        """The entries of a mapping from names to anything; impossible names are left out."""
-        inner = self.mapping(key)
-        return good_entries(inner.node, inner.what, self.findings) if inner else ()
 
-
-def good_entries(node: MapNode, what: str, findings: Findings) -> tuple[Entry, ...]:
+def good_entries(
+    node: MapNode, what: str, findings: Findings, most: int = MOST_ENTRIES
+) -> tuple[Entry, ...]:
     wanted = [entry for entry in node.entries if not entry.key.text.startswith(("$", "_"))]
-    kept = tuple(limited(wanted, what, node.place, findings))
+    kept = limited(wanted, what, node.place, findings, most)
     return tuple(entry for entry in kept if is_name(entry.key, what, findings))
 
 
-def limited(items: Iterable[Entry], what: str, place: Place, findings: Findings) -> list[Entry]:
-    kept = list(items)
-    if len(kept) > MOST_ENTRIES:
-        message = f"{what} has {len(kept)} entries; at most {MOST_ENTRIES} are read"
+def limited(
+    items: Sequence[T], what: str, place: Place, findings: Findings, most: int = MOST_ENTRIES
+) -> Sequence[T]:
+    if len(items) > most:
+        message = f"{what} has {len(items)} entries; at most {most} are read"
         findings.append(Finding("too-many", message, place, "split the protocol"))
-    return kept[:MOST_ENTRIES]
+    return items[:most]
 
 
 def is_name(word: Scalar, what: str, findings: Findings) -> bool:

@@ -12,6 +12,7 @@ from porch.errors import Finding, Place
 StageKind = Literal["agent", "check", "panel", "gate"]
 Work = CheckRecord | Consultation | Gate
 PANEL_STEPS = ("consult", "consultation", "review")
+MOMENTS = (*PANEL_STEPS, "complete", "verify")
 REVISE = "revise"
 
 
@@ -174,7 +175,7 @@ def _note_unknown_trigger(
     """Real files name moments here that are no step; only a slip of the pen is an error."""
     fix = did_you_mean(on.text.removeprefix(f"{phase.id}:"), named)
     message = f"the consultation of '{phase.id}' waits for '{on.text[:80]}', which is no step of it"
-    if fix:
+    if fix and on.text not in MOMENTS:
         findings.append(Finding("unknown-step", message, on.place, fix))
     else:
         behind = "; the reviewers are asked when the phase's work is done"

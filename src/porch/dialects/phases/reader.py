@@ -2,10 +2,19 @@
 
 from dataclasses import dataclass, replace
 
+from porch.dialects.fields import Fields
 from porch.dialects.nodes import MapNode, Node, Scalar
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks
 from porch.dialects.phases.folding import fold_gates, fold_transitions
-from porch.dialects.phases.forms import MOST_ENTRIES, Findings, Form, did_you_mean, is_name
+from porch.dialects.phases.forms import (
+    MOST_PHASES,
+    Findings,
+    Form,
+    did_you_mean,
+    good_entries,
+    is_name,
+    limited,
+)
 from porch.dialects.phases.part_reader import (
     PanelDefaults,
     is_null,
@@ -139,10 +148,8 @@ def _is_idle(phase: Phase) -> bool:
 
 def _phases(form: Form, defaults: Defaults) -> tuple[Phase, ...]:
     nodes = _phase_nodes(form)
-    if len(nodes) > MOST_ENTRIES:
-        message = f"'phases' has {len(nodes)} entries; at most {MOST_ENTRIES} are read"
-        form.report("too-many", message, form.place("phases"), "split the protocol")
-    read = [read_phase(node, form.findings, defaults) for node in nodes[:MOST_ENTRIES]]
+    kept = limited(nodes, "'phases'", form.place("phases"), form.findings, MOST_PHASES)
+    read = [read_phase(node, form.findings, defaults) for node in kept]
     phases = [phase for phase in read if phase is not None]
     known: dict[str, Phase] = {}
     for phase in phases:
@@ -168,14 +175,14 @@ def _phase_nodes(form: Form) -> tuple[Node, ...]:
 def _permitted(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
     """`permissions` names what agents may do, for each phase or for all of them."""
     node = form.child("permissions")
-    if node is None or not isinstance(node, MapNode):
-        every = form.list_of_text("permissions") if node is not None else ()
+    if not isinstance(node, MapNode):
+        every = form.list_of_text("permissions")
         return tuple(replace(phase, permissions=phase.permissions or every) for phase in phases)
+    table = Fields(node, "'permissions'", form.findings)
     ids = [phase.id for phase in phases]
     given: dict[str, tuple[str, ...]] = {}
-    table = form.mapping("permissions")
-    for entry in form.named("permissions"):
-        if table is not None and entry.key.text in ids:
+    for entry in good_entries(node, table.what, form.findings, MOST_PHASES):
+        if entry.key.text in ids:
             given[entry.key.text] = table.list_of_text(entry.key.text)
         else:
             message = f"'permissions' names '{entry.key.text}', which is not a phase"

@@ -1,0 +1,231 @@
+"""What recorded moves make of a state."""
+
+import copy
+from collections.abc import Sequence
+
+import pytest
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.evolve import LOG_KEPT, begin, evolve, fold
+from porch.machine.records import Record
+from porch.machine.state import Gate, InHand, Items, State
+from porch.testing import Rig
+
+WISH = f.WishTaken(f.Wish("w1", "stop"))
+PLACE = "draft#1"
+HAND = InHand(f"{PLACE}/agent/builder/0", PLACE, "agent", "builder", ("worktree:",))
+ENTERED = m.Entered(PLACE, "draft", 1)
+
+
+def record(*moves: m.Move, begun: Sequence[InHand] = (), seq: int = 1, at: str = "t1") -> Record:
+    return Record(seq, at, WISH, moves, tuple(begun))
+
+
+def after(*moves: m.Move, begun: Sequence[InHand] = ()) -> State:
+    return fold(State(), [record(ENTERED, begun=begun), record(*moves, seq=2, at="t2")])
+
+
+def test_the_first_move_gives_the_run_its_identity() -> None:
+    began = m.Began(
+        "run", "0073", "T", "p", "d", {"a": "b"}, "s", "dir", "st", "wt", "c", "ag", "sc"
+    )
+    run = after(began).run
+    assert (run.name, run.id, run.digest, run.started_at) == ("run", "0073", "d", "t2")
+    assert (run.inputs, run.subject, run.project_dir) == ({"a": "b"}, "s", "dir")
+    assert (run.status_file, run.worktree, run.base_commit) == ("st", "wt", "c")
+    assert (run.agent, run.script) == ("ag", "sc")
+
+
+def test_the_run_is_known_by_the_moves_and_not_by_the_fact() -> None:
+    started = f.RunStarted("run", "0073", "T", "p", "d")
+    assert evolve(State(), Record(1, "t", started)).run == State().run
+
+
+def test_another_definition_can_be_pinned() -> None:
+    assert after(m.Pinned("d2")).run.digest == "d2"
+
+
+def test_entering_and_leaving_takes_everything_about_a_position_away() -> None:
+    state = after(m.Marked(PLACE, "reminded"), m.Asked(PLACE, "gate", "ok"), begun=[HAND])
+    assert state.positions[PLACE].entered_at == "t1"
+    assert state.positions[PLACE].label == "draft"
+    gone = evolve(state, record(m.Left(PLACE), m.Left("never#1"), seq=3))
+    assert not (gone.positions or gone.marks or gone.tries or gone.decisions)
+    assert gone.visits == {("", "draft", ""): 1}
+    assert gone.in_hand == {HAND.effect: HAND}
+
+
+def test_memory_is_kept_per_instance_and_item_and_the_latest_stands() -> None:
+    state = after(
+        m.Remembered("a.x", {"n": 1}),
+        m.Remembered("a.x", {"n": 2}),
+        m.Remembered("a.x", {"n": 3}, "one"),
+        m.Remembered("a.x", {"n": 4}, "one", "child"),
+        m.Remembered("a.y", {}, "one"),
+        m.Forgot("a.y", "one"),
+        m.Forgot("never", "known"),
+    )
+    assert state.memory[("", "")] == {"a.x": {"n": 2}}
+    assert state.memory[("", "one")] == {"a.x": {"n": 3}}
+    assert state.memory[("child", "one")] == {"a.x": {"n": 4}}
+
+
+def test_a_position_recalls_its_items_memory_before_its_instances() -> None:
+    state = after(
+        m.Remembered("a.x", {"n": 1}),
+        m.Remembered("a.x", {"n": 2}, "one"),
+        m.Entered("s:one#1", "s", 1, "one"),
+        m.Entered("s:two#1", "s", 1, "two"),
+        m.Entered("c/s#1", "s", 1, "", "c"),
+    )
+    assert state.recall(state.positions["s:one#1"], "a.x") == {"n": 2}
+    assert state.recall(state.positions["s:two#1"], "a.x") == {"n": 1}
+    assert state.recall(state.positions["c/s#1"], "a.x") is None
+
+
+def test_settling_adds_the_cost_and_gives_the_next_try_a_new_number() -> None:
+    state = after(m.Settled(HAND.effect, 0.5, 10), begun=[HAND])
+    assert (state.usd, state.tokens, state.turns) == (0.5, 10, 1)
+    assert state.in_hand == {}
+    assert state.tries == {PLACE: {"agent/builder": 1}}
+    again = evolve(state, record(begun=[HAND]))
+    twice = evolve(again, record(m.Settled(HAND.effect)))
+    assert twice.tries == {PLACE: {"agent/builder": 2}}
+
+
+def test_settling_what_nobody_holds_or_whose_position_is_gone_counts_no_try() -> None:
+    state = after(m.Left(PLACE), m.Settled(HAND.effect, 1), m.Settled("x", 1), begun=[HAND])
+    assert (state.tries, state.usd) == ({}, 2)
+
+
+def test_what_was_begun_has_an_entry_among_the_tries_and_only_agents_count_as_turns() -> None:
+    check = InHand(f"{PLACE}/check/unit/0", PLACE, "check", "unit")
+    state = after(begun=[check])
+    assert state.tries == {PLACE: {}}
+    assert state.turns == 0
+
+
+def test_beginning_after_the_moves_is_the_same_as_a_whole_record() -> None:
+    moved = evolve(State(), record(ENTERED))
+    assert begin(moved, [HAND]) == evolve(State(), record(ENTERED, begun=[HAND]))
+    assert begin(moved, []) == moved
+
+
+def test_marks_add_up_and_a_wait_says_since_when_only_where_it_is_an_instant() -> None:
+    state = after(
+        m.Marked(PLACE, "a", 1),
+        m.Marked(PLACE, "b", [2]),
+        m.Postponed(PLACE, "agent", "limit", 9, is_instant=True),
+        m.Postponed(PLACE, "check-x", "backoff", 1),
+    )
+    assert state.marked(PLACE, "a") == 1
+    assert state.marked(PLACE, "b") == [2]
+    assert state.marked(PLACE, "never") is None
+    assert state.marked(PLACE, "wait/agent") == {"name": "limit", "seconds": 9, "since": "t2"}
+    assert state.marked(PLACE, "wait/check-x") == {"name": "backoff", "seconds": 1, "since": ""}
+
+
+def test_budgets_hold_their_last_count() -> None:
+    assert after(m.Charged("b", 1), m.Charged("b", 2), m.Charged("c", 0)).spent == {"b": 2, "c": 0}
+
+
+@pytest.mark.parametrize(
+    "exit_,gate",
+    [
+        ("approved", Gate("approved", "t2", "t3", "ada")),
+        ("waived", Gate("approved", "t2", "t3", "ada")),
+        ("rejected", Gate("rejected", "t2", "t3", "ada")),
+        ("declined", Gate("waiting")),
+    ],
+)
+def test_a_gate_is_pending_while_it_is_asked_and_then_says_what_became_of_it(
+    exit_: str, gate: Gate
+) -> None:
+    state = after(m.Asked(PLACE, "gate", "ok", "d", {"a.md": "1"}))
+    assert state.gates == {"ok": Gate("pending", "t2")}
+    assert state.decisions[PLACE].artifacts == {"a.md": "1"}
+    closed = evolve(state, record(m.Closed(PLACE, exit_, who="ada"), seq=3, at="t3"))
+    assert closed.gates == {"ok": gate}
+    assert closed.decisions == {}
+
+
+def test_a_gate_that_is_left_unanswered_waits_to_be_asked_again() -> None:
+    state = after(m.Asked(PLACE, "gate", "ok"), m.Left(PLACE))
+    assert state.gates == {"ok": Gate("waiting")}
+
+
+def test_only_gates_are_listed_among_gates() -> None:
+    state = after(m.Asked(PLACE, "question", "q"), m.Closed(PLACE, "answered"), m.Closed("x#1"))
+    assert (state.gates, state.decisions) == ({}, {})
+
+
+def test_a_gate_can_be_noted_from_elsewhere() -> None:
+    state = after(m.GateNoted("ok", "approved", "file"), m.GateNoted("no", "waiting", "file"))
+    assert state.gates == {"ok": Gate("approved", "", "t2", "file"), "no": Gate("waiting")}
+
+
+def test_items_are_finished_once_and_only_where_there_is_a_list() -> None:
+    items = (f.Item("one", "One", "", "1"), f.Item("two", "Two", "", "2"))
+    state = after(
+        m.Itemised("plan", items, "d"),
+        m.Finished("plan", "one"),
+        m.Finished("plan", "one"),
+        m.Finished("other", "one"),
+        m.Entered("s:two#1", "s", 1, "two"),
+    )
+    assert state.items == {("", "plan"): Items(items, "d", ("one",))}
+    standing = state.positions["s:two#1"]
+    assert state.item_of(standing, "plan") == items[1]
+    assert state.item_of(standing, "other") is None
+    assert state.item_of(state.positions[PLACE], "plan") is None
+
+
+def test_pausing_resuming_and_ending() -> None:
+    assert after(m.Paused()).paused
+    assert not after(m.Paused(), m.Resumed()).paused
+    assert after(m.Ended("failed")).outcome == "failed"
+    assert after(m.Ended("failed", "child")).outcome == ""
+
+
+def test_the_answer_to_a_wish_is_known_by_its_id() -> None:
+    state = fold(State(), [record(), Record(2, "t", f.WishRefused(f.Wish("w2", "x"), "no"))])
+    assert state.wishes == {"w1": 1, "w2": 2}
+    assert (state.seq, state.at) == (2, "t")
+
+
+def test_the_log_keeps_the_last_entries_whether_folded_at_once_or_one_by_one() -> None:
+    records = [Record(i, f"t{i}", f.StatusEdited(f"n{i}")) for i in range(1, 80)]
+    records.insert(70, Record(70, "t", f.TimerFired("x")))
+    at_once = fold(State(), records)
+    stepped = State()
+    for each in records:
+        stepped = evolve(stepped, each)
+    assert at_once == stepped
+    assert len(at_once.log) == LOG_KEPT
+    assert at_once.log[-1] == {"ts": "t79", "event": "status_edited", "aside": "n79"}
+
+
+def test_a_state_is_never_changed_in_place(at_loop: Rig) -> None:
+    before, kept = at_loop.state, copy.deepcopy(at_loop.state)
+    place = next(iter(before.positions))
+    every: tuple[m.Move, ...] = (
+        m.Remembered("specify:draft.SPEC_DRAFTED", {"other": 1}),
+        m.Forgot("specify:consult.approved"),
+        m.Marked(place, "x"),
+        m.Charged("rounds", 2),
+        m.Itemised("plan", (), "d"),
+        m.Asked(place, "gate", "spec-approval"),
+        m.Settled(next(iter(before.in_hand))),
+        m.GateNoted("spec-approval", "waiting"),
+        m.Left(place),
+        m.Entered("new#1", "new", 1),
+        m.Paused(),
+    )
+    evolve(before, record(*every, seq=99, begun=[HAND]))
+    assert before == kept
+
+
+@pytest.mark.req("P-196")
+def test_replaying_the_lines_of_a_journal_gives_the_state_that_was_lived(at_fork: Rig) -> None:
+    assert at_fork.replayed() == at_fork.state
