@@ -210,7 +210,7 @@ def test_a_damaged_journal_is_exit_5_until_it_is_repaired(desk: "Desk") -> None:
     for words in (["approve", "1", "spec-ok"], ["resume", "1"], ["explain", "1"], ["stop", "1"]):
         said = desk.porch(*words, code=5)
         assert "porch repair" in said.err
-    desk.porch("status", "1", code=5)
+    assert "porch repair" in desk.porch("log", "1", code=5).err
     said = desk.porch("repair", "1")
     assert said.out.startswith("3 records kept, ")
     assert len(list(desk.run_dir().glob("journal*"))) == 2
@@ -237,7 +237,7 @@ def test_next_shows_what_run_would_do_with_the_whole_prompt(desk: "Desk") -> Non
     assert "> shorter" in text
     told = desk.porch("next", "1", "--json").json
     assert told["positions"] == ["specify#2"]
-    assert told["effects"][0]["signals"] == ["BLOCKED", "PHASE_COMPLETE"]
+    assert {"BLOCKED", "PHASE_COMPLETE"} <= set(told["effects"][0]["signals"])
     assert told["effects"][0]["prompt"] in text
     before = desk.bytes("1-x", "codev/projects/1-x")
     desk.porch("next", "1")
@@ -245,14 +245,13 @@ def test_next_shows_what_run_would_do_with_the_whole_prompt(desk: "Desk") -> Non
 
 
 def test_done_takes_the_callers_word_and_does_everything_but_agents_work(desk: "Desk") -> None:
-    desk.protocol("p", BUILD, {"id": "after"})
     desk.begin({**BUILD, "gate": None}, {"id": "after"}, agents={"build": [{"crash": 1}]}, code=3)
     desk.porch("rollback", "1", "build")
     position = desk.porch("next", "1", "--json").json["positions"][0]
     wrong = desk.porch("done", "1", "--expect", "after#1", code=1)
     assert f"it stands at {position}" in wrong.err
     unknown = desk.porch("done", "1", "--signal", "HURRAY", code=2)
-    assert "signals here: BLOCKED, PHASE_COMPLETE" in unknown.err
+    assert "signals here: BLOCKED, " in unknown.err
     before = desk.started()
     said = desk.porch("done", "1", "--signal", "PHASE_COMPLETE", "--expect", position)
     assert "check unit passed" in said.out

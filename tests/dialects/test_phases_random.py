@@ -17,7 +17,7 @@ PHASES = ["specify", "plan", "implement", "review"]
 STEPS = ["draft", "consult", "revise", "final", "build", "extra"]
 ALL_KEYS = sorted({key for keys in KEYS.values() for key in keys} | {"$schema", "_x", "phaze"})
 ODD_TEXTS = ["", "x", "../up", "/etc", "a b", "reason", "once", "complete", "specify", "silent"]
-quick = settings(max_examples=120, deadline=None)
+quick = settings(max_examples=80, deadline=None)
 seeds = st.integers(0, 2**32).map(Random)
 
 
@@ -130,7 +130,7 @@ class Author:
 AUTHORS_FAULTS = {"unknown-state", "no-agent", "late-step", "wrong-value", "no-end", "unknown-step"}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(seeds)
 def test_what_the_compiler_draws_never_breaks_a_rule_of_the_model(dice: Random) -> None:
     reading = parse(json.dumps(Author(dice).protocol()), "p.json")
@@ -139,7 +139,7 @@ def test_what_the_compiler_draws_never_breaks_a_rule_of_the_model(dice: Random) 
         assert not errors_in(validate(reading.protocol, {}))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_without_people_every_run_comes_to_rest_whatever_the_actors_answer(dice: Random) -> None:
     protocol = parse(json.dumps(Author(dice).protocol()), "p.json").protocol

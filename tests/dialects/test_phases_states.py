@@ -387,16 +387,22 @@ def test_every_option_of_a_check_is_kept() -> None:
     assert guards == [(Guard("a:checks.failed", "has", "three"),), ()]
 
 
+def test_what_could_not_be_measured_spends_no_retry_of_an_agent_and_asks_a_person() -> None:
+    protocol = compiled({"id": "a", "checks": {"build": "x", "tests": "y"}})
+    edge = only(protocol, "a:checks", "unmeasured")
+    assert (edge.targets, edge.charges, edge.guards) == ((Target("failed:a"),), "", ())
+
+
 def test_checks_fail_one_by_one_and_each_has_its_own_budget() -> None:
     checks = {
         "build": {"command": "x", "max_retries": 1, "retry_delay": 0},
         "tests": {"command": "y", "on_fail": "a"},
     }
     protocol = compiled({"id": "a"}, {"id": "b", "checks": checks})
-    failed = list(protocol.edges_of("b:checks", "unmeasured"))
+    failed = list(protocol.edges_of("b:checks", "failed"))
     assert [(e.guards, e.targets[0].state, e.charges, e.delay_s) for e in failed] == [
-        ((Guard("b:checks.unmeasured", "has", "build"),), "b", "b:checks.build", 0),
-        ((Guard("b:checks.unmeasured", "has", "tests"),), "a", "b:checks.tests", 5),
+        ((Guard("b:checks.failed", "has", "build"),), "b", "b:checks.build", 0),
+        ((Guard("b:checks.failed", "has", "tests"),), "a", "b:checks.tests", 5),
         ((), "b", "b:checks.build", 0),
     ]
     assert protocol.budgets["b:checks.build"].limit == 1
@@ -462,7 +468,8 @@ def test_verification_stands_behind_the_checks_and_without_a_gate_fails_the_phas
     phase = {"id": "a", "checks": {"c": "x"}, "verification": {"checks": {"v": "y"}}}
     protocol = compiled(phase)
     assert leads(protocol, "a:checks", "passed") == [Target("a:verification")]
-    edge = only(protocol, "a:verification", "unmeasured")
+    assert leads(protocol, "a:verification", "unmeasured") == [Target("failed:a")]
+    edge = only(protocol, "a:verification", "failed")
     assert (edge.charges, edge.spent) == ("a:verification", (Target("failed:a"),))
     assert protocol.budgets["a:verification"].limit == 5
     assert leads(protocol, "a:verification", "passed") == [Target("complete")]
@@ -660,6 +667,17 @@ def test_a_gate_waits_for_what_nobody_but_the_agent_can_say() -> None:
 def test_a_required_word_that_is_a_signal_already_is_not_made_twice() -> None:
     phase = {"id": "a", "signals": {"DONE": "next_phase"}, "gate": {"requires": ["DONE"]}}
     assert list(exits(compiled(phase), "a")) == ["DONE", "BLOCKED"]
+
+
+def test_a_required_word_is_not_mistaken_for_a_word_that_says_done() -> None:
+    gate = {"requires": ["review_complete"]}
+    said = exits(
+        compiled({"id": "a", "steps": ["phase_complete"], "gate": gate}), "a:phase_complete"
+    )
+    assert said["review_complete"] == ("review_complete",)
+    assert said["PHASE_COMPLETE"] == (
+        "PHASE_COMPLETE", "PHASE_IMPLEMENTED", "TESTS_WRITTEN", "EVALUATION_COMPLETE",
+    )  # fmt: skip
 
 
 def test_a_commit_that_git_refuses_asks_a_person_who_can_go_on_without_it() -> None:

@@ -140,6 +140,7 @@ def at_gate(rig: Rig) -> Rig:
 def at_loop(at_gate: Rig) -> Rig:
     """The gate was approved and the plan of three items read."""
     at_gate.decide("approved")
+    at_gate.let_go()
     at_gate.check("unit/fast", "passed", "t1")
     at_gate.reads("one=1", "two=2", "three=3")
     return at_gate

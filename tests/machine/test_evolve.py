@@ -51,7 +51,7 @@ def test_entering_and_leaving_takes_everything_about_a_position_away() -> None:
     assert state.positions[PLACE].entered_at == "t1"
     assert state.positions[PLACE].label == "draft"
     gone = evolve(state, record(m.Left(PLACE), m.Left("never#1"), seq=3))
-    assert not (gone.positions or gone.marks or gone.tries or gone.decisions)
+    assert (gone.positions, gone.marks, gone.tries, gone.decisions) == ({}, {}, {}, {})
     assert gone.visits == {("", "draft", ""): 1}
     assert gone.in_hand == {HAND.effect: HAND}
 

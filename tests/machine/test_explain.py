@@ -21,10 +21,8 @@ def test_a_run_that_has_not_begun_says_so(protocol: p.Protocol) -> None:
 
 
 def test_an_agent_moves_it_by_its_exits(rig: Rig) -> None:
-    assert told(rig) == [
-        "It stands at specify:draft#1; an agent works on it and moves it by one of "
-        "SPEC_DRAFTED, BLOCKED."
-    ]
+    exits = "an agent works on it and moves it by one of SPEC_DRAFTED, BLOCKED"
+    assert told(rig) == [f"It stands at specify:draft#1; {exits}."]
     rig.fails("agent")
     assert "(its last try failed: crashed code 1)" in told(rig)[0]
 

@@ -149,7 +149,8 @@ def forked(plan: Plan, name: str, onward: p.Target) -> None:
         plan.state(branch, agent("done"))
         plan.edge(branch, ("done",), T(f"{name}:join"))
         plan.edge(branch, LOST, T(f"{branch}:failed"))
-        failure(plan, f"{branch}:failed", T(branch), None)
+        back = plan.draw(st.sampled_from([branch, *plan.entries]))
+        failure(plan, f"{branch}:failed", T(back), None)
     paths = tuple(f"{branch}.done" for branch in branches)
     plan.joined = (*plan.joined, *paths)
     join = f"{name}:join"

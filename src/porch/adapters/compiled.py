@@ -40,22 +40,32 @@ def keep(where: Where, name: str, files: list[str], shown: dict[str, Any]) -> No
         return
 
 
-def keep_stamps(directory: str, files: tuple[str, ...]) -> None:
-    """The files a run's definition came from, so that a read command can see at a glance."""
+def keep_stamps(directory: str, digest: str, files: tuple[str, ...]) -> None:
+    """The files that gave a definition, so that a read command can see at a glance.
+
+    By digest, because a definition may be offered to a run that then refuses it.
+    """
     import json
 
-    with open(os.path.join(directory, "files.json"), "w", encoding="utf-8") as file:
-        json.dump(stamps(list(files)), file)
+    path = os.path.join(directory, "files.json")
+    kept = {**_by_digest(directory), digest: stamps(list(files))}
+    with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as file:
+        json.dump(kept, file)
+    os.replace(f"{path}.{os.getpid()}.tmp", path)
 
 
-def kept_stamps(directory: str) -> list[Stamp]:
+def kept_stamps(directory: str, digest: str) -> list[Stamp]:
+    return _by_digest(directory).get(digest, [])
+
+
+def _by_digest(directory: str) -> dict[str, list[Stamp]]:
     import json
 
     try:
         with open(os.path.join(directory, "files.json"), encoding="utf-8") as file:
-            kept: list[Stamp] = json.load(file)
+            kept: dict[str, list[Stamp]] = json.load(file)
     except (OSError, ValueError):
-        return []
+        return {}
     return kept
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from porch.machine import moves as m
 from porch.machine.facts import Wish
+from porch.machine.joins import comes_short
 from porch.machine.leave import enter, entered, from_nowhere
 from porch.machine.state import Standing, State
 from porch.model.protocol import Check, End, Human, Protocol, Target, evidence_path
@@ -74,42 +75,17 @@ def why_not_back(protocol: Protocol, state: State, wish: Wish) -> str:
 
 
 def _stranded(back: Return) -> Iterator[tuple[str, str]]:
-    """Joins ahead that wait for what is void or missing and would not be done again."""
-    for name in _reachable(back.protocol, back.target, ""):
-        for path in back.protocol.states[name].waits_for:
-            again = _reachable(back.protocol, back.target, name)
-            if not _is_kept(back, path) and path.rpartition(".")[0] not in again:
+    """Joins that could be come to without what they wait for, because that is void or missing."""
+    for name, state in back.protocol.states.items():
+        for path in state.waits_for:
+            source = path.rpartition(".")[0]
+            if not _is_kept(back, path) and back.target in comes_short(back.protocol, name, source):
                 yield name, path
 
 
 def _is_kept(back: Return, path: str) -> bool:
     scopes = ((item, paths) for (_, item), paths in back.state.memory.items())
     return any(path in paths and not back.voids_path(path, item) for item, paths in scopes)
-
-
-def _reachable(protocol: Protocol, start: str, without: str) -> dict[str, None]:
-    """States that can follow, the start among them, on ways that do not pass one of them."""
-    onward: dict[str, list[str]] = {}
-    for edge in protocol.edges:
-        for target in (*edge.targets, *edge.spent):
-            onward.setdefault(edge.state, []).extend(_places(protocol, target))
-    found: dict[str, None] = {}
-    ahead = [start]
-    while ahead:
-        name = ahead.pop()
-        if name not in found and name != without:
-            found[name] = None
-            ahead.extend(onward.get(name, ()))
-    return found
-
-
-def _places(protocol: Protocol, target: Target) -> Iterator[str]:
-    if not target.next_of:
-        yield target.state
-        return
-    loop = protocol.loops[target.next_of]
-    yield loop.first
-    yield from _places(protocol, loop.after)
 
 
 def rolled_back(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:

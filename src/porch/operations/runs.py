@@ -146,7 +146,7 @@ def _begun(
             digest = payloads.put(store, library.canonical(definition))
             started = joined(where, about.run, journal, State(), definition, [], Clock())
             _make_room(where, about)
-            compiled.keep_stamps(directory, loaded.files)
+            compiled.keep_stamps(directory, digest, loaded.files)
             started.book.record(_first(where, about, digest, wanted, store, script))
             if foreign is not None:
                 watch.notice(adopting.adopt(started, foreign))

@@ -123,6 +123,6 @@ def upgrade(where: Where, run: str) -> Steered:
         return Steered(said, data, notice=True)
     payloads.put(payload_directory(where, run), library.canonical(definition))
     wish = {"kind": "upgrade", "data": {"digest": loaded.digest}}
-    compiled.keep_stamps(where.run_dir(run), loaded.files)
+    compiled.keep_stamps(where.run_dir(run), loaded.digest, loaded.files)
     fact = ask(where, run, wish, "porch upgrade")
     return _granted(run, fact, f"{run} runs the definition as it is now", data)

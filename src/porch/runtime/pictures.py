@@ -62,7 +62,7 @@ class Pictures:
 
     def picture(self, definition: Definition, state: State) -> None:
         drawn = picture.picture(definition.protocol, state, self._journal.length, self._journal.sum)
-        drawn["files"] = compiled.kept_stamps(self._directory)
+        drawn["files"] = compiled.kept_stamps(self._directory, state.run.digest)
         data = json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode()
         atomic.replace(self._file, data, sync=False)
         self._drawn_at, self.late = self._clock.wall(), False

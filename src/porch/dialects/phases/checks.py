@@ -99,32 +99,30 @@ def draw_checks(
         bench.budget(f"{state}.{record.command.name}", record.max_retries) for record in records
     ]
     passed(state, resets=budgets, forgets=failures(state))
-    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
-        forgets = (f"{state}.{other}",)
-        telling = [record for record in records if not record.command.optional] or records
-        for record in telling:
-            guard = Guard(f"{state}.{exit_}", "has", record.command.name)
-            _draw_failure(bench, state, exit_, record, agent, (guard,), forgets)
-        _draw_failure(bench, state, exit_, telling[0], agent, (), forgets)
+    telling = [record for record in records if not record.command.optional] or records
+    for record in telling:
+        guard = Guard(f"{state}.{FAILED}", "has", record.command.name)
+        _draw_failure(bench, state, record, agent, (guard,))
+    _draw_failure(bench, state, telling[0], agent, ())
+    _draw_unmeasured(bench, state, bench.failed(agent))
+
+
+def _draw_unmeasured(bench: Bench, state: str, person: Target) -> None:
+    """No agent can mend what could not be measured, so no retry is spent on it."""
+    bench.edge(state, UNMEASURED, person, forgets=(f"{state}.{FAILED}",))
 
 
 def _draw_failure(
-    bench: Bench,
-    state: str,
-    exit_: str,
-    record: CheckRecord,
-    agent: Stage,
-    guards: Iterable[Guard],
-    forgets: Iterable[str],
+    bench: Bench, state: str, record: CheckRecord, agent: Stage, guards: Iterable[Guard]
 ) -> None:
     bench.edge(
         state,
-        exit_,
+        FAILED,
         _fail_target(bench, record, agent),
         guards=guards,
         charges=f"{state}.{record.command.name}",
         spent=bench.failed(agent),
-        forgets=forgets,
+        forgets=(f"{state}.{UNMEASURED}",),
         delay_s=record.delay_s,
         place=record.place,
     )
@@ -161,16 +159,16 @@ def _draw_verification(
     bench.draft.shown(bench.phase.id, "Failed verification", *failures(state))
     budget = bench.budget(f"{bench.phase.id}:verification", verification.max_retries)
     gate = bench.layout.gate_ahead(agent)
+    person = Target(gate.state) if gate else bench.failed(agent)
     passed(state, resets=(budget,), forgets=failures(state))
-    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
-        bench.edge(
-            state,
-            exit_,
-            Target(agent.state),
-            charges=budget,
-            spent=Target(gate.state) if gate else bench.failed(agent),
-            forgets=(f"{state}.{other}",),
-        )
+    _draw_return(bench, state, Target(agent.state), budget, person)
+
+
+def _draw_return(bench: Bench, state: str, back: Target, budget: str, person: Target) -> None:
+    """What failed goes back while the budget lasts; then, or unmeasured, a person decides."""
+    forgets = (f"{state}.{UNMEASURED}",)
+    bench.edge(state, FAILED, back, charges=budget, spent=person, forgets=forgets)
+    _draw_unmeasured(bench, state, person)
 
 
 def recheck_commands(bench: Bench) -> tuple[Command, ...]:
@@ -194,15 +192,7 @@ def draw_recheck(bench: Bench, gate: Stage, passed: Passing) -> None:
     bench.draft.shown(bench.phase.id, "Failed after the approval", *failures(state))
     budget = bench.budget(state, RECHECKS)
     passed(state, resets=(budget,), forgets=failures(state))
-    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
-        bench.edge(
-            state,
-            exit_,
-            Target(agent.state),
-            charges=budget,
-            spent=bench.failed(agent),
-            forgets=(f"{state}.{other}",),
-        )
+    _draw_return(bench, state, Target(agent.state), budget, bench.failed(agent))
 
 
 def draw_phase_completion(bench: Bench) -> None:
@@ -214,12 +204,5 @@ def draw_phase_completion(bench: Bench) -> None:
     bench.add(state, Check(commands(records)), records[0].place)
     bench.draft.completions[loop] = failures(state)
     bench.edge(state, "passed", Target(next_of=loop), resets=(budget,), forgets=failures(state))
-    for exit_, other in ((FAILED, UNMEASURED), (UNMEASURED, FAILED)):
-        bench.edge(
-            state,
-            exit_,
-            Target(bench.atlas.layouts[loop].first),
-            charges=budget,
-            spent=bench.failed(agent),
-            forgets=(f"{state}.{other}",),
-        )
+    first = Target(bench.atlas.layouts[loop].first)
+    _draw_return(bench, state, first, budget, bench.failed(agent))

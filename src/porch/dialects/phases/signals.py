@@ -44,9 +44,10 @@ def ways_of(
     names = {way.exit.name for way in ways}
     if _revises(layout, agent) and REVISION_COMPLETE not in names:
         ways.append(Way(_exit(REVISION_COMPLETE, "The findings have been dealt with")))
+    required = _required(layout, agent, {way.exit.name for way in ways})
     if not own:
-        ways = _with_completion(ways, agent)
-    ways += _required(layout, agent, {way.exit.name for way in ways})
+        ways = _with_completion(ways, agent, required)
+    ways += required
     return tuple(_with_aliases(ways, layout))
 
 
@@ -126,16 +127,24 @@ def _leads_to(layout: Layout, agent: Stage, target: Target) -> bool:
     return following is not None and following.state == target.state
 
 
-def _with_completion(ways: list[Way], agent: Stage) -> list[Way]:
-    """One exit for all the words that say 'done', unless the file means something else by one."""
-    spoken = {way.exit.name for way in ways} - {COMPLETION[0]}
-    spellings = [name for name in COMPLETION if name not in spoken]
-    if agent.step is not None and agent.step.name not in spoken | set(spellings):
-        spellings.append(agent.step.name)
+def _with_completion(ways: list[Way], agent: Stage, required: list[Way]) -> list[Way]:
+    """One exit for all the words that say 'done', unless the file means something else by one.
+
+    Words are compared without regard to case, as they are when an agent has spoken.
+    """
+    spoken = {way.exit.name.lower() for way in (*ways, *required)} - {COMPLETION[0].lower()}
+    words = (*COMPLETION, agent.step.name) if agent.step is not None else COMPLETION
+    spellings: dict[str, str] = {}
+    for word in words:
+        if word.lower() not in spoken:
+            spellings.setdefault(word.lower(), word)
     found = next((way for way in ways if way.exit.name == COMPLETION[0]), None)
     if found is None:
-        return [*ways, Way(Exit(COMPLETION[0], tuple(spellings), False, "The work is done"))]
-    spelled = replace(found, exit=replace(found.exit, signals=tuple(spellings)))
+        return [
+            *ways,
+            Way(Exit(COMPLETION[0], tuple(spellings.values()), False, "The work is done")),
+        ]
+    spelled = replace(found, exit=replace(found.exit, signals=tuple(spellings.values())))
     return [spelled if way is found else way for way in ways]
 
 

@@ -104,13 +104,14 @@ def _log(word: str, flags: set[str]) -> int | None:
 
 def _records(path: str) -> list | None:  # type: ignore[type-arg]
     """What the journal holds; one that cannot be read is for the slow path to complain about."""
-    import json
+    from porch.adapters import chain
 
     try:
-        with open(path, encoding="utf-8") as file:
-            return [json.loads(line) for line in file if line.endswith("\n")]
-    except (OSError, ValueError):
+        with open(path, "rb") as file:
+            found, trouble = chain.read(file.read())
+    except OSError:
         return None
+    return None if trouble else found.records
 
 
 def _protocol(name: str, flags: set[str]) -> int | None:
@@ -139,7 +140,10 @@ def _picture(where: object, name: str) -> dict | None:  # type: ignore[type-arg]
 
 def _definition_moved(picture: dict) -> bool:  # type: ignore[type-arg]
     """Whether a file of the definition is not what it was; then the slow path looks properly."""
-    for path, size, mtime in picture.get("files", ()):
+    known = picture.get("files")
+    if not known:
+        return True
+    for path, size, mtime in known:
         try:
             found = os.stat(path)
         except OSError:

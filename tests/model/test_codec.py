@@ -1,0 +1,121 @@
+"""Dataclasses as tagged JSON: what goes in comes out, and nothing else is taken for one of ours."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porch.model.codec import Codec
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    name: str
+    count: int = 0
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Twig:
+    kind: Literal["long", "short"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    root: Leaf | Twig
+    leaves: tuple[Leaf, ...] = ()
+    names: tuple[str, ...] = ()
+    by_name: Mapping[str, Leaf] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = True
+    note: str | None = None
+    size: int = field(init=False, compare=False, default=0)
+
+
+CODEC = Codec([Leaf, Twig, Tree])
+
+
+def through_text(value: Any) -> Any:
+    return CODEC.decode(json.loads(json.dumps(CODEC.encode(value))))
+
+
+def test_an_object_is_its_name_and_the_fields_that_differ_from_their_defaults() -> None:
+    assert CODEC.encode(Leaf("a")) == {"is": "Leaf", "name": "a"}
+    assert CODEC.encode(Leaf("a", 2, True)) == {
+        "is": "Leaf",
+        "name": "a",
+        "count": 2,
+        "is_open": True,
+    }
+
+
+def test_containers_of_objects_are_encoded_through_and_through() -> None:
+    assert CODEC.encode([Leaf("a"), {"b": (Leaf("c"), 1)}]) == [
+        {"is": "Leaf", "name": "a"},
+        {"b": [{"is": "Leaf", "name": "c"}, 1]},
+    ]
+
+
+def test_tuples_unions_and_maps_of_objects_come_back_as_they_were() -> None:
+    tree = Tree(
+        Twig("long"),
+        (Leaf("a"), Leaf("b", 1)),
+        ("x", "y"),
+        {"one": Leaf("c")},
+        {"is": "text"},
+        {"list": [1, [2]], "is": "Leaf"},
+        7,
+        "n",
+    )
+    assert through_text(tree) == tree
+    assert CODEC.decode_all([CODEC.encode(tree.root)]) == (tree.root,)
+
+
+def test_what_only_looks_like_one_of_our_objects_is_plain_data() -> None:
+    tree = Tree(Leaf("a"), payload={"is": "Leaf", "name": 1}, value={"is": "Tree"})
+    assert through_text(tree) == tree
+
+
+def test_an_object_inside_plain_data_becomes_the_mapping_of_its_fields() -> None:
+    raw = CODEC.encode(Tree(Leaf("a"), payload={"in": (Leaf("b"),)}))
+    assert raw["payload"] == {"in": [{"name": "b", "count": 0, "is_open": False}]}
+
+
+@pytest.mark.parametrize("value", [0, 1, True, False, 1.0, None, "", [], {}])
+def test_a_number_does_not_come_back_as_a_claim(value: Any) -> None:
+    back = through_text(Tree(Leaf("a"), value=value)).value
+    assert back == value
+    assert isinstance(back, bool) is isinstance(value, bool)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(KeyError):
+        CODEC.decode({"is": "Bush"})
+
+
+def test_a_class_of_the_same_name_from_elsewhere_is_not_ours() -> None:
+    @dataclass(frozen=True)
+    class Other:
+        name: str
+
+    Other.__name__ = "Leaf"
+    other = Other("a")
+    assert CODEC.encode(other) is other
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("is"), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text() | st.just("is"), json_values), st.text(), st.integers())
+def test_any_payload_survives(payload: dict[str, Any], name: str, count: int) -> None:
+    tree = Tree(Leaf(name, count), payload=payload, value=payload)
+    assert through_text(tree) == tree
