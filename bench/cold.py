@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench import story
 from bench.measure import Result, ratio
-from porch.adapters import compiled, library
+from porch.adapters import compiled, library, payloads
 from porch.adapters.journal import Journal
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
@@ -94,12 +94,10 @@ def _repository(root: Path) -> Path:
     _run("git", "init", "--quiet", root)
     directory = root / ".git" / "porch" / "runs" / story.RUN
     path = story.written(str(directory), RECORDS)
-    definition = story.spider()
-    store = directory / "payloads"
-    store.mkdir()
-    (store / library.digest(definition)).write_bytes(library.canonical(definition))
-    files = library.load(os.path.join(library.PACKAGED, "spider", "protocol.json")).files
-    compiled.keep_stamps(str(directory), files)
+    loaded = library.load(os.path.join(library.PACKAGED, "spider", "protocol.json"))
+    definition = loaded.demand()
+    payloads.put(str(directory / "payloads"), library.canonical(definition))
+    compiled.keep_stamps(str(directory), loaded.digest, loaded.files)
     journal, found = Journal.open(path)
     with journal:
         state = fold(State(), decode_all(found.records))

@@ -38,8 +38,7 @@ def results(place: Path) -> list[Result]:
 def _run(place: Path, records: int) -> story.Story:
     directory = place / ".git" / "porch" / "runs" / story.RUN
     story.written(str(directory), records)
-    run, _, _ = story.reopened(str(place), str(directory))
-    return run
+    return story.reopened(str(place), str(directory))
 
 
 def _against_bare(run: story.Story, bare: Bare) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import assert_never
 
 from porch.adapters import chain, library
@@ -14,6 +15,7 @@ from porch.machine.records import Record, decode_all
 from porch.machine.state import Decision, InHand, State
 from porch.machine.wanted import wanted
 from porch.model.definition import Definition
+from porch.runtime import payloading
 from porch.runtime.book import Book, Moves, PicturesPort
 from porch.runtime.clock import Clock
 from porch.runtime.pictures import Pictures
@@ -56,9 +58,10 @@ class Story:
         state: State,
         journal: Journal | Unsynced,
         pictures: PicturesPort,
+        slim: Callable[[f.Fact], f.Fact] = lambda fact: fact,
     ):
         self.journal = journal
-        self.book = Book(definition, state, journal, pictures, Clock(), lambda _: definition)
+        self.book = Book(definition, state, journal, pictures, Clock(), lambda _: definition, slim)
         self.queue = Queue({e.AGENT_SLOT: 4})
         self.queue.load(definition.protocol, state)
         self._open: dict[str, e.Request] = {}
@@ -200,10 +203,11 @@ def written(directory: str, records: int) -> str:
     return path
 
 
-def reopened(root: str, directory: str) -> tuple[Story, Journal, Pictures]:
+def reopened(root: str, directory: str) -> Story:
     """The run that `written` left, with the journal and the pictures that a runner has."""
     journal, found = Journal.open(os.path.join(directory, "journal.jsonl"))
     state = fold(State(), decode_all(found.records))
     pictures = Pictures(root, directory, journal, Clock())
     pictures.keep_edits(state)
-    return Story(spider(), state, journal, pictures), journal, pictures
+    slim = partial(payloading.slim, os.path.join(directory, "payloads"))
+    return Story(spider(), state, journal, pictures, slim)

@@ -93,6 +93,16 @@ def test_a_number_does_not_come_back_as_a_claim(value: Any) -> None:
     assert isinstance(back, bool) is isinstance(value, bool)
 
 
+class Word(str):
+    """Text of a kind of its own, as a dialect's reader may give."""
+
+    __slots__ = ()
+
+
+def test_a_value_that_json_itself_knows_is_left_to_it() -> None:
+    assert through_text(Tree(Leaf("a"), value=Word("x"))).value == "x"
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(KeyError):
         CODEC.decode({"is": "Bush"})

@@ -1,7 +1,7 @@
 """The log that people read: what each record meant, in the words of the status file."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from porch.machine import facts as f
 from porch.machine import moves as m
@@ -71,6 +71,8 @@ def _of_loss(
             return "interrupted", {"effect": effect}
         case f.EffectStopped(effect=effect):
             return "stopped", {"effect": effect}
+        case _:
+            assert_never(fact)
 
 
 def _of_run(
@@ -85,6 +87,8 @@ def _of_run(
             return "repaired", {"kept": kept, "lost_bytes": lost}
         case f.StatusEdited(aside=aside):
             return "status_edited", {"aside": aside}
+        case _:
+            assert_never(fact)
 
 
 def _of_work(
@@ -100,6 +104,8 @@ def _of_work(
             return "review", {"model": effect_parts(effect)[2], "verdict": verdict}
         case f.CheckEnded(effect=effect, result=result):
             return "check", {"check": effect_parts(effect)[2], "result": result}
+        case _:
+            assert_never(fact)
 
 
 def _of_wish(fact: f.WishTaken | f.WishRefused) -> tuple[str, dict[str, Any]]:

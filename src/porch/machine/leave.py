@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from porch.machine import moves as m
 from porch.machine.facts import Item, Payload
@@ -84,6 +85,8 @@ def _holds(leaving: Leaving, guard: Guard) -> bool:
         case "has":
             named = payload or {}
             return any(guard.value in named.get(key, ()) for key in ("failed", "unmeasured"))
+        case _:
+            assert_never(guard.test)
 
 
 def budget_key(standing: Standing, budget: str) -> str:

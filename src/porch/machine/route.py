@@ -148,6 +148,8 @@ def _measured(
             return (m.Marked(standing.position, f"review/{hand.name}", review_of(fact)),)
         case f.FeedbackWritten(path=path):
             return judged(protocol, state, standing, path)
+        case _:
+            assert_never(fact)
 
 
 def _lost(
@@ -164,6 +166,8 @@ def _lost(
             return interrupted(protocol, state, standing, hand, fact)
         case f.EffectStopped():
             return ()
+        case _:
+            assert_never(fact)
 
 
 def _committed(

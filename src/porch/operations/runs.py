@@ -105,6 +105,8 @@ def resume(where: Where, name: str, wanted: Wanted, manner: Manner, watch: Watch
                 code="other-protocol",
             )
         if state.outcome:
+            # A wish that was left too late is still answered, and one that is known goes.
+            found.drain()
             watch.notice(f"{name} is already {state.outcome}; nothing was changed")
             return Driven(name, "ended", state)
         takeover.refuse_elsewhere(found.raws, state, wanted.take_over)

@@ -15,12 +15,14 @@ LONG = 512
 CLIP = 200
 # What agents, people and checks wrote; names and identities always travel inside.
 _LONG_KEYS = frozenset(("text", "reason", "report", "summary", "findings"))
+# Asked of every fact, and json.dumps would make an encoder each time.
+_to_text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def slim(directory: str, fact: Fact) -> Fact:
     """The fact as it is journalled: small ones as they are, long texts of large ones by hash."""
     encoded = CODEC.encode(fact)
-    if len(json.dumps(encoded, ensure_ascii=False)) <= INSIDE:
+    if len(_to_text(encoded)) <= INSIDE:
         return fact
     slimmed: Fact = CODEC.decode(_slim(directory, encoded))
     return slimmed

@@ -11,6 +11,7 @@ from typing import Any
 
 from porch import __version__
 from porch.errors import EXIT_BUG, EXIT_INPUT, EXIT_INTERRUPTED, OutsideError, PorchError
+from porch.views.text import printable
 
 Args = argparse.Namespace
 
@@ -53,7 +54,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> Any:
-        sys.stderr.write(f"error[usage]: {message}\n  fix: see `{self.prog} --help`\n")
+        said = printable(message)
+        sys.stderr.write(f"error[usage]: {said}\n  fix: see `{self.prog} --help`\n")
         raise SystemExit(EXIT_INPUT)
 
 
@@ -61,13 +63,27 @@ def main(program: str, commands: Sequence[Command], argv: Sequence[str]) -> int:
     """Read arguments, call one verb, show one view."""
     parser = _parser(program, commands)
     try:
-        args = parser.parse_args(list(argv))
+        args, late = parser.parse_known_args(list(argv))
+        _place(parser, args, late)
     except SystemExit as left:
         return int(left.code or 0)
     if not hasattr(args, "command"):
         parser.print_help()
         return EXIT_INPUT
     return _bounded(args)
+
+
+def _place(parser: argparse.ArgumentParser, args: Args, late: list[str]) -> None:
+    """argparse takes an argument that may be left out for missing once a flag stands before it."""
+    front = late[: late.index("--")] if "--" in late else late
+    words = [word for word in late if word != "--"]
+    known: Sequence[Argument] = getattr(getattr(args, "command", None), "arguments", ())
+    free = [a.names[0] for a in known if a.options.get("nargs") == "?"]
+    free = [name for name in free if not getattr(args, name)]
+    if any(word.startswith("-") for word in front) or len(words) > len(free):
+        parser.error(f"unrecognized arguments: {' '.join(late)}")
+    for name, word in zip(free, words, strict=False):
+        setattr(args, name, word)
 
 
 def _parser(program: str, commands: Sequence[Command]) -> argparse.ArgumentParser:
@@ -125,9 +141,9 @@ def _bounded(args: Args) -> int:
 
 
 def _show(view: View, as_json: bool) -> None:
-    if as_json:
+    if as_json and view.data is not None:
         print(json.dumps(view.data, ensure_ascii=False, indent=2))
-    elif view.text:
+    elif view.text and not as_json:
         print(view.text, end="" if view.text.endswith("\n") else "\n")
     sys.stdout.flush()
 
@@ -136,7 +152,7 @@ def _complain(error: PorchError, as_json: bool) -> int:
     if as_json:
         findings = [finding.as_json() for finding in error.findings]
         print(json.dumps({"error": {"exit": error.exit_code, "findings": findings}}, indent=2))
-    sys.stderr.write(f"{error}\n")
+    sys.stderr.write(f"{printable(str(error))}\n")
     return error.exit_code
 
 

@@ -35,6 +35,10 @@ def _inputs(pairs: list[str]) -> dict[str, str]:
 
 
 def _wanted(args: Args, protocol: str = "") -> Wanted:
+    for what in ("subject", "title"):
+        # Left out is one thing, given as nothing another: a variable of the caller was empty.
+        if getattr(args, what, None) == "":
+            raise UsageError(f"the {what} is empty", fix="give one, or leave it out")
     return Wanted(
         protocol=protocol,
         subject=getattr(args, "subject", "") or "",
@@ -90,7 +94,7 @@ COMMANDS = (
         _run,
         (
             arg("protocol", help="a protocol by name; see `porch protocols list`"),
-            arg("subject", nargs="?", default="", help="what the run is about: an id or a file"),
+            arg("subject", nargs="?", help="what the run is about: an id or a file"),
             arg("--title", help="the title of a new project"),
             arg("--input", action="append", metavar="K=V", help="an input of the protocol"),
             arg(

@@ -25,12 +25,21 @@ _EVERY_S = 0.5
 def _status(args: Args) -> View:
     where = places.find(os.getcwd())
     view = _status_view(where, args.id)
+    shown = None
     while args.watch:
-        sys.stdout.write("\x1b[2J\x1b[H" if sys.stdout.isatty() else "")
-        print(view.text, flush=True)
+        # A pipe gets a line only when there is news; a terminal is drawn anew in any case.
+        if view != shown or sys.stdout.isatty():
+            _redraw(view, args.json)
+        shown = view
         time.sleep(_EVERY_S)
         view = _status_view(where, args.id)
     return view
+
+
+def _redraw(view: View, as_json: bool) -> None:
+    front = "\x1b[2J\x1b[H" if sys.stdout.isatty() and not as_json else ""
+    text = json.dumps(view.data, ensure_ascii=False) if as_json else view.text
+    print(front + text, flush=True)
 
 
 def _status_view(where: places.Where, word: str) -> View:
