@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -57,6 +58,7 @@ class Driver:
         self._on_idle = on_idle
         self._facts: asyncio.Queue[f.EffectFact] = asyncio.Queue()
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stopping: set[str] = set()
         self._turns_at_start = book.state.turns
         self._leaving = False
 
@@ -96,8 +98,14 @@ class Driver:
         for hand in record.begun:
             self._start(self._queue.take(hand))
         for effect in self._queue.unwanted & self._tasks.keys():
-            self._tasks[effect].cancel()
+            self._stop(effect)
         return record
+
+    def _stop(self, effect: str) -> None:
+        """Once: a second cancel would interrupt the stopping of the effect's processes."""
+        if effect not in self._stopping:
+            self._stopping.add(effect)
+            self._tasks[effect].cancel()
 
     def _choose(self, definition: Definition, moved: State, moves: Moves) -> Iterable[InHand]:
         self._queue.refresh(definition.protocol, moved, moves)
@@ -120,6 +128,7 @@ class Driver:
 
     def _over(self, effect: str, task: "asyncio.Task[None]") -> None:
         self._tasks.pop(effect, None)
+        self._stopping.discard(effect)
         if task.cancelled():
             # Stopped before its first step, it could not tell so itself.
             self._facts.put_nowait(f.EffectStopped(effect))
@@ -134,6 +143,8 @@ class Driver:
             fact = f.EffectFailed(request.id, error.code, "; ".join(_texts(error)))
         except OSError as error:
             fact = f.EffectFailed(request.id, "outside", str(error))
+        except Exception as error:  # noqa: BLE001 - a defect of ours must not leave a run hanging
+            fact = f.EffectFailed(request.id, "bug", _told(error), hopeless=True)
         self._facts.put_nowait(fact)
 
     def _rest(self) -> Rest | None:
@@ -152,14 +163,19 @@ class Driver:
         """Stop everything in hand and journal that it was stopped, before anybody reuses it."""
         self._leaving = True
         while self._tasks:
-            for task in list(self._tasks.values()):
-                task.cancel()
+            for effect in list(self._tasks):
+                self._stop(effect)
             await asyncio.gather(*list(self._tasks.values()), return_exceptions=True)
             await asyncio.sleep(0)
         with contextlib.suppress(PorchError):
             # A disk that refuses ends us; what stays unsettled is settled by whoever takes over.
             while not self._facts.empty():
                 self.record(self._facts.get_nowait())
+
+
+def _told(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
 
 
 def _texts(error: PorchError) -> list[str]:

@@ -6,6 +6,7 @@ import time
 from porch.adapters import atomic
 from porch.adapters.agents.base import Outcome, Turn
 from porch.adapters.follow import head_and_tail
+from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
 from porch.machine.verdicts import read_verdict
@@ -23,7 +24,11 @@ async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
     began = time.monotonic()
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
-    outcome = await turns.take(world, _turn(world, effect), wall, 0)
+    try:
+        outcome = await turns.take(world, _turn(world, effect), wall, 0)
+    except (PorchError, OSError) as error:
+        # A reviewer that cannot even be started must not keep the others from being heard.
+        return judged(effect.id, Outcome("crashed", detail=str(error)))
     if isinstance(outcome, turns.Stopped):
         return f.EffectStopped(effect.id, outcome.usd, outcome.tokens)
     return judged(effect.id, outcome, round(time.monotonic() - began, 3))
