@@ -102,10 +102,13 @@ class Rig:
 
     def tell(self, fact: f.Fact) -> Record:
         """One fact becomes one record, with what begins because of it."""
+        return self.record(fact, route(self.protocol, self.state, fact))
+
+    def record(self, fact: f.Fact, moves: tuple[m.Move, ...]) -> Record:
+        """A record whose moves the test itself decides."""
         seq = self.state.seq + 1
         hours, seconds = divmod(seq, 3600)
         at = f"2026-01-01T{hours:02}:{seconds // 60:02}:{seconds % 60:02}Z"
-        moves = route(self.protocol, self.state, fact)
         moved = evolve(self.state, Record(seq, at, fact, moves))
         self._index(moved, sorted(touched(self.protocol, moved, moves)))
         record = Record(seq, at, fact, moves, tuple(self._beginning(moved)))

@@ -1,9 +1,15 @@
 """A repository and somebody who types commands in it."""
 
+import fcntl
 import json
 import os
+import re
+import select
+import struct
 import subprocess
 import sys
+import termios
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +23,7 @@ from porch.surfaces.cli.command import main
 from porch.surfaces.cli.porch import COMMANDS
 
 PORCH = (sys.executable, "-c", "from porch.surfaces.cli.dispatch import porch; exit(porch())")
+ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\nbuild = "true"\ntest = "true"\n'
 
 
@@ -67,7 +74,9 @@ class Desk:
             timeout=60,
             check=False,
         )
-        assert code in (None, done.returncode), f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+        assert code in (None, done.returncode), (
+            f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+        )
         return Said(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[str]:
@@ -83,6 +92,17 @@ class Desk:
         )
         self._started.append(process)
         return process
+
+    def wait_for(self, happened: Callable[[], object], seconds: float = 40) -> None:
+        end = time.monotonic() + seconds
+        while not happened():
+            assert time.monotonic() < end, "it never happened"
+            time.sleep(0.03)
+
+    def wait_for_turn(self, effect: str, run: str) -> None:
+        """Until the process of a turn has said something."""
+        file = self.turn(effect, run) / "transcript.jsonl"
+        self.wait_for(lambda: file.exists() and file.stat().st_size)
 
     def clear(self) -> None:
         for process in self._started:
@@ -134,7 +154,9 @@ class Desk:
     def entered(self, run: str = "0001-x") -> list[str]:
         """All places in the order in which the run came to them, without visits."""
         moves = [move for record in self.records(run) for move in record["moves"]]
-        went = [m.get("position", m.get("outcome")) for m in moves if m["is"] in ("Entered", "Ended")]
+        went = [
+            m.get("position", m.get("outcome")) for m in moves if m["is"] in ("Entered", "Ended")
+        ]
         return [str(place).rpartition("#")[0] or str(place) for place in went]
 
     def started(self, kind: str = "agent", run: str = "0001-x") -> list[str]:
@@ -149,14 +171,19 @@ class Desk:
 
     def prompt(self, effect: str, run: str = "0001-x") -> str:
         """The prompt that was given with an effect, such as `specify:draft#1/agent/specify/0`."""
+        return (self.turn(effect, run) / "prompt.md").read_text()
+
+    def turn(self, effect: str, run: str = "0001-x") -> Path:
         safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in effect)
-        return (self.run_dir(run) / "turns" / safe / "prompt.md").read_text()
+        return self.run_dir(run) / "turns" / safe
 
     def prompts(self, run: str = "0001-x") -> list[str]:
         """The prompts of all agent turns, in order."""
         return [self.prompt(effect, run) for effect in self.started("agent", run)]
 
-    def bytes(self, run: str = "0001-x", project: str = "codev/projects/0001-x") -> tuple[bytes, ...]:
+    def bytes(
+        self, run: str = "0001-x", project: str = "codev/projects/0001-x"
+    ) -> tuple[bytes, ...]:
         """Everything of a run that a notice must not change."""
         files = (
             self.run_dir(run) / "journal.jsonl",
@@ -164,6 +191,70 @@ class Desk:
             self.root / project / "status.yaml",
         )
         return tuple(file.read_bytes() for file in files)
+
+
+class Terminal:
+    """A process on a terminal of its own, with somebody in front of it."""
+
+    def __init__(self, command: tuple[str, ...], cwd: Path, rows: int = 24, columns: int = 80):
+        self._master, slave = os.openpty()
+        self._slave = slave
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        self.process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "TERM": "xterm-256color", "TMPDIR": str(cwd.parent)},
+            # Only a terminal of its own sends the process Ctrl-C.
+            preexec_fn=lambda: os.login_tty(os.dup(slave)),  # noqa: PLW1509 - we have no threads
+        )
+        self.raw = b""
+        self._read = 0
+
+    @property
+    def text(self) -> str:
+        return ESCAPES.sub("", self.raw.decode("utf-8", "replace")).replace("\r", "")
+
+    @property
+    def after(self) -> list[Any]:
+        return termios.tcgetattr(self._slave)
+
+    def until(self, text: str, seconds: float = 40) -> None:
+        """Read on until this has been shown behind what was waited for before."""
+        end = time.monotonic() + seconds
+        start = self._read
+        while text not in self.text[start:]:
+            assert time.monotonic() < end, f"never saw {text!r} in:\n{self.text[start:][-2000:]}"
+            self._more(0.2)
+        self._read = self.text.index(text, start) + len(text)
+
+    def _more(self, seconds: float) -> None:
+        if select.select([self._master], [], [], seconds)[0]:
+            self.raw += os.read(self._master, 65536)
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def leave(self, seconds: float = 40) -> int:
+        end = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < end, f"still there after:\n{self.text[-2000:]}"
+            self._more(0.1)
+        self._more(0.1)
+        return self.process.returncode
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._master)
+        os.close(self._slave)
+
+
+Open = Callable[..., Terminal]
 
 
 @pytest.fixture
@@ -216,3 +307,16 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     return put
+
+
+@pytest.fixture
+def open_(desk: Desk) -> Iterator[Open]:
+    opened: list[Terminal] = []
+
+    def run(*words: str, **size: int) -> Terminal:
+        opened.append(Terminal((*PORCH, *words), desk.root, **size))
+        return opened[-1]
+
+    yield run
+    for terminal in opened:
+        terminal.close()

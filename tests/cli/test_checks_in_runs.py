@@ -22,7 +22,7 @@ def results(desk: "Desk", run: str = "0001-x") -> list[tuple[str, str]]:
 @pytest.mark.req("F-021", "F-022", "F-023", "F-024", "F-025", "F-026", "P-165")
 def test_checks_are_shell_in_the_workspace_with_names_in_their_environment(desk: "Desk") -> None:
     desk.write("codev/specs/0001-a.md", "# A spec\n")
-    title = "It's \"big\" & costs $HOME; `id`"
+    title = 'It\'s "big" & costs $HOME; `id`'
     phase = {
         "id": "build",
         "checks": {
@@ -173,7 +173,7 @@ def test_completion_checks_run_once_at_the_end_of_every_plan_phase(desk: "Desk")
         code=0,
     )
     assert (desk.root.parent / "home/seen").read_text() == "phase_1\nphase_2\n"
-    assert [p for p in desk.entered() if "plan" == p or "review" == p] == ["plan", "review"]
+    assert [p for p in desk.entered() if p == "plan" or p == "review"] == ["plan", "review"]
     assert [p for p in desk.entered() if p.startswith("implement:phase_")] == [
         "implement:phase_1",
         "implement:phase_completion:phase_1",
@@ -218,7 +218,9 @@ def test_a_check_over_its_time_is_killed_with_all_it_started(desk: "Desk") -> No
     assert "begun" in report
     import subprocess
 
-    left = subprocess.run(["pgrep", "-f", "sleep 613[12]"], capture_output=True, text=True, check=False)
+    left = subprocess.run(
+        ["pgrep", "-f", "sleep 613[12]"], capture_output=True, text=True, check=False
+    )
     assert left.stdout == ""
 
 

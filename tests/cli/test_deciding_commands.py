@@ -159,8 +159,7 @@ def test_an_agent_cannot_approve_its_own_gate(desk: "Desk") -> None:
     first = {**WRITE, "gate": {"name": "ready", "next": "again"}}
     script = {"ready": [{"approve": True}]}
     desk.begin(first, reject, agents=agents, decisions=script, code=3)
-    turn = desk.run_dir() / "turns" / "again_1_agent_again_0" / "transcript.jsonl"
-    text = turn.read_text()
+    text = (desk.turn("again#1/agent/again/0") / "transcript.jsonl").read_text()
     assert text.count("only people decide") == 2, text
 
 

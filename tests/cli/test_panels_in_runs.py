@@ -12,13 +12,13 @@ NO = {"verdict": "REQUEST_CHANGES", "summary": "Too vague", "findings": ["No lim
 YES = {"verdict": "APPROVE", "summary": "Good"}
 
 
-def specify(signal: str = "SPEC_DRAFTED", **panel: Any) -> dict[str, Any]:
+def specify(**panel: Any) -> dict[str, Any]:
     return {
         "id": "specify",
         "name": "Specify",
         "artifact": "spec.md",
         "substates": ["draft", "consult", "revise"],
-        "signals": {signal: "specify:consult"},
+        "signals": {"SPEC_DRAFTED": "specify:consult"},
         "consultation": {
             "on": "consult",
             "models": MODELS,
@@ -98,7 +98,7 @@ def test_after_the_last_round_a_person_sees_the_open_findings(
 def test_revision_complete_leads_to_another_round_and_a_rejected_gate_too(
     desk: "Desk", agree: bool
 ) -> None:
-    plan = {**specify("PLAN_DRAFTED", models=["codex"], next="plan:revise"), "id": "plan"}
+    plan = {**specify(models=["codex"], next="plan:revise"), "id": "plan"}
     plan["signals"] = {"PLAN_DRAFTED": "plan:consult"}
     answers = {"plan:revise": [{"signal": "REVISION_COMPLETE"}]}
     reviews = {"plan:consult": {"codex": [YES] if agree else [NO, YES]}}

@@ -109,7 +109,9 @@ def test_the_packaged_protocols_lint_clean(desk: "Desk", file: str) -> None:
     assert desk.porch("protocols", "lint", path, "--json").json == {"findings": []}
 
 
-def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(desk: "Desk") -> None:
+def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(
+    desk: "Desk",
+) -> None:
     from jsonschema import Draft202012Validator
 
     schema = desk.porch("protocols", "schema", "--json").json
@@ -123,7 +125,9 @@ def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(d
 
 
 def test_plan_phases_by_headings(desk: "Desk") -> None:
-    plan = "# Plan\n\n## Phases\n\n### Phase 2: API\n- POST\n- GET\n\n### Phase 1: Schema\n- users\n"
+    plan = (
+        "# Plan\n\n## Phases\n\n### Phase 2: API\n- POST\n- GET\n\n### Phase 1: Schema\n- users\n"
+    )
     desk.write("plan.md", plan)
     told = desk.porch("plan", "phases", "plan.md", "--json").json
     assert list(told) == ["reading", "phases", "findings"]

@@ -1,5 +1,6 @@
 """run and resume: how a run begins, rests, goes on, and what never begins one."""
 
+import fcntl
 import json
 import os
 import signal
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
 
 TWO: tuple[dict[str, Any], ...] = ({"id": "one"}, {"id": "two"})
 GATED: dict[str, Any] = {"id": "one", "gate": {"name": "go", "next": "two"}}
-
-
-def wait_for(happened: Any, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.03)
 
 
 @pytest.mark.req("P-053", "P-090", "P-190", "P-191", "P-211", "F-063")
@@ -93,7 +87,7 @@ def test_run_as_json_is_one_object_on_stdout(desk: "Desk") -> None:
 def test_wait_stays_until_somebody_approves_from_another_process(desk: "Desk") -> None:
     desk.protocol("p", GATED, TWO[1])
     runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--wait")
-    wait_for(lambda: "pending" in desk.porch("pending", "--hook", code=None).out)
+    desk.wait_for(lambda: "pending" in desk.porch("pending", "--hook", code=None).out)
     time.sleep(0.3)
     assert runner.poll() is None
     desk.porch("approve", "1", "go")
@@ -108,7 +102,7 @@ def test_a_second_runner_is_refused_and_told_who_is_at_work(desk: "Desk") -> Non
     script = desk.script(agents={"one": [{"hang": True}]})
     words = ("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
     runner = desk.start(*words)
-    wait_for(lambda: (desk.run_dir("1-x") / "lock").exists() and desk.started("agent", "1-x"))
+    desk.wait_for_turn("one#1/agent/one/0", "1-x")
     before = (desk.run_dir("1-x") / "journal.jsonl").read_bytes()
     refused = desk.porch(*words, code=4)
     assert f"already running (porch run, pid {runner.pid}, since " in refused.err
@@ -119,24 +113,13 @@ def test_a_second_runner_is_refused_and_told_who_is_at_work(desk: "Desk") -> Non
 @pytest.mark.req("P-156")
 def test_a_wish_that_nobody_takes_is_delivered_and_said_so_after_5_seconds(desk: "Desk") -> None:
     desk.begin(GATED, TWO[1], code=3)
-    holder = subprocess.Popen(
-        [
-            "python3",
-            "-c",
-            "import fcntl,sys,time; f=open(sys.argv[1],'r+'); fcntl.flock(f,2); print(1,flush=True);"
-            "time.sleep(60)",
-            str(desk.run_dir() / "lock"),
-        ],
-        stdout=subprocess.PIPE,
-    )
-    assert holder.stdout is not None
-    holder.stdout.readline()
+    holder = os.open(desk.run_dir() / "lock", os.O_RDWR)
+    fcntl.flock(holder, fcntl.LOCK_EX)
     began = time.monotonic()
     said = desk.porch("approve", "1", "go", code=4)
     assert 4.5 < time.monotonic() - began < 10
     assert "delivered, not yet taken: 0001-x is held" in said.err
-    holder.kill()
-    holder.communicate()
+    os.close(holder)
     desk.porch("resume", "1")  # the wish was waiting for us
     assert desk.facts("WishTaken")[0]["wish"]["exit"] == "approved"
 
@@ -148,8 +131,7 @@ def test_a_killed_run_is_as_it_was_and_resume_calls_the_agent_again(desk: "Desk"
     script = desk.script(agents={"two": [hang]})
     words = ("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
     runner = desk.start(*words)
-    wait_for(lambda: (desk.run_dir("1-x") / "turns/two_1_agent_two_0/transcript.jsonl").exists())
-    wait_for(lambda: (desk.run_dir("1-x") / "turns/two_1_agent_two_0/transcript.jsonl").read_text())
+    desk.wait_for_turn("two#1/agent/two/0", "1-x")
     runner.send_signal(signal.SIGKILL)
     runner.wait()
     assert "two#1" in desk.porch("status", "1").out
@@ -164,7 +146,7 @@ def test_an_interrupted_run_stops_its_agents_and_exits_130(desk: "Desk", number:
     desk.protocol("p", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
     runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
-    wait_for(lambda: (desk.run_dir("1-x") / "turns/one_1_agent_one_0/transcript.jsonl").exists())
+    desk.wait_for_turn("one#1/agent/one/0", "1-x")
     runner.send_signal(number)
     out, _ = runner.communicate(timeout=30)
     assert runner.returncode == 130, out
@@ -177,7 +159,7 @@ def test_whoever_reads_during_a_run_sees_a_whole_status(desk: "Desk") -> None:
     desk.protocol("p", *({"id": f"phase{n}"} for n in range(6)))
     runner = desk.start("run", "p", "1", "--title", "x", "--no-claude")
     path = desk.root / "codev/projects/1-x/status.yaml"
-    wait_for(path.exists)
+    desk.wait_for(path.exists)
     states: set[str] = set()
     while runner.poll() is None:
         text = path.read_text()
@@ -226,7 +208,7 @@ def test_nothing_that_a_run_starts_has_more_rights_than_its_caller(desk: "Desk")
     """No new privileges anywhere below: the ids of every process stay those of the caller."""
     look = "cat /proc/self/status | grep -E '^(Uid|Gid|CapEff|CapPrm):'"
     desk.begin(
-        {"id": "one", "checks": {"who": f"{look} > \"$HOME/check\""}},
+        {"id": "one", "checks": {"who": f'{look} > "$HOME/check"'}},
         agents={"one": [{"run": ["sh", "-c", f"{look} > {desk.root.parent}/home/agent"]}]},
         code=0,
     )
@@ -238,8 +220,25 @@ def test_nothing_that_a_run_starts_has_more_rights_than_its_caller(desk: "Desk")
 @pytest.mark.parametrize(
     "name",
     [
-        "", "..", "../up", "a/b", "a\\b", ".git", ".gitx", "a\x1b[2J", "a\nb", "a b", "-x y", "é" * 3,
-        "x" * 65, "~", "$HOME", "a..b", "con:aux", "\u202e0001", ".hidden",
+        "",
+        "..",
+        "../up",
+        "a/b",
+        "a\\b",
+        ".git",
+        ".gitx",
+        "a\x1b[2J",
+        "a\nb",
+        "a b",
+        "-x y",
+        "é" * 3,
+        "x" * 65,
+        "~",
+        "$HOME",
+        "a..b",
+        "con:aux",
+        "\u202e0001",
+        ".hidden",
     ],
 )
 def test_an_id_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
@@ -251,7 +250,8 @@ def test_an_id_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
 
 
 @pytest.mark.parametrize(
-    "title", ["", "  ", "..", "a/b", "a\\b", "a\x00b"[:1] + "\x1b]0;x\x07", "a\nb", "...", "../x", "\x7f"]
+    "title",
+    ["", "  ", "..", "a/b", "a\\b", "a\x00b"[:1] + "\x1b]0;x\x07", "a\nb", "...", "../x", "\x7f"],
 )
 def test_a_title_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
     desk: "Desk", title: str
@@ -302,7 +302,8 @@ def test_a_broken_script_names_its_line_and_begins_nothing(desk: "Desk") -> None
 
 
 def test_a_broken_protocol_names_every_place_and_begins_nothing(desk: "Desk") -> None:
-    text = '{\n  "name": "p",\n  "phases": [\n    {"id": "one", "gaet": "x", "transition": {"on_complete": "nowhere"}}\n  ]\n}\n'
+    phase = '{"id": "one", "gaet": "x", "transition": {"on_complete": "nowhere"}}'
+    text = f'{{\n  "name": "p",\n  "phases": [\n    {phase}\n  ]\n}}\n'
     desk.write("codev/protocols/p/protocol.json", text)
     said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", code=2)
     assert "protocol.json:4:19" in said.err  # the unknown key

@@ -145,7 +145,9 @@ def test_log_follow_as_json_is_a_record_a_line(asked: "Desk") -> None:
     assert [json.loads(line) for line in said.out.splitlines()] == asked.records()
 
 
-@pytest.mark.parametrize("words", [["status", "--watch"], ["status", "1", "--watch"], ["log", "1", "--follow"]])
+@pytest.mark.parametrize(
+    "words", [["status", "--watch"], ["status", "1", "--watch"], ["log", "1", "--follow"]]
+)
 def test_watching_ends_with_ctrl_c_and_130(asked: "Desk", words: list[str]) -> None:
     watcher = asked.start(*words)
     assert watcher.stdout is not None

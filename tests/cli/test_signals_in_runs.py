@@ -42,7 +42,9 @@ def test_the_last_legal_signal_of_the_final_message_moves_the_run(desk: "Desk") 
         {"final": "`<signal>FIRST_DONE</signal>` is what I would say."},
     ],
 )
-def test_a_signal_in_tools_code_or_quotes_is_not_meant(desk: "Desk", answer: dict[str, Any]) -> None:
+def test_a_signal_in_tools_code_or_quotes_is_not_meant(
+    desk: "Desk", answer: dict[str, Any]
+) -> None:
     desk.begin(FIRST, SECOND, agents={"first": [answer]}, code=3)
     assert "second" not in desk.entered()
 
@@ -139,9 +141,20 @@ def test_control_characters_of_an_agent_never_reach_the_terminal(desk: "Desk") -
     nasty = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202egnp.exe\x00"
     answer = {"say": nasty, "signal": "BLOCKED", "reason": nasty}
     said = desk.begin(FIRST, SECOND, agents={"first": [answer]}, code=3)
-    shown = [said.all, *(desk.porch(*words).all for words in (
-        ("status",), ("status", "1"), ("pending",), ("pending", "--hook"), ("log", "1"),
-        ("explain", "1"), ("next", "1"),
-    ))]
+    shown = [
+        said.all,
+        *(
+            desk.porch(*words).all
+            for words in (
+                ("status",),
+                ("status", "1"),
+                ("pending",),
+                ("pending", "--hook"),
+                ("log", "1"),
+                ("explain", "1"),
+                ("next", "1"),
+            )
+        ),
+    ]
     for text in shown:
         assert not set(text) & set("\x00\x07\x1b\x9b\u202e"), text

@@ -1,7 +1,6 @@
 """stop, resume, rollback, replan, upgrade, repair, next, done, check."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,7 +46,7 @@ def test_stop_ends_the_agent_of_a_live_run_and_resume_calls_it_again(desk: "Desk
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"tries": [{"hang": True}, {"say": "now"}]}]})
     runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", slow)
-    wait_for(lambda: (desk.run_dir("1-x") / "turns").exists() and _sessions(desk, "1-x"))
+    desk.wait_for_turn("only#1/agent/only/0", "1-x")
     said = desk.porch("stop", "1")
     assert "is stopped" in said.out
     out, _ = runner.communicate(timeout=20)
@@ -55,19 +54,6 @@ def test_stop_ends_the_agent_of_a_live_run_and_resume_calls_it_again(desk: "Desk
     assert "agent only was stopped" in out
     assert desk.porch("resume", "1").out.rstrip().splitlines()[-1].startswith("1-x is complete")
     assert len(desk.started("agent", "1-x")) == 2
-
-
-def _sessions(desk: "Desk", run: str) -> list[Path]:
-    return [p for p in (desk.run_dir(run) / "turns").glob("*/transcript.jsonl") if p.stat().st_size]
-
-
-def wait_for(happened: Any, seconds: float = 30) -> None:
-    import time
-
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
 
 
 def test_rollback_goes_back_and_voids_what_lay_after(desk: "Desk") -> None:
@@ -111,7 +97,12 @@ def test_rollback_into_a_plan_phase(desk: "Desk") -> None:
     phases = desk.status()["phases"]
     assert [phase["status"] for phase in phases.values()] == ["complete", "in_progress", "pending"]
     desk.porch("resume", "1", code=3)
-    assert desk.entered()[-4:] == ["implement:phase_2", "implement:phase_3", "review", "review:gate"]
+    assert desk.entered()[-4:] == [
+        "implement:phase_2",
+        "implement:phase_3",
+        "review",
+        "review:gate",
+    ]
     desk.porch("rollback", "1", "implement:phase_9", code=2)
 
 
@@ -285,7 +276,7 @@ def test_with_a_live_runner_next_answers_and_done_refuses(desk: "Desk") -> None:
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"hang": True}]})
     desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", slow)
-    wait_for(lambda: (desk.run_dir("1-x") / "turns").exists() and _sessions(desk, "1-x"))
+    desk.wait_for_turn("only#1/agent/only/0", "1-x")
     assert "agent only at only#1" in desk.porch("next", "1").out
     refused = desk.porch("done", "1", code=4)
     assert "already running (porch run, pid" in refused.err
@@ -294,8 +285,12 @@ def test_with_a_live_runner_next_answers_and_done_refuses(desk: "Desk") -> None:
 
 def test_check_measures_now_and_moves_nothing(desk: "Desk") -> None:
     phase = {"id": "build", "checks": {"unit": {"command": "echo hm; test -f ok"}}}
-    desk.begin({**phase, "gate": {"name": "g", "next": None}}, agents={"build": [{"hang": True}]},
-               top={"config": {"claude_timeout": 0.2}}, code=3)
+    desk.begin(
+        {**phase, "gate": {"name": "g", "next": None}},
+        agents={"build": [{"hang": True}]},
+        top={"config": {"claude_timeout": 0.2}},
+        code=3,
+    )
     before = desk.bytes()
     failed = desk.porch("check", "1", code=1)
     assert failed.out == "unit: failed\n  exit code 1\n  hm\n"
@@ -313,9 +308,23 @@ def test_check_where_nothing_is_checked(desk: "Desk") -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["stop"], ["resume"], ["rollback", "x"], ["replan"], ["upgrade"], ["repair"], ["next"],
-        ["done"], ["check"], ["log"], ["explain"], ["approve", "g"], ["reject", "g", "--reason", "r"],
-        ["answer", "q", "t"], ["retry"], ["skip", "--reason", "r"], ["status"],
+        ["stop"],
+        ["resume"],
+        ["rollback", "x"],
+        ["replan"],
+        ["upgrade"],
+        ["repair"],
+        ["next"],
+        ["done"],
+        ["check"],
+        ["log"],
+        ["explain"],
+        ["approve", "g"],
+        ["reject", "g", "--reason", "r"],
+        ["answer", "q", "t"],
+        ["retry"],
+        ["skip", "--reason", "r"],
+        ["status"],
     ],
 )
 def test_a_run_that_nobody_knows_is_refused_with_the_list(desk: "Desk", words: list[str]) -> None:

@@ -231,6 +231,12 @@ def test_a_branch_can_be_redone_while_what_the_other_gave_stands(at_fork: Rig) -
     at_fork.asked()
 
 
+def test_what_an_instance_has_done_does_not_stand_for_the_run(at_fork: Rig) -> None:
+    at_fork.exit("done")
+    at_fork.record(f.StatusEdited("x"), (m.Remembered("right.done", {}, "", "child"),))
+    assert "would wait for right.done" in refused(at_fork, "left")
+
+
 def test_a_join_that_waits_can_be_gone_back_to_only_when_it_would_begin(at_fork: Rig) -> None:
     at_fork.exit("done")
     assert "merge#1" in stands(at_fork)

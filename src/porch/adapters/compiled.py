@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from porch.adapters.where import Where
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-Stamp = list[Any]
+    from porch.adapters.where import Where
+
+    Stamp = list[Any]
 
 
 def cached(where: Where, name: str) -> dict[str, Any] | None:

@@ -84,8 +84,10 @@ def _stranded(back: Return) -> Iterator[tuple[str, str]]:
 
 
 def _is_kept(back: Return, path: str) -> bool:
-    scopes = ((item, paths) for (_, item), paths in back.state.memory.items())
-    return any(path in paths and not back.voids_path(path, item) for item, paths in scopes)
+    return any(
+        not instance and path in paths and not back.voids_path(path, item)
+        for (instance, item), paths in back.state.memory.items()
+    )
 
 
 def rolled_back(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:

@@ -1,10 +1,10 @@
 """All runs at once, and one run whole: pictures where they cover the journal, a fold where not."""
 
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
 
+from porch.adapters import drawn
 from porch.adapters.where import Where
 from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
@@ -29,15 +29,7 @@ def pictures(where: Where) -> list[dict[str, Any]]:
 
 def picture_of(where: Where, name: str) -> dict[str, Any]:
     """The drawn picture if it covers the journal as it is; otherwise a fresh one, not written."""
-    directory = where.run_dir(name)
-    try:
-        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
-            drawn: dict[str, Any] = json.load(file)
-        if drawn["length"] == os.path.getsize(os.path.join(directory, "journal.jsonl")):
-            return drawn
-    except (OSError, ValueError, KeyError):
-        pass
-    return read(where, name).picture()
+    return drawn.covering(where.run_dir(name)) or read(where, name).picture()
 
 
 def one(where: Where, word: str) -> Shown:

@@ -119,6 +119,7 @@ def joined(
         partial(definition_of, where, name),
         partial(slim, payload_directory(where, name)),
     )
+    pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside))
     wishes = Wishes(book, directory, workspace_of(where, state))
     if state.seq:
         aside = pictures.keep_edits(state)

@@ -25,7 +25,7 @@ class Pictures:
         directory: str,
         journal: Journal,
         clock: Clock,
-        on_edited: Callable[[str], None] = lambda _aside: None,
+        on_edited: Callable[[str], object] = lambda _aside: None,
     ):
         self._root = root
         self._file = os.path.join(directory, "picture.json")
@@ -33,7 +33,8 @@ class Pictures:
         self._journal = journal
         self._clock = clock
         self._drawn_at = 0.0
-        self._on_edited = on_edited
+        self._stamp: tuple[int, ...] = ()
+        self.on_edited = on_edited
         self.late = False
 
     def draw(self, definition: Definition, state: State) -> None:
@@ -52,6 +53,9 @@ class Pictures:
 
     def _status(self, definition: Definition, state: State, sync: bool) -> None:
         path = self.status_path(state)
+        # What lies there before the first record is no edit of ours; adopting keeps it.
+        is_ours = state.seq == 1 or _stamp(path) in (self._stamp, ())
+        aside = "" if is_ours else self.keep_edits(state)
         text = status.render(status.document(definition.protocol, state), state.seq)
         try:
             atomic.replace(path, text.encode(), sync=sync)
@@ -59,6 +63,9 @@ class Pictures:
             # The directory may have been removed under us; a picture is worth one more try.
             atomic.ensure_directory(os.path.dirname(path))
             atomic.replace(path, text.encode(), sync=sync)
+        self._stamp = _stamp(path)
+        if aside:
+            self.on_edited(aside)
 
     def picture(self, definition: Definition, state: State) -> None:
         drawn = picture.picture(definition.protocol, state, self._journal.length, self._journal.sum)
@@ -82,6 +89,15 @@ class Pictures:
         aside = _free_name(path)
         os.rename(path, aside)
         return os.path.relpath(aside, self._root)
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """By what a file is known to be the one that was written; nothing if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _rests(state: State) -> bool:

@@ -17,10 +17,21 @@ _LONGEST = 200
 def lines(raw_records: Iterable[Raw]) -> Iterator[str]:
     """Time, number, what happened, where it moved."""
     for raw in raw_records:
-        what = clip(one_line(_happened(_short(raw.get("fact") or {}))), _LONGEST)
-        moved = clip(one_line("".join(_moved(raw))), _LONGEST)
         at = one_line(moment(str(raw.get("at", ""))))
-        yield f"{at} {raw.get('seq', 0):>5}  {what} {moved}".rstrip()
+        yield f"{at} {raw.get('seq', 0):>5}  {sentence(raw)}"
+
+
+def sentence(raw: Raw) -> str:
+    """What happened in one record and where it moved."""
+    what = clip(one_line(_happened(_short(raw.get("fact") or {}))), _LONGEST)
+    moved = clip(one_line("".join(_moved(raw))), _LONGEST)
+    return f"{what} {moved}".rstrip()
+
+
+def is_quiet(raw: Raw) -> bool:
+    """Whether whoever watches is better off without it: nobody misses a timer that was put down."""
+    fact = raw.get("fact") or {}
+    return fact.get("is") == "EffectStopped" and _effect(fact)[1] in ("stale", "timer")
 
 
 def _short(value: Any) -> Any:

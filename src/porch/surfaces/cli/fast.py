@@ -126,16 +126,9 @@ def _protocol(name: str, flags: set[str]) -> int | None:
 
 def _picture(where: object, name: str) -> dict | None:  # type: ignore[type-arg]
     """The picture of a run, if it covers the whole journal as it is now."""
-    import json
+    from porch.adapters import drawn
 
-    directory = where.run_dir(name)  # type: ignore[attr-defined]
-    try:
-        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
-            drawn = json.load(file)
-        covers = drawn["length"] == os.path.getsize(os.path.join(directory, "journal.jsonl"))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return drawn if covers else None
+    return drawn.covering(where.run_dir(name))  # type: ignore[attr-defined]
 
 
 def _definition_moved(picture: dict) -> bool:  # type: ignore[type-arg]

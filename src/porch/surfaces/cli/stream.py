@@ -25,7 +25,8 @@ class Stream:
         self._quiet = quiet
 
     def record(self, record: Record, _state: State) -> None:
-        for line in timeline.lines([encode(record)]):
+        raw = encode(record)
+        for line in () if timeline.is_quiet(raw) else timeline.lines([raw]):
             self._say(line)
 
     def output(self, effect: str, text: str) -> None:

@@ -14,9 +14,26 @@ _EXITS = {
     "abandon": "stopped",
 }
 HELP = """\
-approve [GATE] [NOTE]        reject [GATE] REASON        override [GATE] REASON
-answer [QUESTION] TEXT       retry                       skip REASON
-abandon                      view (what is being asked)  status   stop   quit   help"""
+  approve [GATE] [NOTE]
+  reject [GATE] REASON
+  override [GATE] REASON
+  answer [QUESTION] TEXT
+  retry, skip REASON, abandon
+  view: what is being asked
+  status: where the run stands
+  stop: end the agents, keep all
+  quit, or Ctrl-C: leave"""
+_HINTS = {
+    "gate": "approve, reject REASON, help",
+    "question": "answer TEXT, abandon, help",
+    "failure": "retry, skip REASON, abandon, help",
+    "undecided": "retry, override REASON, help",
+}
+
+
+def hint(kind: str) -> str:
+    """What may be typed to answer a decision of this kind."""
+    return _HINTS.get(kind, "help")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,268 @@
+"""Disks, people and other releases do their worst; nothing acknowledged is lost, and it is said."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porch.adapters import chain
+from porch.machine import facts as f
+from porch.testing import COMMAND, Project, Result, distrust, result, unmeasured
+from porch.views import status
+
+GATED: dict[str, Any] = {
+    "name": "gated",
+    "subject": "project",
+    "phases": [{"id": "write", "artifact": "text.md", "gate": "approval"}, {"id": "build"}],
+}
+TEXT = {"write": {"{project_dir}/text.md": "# Text\n"}}
+# Without this right, root is a user like any other, whom a read-only directory stops.
+DROP = "import ctypes; [ctypes.CDLL(None).prctl(24, right, 0, 0, 0) for right in (1, 2)]"
+
+
+def _gated(tmp_path: Path, **agents: Any) -> Project:
+    return Project.make(str(tmp_path), GATED, {"agents": {"write": [TEXT], **agents}})
+
+
+def _porch(project: Project, *words: str, before: str) -> "subprocess.CompletedProcess[str]":
+    """The command, after something was done to its process."""
+    again = f"import os, sys; {before}; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    return subprocess.run(
+        [sys.executable, "-c", again, "-c", COMMAND, *words],
+        cwd=project.root,
+        env=unmeasured(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def _facts(project: Project, *kinds: type) -> list[Any]:
+    return [record.fact for record in project.records() if isinstance(record.fact, kinds)]
+
+
+def _killed(project: Project, point: str) -> None:
+    assert project.run(PORCH_CRASH_AT=point).returncode == -signal.SIGKILL
+
+
+# -- the disk --------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("size", [3000, 11000])
+def test_a_full_disk_stops_the_run_and_the_next_command_goes_on(
+    project: Project, undisturbed: Result, size: int
+) -> None:
+    limit = f"import resource; resource.setrlimit({resource.RLIMIT_FSIZE}, ({size}, {size}))"
+    full = _porch(project, *project.run_words, before=limit)
+    assert full.returncode == 6, full.stdout + full.stderr
+    assert "error[disk-full]" in full.stderr
+    assert "Traceback" not in full.stderr
+    done = project.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert result(project) == undisturbed
+    assert distrust(project) == []
+
+
+@contextmanager
+def _read_only(directory: str) -> Iterator[None]:
+    found = [directory, *map(str, Path(directory).rglob("*"))]
+    modes = {path: os.stat(path).st_mode for path in found}
+    for path, mode in modes.items():
+        os.chmod(path, mode & ~0o222)
+    try:
+        yield
+    finally:
+        for path, mode in modes.items():
+            os.chmod(path, mode)
+
+
+def test_a_read_only_state_directory_is_told_by_name_and_can_still_be_read(
+    tmp_path: Path,
+) -> None:
+    gated = _gated(tmp_path)
+    assert gated.run().returncode == 3
+    with _read_only(gated.directory):
+        for words in (gated.run_words, ("approve", gated.id)):
+            refused = _porch(gated, *words, before=DROP)
+            assert refused.returncode == 6, refused.stdout + refused.stderr
+            assert "permission denied" in refused.stderr
+            assert gated.directory in refused.stderr
+        for words in (("status", gated.id), ("log", gated.id), ("pending",), ("explain", gated.id)):
+            assert _porch(gated, *words, before=DROP).returncode == 0
+    assert gated.porch("approve", gated.id).returncode == 0
+    assert gated.run().returncode == 0
+
+
+# -- the status file -------------------------------------------------------------------------------
+
+
+def _is_drawn(project: Project) -> bool:
+    """Whether the status file is ours, and of the last record."""
+    signed = status.signature(Path(project.status).read_text())
+    return signed == (len(project.records()), True)
+
+
+def test_a_status_directory_that_is_removed_under_a_runner_is_made_again(tmp_path: Path) -> None:
+    project = _gated(tmp_path, build=[{"run": ["rm", "-rf", "{project_dir}"]}])
+    assert project.run().returncode == 3
+    assert project.porch("approve", project.id).returncode == 0
+    done = project.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert _is_drawn(project)
+
+
+@pytest.mark.parametrize("is_live", [True, False], ids=["under a runner", "between two"])
+def test_an_edited_status_file_is_kept_aside_reported_and_redrawn(
+    tmp_path: Path, is_live: bool
+) -> None:
+    edit = {"append": {"{project_dir}/status.yaml": "mine: yes\n"}} if is_live else {}
+    project = _gated(tmp_path, build=[edit])
+    assert project.run().returncode == 3
+    if not is_live:
+        with open(project.status, "a", encoding="utf-8") as file:
+            file.write("mine: yes\n")
+    assert project.porch("approve", project.id).returncode == 0
+    assert project.run().returncode == 0
+    aside = Path(project.status).with_name("status.edited-1.yaml")
+    assert aside.read_text().endswith("mine: yes\n")
+    assert [fact.aside for fact in _facts(project, f.StatusEdited)] == [
+        os.path.relpath(aside, project.root)
+    ]
+    assert aside.name in project.porch("log", project.id).stdout
+    assert _is_drawn(project)
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        lambda _: b"",
+        lambda _: b"{",
+        lambda _: b"\xff\xfe",
+        lambda _: b"[]",
+        lambda drawn: json.dumps({"length": drawn["length"]}).encode(),
+        lambda drawn: json.dumps({"length": drawn["length"], "sum": drawn["sum"]}).encode(),
+        lambda drawn: json.dumps({**drawn, "sum": "0" * 64, "status": {"state": "lie"}}).encode(),
+    ],
+    ids=["empty", "torn", "bytes", "list", "length only", "frame only", "of another journal"],
+)
+def test_a_picture_that_is_garbage_changes_nothing_that_is_read(
+    tmp_path: Path, garbage: Callable[[dict[str, Any]], bytes]
+) -> None:
+    gated = _gated(tmp_path)
+    assert gated.run().returncode == 3
+    picture = Path(gated.directory, "picture.json")
+    commands = (("status", gated.id, "--json"), ("pending", "--json"), ("status",))
+    told = [gated.porch(*words).stdout for words in commands]
+    picture.write_bytes(garbage(json.loads(picture.read_text())))
+    assert [gated.porch(*words).stdout for words in commands] == told
+    assert gated.porch("approve", gated.id).returncode == 0
+
+
+# -- the journal -----------------------------------------------------------------------------------
+
+
+def test_a_journal_damaged_in_the_middle_is_refused_repaired_and_goes_on(project: Project) -> None:
+    _killed(project, "journal.after-sync:9")
+    data = bytearray(Path(project.journal).read_bytes())
+    fifth = bytes(data).split(b"\n")[4]
+    data[bytes(data).index(fifth) + len(fifth) // 2] ^= 1
+    Path(project.journal).write_bytes(data)
+    Path(project.directory, "picture.json").unlink()
+    told = ("status", project.id), ("log", project.id), ("explain", project.id)
+    done = project.run_words, ("resume", project.id), ("approve", project.id), ("stop", project.id)
+    for words in (*told, *done):
+        refused = project.porch(*words)
+        assert refused.returncode == 5, (words, refused.stdout, refused.stderr)
+        assert "error[journal-damaged]" in refused.stderr
+        assert "line 5" in refused.stderr
+    assert Path(project.journal).read_bytes() == bytes(data), "a refusal changed the file"
+    repaired = project.porch("repair", project.id)
+    assert repaired.returncode == 0, repaired.stderr
+    assert "4 records kept" in repaired.stdout
+    assert f"{len(data) - sum(map(len, bytes(data).splitlines(True)[:4]))} bytes" in repaired.stdout
+    aside = Path(project.directory, "journal.broken-1.jsonl")
+    assert aside.read_bytes() == bytes(data)
+    assert [fact.kept for fact in _facts(project, f.JournalRepaired)] == [4]
+    assert project.run().returncode == 0
+    assert "4 records" in project.porch("log", project.id).stdout
+
+
+def test_a_sound_journal_is_left_alone_by_a_repair(finished: Project) -> None:
+    data = Path(finished.journal).read_bytes()
+    told = finished.porch("repair", finished.id)
+    assert (told.returncode, Path(finished.journal).read_bytes()) == (0, data)
+    assert "nothing was changed" in told.stdout
+
+
+def test_a_record_of_a_newer_release_is_refused_and_not_repaired(tmp_path: Path) -> None:
+    gated = _gated(tmp_path)
+    assert gated.run().returncode == 3
+    found = chain.read(Path(gated.journal).read_bytes())[0]
+    body = json.dumps({"v": 2, "seq": found.seq + 1, "news": True}, separators=(",", ":")).encode()
+    total = chain._sum(found.sum.encode(), body)
+    with open(gated.journal, "ab") as file:
+        file.write(body[:-1] + b',"sum":"' + total + b'"}\n')
+    data = Path(gated.journal).read_bytes()
+    told = ("status", gated.id), ("explain", gated.id), ("log", gated.id), ("repair", gated.id)
+    for words in (*told, gated.run_words, ("approve", gated.id)):
+        refused = gated.porch(*words)
+        assert refused.returncode == 5, (words, refused.stdout, refused.stderr)
+        assert "newer release" in refused.stderr
+    assert Path(gated.journal).read_bytes() == data
+
+
+# -- other machines --------------------------------------------------------------------------------
+
+
+def _as_if(project: Project, **runner: str) -> None:
+    """The journal as another machine would have written it, chain and all."""
+    data, total = b"", chain.START
+    for raw in chain.read(Path(project.journal).read_bytes())[0].records:
+        if raw["fact"]["is"] == "RunnerStarted":
+            raw["fact"].update(runner)
+        body = {key: value for key, value in raw.items() if key != "sum"}
+        line, total = chain.line(raw["seq"], total, body)
+        data += line
+    Path(project.journal).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "elsewhere, said",
+    [({"host": "attic"}, "on attic"), ({"boot": "before"}, "before this machine was restarted")],
+    ids=["host", "boot"],
+)
+def test_what_was_begun_elsewhere_is_only_taken_over_when_a_person_says_so(
+    project: Project, undisturbed: Result, elsewhere: dict[str, str], said: str
+) -> None:
+    _killed(project, "turn.after-spawn")
+    _as_if(project, **elsewhere)
+    for words in (project.run_words, ("resume", project.id)):
+        refused = project.porch(*words)
+        assert refused.returncode == 2, refused.stdout + refused.stderr
+        assert "error[begun-elsewhere]" in refused.stderr
+        assert said in refused.stderr
+        assert "--take-over" in refused.stderr
+    assert project.porch(*project.run_words, "--take-over").returncode == 0
+    assert result(project) == undisturbed
+
+
+def test_a_run_at_rest_needs_no_word_to_be_taken_over(tmp_path: Path) -> None:
+    gated = _gated(tmp_path)
+    assert gated.run().returncode == 3
+    assert gated.porch("stop", gated.id).returncode == 0
+    _as_if(gated, host="attic")
+    assert gated.porch("resume", gated.id).returncode == 3
