@@ -1,4 +1,4 @@
-"""Places, findings and the exception family: how every complaint says what, where and what to do."""
+"""Places, findings and the exception family: every complaint says what, where and what to do."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

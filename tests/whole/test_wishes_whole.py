@@ -249,6 +249,7 @@ def test_an_approval_killed_on_its_way_counts_once(gated: Project, point: str) -
     assert killed.returncode == -signal.SIGKILL
     assert gated.run().returncode == 0
     assert _taken(gated) == {"decide": 1}
+    assert set(_answers(gated).values()) == {1}
     assert os.listdir(os.path.join(gated.directory, "inbox")) == []
 
 

@@ -20,7 +20,7 @@ def cached(where: Where, name: str) -> dict[str, Any] | None:
     try:
         with open(_path(where, name), encoding="utf-8") as file:
             kept = json.load(file)
-        if kept["search"] == _search(where, name) and kept["files"] == stamps(_names(kept)):
+        if kept["search"] == candidates(where, name) and are_as_they_were(kept["files"]):
             shown: dict[str, Any] = kept["shown"]
             return shown
     except (OSError, ValueError, KeyError, TypeError):
@@ -32,10 +32,13 @@ def keep(where: Where, name: str, files: list[str], shown: dict[str, Any]) -> No
     """A cache that cannot be written is no cache, and nobody's problem."""
     import json
 
-    kept = {"search": _search(where, name), "files": stamps(files), "shown": shown}
+    search = candidates(where, name)
+    kept = {"search": search, "files": stamps([*search, *files]), "shown": shown}
     path = _path(where, name)
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        for directory in (where.state_dir, os.path.dirname(path)):
+            # One by one: makedirs would give only the last of them this mode.
+            os.makedirs(directory, mode=0o700, exist_ok=True)
         with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as file:
             json.dump(kept, file)
         os.replace(f"{path}.{os.getpid()}.tmp", path)
@@ -73,25 +76,30 @@ def _by_digest(directory: str) -> dict[str, list[Stamp]]:
 
 
 def stamps(files: list[str]) -> list[Stamp]:
-    found = []
-    for path in files:
+    """By what files are known to be as they were; one that is not there has a stamp, too."""
+    return [_stamp(path) for path in files]
+
+
+def _stamp(path: str) -> Stamp:
+    try:
         known = os.stat(path)
-        found.append([path, known.st_size, known.st_mtime_ns])
-    return found
+    except OSError:
+        return [path, -1, 0]
+    return [path, known.st_size, known.st_mtime_ns]
 
 
-def _names(kept: dict[str, Any]) -> list[str]:
-    return [path for path, _, _ in kept["files"]]
+def are_as_they_were(kept: list[Stamp]) -> bool:
+    return stamps([path for path, _, _ in kept]) == kept
 
 
-def _search(where: Where, name: str) -> list[str]:
-    """The places before the found one must still be empty, or another file wins now."""
+def candidates(where: Where, name: str) -> list[str]:
+    """The places that win over a packaged protocol; a file that appears there changes things."""
     places = (
         os.path.join(where.workspace, "codev", "protocols", name, "protocol.json"),
         os.path.join(where.root, "codev", "protocols", name, "protocol.json"),
         os.path.join(where.root, "codev-skeleton", "protocols", name, "protocol.json"),
     )
-    return [path for path in dict.fromkeys(places) if os.path.exists(path)]
+    return list(dict.fromkeys(places))
 
 
 def _path(where: Where, name: str) -> str:

@@ -124,8 +124,8 @@ _PLAIN_PROMPT = """# {title}
 
 {about}
 
-Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under {{{{ protocol }}}}. \
-Its documents are in `{{{{ project_dir }}}}/`.
+Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under \
+{{{{ protocol }}}}. Its documents are in `{{{{ project_dir }}}}/`.
 """
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from porch.errors import DefinitionError, Finding, OutsideError, Place, Severity, errors_in
 
 PROJECT_FILE = "codev/config.toml"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 USER_FILE = "config.toml"
 DEFAULT = "default"
 
@@ -72,6 +73,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _are_names(values: list[str]) -> bool:
+    """Reviewers name effects and files; two of one name would answer for each other."""
+    return len(set(values)) == len(values) and all(_NAME.fullmatch(value) for value in values)
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
@@ -87,6 +93,10 @@ SECONDS_OR_OFF = Kind(
     "a number of seconds, or 0 for none", lambda value: _is_number(value) and value >= 0
 )
 TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
+NAMES = Kind(
+    "a list of different names out of letters, digits, '.', '_' and '-'",
+    lambda value: TEXTS.fits(value) and _are_names(value),
+)
 
 _LATER = "it is kept for the worktrees that `af` makes; `porch run` alone makes none"
 _VOUCH = "it counts only in your own settings: a project cannot vouch for itself"
@@ -101,7 +111,7 @@ KEYS: Mapping[str, Key] = {
     "agent.trusted": Key("trusted", FLAG, only_user=True),
     "agent.max_running": Key("max_running", COUNT),
     "agent.back_off": Key("back_off", SECONDS_OR_OFF),
-    "panel.models": Key("models", TEXTS),
+    "panel.models": Key("models", NAMES),
     "worktree.setup": Key("setup", TEXTS, _LATER),
     "worktree.copy": Key("copy", TEXTS, _LATER),
     "worktree.link": Key("link", TEXTS, _LATER),

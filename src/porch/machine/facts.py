@@ -29,7 +29,10 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunAdopted:
-    """A status file that somebody else wrote became the beginning of this journal."""
+    """A status file that somebody else wrote became the beginning of this journal.
+
+    As the first fact it carries the start of the run, so that no crash falls between the two.
+    """
 
     state: str
     item: str = ""
@@ -37,6 +40,7 @@ class RunAdopted:
     items: tuple["Item", ...] = ()
     finished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    start: RunStarted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class EffectStopped:
     effect: str
     usd: float = 0
     tokens: int = 0
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,13 @@ def route(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
 
 
 def _begin(protocol: Protocol, state: State, fact: f.RunStarted) -> Iterator[m.Move]:
-    if state.run.name:
-        return
-    yield m.Began(
+    if not state.run.name:
+        yield _began(fact)
+        yield from enter(from_nowhere(protocol, state), protocol.initial)
+
+
+def _began(fact: f.RunStarted) -> m.Began:
+    return m.Began(
         run=fact.run,
         id=fact.id,
         title=fact.title,
@@ -46,10 +50,11 @@ def _begin(protocol: Protocol, state: State, fact: f.RunStarted) -> Iterator[m.M
         agent=fact.agent,
         script=fact.script,
     )
-    yield from enter(from_nowhere(protocol, state), protocol.initial)
 
 
 def _adopt(protocol: Protocol, state: State, fact: f.RunAdopted) -> Iterator[m.Move]:
+    if fact.start is not None:
+        yield _began(fact.start)
     for position in state.positions:
         yield m.Left(position)
     for name, gate in fact.gates.items():
@@ -164,8 +169,9 @@ def _lost(
             return failed(protocol, state, standing, hand, fact)
         case f.EffectInterrupted():
             return interrupted(protocol, state, standing, hand, fact)
-        case f.EffectStopped():
-            return ()
+        case f.EffectStopped(session=session):
+            # Resumed, an agent goes on in its conversation, as after a crash.
+            return (m.Marked(standing.position, "session", session),) if session else ()
         case _:
             assert_never(fact)
 

@@ -89,6 +89,8 @@ def _needs_override(protocol: Protocol, state: State, standing: Standing) -> Ref
 
 
 def _refuse_done(protocol: Protocol, state: State, wish: Wish) -> Refusal | None:
+    if state.paused:
+        return Refusal("the run was stopped by a person; `porch resume` goes on")
     standing = state.positions.get(wish.position)
     if standing is None:
         return Refusal(f"the run does not stand at {wish.position} any more")

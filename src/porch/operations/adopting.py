@@ -8,8 +8,8 @@ from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import DefinitionError, UsageError
 from porch.machine import facts as f
+from porch.model.protocol import Protocol
 from porch.operations.names import Subject
-from porch.operations.session import Held
 from porch.runtime.handlers.project import item_of
 
 
@@ -58,13 +58,14 @@ def _aside(path: str) -> str:
     return aside
 
 
-def adopt(held: Held, known: ForeignStatus) -> str:
-    """The file becomes a fact; its approvals are marked as from a file, by nobody known."""
-    protocol = held.book.definition.protocol
+def adopted(protocol: Protocol, known: ForeignStatus, start: f.RunStarted) -> f.RunAdopted:
+    """The file as the first fact; its approvals are marked as from a file, by nobody known."""
     state, item, notes = status_file.match_state(protocol, known)
-    said = (*known.notes, *notes)
     items = tuple(map(item_of, known.items))
-    fact = f.RunAdopted(state, item, known.gates, items, known.finished, said)
-    held.book.record(fact)
-    lines = [f"adopted the status file of {known.id}: going on at {known.state}"]
-    return "\n".join([*lines, *(f"  note: {note}" for note in said)])
+    said = (*known.notes, *notes)
+    return f.RunAdopted(state, item, known.gates, items, known.finished, said, start)
+
+
+def told(known: ForeignStatus, fact: f.RunAdopted) -> str:
+    front = f"adopted the status file of {known.id}: going on at {known.state}"
+    return "\n".join([front, *(f"  note: {note}" for note in fact.notes)])

@@ -8,6 +8,9 @@ from porch.adapters.where import Where
 from porch.errors import UsageError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HEADING = re.compile(
+    r"^#[ \t]+(?:Spec\w*[ \t]*[:-][ \t]*)?(?P<title>[^\n]*\S)", re.MULTILINE | re.IGNORECASE
+)
 _FILE = re.compile(r"(?P<id>[0-9]+)-(?P<title>.+)\.md")
 
 
@@ -70,7 +73,7 @@ def _project(where: Where, protocol: str, word: str, title: str) -> Subject:
     elif existing:
         name = existing
     elif spec:
-        name = f"{id_}-{checked_title(spec['title'])}"
+        name = f"{id_}-{_title_in(word) or checked_title(spec['title'])}"
     else:
         name = f"{id_}-{_heading(where, id_) or 'untitled'}"
     directory = f"codev/projects/{name}"
@@ -88,11 +91,22 @@ def project_directory(where: Where, id_: str) -> str:
 
 
 def _heading(where: Where, id_: str) -> str:
+    """The title of an older specification: its own heading, else the name of its file."""
     directory = os.path.join(where.root, "codev", "specs")
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    found = (_FILE.fullmatch(name) for name in names)
-    titles = [match["title"] for match in found if match and match["id"] == id_]
-    return checked_title(titles[0]) if titles else ""
+    for name in names:
+        match = _FILE.fullmatch(name)
+        if match and match["id"] == id_:
+            return _title_in(os.path.join(directory, name)) or checked_title(match["title"])
+    return ""
+
+
+def _title_in(path: str) -> str:
+    heading = _HEADING.search(_read(path))
+    try:
+        return checked_title(heading["title"]) if heading else ""
+    except UsageError:
+        return ""
 
 
 def _amendment(protocol: str, word: str, title: str) -> Subject:

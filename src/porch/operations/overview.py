@@ -23,8 +23,37 @@ class Shown:
     data: dict[str, Any]
 
 
-def pictures(where: Where) -> list[dict[str, Any]]:
-    return [picture_of(where, name) for name in where.runs()]
+@dataclass(frozen=True, slots=True)
+class ForeignRun:
+    """A directory with a status file and no journal here; the directory names the run."""
+
+    directory: str
+    status: ForeignStatus
+
+    @property
+    def title(self) -> str:
+        """As the directory has it, not as the file words it: it is the same run."""
+        parts = self.directory.split("_", 2)
+        return parts[2] if len(parts) == 3 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """All that can be shown, and what is wrong with the others."""
+
+    pictures: list[dict[str, Any]]
+    troubles: list[PorchError]
+
+
+def every(where: Where) -> Runs:
+    """One damaged journal must not hide the other runs."""
+    shown, troubles = [], []
+    for name in where.runs():
+        try:
+            shown.append(picture_of(where, name))
+        except PorchError as error:
+            troubles.append(error)
+    return Runs(shown, troubles)
 
 
 def picture_of(where: Where, name: str) -> dict[str, Any]:
@@ -36,7 +65,7 @@ def one(where: Where, word: str) -> Shown:
     """A run by its journal, else a status file that has none; nothing is changed."""
     known = without_journal(where, word)
     if known is not None:
-        return _no_journal(known)
+        return _no_journal(known.status)
     run = read(where, find_run(where, word))
     changed = definition_changed(where, run)
     picture = run.picture(changed)
@@ -72,7 +101,7 @@ def foreign(where: Where) -> list[str]:
     return found
 
 
-def without_journal(where: Where, word: str) -> ForeignStatus | None:
+def without_journal(where: Where, word: str) -> ForeignRun | None:
     """A status file that nobody here has a journal for, if this word means it."""
     if matching(where.runs(), word):
         return None
@@ -81,7 +110,7 @@ def without_journal(where: Where, word: str) -> ForeignStatus | None:
     if len(fits) != 1:
         return None
     with open(os.path.join(where.root, names[fits[0]]), encoding="utf-8", errors="replace") as file:
-        return status_file.read(file.read(), names[fits[0]])
+        return ForeignRun(fits[0], status_file.read(file.read(), names[fits[0]]))
 
 
 def _no_journal(known: ForeignStatus) -> Shown:

@@ -8,7 +8,7 @@ from porch.adapters.agents.script_reader import load_script, read_script
 from porch.errors import UsageError
 from porch.machine import facts as f
 from porch.machine.records import Record
-from porch.machine.state import Decision, State
+from porch.machine.state import Decision, State, effect_parts
 
 EXITS = {
     "approve": "approved",
@@ -30,8 +30,8 @@ def chosen(file: str, protocol_file: str) -> str:
     try:
         with open(path, encoding="utf-8") as opened:
             text = opened.read()
-    except OSError as error:
-        raise UsageError(f"the script {path} cannot be read: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the script {path} cannot be read: {error}") from error
     read_script(text, path)
     return text
 
@@ -50,13 +50,17 @@ class Answers:
         self._script = load_script(script) if script else Script()
         self._inbox = os.path.join(directory, "inbox")
 
+    @property
+    def decides(self) -> bool:
+        return bool(self._script.decisions)
+
     def open(self, state: State) -> None:
         for decision in state.decisions.values():
             self._answer(state, decision)
 
     def after(self, record: Record, state: State) -> None:
         if isinstance(record.fact, f.DecisionAsked):
-            position = record.fact.effect.rsplit("/", 3)[0]
+            position = effect_parts(record.fact.effect)[0]
             decision = state.decisions.get(position)
             if decision is not None:
                 self._answer(state, decision)

@@ -6,14 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from porch.adapters import library, lock, payloads
 from porch.adapters.agents import AGENTS
+from porch.adapters.agents.base import Event, Probe, Summary, Turn
 from porch.adapters.journal import Journal
 from porch.adapters.settings import Settings
 from porch.adapters.where import Where
-from porch.errors import StateError, UsageError
+from porch.errors import PorchError, StateError, UsageError
 from porch.machine import facts as f
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
@@ -25,6 +26,9 @@ from porch.runtime.payloading import slim
 from porch.runtime.pictures import Pictures
 from porch.runtime.wishing import Wishes
 from porch.runtime.world import Progress, World
+
+if TYPE_CHECKING:
+    from porch.adapters.process import Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +126,20 @@ def joined(
     pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside))
     wishes = Wishes(book, directory, workspace_of(where, state))
     if state.seq:
-        aside = pictures.keep_edits(state)
+        _mend_pictures(book, pictures)
+    return Held(where, name, directory, book, pictures, wishes, raws)
+
+
+def _mend_pictures(book: Book, pictures: Pictures) -> None:
+    """What a person edited is kept aside and reported; what is old or missing is drawn again."""
+    try:
+        aside = pictures.keep_edits(book.state)
         if aside:
             book.record(f.StatusEdited(aside))
-    return Held(where, name, directory, book, pictures, wishes, raws)
+        elif not pictures.is_current(book.state):
+            pictures.draw(book.definition, book.state)
+    except (PorchError, OSError) as error:
+        book.trouble = str(error)
 
 
 def world_of(
@@ -145,7 +159,7 @@ def world_of(
         directory=where.run_dir(name),
         mark=mark_of(where, name),
         settings=settings,
-        agent=agent_called(run.agent or settings.agent),
+        agent=AGENTS.get(run.agent or settings.agent) or Missing(run.agent or settings.agent),
         clock=Clock(),
         state=state,
         definition=definition,
@@ -156,12 +170,37 @@ def world_of(
     )
 
 
-def agent_called(name: str) -> Any:
-    known = AGENTS.get(name)
-    if known is None:
-        raise UsageError(
-            f"this release cannot drive the agent '{name}'",
-            fix=f"known agents: {', '.join(AGENTS)}; `--no-claude` runs the scripted one",
-            code="unknown-agent",
-        )
-    return known
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The place of an agent that is not there; only a turn of it is a fault."""
+
+    name: str
+
+    def prepare(self, turn: Turn) -> NoReturn:
+        raise _unknown_agent(self.name)
+
+    def feed(self, line: str) -> tuple[Event, ...]:
+        return ()
+
+    def finish(self, summary: Summary, ended: "Ended") -> NoReturn:
+        raise _unknown_agent(self.name)
+
+    def from_transcript(self, path: str) -> None:
+        return None
+
+    def probe(self) -> Probe:
+        return Probe(installed=False)
+
+
+def demand_agent(name: str) -> None:
+    """Said before a run is begun, not after."""
+    if name not in AGENTS:
+        raise _unknown_agent(name)
+
+
+def _unknown_agent(name: str) -> UsageError:
+    return UsageError(
+        f"this release cannot drive the agent '{name}'",
+        fix=f"known agents: {', '.join(AGENTS)}; `--no-claude` runs the scripted one",
+        code="unknown-agent",
+    )

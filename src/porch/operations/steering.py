@@ -1,19 +1,20 @@
 """Changing the course of a run: stop, go back, read the plan again, pin another definition."""
 
+import json
 import os
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from porch.adapters import compiled, library, payloads
+from porch.adapters import compiled, library, marks, payloads
 from porch.adapters.where import Where
 from porch.dialects.plan_headings import read_plan
-from porch.errors import FailedError, UsageError
+from porch.errors import BusyError, FailedError, UsageError
 from porch.machine.state import State
 from porch.model.protocol import Protocol
 from porch.operations.defining import current
 from porch.operations.reading import Read, read
-from porch.operations.session import payload_directory, workspace_of
+from porch.operations.session import locked, mark_of, payload_directory, workspace_of
 from porch.operations.wishing import ask
 from porch.runtime.handlers.project import item_of
 
@@ -43,16 +44,27 @@ def stop(where: Where, run: str) -> Steered:
         what = found.state.outcome or "stopped"
         return Steered(f"{run} is already {what}; nothing was changed", data, notice=True)
     fact = ask(where, run, {"kind": "stop"}, "porch stop")
+    _reap(where, run)
     return _granted(
         run, fact, f"{run} is stopped; `porch resume {found.state.run.id}` goes on", data
     )
 
 
-def rollback(where: Where, run: str, target: str) -> Steered:
+def _reap(where: Where, run: str) -> None:
+    """Of a runner that was killed its agents may still be alive; a live one ends its own."""
+    try:
+        with locked(where.run_dir(run), run, "porch stop", 0):
+            marks.reap(f"{mark_of(where, run)}:")
+    except BusyError:
+        return
+
+
+def rollback(where: Where, run: str, target: str, as_person: bool = False) -> Steered:
     """Go back to a state; what lay at and after it is void."""
     found = read(where, run)
     state, item = resolve(found, target)
-    wish = {"kind": "rollback", "data": {"state": state, "item": item}}
+    data = {"state": state, "item": item}
+    wish = {"kind": "rollback", "data": data, "as_person": as_person}
     fact = ask(where, run, wish, "porch rollback")
     back = f"{state}:{item}" if item else state
     return _granted(run, fact, f"{run} went back to {back}", {"run": run, "state": back})
@@ -103,7 +115,9 @@ def replan(where: Where, run: str) -> Steered:
     except OSError as error:
         raise UsageError(f"the plan {source} cannot be read: {error.strerror}") from error
     items = [asdict(item_of(phase)) for phase in read_plan(text, source).phases]
-    data = {"loop": loop, "items": items, "digest": sha256(text.encode()).hexdigest()}
+    store = payload_directory(where, run)
+    ref = payloads.put(store, json.dumps(items).encode())
+    data = {"loop": loop, "items_ref": ref, "digest": sha256(text.encode()).hexdigest()}
     fact = ask(where, run, {"kind": "replan", "data": data}, "porch replan")
     old, new = {i.id for i in known.items}, {str(i["id"]) for i in items}
     told = {"added": sorted(new - old), "vanished": sorted(old - new), "kept": sorted(new & old)}
@@ -112,17 +126,19 @@ def replan(where: Where, run: str) -> Steered:
     return _granted(run, fact, message, {"run": run, **told})
 
 
-def upgrade(where: Where, run: str) -> Steered:
+def upgrade(where: Where, run: str, as_person: bool = False) -> Steered:
     """Pin the definition as it is on disk now."""
     found = read(where, run)
     loaded = current(where, found.state.run.protocol)
     definition = loaded.demand()
     data = {"run": run, "digest": loaded.digest}
-    if loaded.digest == found.state.run.digest:
-        said = f"{run} already runs this definition; nothing was changed"
+    if found.state.outcome or loaded.digest == found.state.run.digest:
+        what = found.state.outcome and f"is already {found.state.outcome}"
+        said = f"{run} {what or 'already runs this definition'}; nothing was changed"
         return Steered(said, data, notice=True)
     payloads.put(payload_directory(where, run), library.canonical(definition))
-    wish = {"kind": "upgrade", "data": {"digest": loaded.digest}}
+    data_ = {"digest": loaded.digest}
+    wish = {"kind": "upgrade", "data": data_, "as_person": as_person}
     compiled.keep_stamps(where.run_dir(run), loaded.digest, loaded.files)
     fact = ask(where, run, wish, "porch upgrade")
     return _granted(run, fact, f"{run} runs the definition as it is now", data)

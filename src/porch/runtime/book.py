@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Protocol as Port
 
+from porch.errors import PorchError
 from porch.machine import moves as m
 from porch.machine.evolve import begin, evolve
 from porch.machine.facts import Fact
@@ -53,6 +54,7 @@ class Book:
         self.clock = clock
         self.pinned = pinned
         self._slim = slim
+        self.trouble = ""
 
     def record(self, fact: Fact, choose: Choose = _nothing) -> Record:
         """Route, choose what begins because of it, append, and only then believe it."""
@@ -68,8 +70,15 @@ class Book:
         self.journal.append(seq, encode(record))
         self.state = begin(moved, begun)
         self.definition = definition
-        self.pictures.draw(self.definition, self.state)
+        self._draw()
         return record
+
+    def _draw(self) -> None:
+        """A picture that cannot be drawn is a pity; the record stands, and the run goes on."""
+        try:
+            self.pictures.draw(self.definition, self.state)
+        except (PorchError, OSError) as error:
+            self.trouble = str(error)
 
     def _definition(self, moves: Moves) -> Definition:
         pins = [move.digest for move in moves if isinstance(move, m.Pinned)]

@@ -84,12 +84,20 @@ class Driver:
         return rest
 
     async def _step(self) -> None:
+        # Not wait_for: on Python 3.11 that can swallow a Ctrl-C that comes together with a fact.
+        arrived = asyncio.ensure_future(self._facts.get())
         try:
-            fact = await asyncio.wait_for(self._facts.get(), self._manner.poll_s)
-        except TimeoutError:
+            await asyncio.wait({arrived}, timeout=self._manner.poll_s)
+        except asyncio.CancelledError:
+            if arrived.done():
+                self._facts.put_nowait(arrived.result())
+            raise
+        finally:
+            arrived.cancel()
+        if arrived.done():
+            self.record(arrived.result())
+        else:
             self._on_idle()
-            return
-        self.record(fact)
 
     def record(self, fact: f.Fact) -> Record:
         """One fact becomes one record; then what it begins is started, what it ends is stopped."""

@@ -58,11 +58,11 @@ class Pictures:
         aside = "" if is_ours else self.keep_edits(state)
         text = status.render(status.document(definition.protocol, state), state.seq)
         try:
-            atomic.replace(path, text.encode(), sync=sync)
+            atomic.replace(path, text.encode("utf-8", "replace"), sync=sync)
         except OutsideError:
             # The directory may have been removed under us; a picture is worth one more try.
             atomic.ensure_directory(os.path.dirname(path))
-            atomic.replace(path, text.encode(), sync=sync)
+            atomic.replace(path, text.encode("utf-8", "replace"), sync=sync)
         self._stamp = _stamp(path)
         if aside:
             self.on_edited(aside)
@@ -70,9 +70,17 @@ class Pictures:
     def picture(self, definition: Definition, state: State) -> None:
         drawn = picture.picture(definition.protocol, state, self._journal.length, self._journal.sum)
         drawn["files"] = compiled.kept_stamps(self._directory, state.run.digest)
-        data = json.dumps(drawn, ensure_ascii=False, separators=(",", ":")).encode()
+        data = json.dumps(drawn, separators=(",", ":")).encode()
         atomic.replace(self._file, data, sync=False)
         self._drawn_at, self.late = self._clock.wall(), False
+
+    def is_current(self, state: State) -> bool:
+        """Whether the status file is the one that belongs to the last record."""
+        try:
+            with open(self.status_path(state), encoding="utf-8", errors="replace") as file:
+                return status.signature(file.read()) == (state.seq, True)
+        except OSError:
+            return False
 
     def keep_edits(self, state: State) -> str:
         """An edited status file is kept aside before it is redrawn; returns where, or nothing."""

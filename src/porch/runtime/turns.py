@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porch.adapters import crash, process
 from porch.adapters.agents import base
@@ -11,14 +11,16 @@ from porch.runtime.world import World
 from porch.views.text import printable
 
 TRANSCRIPT_KEPT = 1 << 20
+DETAIL_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """The turn was stopped from outside; what it cost until then is known."""
 
-    usd: float
-    tokens: int
+    usd: float = 0
+    tokens: int = 0
+    session: str = ""
 
 
 async def take(
@@ -36,12 +38,25 @@ async def take(
     except asyncio.CancelledError:
         await running.stop()
         follower.drain()
-        return Stopped(listener.summary.usd, listener.summary.tokens)
+        # An agent that had come to its end when the stop came is not run again for nothing.
+        return left_behind(world, turn.effect) or _stopped(listener.summary)
     crash.point("turn.after-end")
     follower.drain()
     outcome = world.agent.finish(listener.summary, ended)
     compact(prepared.output, TRANSCRIPT_KEPT)
-    return outcome
+    return _clean(outcome)
+
+
+def _stopped(summary: base.Summary) -> Stopped:
+    return Stopped(summary.usd, summary.tokens, summary.session)
+
+
+def _clean(outcome: base.Outcome) -> base.Outcome:
+    """Half a character cannot be written to any file; what an agent says must not break a run."""
+    final, detail = (
+        text.encode("utf-8", "replace").decode() for text in (outcome.final, outcome.detail)
+    )
+    return replace(outcome, final=final, detail=detail[:DETAIL_KEPT])
 
 
 def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.Command:
@@ -60,7 +75,8 @@ def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.
 def left_behind(world: World, effect: str) -> base.Outcome | None:
     """What an agent said after its runner died, if it came to an end."""
     path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
-    return world.agent.from_transcript(path) if os.path.exists(path) else None
+    outcome = world.agent.from_transcript(path) if os.path.exists(path) else None
+    return _clean(outcome) if outcome else None
 
 
 def seen(world: World, effect: str) -> base.Summary:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from porch.adapters.agents.base import Agent
 from porch.adapters.settings import Settings
@@ -13,6 +14,8 @@ from porch.model.definition import Definition
 from porch.runtime.clock import Clock
 from porch.runtime.payloading import expand
 
+# The marks that every effect id has: these alone make no two names alike.
+_USUAL = str.maketrans(dict.fromkeys("/:#", "_"))
 Progress = Callable[[str, str], None]
 
 
@@ -58,10 +61,23 @@ class World:
 
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""
-        safe = "".join(c if c.isalnum() or c in "._-" else "_" for c in effect)
+        safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in effect)
+        if safe != effect.translate(_USUAL):
+            # Two names may look alike once they are made safe.
+            safe = f"{safe[:100]}-{sha256(effect.encode()).hexdigest()[:12]}"
         path = os.path.join(self.directory, "turns", safe)
         os.makedirs(path, mode=0o700, exist_ok=True)
         return path
+
+    def new_turn_directory(self, effect: str) -> str:
+        """The same, empty: after a repair the ids of lost effects are given again."""
+        path = self.turn_directory(effect)
+        if os.listdir(path):
+            number = 1
+            while os.path.exists(aside := f"{path}.old-{number}"):
+                number += 1
+            os.rename(path, aside)
+        return self.turn_directory(effect)
 
     def effect_mark(self, effect: str) -> str:
         """What the environment of every process of an effect carries."""

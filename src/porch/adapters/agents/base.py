@@ -138,6 +138,7 @@ class Outcome:
     tokens: int = 0
     session: str = ""
     detail: str = ""
+    wait_s: float = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 from porch.dialects.phases.bench import Bench
 from porch.dialects.phases.checks import chain_of, draw_recheck, failures
 from porch.dialects.phases.layout import Stage
-from porch.dialects.phases.records import DEFAULT_GATE_WAIT_S, Gate
+from porch.dialects.phases.records import Gate
 from porch.dialects.phases.signals import gate_name
 from porch.errors import Finding
 from porch.model.protocol import Guard, Human, Option, Target
@@ -52,7 +52,7 @@ def _ask(bench: Bench, stage: Stage, gate: Gate, failed: tuple[str, ...]) -> Hum
         gate.artifacts or phase.artifacts,
         changes + failed + _failures(bench, ":checks"),
         failed,
-        bench.definition.limits.gate_wait_s or DEFAULT_GATE_WAIT_S,
+        bench.definition.limits.gate_wait_s,
     )
 
 

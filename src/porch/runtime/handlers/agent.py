@@ -18,6 +18,8 @@ from porch.runtime.world import World
 from porch.views import prompt, status
 
 SAID_KEPT = 2000
+# Where an agent does not say when its limit is over.
+RATE_LIMIT_S = 60.0
 
 
 async def run(world: World, effect: RunAgent) -> f.EffectFact:
@@ -29,14 +31,17 @@ async def run(world: World, effect: RunAgent) -> f.EffectFact:
         world, turn, wall or world.settings.claude_timeout, world.settings.idle
     )
     if isinstance(outcome, turns.Stopped):
-        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens)
+        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens, outcome.session)
     return answered(effect.id, effect.exits, outcome)
 
 
 def answered(effect: str, exits: tuple[Exit, ...], outcome: Outcome) -> f.EffectFact:
     """What an outcome means; also asked of a transcript that a dead runner left."""
     if outcome.kind != "ok":
-        return f.EffectFailed(effect, outcome.kind, outcome.detail, 0, outcome.usd, outcome.tokens)
+        wait = (outcome.wait_s or RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
+        return f.EffectFailed(
+            effect, outcome.kind, outcome.detail, wait, outcome.usd, outcome.tokens
+        )
     choice = choose(read_signals(outcome.final), legal(exits))
     if choice.exit is None:
         said = outcome.final[-SAID_KEPT:]
@@ -69,7 +74,7 @@ def _turn(world: World, effect: RunAgent) -> Turn:
         prompt=whole_prompt(world, effect),
         request=_request(world, effect),
         workspace=world.workspace,
-        directory=world.turn_directory(effect.id),
+        directory=world.new_turn_directory(effect.id),
         resume=effect.session or None,
         script=world.script,
     )

@@ -1,5 +1,6 @@
 """Running one check and saying on which content it was measured; could-not-measure never passes."""
 
+import asyncio
 import os
 import time
 
@@ -18,14 +19,15 @@ OUTPUT_KEPT = 1 << 20
 async def run(world: World, effect: RunCheck) -> f.EffectFact:
     """Measure once; where the check itself changed files, once more, and then no further."""
     began = time.monotonic()
-    before = tree(world)
+    world.new_turn_directory(effect.id)
+    before = await tree(world)
     if effect.tree and effect.tree == before:
         return f.CheckEnded(effect.id, "passed", "still fresh", before, 0, reused=True)
     fact = await _measure(world, effect, 1)
-    after = tree(world)
+    after = await tree(world)
     if after != before:
         fact = await _measure(world, effect, 2)
-        again = tree(world)
+        again = await tree(world)
         if again != after:
             reason = "the check changes files each time it runs, so nothing it says holds"
             fact = f.CheckEnded(effect.id, "unmeasured", reason)
@@ -34,9 +36,11 @@ async def run(world: World, effect: RunCheck) -> f.EffectFact:
     return f.CheckEnded(effect.id, fact.result, fact.report, after or "", seconds)
 
 
-def tree(world: World) -> str:
+async def tree(world: World) -> str:
     """The content of the workspace; empty outside a repository, where nothing stays fresh."""
-    return git.tree(world.workspace, world.own_paths()) if world.in_git else ""
+    if not world.in_git:
+        return ""
+    return await asyncio.to_thread(git.tree, world.workspace, world.own_paths())
 
 
 async def _measure(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:

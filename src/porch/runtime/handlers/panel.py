@@ -63,7 +63,7 @@ def _turn(world: World, effect: AskReviewer) -> Turn:
             "review": {"type": effect.review, "round": effect.round},
         },
         workspace=world.workspace,
-        directory=world.turn_directory(effect.id),
+        directory=world.new_turn_directory(effect.id),
         model=effect.name,
         script=world.script,
     )

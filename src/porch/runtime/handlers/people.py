@@ -17,6 +17,9 @@ async def wait(world: World, effect: StartTimer) -> f.TimerFired:
     if effect.kind == PATIENT:
         limit = effect.seconds or world.definition().protocol.limits.gate_wait_s
         await world.clock.until(effect.since, limit or world.settings.max_gate_wait)
+    elif effect.name.startswith("limit-"):
+        # The other side counts wall time, also while this machine sleeps.
+        await world.clock.until(effect.since, effect.seconds * world.settings.back_off)
     elif effect.since:
         await world.clock.sleep(effect.seconds)
     else:

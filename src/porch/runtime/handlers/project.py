@@ -1,5 +1,6 @@
 """Reading the list of a loop from its document, and committing named artifacts."""
 
+import asyncio
 import hashlib
 import os
 
@@ -8,6 +9,7 @@ from porch.dialects.plan_headings import PlanPhase, read_plan
 from porch.errors import OutsideError
 from porch.machine import facts as f
 from porch.machine.effects import CommitPaths, ReadItems
+from porch.runtime.artifacts import MISSING, digest_of, sums
 from porch.runtime.world import World
 
 DESCRIPTION_KEPT = 500
@@ -34,16 +36,25 @@ def item_of(phase: PlanPhase) -> f.Item:
     return f.Item(phase.id, phase.title[:DESCRIPTION_KEPT], description, digest, phase.text)
 
 
-def commit(world: World, effect: CommitPaths) -> f.CommitEnded:
-    """Exactly the named paths; a commit that a dead runner made is found by its trailer."""
+async def commit(world: World, effect: CommitPaths) -> f.CommitEnded:
+    """Exactly the named paths; git may take its time without holding up anybody else."""
     if not world.in_git:
         return f.CommitEnded(effect.id, refused="there is no git repository here")
+    return await asyncio.to_thread(_committed, world, effect)
+
+
+def _committed(world: World, effect: CommitPaths) -> f.CommitEnded:
     run = world.state().run
-    trailer = f"Porch-Effect: {run.name} {effect.position}/commit"
+    known = sums(world.workspace, run.project_dir, effect.paths)
+    there = [path for path, sum_ in known.items() if sum_ != MISSING]
+    # By its contents, so that a commit of a dead runner is found and an older one is not.
+    name = f"{run.name} {effect.position}/commit {digest_of(known)[:16]}"
+    trailer = f"Porch-Effect: {name}"
     try:
-        paths = [os.path.normpath(os.path.join(run.project_dir, name)) for name in effect.paths]
-        there = [path for path in paths if os.path.exists(os.path.join(world.workspace, path))]
-        made = git.commit_paths(world.workspace, there, effect.message, trailer)
+        found = git.find_commit(world.workspace, trailer) if there else None
+        made = found or (
+            there and git.commit_paths(world.workspace, there, effect.message, trailer)
+        )
     except OutsideError as error:
         return f.CommitEnded(effect.id, refused=str(error))
     return f.CommitEnded(effect.id, made or "")

@@ -63,6 +63,7 @@ def main(program: str, commands: Sequence[Command], argv: Sequence[str]) -> int:
     """Read arguments, call one verb, show one view."""
     parser = _parser(program, commands)
     try:
+        _refuse_half_characters(parser, argv)
         args, late = parser.parse_known_args(list(argv))
         _place(parser, args, late)
     except SystemExit as left:
@@ -71,6 +72,13 @@ def main(program: str, commands: Sequence[Command], argv: Sequence[str]) -> int:
         parser.print_help()
         return EXIT_INPUT
     return _bounded(args)
+
+
+def _refuse_half_characters(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    """Bytes that are no text cannot be written into any journal or status file."""
+    for word in argv:
+        if any("\ud800" <= c <= "\udfff" for c in word):
+            parser.error(f"this argument is not UTF-8 text: {word!r}")
 
 
 def _place(parser: argparse.ArgumentParser, args: Args, late: list[str]) -> None:

@@ -12,7 +12,7 @@ def answer(argv: Argv) -> int | None:
     """The exit code if this call could be answered from pictures alone; otherwise None."""
     words = [word for word in argv if not word.startswith("-")]
     flags = {word for word in argv if word.startswith("-")}
-    if not words:
+    if not words or argv[0] != words[0]:
         return None
     match words, flags:
         case ["status"], set() if flags <= {"--json"}:
@@ -133,17 +133,10 @@ def _picture(where: object, name: str) -> dict | None:  # type: ignore[type-arg]
 
 def _definition_moved(picture: dict) -> bool:  # type: ignore[type-arg]
     """Whether a file of the definition is not what it was; then the slow path looks properly."""
+    from porch.adapters import compiled
+
     known = picture.get("files")
-    if not known:
-        return True
-    for path, size, mtime in known:
-        try:
-            found = os.stat(path)
-        except OSError:
-            return True
-        if (found.st_size, found.st_mtime_ns) != (size, mtime):
-            return True
-    return False
+    return not known or not compiled.are_as_they_were(known)
 
 
 def _foreign(where: object) -> bool:

@@ -8,12 +8,13 @@ from rich.live import Live
 
 from porch.adapters import inbox
 from porch.adapters.where import Where
+from porch.errors import PorchError
 from porch.machine.records import Record
 from porch.machine.state import State
 from porch.operations import overview
 from porch.operations.runs import Driven, Watch
 from porch.operations.session import workspace_of
-from porch.operations.wishing import who
+from porch.operations.wishing import refuse_agents, who
 from porch.runtime.artifacts import digest_of, sums
 from porch.runtime.driver import Manner
 from porch.surfaces.cli.command import View
@@ -96,6 +97,11 @@ class Repl:
                 self._screen.say(HELP)
 
     def _decide(self, state: State, said: Typed) -> None:
+        try:
+            refuse_agents(os.environ, as_person=False)
+        except PorchError as error:
+            self._screen.say(f"  {error}")
+            return
         decision = next(d for d in state.decisions.values() if d.name == said.decision)
         wish = {
             "kind": "decide",

@@ -8,8 +8,8 @@ from dataclasses import replace
 from porch.adapters import where as places
 from porch.errors import UsageError
 from porch.operations import overview, runs
+from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.finding import find_run
-from porch.operations.runs import Driven, Wanted, Watch
 from porch.runtime.driver import Manner
 from porch.surfaces.cli.command import Args, Command, View, arg
 from porch.surfaces.cli.stream import Stream, driven_view
@@ -21,6 +21,8 @@ _WAYS = (
     arg("--wait", action="store_true", help="stay while people decide, also without a terminal"),
     arg("--plain", action="store_true", help="a plain stream, also on a terminal"),
     arg("--take-over", action="store_true", help="the run was begun on another machine or boot"),
+    arg("--hands-off", action="store_true", help="leave the agents' work to `next` and `done`"),
+    arg("--as-person", action="store_true", help="say that a person wrote the script's decisions"),
 )
 
 
@@ -48,6 +50,8 @@ def _wanted(args: Args, protocol: str = "") -> Wanted:
         script=args.script,
         adopt=getattr(args, "adopt", False),
         take_over=args.take_over,
+        hands_off=("agent",) if args.hands_off else (),
+        as_person=args.as_person,
     )
 
 
@@ -61,12 +65,12 @@ def _resume(args: Args) -> View:
     where = places.find(os.getcwd())
     foreign = overview.without_journal(where, args.id)
     if foreign is not None:
-        adopted = replace(_wanted(args, foreign.protocol), subject=foreign.id, title=foreign.title)
+        wanted = _wanted(args, foreign.status.protocol)
+        adopted = replace(wanted, subject=foreign.status.id, title=foreign.title)
         return _watched(args, where, lambda manner, watch: runs.run(where, adopted, manner, watch))
-    name = find_run(where, args.id)
-    wanted = _wanted(args)
+    name, known = find_run(where, args.id), _wanted(args)
     return _watched(
-        args, where, lambda manner, watch: runs.resume(where, name, wanted, manner, watch)
+        args, where, lambda manner, watch: runs.resume(where, name, known, manner, watch)
     )
 
 

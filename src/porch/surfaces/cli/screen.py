@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from porch.machine.records import Record, encode
-from porch.machine.state import State
+from porch.machine.state import State, effect_parts
 from porch.surfaces.cli.words import hint
 from porch.views import timeline
 from porch.views.text import printable
@@ -41,7 +41,7 @@ class Screen:
             self._beside(_time_of_day(record.at), timeline.sentence(raw))
 
     def output(self, effect: str, text: str) -> None:
-        who = effect.split("/")[-2] if effect.count("/") >= 3 else effect
+        who = effect_parts(effect)[2]
         lines = [line for line in printable(text).expandtabs(4).splitlines() if line.strip()]
         self._output.extend(f"{who}│ {line}" for line in lines)
 

@@ -44,21 +44,37 @@ def _redraw(view: View, as_json: bool) -> None:
 
 def _status_view(where: places.Where, word: str) -> View:
     if not word:
-        pictures = overview.pictures(where)
+        runs = overview.every(where)
+        pictures = runs.pictures
         foreign = overview.foreign(where)
         lines = [board.rows(pictures), *(f"{path}: no journal here" for path in foreign)]
         rows = [picture["row"] for picture in pictures]
-        return View("\n".join(filter(None, lines)), {"runs": rows, "without_journal": foreign})
+        lines += [str(trouble) for trouble in runs.troubles]
+        data = {"runs": rows, "without_journal": foreign, **_troubles(runs)}
+        return View("\n".join(filter(None, lines)), data, _code(runs))
     shown = overview.one(where, word)
     return View(shown.text, shown.data)
 
 
 def _pending(args: Args) -> View:
     where = places.find(os.getcwd())
-    decisions = [d for picture in overview.pictures(where) for d in picture["decisions"]]
+    runs = overview.every(where)
+    decisions = [d for picture in runs.pictures for d in picture["decisions"]]
     decisions.sort(key=lambda decision: str(decision["asked_at"]))
     text = board.hook(decisions) if args.hook else board.pending(decisions)
-    return View(text, {"decisions": decisions})
+    told = "\n".join([text, *map(str, runs.troubles)]).strip("\n")
+    return View(told, {"decisions": decisions, **_troubles(runs)}, _code(runs))
+
+
+def _troubles(runs: overview.Runs) -> dict[str, Any]:
+    """Only where there are any: the forms that programs read stay as they are."""
+    findings = [f.as_json() for trouble in runs.troubles for f in trouble.findings]
+    return {"findings": findings} if findings else {}
+
+
+def _code(runs: overview.Runs) -> int:
+    """What can be shown is shown, and the worst of the rest is the exit code."""
+    return max((trouble.exit_code for trouble in runs.troubles), default=0)
 
 
 def _log(args: Args) -> View:

@@ -31,7 +31,7 @@ def _stop(args: Args) -> View:
 def _rollback(args: Args) -> View:
     refuse_agents(os.environ, args.as_person)
     where = places.find(os.getcwd())
-    return _view(steering.rollback(where, find_run(where, args.id), args.state))
+    return _view(steering.rollback(where, find_run(where, args.id), args.state, args.as_person))
 
 
 def _replan(args: Args) -> View:
@@ -42,7 +42,7 @@ def _replan(args: Args) -> View:
 def _upgrade(args: Args) -> View:
     refuse_agents(os.environ, args.as_person)
     where = places.find(os.getcwd())
-    return _view(steering.upgrade(where, find_run(where, args.id)))
+    return _view(steering.upgrade(where, find_run(where, args.id), args.as_person))
 
 
 def _repair(args: Args) -> View:

@@ -1,11 +1,12 @@
 """The plain stream of a run, for pipes and narrow terminals: a line for each thing that happens."""
 
+import os
 import sys
 
 from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from porch.machine.records import Record, encode
-from porch.machine.state import State
-from porch.operations.runs import Driven
+from porch.machine.state import State, effect_parts
+from porch.operations.asking import Driven
 from porch.surfaces.cli.command import View
 from porch.views import timeline
 from porch.views.text import printable
@@ -30,7 +31,7 @@ class Stream:
             self._say(line)
 
     def output(self, effect: str, text: str) -> None:
-        who = effect.split("/")[-2] if effect.count("/") >= 3 else effect
+        who = effect_parts(effect)[2]
         for line in text.splitlines():
             if line.strip():
                 self._say(f"    {who}| {line}")
@@ -39,9 +40,15 @@ class Stream:
         self._say(text)
 
     def _say(self, line: str) -> None:
-        if not self._quiet:
+        if self._quiet:
+            return
+        try:
             sys.stdout.write(printable(line) + "\n")
             sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever watched has gone; the run goes on, and its journal says what happened.
+            self._quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(driven: Driven) -> int:
