@@ -178,7 +178,8 @@ def test_limits_come_from_config() -> None:
     protocol = compiled({"id": "a", "gate": True}, config=config)
     assert protocol.limits == Limits(60, 30, 5, 9)
     assert human(protocol, "a:gate").stale_after_s == 9
-    assert human(compiled({"id": "a", "gate": {}}), "a:gate").stale_after_s == 86400
+    # Where the file is silent the settings say it.
+    assert human(compiled({"id": "a", "gate": {}}), "a:gate").stale_after_s == 0
 
 
 @pytest.mark.parametrize(

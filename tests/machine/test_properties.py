@@ -245,9 +245,9 @@ class Fate:
         }
         name = f"w{self.dice.randrange(400)}"
         digest = choose(["", "", "", "d", "other"])
-        return f.Wish(
-            name, kind, choose(places), choose(exits), choose(["", "why"]), digest, data=data
-        )
+        exit_ = choose([*exits, "done", "done"]) if kind == "done" else choose(exits)
+        text = choose(["", "why"])
+        return f.Wish(name, kind, choose(places), exit_, text, digest, data=data)
 
     def answer(self, place: str) -> str:
         """An answer to an open decision; ending the run is what people do least."""

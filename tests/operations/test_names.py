@@ -53,7 +53,7 @@ def test_an_existing_directory_gives_the_title(tmp_path: Path) -> None:
 def test_an_old_specification_gives_the_title(tmp_path: Path) -> None:
     specs = tmp_path / "codev" / "specs"
     specs.mkdir(parents=True)
-    (specs / "0073-user-auth.md").write_text("# Spec")
+    (specs / "0073-auth.md").write_text("# Specification: User auth\n")
     about = subject(places.find(str(tmp_path)), "spider", "project", "0073", "")
     assert about.title == "user-auth"
 
