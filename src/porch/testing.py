@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from porch.adapters import chain, where
 from porch.adapters.git_command import ask
@@ -27,6 +27,7 @@ from porch.operations.session import mark_of
 
 CheckResult = Literal["passed", "failed", "unmeasured"]
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
+Form = Mapping[str, Any]
 
 
 class MemoryJournal:
@@ -234,17 +235,15 @@ class Project:
     title: str = "t"
 
     @classmethod
-    def make(
-        cls, base: str, protocol: Mapping[str, object], script: Mapping[str, object]
-    ) -> "Project":
+    def make(cls, base: str, protocol: Form, script: Form) -> "Project":
         """Lay it out and commit it; `templates` of the protocol are files beside it."""
         made = cls(base, str(protocol["name"]))
         own = {key: value for key, value in protocol.items() if key != "templates"}
         made.write(f"codev/protocols/{made.protocol}/protocol.json", json.dumps(own))
-        for name, text in dict(protocol.get("templates") or {}).items():  # type: ignore[call-overload]
+        for name, text in protocol.get("templates", {}).items():
             made.write(f"codev/protocols/{made.protocol}/templates/{name}", text)
         made.write("codev/config.toml", "[agent]\nback_off = 0.01\n")
-        made.write("../script.yaml", json.dumps({**script, "witness": made._witness}))
+        made.write("../script.yaml", json.dumps({**script, "witness": f"{base}/witness.txt"}))
         made.git("init", "-q")
         made.git("add", "-A")
         made.git("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "begin")
@@ -264,18 +263,9 @@ class Project:
         return os.path.join(self.directory, "journal.jsonl")
 
     @property
-    def status(self) -> str:
-        name = f"{self.id}-{self.title}"
-        return os.path.join(self.root, "codev", "projects", name, "status.yaml")
-
-    @property
     def mark(self) -> str:
         """What every process of this run carries."""
         return mark_of(where.find(self.root), f"{self.id}-{self.title}")
-
-    @property
-    def _witness(self) -> str:
-        return os.path.join(self.base, "witness.txt")
 
     def write(self, name: str, text: str) -> None:
         path = os.path.normpath(os.path.join(self.root, name))
@@ -325,7 +315,7 @@ class Project:
     def starts(self) -> "Counter[str]":
         """How often each effect really started, by the word of the agents themselves."""
         try:
-            with open(self._witness, encoding="utf-8") as file:
+            with open(f"{self.base}/witness.txt", encoding="utf-8") as file:
                 return Counter(file.read().splitlines())
         except FileNotFoundError:
             return Counter()

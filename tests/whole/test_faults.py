@@ -107,9 +107,14 @@ def test_a_read_only_state_directory_is_told_by_name_and_can_still_be_read(
 # -- the status file -------------------------------------------------------------------------------
 
 
+def _status_file(project: Project) -> str:
+    name = f"{project.id}-{project.title}"
+    return os.path.join(project.root, "codev", "projects", name, "status.yaml")
+
+
 def _is_drawn(project: Project) -> bool:
     """Whether the status file is ours, and of the last record."""
-    signed = status.signature(Path(project.status).read_text())
+    signed = status.signature(Path(_status_file(project)).read_text())
     return signed == (len(project.records()), True)
 
 
@@ -130,11 +135,11 @@ def test_an_edited_status_file_is_kept_aside_reported_and_redrawn(
     project = _gated(tmp_path, build=[edit])
     assert project.run().returncode == 3
     if not is_live:
-        with open(project.status, "a", encoding="utf-8") as file:
+        with open(_status_file(project), "a", encoding="utf-8") as file:
             file.write("mine: yes\n")
     assert project.porch("approve", project.id).returncode == 0
     assert project.run().returncode == 0
-    aside = Path(project.status).with_name("status.edited-1.yaml")
+    aside = Path(_status_file(project)).with_name("status.edited-1.yaml")
     assert aside.read_text().endswith("mine: yes\n")
     assert [fact.aside for fact in _facts(project, f.StatusEdited)] == [
         os.path.relpath(aside, project.root)

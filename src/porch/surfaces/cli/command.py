@@ -152,7 +152,8 @@ def _show(view: View, as_json: bool) -> None:
     if as_json and view.data is not None:
         print(json.dumps(view.data, ensure_ascii=False, indent=2))
     elif view.text and not as_json:
-        print(view.text, end="" if view.text.endswith("\n") else "\n")
+        # Whatever an agent or a file wrote ends up in some view.
+        print(printable(view.text), end="" if view.text.endswith("\n") else "\n")
     sys.stdout.flush()
 
 
