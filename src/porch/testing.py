@@ -111,19 +111,12 @@ class Rig:
         hours, seconds = divmod(seq, 3600)
         at = f"2026-01-01T{hours:02}:{seconds // 60:02}:{seconds % 60:02}Z"
         moved = evolve(self.state, Record(seq, at, fact, moves))
-        self._index(moved, sorted(touched(self.protocol, moved, moves)))
+        for position in sorted(touched(self.protocol, moved, moves)):
+            self.index[position] = wanted(self.protocol, moved, position)
         record = Record(seq, at, fact, moves, tuple(self._beginning(moved)))
         self.state = begin(moved, record.begun)
         self.records.append(record)
         return record
-
-    def _index(self, state: State, positions: list[str]) -> None:
-        for position in positions:
-            requests = wanted(self.protocol, state, position)
-            if requests:
-                self.index[position] = requests
-            else:
-                self.index.pop(position, None)
 
     def _beginning(self, state: State) -> Iterator[InHand]:
         used = Counter(name for hand in state.in_hand.values() for name in hand.uses)
@@ -137,19 +130,13 @@ class Rig:
         return [request for requests in self.index.values() for request in requests]
 
     def request(self, kind: str, name: str = "") -> Request:
-        """The one request of a kind that is wanted now."""
-        found = [r for r in self.wanted() if r.kind == kind and name in ("", r.name)]
-        if not found:
-            raise LookupError(f"no {kind} {name} among {[r.id for r in self.wanted()]}")
-        return found[0]
+        """What is wanted now, by its kind and name."""
+        return next(r for r in self.wanted() if r.kind == kind and name in ("", r.name))
 
     def held(self, kind: str, name: str = "") -> str:
         """The id of an effect in hand, by its kind and name."""
         hands = self.state.in_hand.values()
-        found = [h.effect for h in hands if h.kind == kind and name in ("", h.name)]
-        if not found:
-            raise LookupError(f"no {kind} {name} among {list(self.state.in_hand)}")
-        return found[0]
+        return next(h.effect for h in hands if h.kind == kind and name in ("", h.name))
 
     def unwanted(self) -> list[str]:
         """What a driver would stop: in hand, and wanted by nobody."""

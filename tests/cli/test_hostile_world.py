@@ -14,7 +14,7 @@ from porch.adapters import where as places
 from porch.operations.session import mark_of
 
 if TYPE_CHECKING:
-    from conftest import Desk
+    from tests.cli.conftest import Desk
 
 ONE: dict[str, Any] = {"id": "one", "signals": {"DONE": "two"}}
 TWO: dict[str, Any] = {"id": "two", "signals": {"DONE": "complete"}}
@@ -38,7 +38,7 @@ def test_after_a_repair_an_old_transcript_is_nobodys_answer(desk: "Desk") -> Non
     journal = desk.run_dir() / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     first_begun = next(i for i, line in enumerate(lines) if json.loads(line)["begun"])
-    damaged = lines[: first_begun + 1] + [b'{"broken": true}\n'] + lines[first_begun + 2 :]
+    damaged = [*lines[: first_begun + 1], b'{"broken": true}\n', *lines[first_begun + 2 :]]
     journal.write_bytes(b"".join(damaged))
     desk.porch("repair", "1")
     script = desk.script(agents={"two": {"crash": 3}})

@@ -58,7 +58,6 @@ def test_every_key_of_protocol_json_has_its_row(kind: str) -> None:
         ("check", "retry_delay", records.DEFAULT_DELAY_S),
         ("verification", "max_retries", records.DEFAULT_RESPAWNS),
         ("consultation", "max_rounds", records.DEFAULT_ROUNDS),
-        ("config", "max_gate_wait", records.DEFAULT_GATE_WAIT_S),
         ("config", "max_retries", records.DEFAULT_RETRIES),
         ("defaults", "max_consultation_rounds", records.DEFAULT_ROUNDS),
     ],

@@ -177,6 +177,12 @@ def test_done_keeps_the_reason_that_was_given(rig: Rig) -> None:
     assert rig.state.memory[("", "")]["specify:draft.BLOCKED"] == {"reason": "which one?"}
 
 
+def test_done_is_refused_while_the_run_is_stopped(rig: Rig) -> None:
+    rig.ask("stop")
+    reason = refused(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
+    assert reason == "the run was stopped by a person; `porch resume` goes on"
+
+
 def test_done_is_refused_when_the_run_has_moved_from_where_it_was_expected(rig: Rig) -> None:
     taken(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
     reason = refused(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
