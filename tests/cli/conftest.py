@@ -18,6 +18,9 @@ from typing import Any
 import pytest
 import yaml
 
+from porch.adapters import marks
+from porch.adapters import where as places
+from porch.operations.session import mark_of
 from porch.surfaces.cli import fast
 from porch.surfaces.cli.command import main
 from porch.surfaces.cli.porch import COMMANDS
@@ -109,6 +112,9 @@ class Desk:
             if process.poll() is None:
                 process.kill()
             process.communicate(timeout=10)
+        where = places.find(str(self.root))
+        for name in where.runs():
+            marks.reap(f"{mark_of(where, name)}:")
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name

@@ -363,7 +363,7 @@ class AnyRun(RuleBasedStateMachine):
             assert stepped == fold(State(), self.rig.records) == self.rig.state
 
 
-EXAMPLES = 1000 if os.environ.get("PORCH_TORTURE") == "full" else 100
+EXAMPLES = 600 if os.environ.get("PORCH_TORTURE") == "full" else 60
 AnyRun.TestCase.settings = settings(
     max_examples=EXAMPLES, stateful_step_count=12, deadline=None, suppress_health_check=SLOW
 )

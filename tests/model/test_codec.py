@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porch.model.codec import Codec
@@ -126,6 +126,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.text() | st.just("is"), json_values), st.text(), st.integers())
+@settings(max_examples=50, deadline=None)
 def test_any_payload_survives(payload: dict[str, Any], name: str, count: int) -> None:
     tree = Tree(Leaf(name, count), payload=payload, value=payload)
     assert through_text(tree) == tree
