@@ -26,7 +26,7 @@ STATUS_KEYS = [
 
 @pytest.fixture
 def asked(desk: "Desk") -> "Desk":
-    desk.begin(WRITE, PUBLISH, code=3)
+    desk.begin(WRITE, PUBLISH, top={"config": {"max_gate_wait": 3600}}, code=3)
     return desk
 
 

@@ -213,6 +213,7 @@ def test_a_gate_is_a_decision_with_its_answers_and_their_commands() -> None:
             "artifacts": ["codev/projects/0073-user-auth/spec.md"],
             "digest": "d1g",
             "deadline": "2026-01-20T10:15:00Z",
+            "stale": False,
             "findings": [],
             "reports": {},
             "needs_override": False,

@@ -67,8 +67,11 @@ def _is_late(fact: Raw, moves: list[Any]) -> bool:
 
 
 def _effect(fact: Raw) -> tuple[str, str, str]:
-    parts = str(fact.get("effect", "")).rsplit("/", 3)
-    return (parts[0], parts[1], parts[2]) if len(parts) == 4 else (parts[0], "effect", "")
+    """Position, kind and name; instances in front and names behind may hold slashes."""
+    front, mark, back = str(fact.get("effect", "")).partition("#")
+    visit, _, rest = back.partition("/")
+    kind, _, name = rest.rpartition("/")[0].partition("/")
+    return (f"{front}{mark}{visit}", kind, name) if name else (front, "effect", "")
 
 
 def _begun(fact: Raw) -> str:
