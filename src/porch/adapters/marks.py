@@ -5,6 +5,7 @@ environment is inherited through forks, sessions and re-parenting, which makes i
 that leads to every descendant.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -59,8 +60,10 @@ def kill_all(wanted: Wanted) -> list[int]:
     quiet = 0
     while quiet < 2:
         time.sleep(SECOND_LOOK_S if killed or quiet else 0)
-        left = set(_killable(look(), wanted))
+        table = look()
+        left = set(_killable(table, wanted))
         quiet = 0 if left else quiet + 1
+        _kill_groups(table, left)
         refused = {pid for pid in left if not _killed(pid)}
         if left and refused == left:
             raise _stubborn(left, "they belong to somebody else")
@@ -76,6 +79,20 @@ def _stubborn(pids: Iterable[int], why: str) -> OutsideError:
         f"processes of this run could not be killed: {names} ({why})",
         fix=f"look at them with `ps -fp {names.replace(' ', '')}` and end them by hand",
     )
+
+
+def _kill_groups(table: Mapping[int, Seen], left: set[int]) -> None:
+    """Whole groups at one blow: a chain that forks and exits is never where one looked.
+
+    Only groups of which everybody we see is to be killed, so that nobody else goes with them.
+    """
+    members: dict[int, set[int]] = {}
+    for pid, seen in table.items():
+        members.setdefault(seen.group, set()).add(pid)
+    for group, pids in members.items():
+        if group > 1 and group != os.getpgrp() and pids <= left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
 
 
 def _killed(pid: int) -> bool:
