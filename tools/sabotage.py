@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What to cut out of which module, and the test (a pytest node id) that must notice."""
+    """What to cut out of which module, and the test that must notice, wherever it stands."""
 
     name: str
     module: str
@@ -35,14 +35,13 @@ GUARDS: tuple[Guard, ...] = (
         "    hand = state.in_hand.get(fact.effect)\n    if hand is None:\n        return ()\n",
         "    hand = state.in_hand.get(fact.effect) or InHand(fact.effect, next(iter("
         'state.positions), ""), fact.effect.split("/")[-3], fact.effect.split("/")[-2])\n',
-        "tests/machine/test_route.py::test_a_fact_of_an_effect_that_nobody_holds_moves_nothing",
+        "test_a_fact_of_an_effect_that_nobody_holds_moves_nothing",
     ),
     Guard(
         "late facts of positions that are gone",
         "machine/route.py",
         "    if standing is None:\n        return (settled,)\n",
         "    if standing is None:\n        standing = next(iter(state.positions.values()))\n",
-        "tests/machine/test_route.py::"
         "test_a_fact_of_an_effect_whose_position_is_gone_only_settles_it",
     ),
     Guard(
@@ -50,28 +49,27 @@ GUARDS: tuple[Guard, ...] = (
         "runtime/wishing.py",
         "if wish.id not in self._book.state.wishes:",
         "if True:",
-        "tests/whole/test_wishes_whole.py::test_an_approval_killed_on_its_way_counts_once",
+        "test_an_approval_killed_on_its_way_counts_once",
     ),
     Guard(
         "compare-and-swap of the journal",
         "adapters/journal.py",
         "if now.st_size != self.length:",
         "if False:",
-        "tests/adapters/test_journal.py::test_a_second_writer_is_noticed_by_the_first",
+        "test_a_second_writer_is_noticed_by_the_first",
     ),
     Guard(
         "the next number only",
         "adapters/journal.py",
         "if expected_seq != self.seq + 1:",
         "if False:",
-        "tests/adapters/test_journal.py::test_both_journals_write_the_same_bytes_and_refuse_the_same",
+        "test_both_journals_write_the_same_bytes_and_refuse_the_same",
     ),
     Guard(
         "reaping of marked processes",
         "runtime/takeover.py",
         'marks.reap(world.mark + ":")',
         "pass",
-        "tests/whole/test_wishes_whole.py::"
         "test_the_agent_of_a_killed_runner_is_stopped_before_a_new_one_starts",
     ),
     Guard(
@@ -79,7 +77,6 @@ GUARDS: tuple[Guard, ...] = (
         "machine/wishes.py",
         "if wish.digest and wish.digest != digest:",
         "if False:",
-        "tests/machine/test_wishes.py::"
         "test_approving_what_was_shown_is_refused_once_it_has_changed",
     ),
     Guard(
@@ -87,14 +84,13 @@ GUARDS: tuple[Guard, ...] = (
         "adapters/chain.py",
         "if text != body + _KEY + total + b'\"}':",
         "if False:",
-        "tests/adapters/test_chain.py::test_a_last_line_with_a_wrong_sum_and_its_end_is_damage",
+        "test_a_last_line_with_a_wrong_sum_and_its_end_is_damage",
     ),
     Guard(
         "cutting a torn tail",
         "adapters/journal.py",
         "        if found.torn:\n",
         "        if False:\n",
-        "tests/adapters/test_journal.py::"
         "test_a_journal_cut_at_any_byte_is_opened_cut_and_written_on",
     ),
     Guard(
@@ -103,35 +99,34 @@ GUARDS: tuple[Guard, ...] = (
         "        fcntl.flock(fd, kind | fcntl.LOCK_NB)\n    except BlockingIOError:\n"
         "        return False\n",
         "        pass\n    except BlockingIOError:\n        return False\n",
-        "tests/adapters/test_lock.py::test_a_held_lock_keeps_others_out_until_it_is_given_back",
+        "test_a_held_lock_keeps_others_out_until_it_is_given_back",
     ),
     Guard(
         "a lock on a file that is gone is none",
         "adapters/lock.py",
         "return os.path.samestat(there, os.fstat(fd))",
         "return True",
-        "tests/adapters/test_lock.py::test_a_lock_on_a_file_that_is_no_longer_there_is_none",
+        "test_a_lock_on_a_file_that_is_no_longer_there_is_none",
     ),
     Guard(
         "the quorum",
         "machine/evidence.py",
         "if not real or len(real) < actor.quorum:",
         "if not real:",
-        "tests/machine/test_route.py::test_a_panel_counts_real_verdicts_and_an_abstention_is_none",
+        "test_a_panel_counts_real_verdicts_and_an_abstention_is_none",
     ),
     Guard(
         "an abstention is no verdict",
         "machine/evidence.py",
         'if r["verdict"] != "ABSTAIN"]',
         "]",
-        "tests/machine/test_route.py::test_a_panel_counts_real_verdicts_and_an_abstention_is_none",
+        "test_a_panel_counts_real_verdicts_and_an_abstention_is_none",
     ),
     Guard(
         "a doubtful verdict is an abstention",
         "machine/verdicts.py",
         "    if len({claim.verdict for claim in meant}) > 1:\n",
         "    if False:\n",
-        "tests/machine/test_verdicts.py::"
         "test_whatever_is_doubtful_is_an_abstention_with_its_reason",
     ),
     Guard(
@@ -139,7 +134,6 @@ GUARDS: tuple[Guard, ...] = (
         "machine/leave.py",
         "if spent >= leaving.protocol.budgets[edge.charges].limit:",
         "if False:",
-        "tests/machine/test_route.py::"
         "test_rounds_are_counted_and_when_they_are_spent_a_person_decides_over_the_findings",
     ),
     Guard(
@@ -147,7 +141,6 @@ GUARDS: tuple[Guard, ...] = (
         "model/validate.py",
         "for target in edge.spent if edge.charges else edge.targets:",
         "for target in ():",
-        "tests/model/test_validate.py::"
         "test_going_round_without_a_charge_or_a_person_is_refused_with_the_way",
     ),
     Guard(
@@ -155,28 +148,27 @@ GUARDS: tuple[Guard, ...] = (
         "views/text.py",
         "unicodedata.category(char) in _UNSAFE or _INVISIBLE.match(char)",
         "False",
-        "tests/views/test_text.py::test_nothing_that_moves_a_terminal_is_left",
+        "test_nothing_that_moves_a_terminal_is_left",
     ),
     Guard(
         "ids that are paths",
         "operations/names.py",
         'if not _ID.fullmatch(text) or ".." in text or text.lower().startswith(".git"):',
         "if False:",
-        "tests/operations/test_names.py::test_an_id_that_could_leave_its_directory_is_refused",
+        "test_an_id_that_could_leave_its_directory_is_refused",
     ),
     Guard(
         "agents do not decide",
         "operations/wishing.py",
         "    if seen:\n        raise UsageError(",
         "    if False:\n        raise UsageError(",
-        "tests/cli/test_deciding_commands.py::test_an_agent_is_not_a_person",
+        "test_an_agent_is_not_a_person",
     ),
     Guard(
         "unmeasured never passes",
         "machine/evidence.py",
         'exit_ = "failed" if failed else "unmeasured" if missing else "passed"',
         'exit_ = "failed" if failed else "passed"',
-        "tests/machine/test_route.py::"
         "test_only_binding_checks_decide_and_what_was_not_measured_never_passes",
     ),
     Guard(
@@ -184,14 +176,13 @@ GUARDS: tuple[Guard, ...] = (
         "runtime/handlers/check.py",
         "if effect.tree and effect.tree == before:",
         "if effect.tree:",
-        "tests/cli/test_checks_in_runs.py::test_an_approval_needs_fresh_evidence",
+        "test_an_approval_needs_fresh_evidence",
     ),
     Guard(
         "one reminder before anything else",
         "machine/route.py",
         'if state.marked(standing.position, "reminded"):',
         "if True:",
-        "tests/machine/test_route.py::"
         "test_a_silent_turn_gets_one_reminder_in_its_conversation_and_then_a_person_decides",
     ),
     Guard(
@@ -199,7 +190,6 @@ GUARDS: tuple[Guard, ...] = (
         "runtime/takeover.py",
         "if not state.in_hand or take_over or not isinstance(last, dict):",
         "if True:",
-        "tests/whole/test_faults.py::"
         "test_what_was_begun_elsewhere_is_only_taken_over_when_a_person_says_so",
     ),
     Guard(
@@ -207,7 +197,7 @@ GUARDS: tuple[Guard, ...] = (
         "runtime/pictures.py",
         'aside = "" if is_ours else self.keep_edits(state)',
         'aside = ""',
-        "tests/whole/test_faults.py::test_an_edited_status_file_is_kept_aside_reported_and_redrawn",
+        "test_an_edited_status_file_is_kept_aside_reported_and_redrawn",
     ),
 )
 
@@ -223,15 +213,34 @@ def sabotaged(guard: Guard, into: Path) -> str:
     return ""
 
 
+def located(test: str) -> str:
+    """The node id of a test by its name; a name that stands nowhere, or twice, is a mistake."""
+    found = [
+        path.relative_to(ROOT)
+        for path in sorted(ROOT.glob("tests/**/test_*.py"))
+        if f"def {test}(" in path.read_text(encoding="utf-8")
+    ]
+    if len(found) != 1:
+        raise SystemExit(f"{test} stands in {len(found)} files, so nothing is proved")
+    return f"{found[0]}::{test}"
+
+
 def outcome(tests: Iterable[str], sources: Path) -> tuple[int, str]:
     """Exit status and words of pytest; PYTHONPATH reaches the processes that a test starts."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly"]
-    command += ["-p", "no:cacheprovider", "--tb=no", "-o", f"pythonpath={sources}", *tests]
+    command += [
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        "-o",
+        f"pythonpath={sources}",
+        *map(located, tests),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(sources)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout + done.stderr
 
 
 def verdict(guard: Guard) -> str:

@@ -209,7 +209,7 @@ def test_nothing_that_a_run_starts_has_more_rights_than_its_caller(desk: "Desk")
     look = "cat /proc/self/status | grep -E '^(Uid|Gid|CapEff|CapPrm):'"
     desk.begin(
         {"id": "one", "checks": {"who": f'{look} > "$HOME/check"'}},
-        agents={"one": [{"run": ["sh", "-c", f"{look} > {desk.root.parent}/home/agent"]}]},
+        agents={"one": [{"run": ["sh", "-c", f"{look} > ../$0/agent", "home"]}]},
         code=0,
     )
     mine = subprocess.run(["sh", "-c", look], capture_output=True, text=True, check=True).stdout

@@ -214,7 +214,7 @@ def test_a_journal_that_is_not_text_is_exit_5_for_readers_too(desk: "Desk") -> N
     path = desk.run_dir() / "journal.jsonl"
     path.write_bytes(b"\xff{}\n" + path.read_bytes())
     for words in (["status"], ["status", "1"], ["log", "1"], ["pending"]):
-        assert "porch repair" in desk.porch(*words, code=5).err
+        assert "porch repair" in desk.porch(*words, code=5).all
 
 
 def test_next_shows_what_run_would_do_with_the_whole_prompt(desk: "Desk") -> None:

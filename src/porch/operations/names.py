@@ -103,8 +103,10 @@ def _heading(where: Where, id_: str) -> str:
 
 def _title_in(path: str) -> str:
     heading = _HEADING.search(_read(path))
+    if heading is None or heading["title"].lower() in ("spec", "specification"):
+        return ""
     try:
-        return checked_title(heading["title"]) if heading else ""
+        return checked_title(heading["title"])
     except UsageError:
         return ""
 
