@@ -6,7 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -151,29 +151,27 @@ def test_an_edited_status_file_is_kept_aside_reported_and_redrawn(
 # -- pictures --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        lambda _: b"",
-        lambda _: b"{",
-        lambda _: b"\xff\xfe",
-        lambda _: b"[]",
-        lambda drawn: json.dumps({"length": drawn["length"]}).encode(),
-        lambda drawn: json.dumps({"length": drawn["length"], "sum": drawn["sum"]}).encode(),
-        lambda drawn: json.dumps({**drawn, "sum": "0" * 64, "status": {"state": "lie"}}).encode(),
-    ],
-    ids=["empty", "torn", "bytes", "list", "length only", "frame only", "of another journal"],
-)
-def test_a_picture_that_is_garbage_changes_nothing_that_is_read(
-    tmp_path: Path, garbage: Callable[[dict[str, Any]], bytes]
-) -> None:
+def _garbage(drawn: dict[str, Any]) -> dict[str, bytes]:
+    frame = {"length": drawn["length"], "sum": drawn["sum"]}
+    return {
+        "empty": b"",
+        "torn": b"{",
+        "bytes": b"\xff\xfe",
+        "list": b"[]",
+        "frame only": json.dumps(frame).encode(),
+        "of another journal": json.dumps({**drawn, "sum": "0" * 64, "status": {}}).encode(),
+    }
+
+
+def test_a_picture_that_is_garbage_changes_nothing_that_is_read(tmp_path: Path) -> None:
     gated = _gated(tmp_path)
     assert gated.run().returncode == 3
     picture = Path(gated.directory, "picture.json")
-    commands = (("status", gated.id, "--json"), ("pending", "--json"), ("status",))
+    commands = (("status", gated.id, "--json"), ("pending", "--json"))
     told = [gated.porch(*words).stdout for words in commands]
-    picture.write_bytes(garbage(json.loads(picture.read_text())))
-    assert [gated.porch(*words).stdout for words in commands] == told
+    for name, data in _garbage(json.loads(picture.read_text())).items():
+        picture.write_bytes(data)
+        assert [gated.porch(*words).stdout for words in commands] == told, name
     assert gated.porch("approve", gated.id).returncode == 0
 
 
