@@ -199,6 +199,11 @@ class Desk:
         return tuple(file.read_bytes() for file in files)
 
 
+def _unsized() -> dict[str, str]:
+    """A test runner may say how wide its own terminal is; this one has a width of its own."""
+    return {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+
+
 class Terminal:
     """A process on a terminal of its own, with somebody in front of it."""
 
@@ -213,7 +218,7 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**os.environ, "TERM": "xterm-256color", "TMPDIR": str(cwd.parent)},
+            env={**_unsized(), "TERM": "xterm-256color", "TMPDIR": str(cwd.parent)},
             # Only a terminal of its own sends the process Ctrl-C.
             preexec_fn=lambda: os.login_tty(os.dup(slave)),  # noqa: PLW1509 - we have no threads
         )

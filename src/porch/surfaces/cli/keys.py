@@ -1,5 +1,6 @@
 """One key from a terminal, without waiting for Enter."""
 
+import os
 import sys
 
 
@@ -10,12 +11,13 @@ def one_key(question: str) -> str:
     import termios
     import tty
 
-    sys.stdout.write(question)
-    sys.stdout.flush()
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     try:
-        tty.setcbreak(fd)
-        return sys.stdin.read(1).lower()
+        # Before the question is asked, and without a flush: a quick finger must not be lost.
+        tty.setcbreak(fd, termios.TCSANOW)
+        sys.stdout.write(question)
+        sys.stdout.flush()
+        return os.read(fd, 1).decode("utf-8", "replace").lower()
     finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        termios.tcsetattr(fd, termios.TCSANOW, before)
