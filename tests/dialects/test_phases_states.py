@@ -380,7 +380,7 @@ def test_every_option_of_a_check_is_kept() -> None:
     protocol = compiled({"id": "a", "checks": checks})
     assert check(protocol, "a:checks").commands == (
         Command("one", "make", description="Builds", cwd="web", optional=True, timeout_s=9),
-        Command("two", setting="test", optional=True, skip_if_missing=True),
+        Command("two", setting="test", optional=True, if_missing="skip"),
         Command("three", net_lines_below=300),
     )
     # Optional checks never fail, so only the third one is asked about.

@@ -9,6 +9,8 @@ SILENT = "silent"
 EXHAUSTED = "exhausted"
 BLOCKED = "BLOCKED"
 
+# A missing command of the settings: could not measure, no matter, or no matter in a dry run.
+IfMissing = Literal["fail", "skip", "skip-scripted"]
 Test = Literal["present", "absent", "has"]
 Outcome = Literal["complete", "failed", "abandoned"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
@@ -47,7 +49,7 @@ class Command:
     description: str = ""
     cwd: str = ""
     optional: bool = False
-    skip_if_missing: bool = False
+    if_missing: IfMissing = "fail"
     timeout_s: float = 0
 
 

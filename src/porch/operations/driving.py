@@ -13,6 +13,7 @@ from porch.machine import facts as f
 from porch.machine.effects import AGENT_SLOT
 from porch.machine.records import Record
 from porch.machine.state import State
+from porch.model.protocol import Check
 from porch.operations import scripted
 from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.session import Held, payload_directory, world_of
@@ -42,8 +43,8 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
         watch.output,
         script,
     )
-    for note in known.notes:
-        watch.notice(str(note))
+    for note in (*map(str, known.notes), *_unset(known, book)):
+        watch.notice(note)
     take_over(found, world, watch)
     if book.state.paused:
         book.record(f.WishTaken(f.Wish(id=resumption(book.state), kind="resume", who=who())))
@@ -62,6 +63,18 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
         rest = "interrupted"
     _draw_last(found, watch)
     return Driven(found.name, rest, book.state)
+
+
+def _unset(known: settings.Settings, book: Book) -> list[str]:
+    """Checks that have no command here; nobody should learn that from a log afterwards."""
+    states = book.definition.protocol.states.values()
+    checks = [state.actor for state in states if isinstance(state.actor, Check)]
+    wanted = {c.setting: c.name for check in checks for c in check.commands if c.setting}
+    return [
+        f"note: there is no [commands] {setting} in codev/config.toml, for the check '{name}'"
+        for setting, name in wanted.items()
+        if setting not in known.commands
+    ]
 
 
 def _poll_s(known: settings.Settings, book: Book) -> float:

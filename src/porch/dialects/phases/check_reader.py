@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast, get_args
 
 from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
 from porch.dialects.phases.forms import Findings, Form, good_entries, is_name, limited, wrong
@@ -13,7 +14,7 @@ from porch.dialects.phases.records import (
     Verification,
 )
 from porch.errors import Finding
-from porch.model.protocol import Command
+from porch.model.protocol import Command, IfMissing
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _command(name: str, form: Form, fallback: CheckRecord | None) -> Command | N
         form.text("description", base.description),
         form.path("cwd") or base.cwd,
         _is_optional(form, base),
-        _skips(form, base),
+        _if_missing(form, base),
         form.number("timeout", base.timeout_s),
     )
     if command.shell.strip() or command.setting or command.net_lines_below:
@@ -117,12 +118,14 @@ def _is_optional(form: Form, base: Command) -> bool:
     return optional or not form.flag("required", True)
 
 
-def _skips(form: Form, base: Command) -> bool:
-    text = form.text("if_missing", "skip" if base.skip_if_missing else "fail")
-    if text not in ("skip", "fail"):
-        message = f"'if_missing' must be 'skip' or 'fail', not '{text[:80]}'"
-        form.report("wrong-value", message, form.place("if_missing"))
-    return text == "skip"
+def _if_missing(form: Form, base: Command) -> IfMissing:
+    text = form.text("if_missing", base.if_missing)
+    for known in get_args(IfMissing):
+        if text == known:
+            return cast(IfMissing, known)
+    message = f"'if_missing' must be one of {', '.join(get_args(IfMissing))}, not '{text[:80]}'"
+    form.report("wrong-value", message, form.place("if_missing"))
+    return "fail"
 
 
 def _no_command(name: str, node: Node) -> Finding:

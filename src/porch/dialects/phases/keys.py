@@ -90,7 +90,7 @@ KEYS: Mapping[str, Mapping[str, Fragment]] = {
             **TEXT,
             "description": "a command of the project's settings: build, test, lint",
         },
-        "if_missing": {"enum": ["skip", "fail", None]},
+        "if_missing": {"enum": ["skip", "skip-scripted", "fail", None]},
         "net_lines_below": COUNT,
         "description": TEXT,
         "on_fail": TARGET,

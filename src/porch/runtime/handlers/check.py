@@ -49,13 +49,14 @@ async def _measure(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:
         return _net_lines(world, effect)
     text = command.shell or world.settings.commands.get(command.setting, "")
     if not text:
-        return _missing(effect, command)
+        return _missing(world, effect, command)
     return await _shell(world, effect, text, time_)
 
 
-def _missing(effect: RunCheck, command: Command) -> f.CheckEnded:
+def _missing(world: World, effect: RunCheck, command: Command) -> f.CheckEnded:
     said = f"no command '{command.setting}' in the settings"
-    if command.skip_if_missing:
+    is_dry = world.state().run.agent == "scripted"
+    if command.if_missing == "skip" or (is_dry and command.if_missing == "skip-scripted"):
         return f.CheckEnded(effect.id, "passed", f"skipped: {said}")
     fix = f'write [commands] {command.setting} = "..." into codev/config.toml'
     return f.CheckEnded(effect.id, "unmeasured", f"{said}; {fix}")
