@@ -73,7 +73,9 @@ def _to_its_end(project: Project, luck: random.Random, whole_s: float, left: int
     """Kill, resume and kill again until the run is over; the answer is how many kills that took."""
     kills = 0
     for _ in range(ROUNDS_A_RUN):
-        code = _killed_after(project, luck.uniform(0, whole_s) if kills < left else 100)
+        # A machine that has grown busy must not keep a run from ever coming further.
+        patience = whole_s * (1 + kills / 10)
+        code = _killed_after(project, luck.uniform(0, patience) if kills < left else 100)
         kills += code == -signal.SIGKILL
         if code == 3:
             assert project.porch("retry", project.id).returncode == 0
