@@ -8,7 +8,7 @@ from bench.measure import Result, of_times, seconds
 
 # One round of the story; two runs that are whole rounds apart take the same steps.
 ROUND = 106
-STEPS = 3 * ROUND
+STEPS = 10 * ROUND
 YOUNG = 100
 OLD = YOUNG + 94 * ROUND
 

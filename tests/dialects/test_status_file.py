@@ -6,7 +6,7 @@ from porch.dialects.plan_headings import PlanPhase
 from porch.dialects.status_file import ForeignStatus, match_state, read
 from porch.errors import DefinitionError, Finding, Place
 from porch.model import protocol as p
-from porch.views import status
+from porch.views import status_yaml
 
 PRESENT = """\
 id: 0073
@@ -167,7 +167,7 @@ def test_a_file_of_ours_names_the_record_it_shows_and_reads_back() -> None:
         "plan_phases": [{"id": "phase_1", "title": "t", "description": "d"}],
         "log": [{"ts": "now", "event": "signal"}],
     }
-    known = read(status.render(document, 41), "status.yaml")
+    known = read(status_yaml.render(document, 41), "status.yaml")
     assert known.signed_seq == 41
     assert known.title == "mend status: pending \x1b"
     assert known.gates == {"plan_approval": {"status": "approved", "at": "now"}}

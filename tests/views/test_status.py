@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from porch.machine.facts import Item
 from porch.machine.state import Decision, Gate, Items, Run, Standing, State
 from porch.model import protocol as p
-from porch.views import status
+from porch.views import status, status_yaml
 
 AT = "2026-01-19T10:15:00.000Z"
 RUN = Run(
@@ -187,7 +187,7 @@ def test_only_the_gate_that_is_being_asked_says_pending() -> None:
         "plan_approval": {"status": "waiting"},
         "phase_approval": {"status": "waiting"},
     }
-    found = re.findall(r"^.*status: pending.*$", status.render(document, 41), re.MULTILINE)
+    found = re.findall(r"^.*status: pending.*$", status_yaml.render(document, 41), re.MULTILINE)
     assert found == [f'  specify_approval: {{ status: pending, requested_at: "{AT}" }}']
 
 
@@ -226,7 +226,7 @@ def test_the_log_keeps_the_last_fifty_entries_with_all_their_fields() -> None:
     signal = {"ts": AT, "event": "signal", "signal": "SPEC_READY", "result": "specify:consult"}
     document = document_at(standing("specify:draft"), log=(signal,) * 30 + (moved,) * 49)
     assert len(document["log"]) == 50
-    loaded = yaml.safe_load(status.render(document, 41))
+    loaded = yaml.safe_load(status_yaml.render(document, 41))
     assert loaded["log"][0] == signal
     assert loaded["log"][-1] == moved
 
@@ -239,10 +239,10 @@ def test_a_yaml_reader_reads_the_whole_file_back_and_the_id_stays_text() -> None
         gates={"plan_approval": Gate("approved", AT, AT, "ana")},
         log=({"ts": AT, "event": "adopted", "notes": ["a", "b"], "kept": 3, "late": True},),
     )
-    text = status.render(document, 41)
+    text = status_yaml.render(document, 41)
     assert yaml.safe_load(text) == document
     assert text.startswith('id: "0073"\n')
-    assert text.startswith(status.yaml_text(document) + "# porch seq=41 sha256=")
+    assert text.startswith(status_yaml.yaml_text(document) + "# porch seq=41 sha256=")
 
 
 def test_words_in_a_plan_do_not_look_like_a_gate_to_a_hook_that_greps() -> None:
@@ -253,7 +253,7 @@ def test_words_in_a_plan_do_not_look_like_a_gate_to_a_hook_that_greps() -> None:
         gates={alarming: Gate("approved", AT, AT, alarming)},
         log=({"ts": AT, "event": "wish", "text": alarming},),
     )
-    text = status.render(document, 41)
+    text = status_yaml.render(document, 41)
     assert "status: pending" not in text
     assert yaml.safe_load(text) == document
 
@@ -290,46 +290,49 @@ def test_whatever_the_texts_hold_the_file_reads_back_equal(
     title: str, gates: dict[str, Any], phases: dict[str, Any], log: list[dict[str, Any]]
 ) -> None:
     document = {"id": "0073", "title": title, "gates": gates, "phases": phases, "log": log}
-    text = status.render(document, 7)
+    text = status_yaml.render(document, 7)
     assert yaml.safe_load(text) == document
-    assert status.signature(text) == (7, True)
+    assert status_yaml.signature(text) == (7, True)
     assert all(char.isprintable() or char == "\n" for char in text)
 
 
 def test_half_a_character_becomes_the_replacement_character() -> None:
-    text = status.render({"title": "a\ud800b"}, 1)
+    text = status_yaml.render({"title": "a\ud800b"}, 1)
     assert yaml.safe_load(text) == {"title": "a\ufffdb"}
     text.encode()
 
 
 def test_a_value_of_no_plain_kind_is_written_as_its_text() -> None:
-    assert yaml.safe_load(status.render({"n": 1.5}, 1)) == {"n": "1.5"}
+    assert yaml.safe_load(status_yaml.render({"n": 1.5}, 1)) == {"n": "1.5"}
 
 
 @given(st.data())
 @settings(deadline=None)
 def test_any_change_of_a_sealed_file_shows(data: st.DataObject) -> None:
-    text = status.render({"id": "0073", "title": "user-auth"}, 41)
+    text = status_yaml.render({"id": "0073", "title": "user-auth"}, 41)
     body = text.index("# porch")
     at = data.draw(st.integers(0, body - 1))
     char = data.draw(st.characters(exclude_characters=text[at]))
-    assert status.signature(text[:at] + char + text[at + 1 :]) == (41, False)
+    assert status_yaml.signature(text[:at] + char + text[at + 1 :]) == (41, False)
 
 
 @pytest.mark.parametrize("added", ["id: 74\n", "\n", " "])
 def test_what_is_added_below_the_last_line_shows(added: str) -> None:
-    text = status.render({"id": "0073"}, 41)
-    assert status.signature(text + added) == (41, False)
-    assert status.signature(text[:-1]) == (41, False)
+    text = status_yaml.render({"id": "0073"}, 41)
+    assert status_yaml.signature(text + added) == (41, False)
+    assert status_yaml.signature(text[:-1]) == (41, False)
 
 
 def test_a_file_of_somebody_else_carries_no_signature() -> None:
-    assert status.signature('id: "0073"\n') is None
-    assert status.signature("# porch seq=x sha256=12\n") is None
+    assert status_yaml.signature('id: "0073"\n') is None
+    assert status_yaml.signature("# porch seq=x sha256=12\n") is None
 
 
-def test_long_histories_do_not_make_the_memory_of_printed_entries_grow() -> None:
-    for n in range(3 * status._KEPT):
-        status.render({"log": [{"n": n}]}, n)
-    assert len(status._ENTRIES) <= status._KEPT
-    assert yaml.safe_load(status.render({"log": [{"n": 1}]}, 1)) == {"log": [{"n": 1}]}
+def test_a_status_drawn_again_and_again_is_the_one_drawn_anew() -> None:
+    drawing, protocol = status_yaml.Drawing(), make_protocol()
+    log: tuple[dict[str, Any], ...] = ()
+    for n in range(150):
+        log = (*log, *({"n": n, "part": part} for part in range(n % 3)))[-50:]
+        state = state_at(turns=n // 7, at=f"t{n}", seq=n, log=log, paused=n % 5 == 0)
+        anew = status_yaml.render(status.document(protocol, state), n)
+        assert drawing.text(protocol, state) == anew

@@ -16,7 +16,7 @@ import pytest
 from porch.adapters import chain
 from porch.machine import facts as f
 from porch.testing import COMMAND, Project, Result, distrust, result, unmeasured
-from porch.views import status
+from porch.views import status_yaml
 
 GATED: dict[str, Any] = {
     "name": "gated",
@@ -114,7 +114,7 @@ def _status_file(project: Project) -> str:
 
 def _is_drawn(project: Project) -> bool:
     """Whether the status file is ours, and of the last record."""
-    signed = status.signature(Path(_status_file(project)).read_text())
+    signed = status_yaml.signature(Path(_status_file(project)).read_text())
     return signed == (len(project.records()), True)
 
 

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 
-from porch.adapters import crash
+from porch.adapters import crash, swap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,19 +49,19 @@ _NO_SYNC_OF_DIRECTORIES = (errno.EINVAL, errno.ENOTSUP)
 _EXIT_OUTSIDE = 6
 
 
-def replace(path: str, data: bytes, *, sync: bool) -> None:
+def replace(path: str, data: bytes, *, sync: bool) -> os.stat_result:
     """Put data at path. Two writers of one path must not meet: both write `<name>.tmp`."""
-    publish(path + ".tmp", path, data, sync=sync, mode=0o666)
+    return publish(path + ".tmp", path, data, sync=sync, mode=0o666)
 
 
 def publish(
     temporary: str, path: str, data: bytes, *, sync: bool = True, mode: int = 0o600
-) -> None:
-    """Like replace, through a temporary name that the caller chooses."""
+) -> os.stat_result:
+    """Like replace, through a temporary name that the caller chooses; returns what lies there."""
     try:
-        _write_beside(temporary, data, sync, mode)
+        written = _write_beside(temporary, data, sync, mode)
         crash.point("atomic.before-rename")
-        os.replace(temporary, path)
+        _rename(temporary, path, sync)
     except OSError as error:
         attempt(os.unlink, temporary)
         raise refusal(path, "write", error) from error
@@ -69,9 +69,18 @@ def publish(
     if sync:
         sync_directory(os.path.dirname(path))
         crash.point("atomic.after-directory-sync")
+    return written
 
 
-def _write_beside(temporary: str, data: bytes, sync: bool, mode: int) -> None:
+def _rename(temporary: str, path: str, sync: bool) -> None:
+    """Over the old file; what is not synced anyway may take the way that flushes nothing."""
+    if not sync and swap.swap(temporary, path):
+        os.unlink(temporary)
+    else:
+        os.replace(temporary, path)
+
+
+def _write_beside(temporary: str, data: bytes, sync: bool, mode: int) -> os.stat_result:
     fd = _open_new(temporary, mode)
     try:
         crash.point("atomic.before-write")
@@ -80,6 +89,7 @@ def _write_beside(temporary: str, data: bytes, sync: bool, mode: int) -> None:
         if sync:
             sync_file(fd, temporary)
             crash.point("atomic.after-sync")
+        return os.fstat(fd)
     finally:
         os.close(fd)
 

@@ -26,7 +26,12 @@ _TAIL = len(_KEY) + 64 + len(b'"}')
 # The record of an old version in, the same record one version later out.
 UPCASTS: dict[int, Callable[[Record], Record]] = {}
 
-_FORM: dict[str, Any] = {"allow_nan": False, "separators": (",", ":")}
+# Records are trees, so nobody has to look for circles.
+_FORM: dict[str, Any] = {
+    "allow_nan": False,
+    "check_circular": False,
+    "separators": (",", ":"),
+}
 _to_text = json.JSONEncoder(ensure_ascii=False, **_FORM).encode
 _to_ascii = json.JSONEncoder(ensure_ascii=True, **_FORM).encode
 

@@ -12,19 +12,6 @@ from porch.machine.records import Record
 from porch.machine.state import Decision, Gate, InHand, Items, Run, Standing, State
 
 LOG_KEPT = 50
-_MAPS = (
-    "positions",
-    "marks",
-    "tries",
-    "visits",
-    "memory",
-    "spent",
-    "items",
-    "decisions",
-    "gates",
-    "in_hand",
-    "wishes",
-)
 
 
 class _Draft:
@@ -52,19 +39,29 @@ class _Draft:
         return bool(self._own)
 
     def done(self) -> State:
-        maps: dict[str, Any] = {name: getattr(self.base, name) for name in _MAPS}
-        maps.update(self._own)
+        """In the order of the fields: by name it costs half as much again, at every record."""
+        base, own = self.base, self._own.get
         return State(
-            run=self.run,
-            seq=self.seq,
-            at=self.at,
-            log=_log(self.base.log, self.told),
-            turns=self.turns,
-            usd=self.usd,
-            tokens=self.tokens,
-            paused=self.paused,
-            outcome=self.outcome,
-            **maps,
+            self.run,
+            self.seq,
+            self.at,
+            own("positions", base.positions),
+            own("marks", base.marks),
+            own("tries", base.tries),
+            own("visits", base.visits),
+            own("memory", base.memory),
+            own("spent", base.spent),
+            own("items", base.items),
+            own("decisions", base.decisions),
+            own("gates", base.gates),
+            own("in_hand", base.in_hand),
+            own("wishes", base.wishes),
+            _log(base.log, self.told),
+            self.turns,
+            self.usd,
+            self.tokens,
+            self.paused,
+            self.outcome,
         )
 
 

@@ -13,13 +13,22 @@ Entry = Mapping[str, Any]
 
 def entries(record: Record) -> Iterator[Entry]:
     """The log entries of one record: its fact, then the change of position it caused."""
-    yield from _of_fact(record)
-    left = [move.position for move in record.moves if isinstance(move, m.Left)]
-    entered = [move.position for move in record.moves if isinstance(move, m.Entered)]
-    ended = [move.outcome for move in record.moves if isinstance(move, m.Ended)]
-    for target in [label(position) for position in entered] + list(ended):
-        source = label(left[0]) if left else None
-        yield {"ts": record.at, "event": "state_change", "from": source, "to": target}
+    described = _describe(record)
+    if described is not None:
+        event, details = described
+        yield {"ts": record.at, "event": event, **details}
+    source = None
+    for move in record.moves:
+        if isinstance(move, m.Left):
+            source = source or label(move.position)
+        elif isinstance(move, m.Entered):
+            yield _change(record, source, label(move.position))
+        elif isinstance(move, m.Ended):
+            yield _change(record, source, move.outcome)
+
+
+def _change(record: Record, source: str | None, target: str) -> Entry:
+    return {"ts": record.at, "event": "state_change", "from": source, "to": target}
 
 
 # Facts that say nothing by themselves; what they moved may.
@@ -35,13 +44,6 @@ def is_told(record: Record) -> bool:
 
 def label(position: str) -> str:
     return position.rpartition("#")[0] or position
-
-
-def _of_fact(record: Record) -> Iterator[Entry]:
-    described = _describe(record)
-    if described is not None:
-        event, details = described
-        yield {"ts": record.at, "event": event, **details}
 
 
 def _describe(record: Record) -> tuple[str, dict[str, Any]] | None:

@@ -113,11 +113,15 @@ def _resets(leaving: Leaving, edge: Edge) -> Iterator[m.Move]:
 
 
 def _forgets(leaving: Leaving, edge: Edge) -> Iterator[m.Move]:
-    standing = leaving.standing
+    if not edge.forgets:
+        return
+    standing, memory = leaving.standing, leaving.state.memory
+    fresh = f"{standing.state}.{leaving.exit}"
+    scopes = dict.fromkeys((standing.item, ""))
+    known = [(item, memory.get((standing.instance, item), {})) for item in scopes]
     for path in edge.forgets:
-        for item in dict.fromkeys((standing.item, "")):
-            is_new = item == standing.item and path == f"{standing.state}.{leaving.exit}"
-            if is_new or path in leaving.state.memory.get((standing.instance, item), {}):
+        for item, kept in known:
+            if path in kept or (path == fresh and item == standing.item):
                 yield m.Forgot(path, item, standing.instance)
 
 

@@ -30,16 +30,19 @@ def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[
     """The positions of which `wanted` may answer differently after these moves, gone ones too."""
     found: set[str] = set()
     for move in moves:
-        match move:
-            case m.Settled(effect=effect):
-                found.add(effect_parts(effect)[0])
-            case m.Remembered() | m.Forgot():
-                found.update(_readers(protocol, state, move))
-            case m.Paused() | m.Resumed() | m.Ended() | m.Pinned() | m.Began():
-                found.update(state.positions)
-            case _:
-                found.add(getattr(move, "position", ""))
-    return found - {""}
+        if isinstance(move, m.Settled):
+            found.add(effect_parts(move.effect)[0])
+        elif isinstance(move, (m.Remembered, m.Forgot)):
+            found.update(_readers(protocol, state, move))
+        elif isinstance(move, _EVERYWHERE):
+            found.update(state.positions)
+        else:
+            found.add(getattr(move, "position", ""))
+    found.discard("")
+    return found
+
+
+_EVERYWHERE = (m.Paused, m.Resumed, m.Ended, m.Pinned, m.Began)
 
 
 def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 TAG = "is"
 Reader = Callable[[Any], Any]
+Writer = Callable[[Any], Any]
 _NO_DEFAULT = object()
 # Most values are these, and asking for their type is cheaper than asking what they resemble.
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -21,7 +22,7 @@ class Codec:
 
     def __init__(self, classes: Iterable[type]):
         self._classes = {cls.__name__: cls for cls in classes}
-        self._defaults: dict[type, tuple[tuple[str, Any, bool], ...]] = {}
+        self._writers: dict[type, tuple[tuple[str, Any, Writer], ...]] = {}
         self._readers: dict[str, tuple[type, tuple[tuple[str, Reader], ...]]] = {}
 
     def encode(self, value: Any) -> Any:
@@ -37,20 +38,20 @@ class Codec:
 
     def _encode_object(self, value: Any) -> dict[str, Any]:
         cls = type(value)
-        known = self._defaults.get(cls) or self._defaults.setdefault(cls, self._described(cls))
+        known = self._writers.get(cls) or self._writers.setdefault(cls, self._described(cls))
         out: dict[str, Any] = {TAG: cls.__name__}
-        for name, default, is_plain in known:
+        for name, default, write in known:
             item = getattr(value, name)
             if item is default:
                 continue
             if item != default or isinstance(item, bool) is not isinstance(default, bool):
-                out[name] = _plain(item) if is_plain else self.encode(item)
+                out[name] = item if type(item) in _SCALARS else write(item)
         return out
 
-    def _described(self, cls: type) -> tuple[tuple[str, Any, bool], ...]:
+    def _described(self, cls: type) -> tuple[tuple[str, Any, Writer], ...]:
         hints = get_type_hints(cls)
         return tuple(
-            (f.name, _default(f), self._reader(hints[f.name]) is None)
+            (f.name, _default(f), _plain if self._reader(hints[f.name]) is None else self.encode)
             for f in fields(cls)
             if f.init
         )

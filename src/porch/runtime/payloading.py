@@ -1,6 +1,5 @@
 """Large texts of facts as files named by their hash, synced before the record that names them."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,17 +14,23 @@ LONG = 512
 CLIP = 200
 # What agents, people and checks wrote; names and identities always travel inside.
 _LONG_KEYS = frozenset(("text", "reason", "report", "summary", "findings"))
-# Asked of every fact, and json.dumps would make an encoder each time.
-_to_text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def slim(directory: str, fact: Fact) -> Fact:
     """The fact as it is journalled: small ones as they are, long texts of large ones by hash."""
-    # Cheaper than encoding, and never shorter than the texts themselves.
-    if len(repr(fact)) <= INSIDE:
+    if _is_small(fact):
         return fact
     slimmed: Fact = CODEC.decode(_slim(directory, CODEC.encode(fact)))
     return slimmed
+
+
+def _is_small(fact: Fact) -> bool:
+    """Asked of every fact: printing is cheaper than encoding, and never shorter than the texts."""
+    size = 0
+    for name in fact.__slots__:
+        value = getattr(fact, name)
+        size += len(value) if type(value) is str else len(repr(value)) if value else 0
+    return size <= INSIDE
 
 
 def _slim(directory: str, value: Any, key: str = "") -> Any:

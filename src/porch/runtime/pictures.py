@@ -10,7 +10,7 @@ from porch.errors import OutsideError
 from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
-from porch.views import picture, status
+from porch.views import picture, status_yaml
 
 # Nobody reads faster than this, and readers fold what a picture does not cover.
 PICTURE_EVERY_S = 0.25
@@ -34,6 +34,7 @@ class Pictures:
         self._clock = clock
         self._drawn_at = 0.0
         self._stamp: tuple[int, ...] = ()
+        self._drawing = status_yaml.Drawing()
         self.on_edited = on_edited
         self.late = False
 
@@ -56,14 +57,14 @@ class Pictures:
         # What lies there before the first record is no edit of ours; adopting keeps it.
         is_ours = state.seq == 1 or _stamp(path) in (self._stamp, ())
         aside = "" if is_ours else self.keep_edits(state)
-        text = status.render(status.document(definition.protocol, state), state.seq)
+        text = self._drawing.text(definition.protocol, state).encode("utf-8", "replace")
         try:
-            atomic.replace(path, text.encode("utf-8", "replace"), sync=sync)
+            written = atomic.replace(path, text, sync=sync)
         except OutsideError:
             # The directory may have been removed under us; a picture is worth one more try.
             atomic.ensure_directory(os.path.dirname(path))
-            atomic.replace(path, text.encode("utf-8", "replace"), sync=sync)
-        self._stamp = _stamp(path)
+            written = atomic.replace(path, text, sync=sync)
+        self._stamp = _stamp_of(written)
         if aside:
             self.on_edited(aside)
 
@@ -78,7 +79,7 @@ class Pictures:
         """Whether the status file is the one that belongs to the last record."""
         try:
             with open(self.status_path(state), encoding="utf-8", errors="replace") as file:
-                return status.signature(file.read()) == (state.seq, True)
+                return status_yaml.signature(file.read()) == (state.seq, True)
         except OSError:
             return False
 
@@ -91,7 +92,7 @@ class Pictures:
         except FileNotFoundError:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return ""
-        signed = status.signature(text)
+        signed = status_yaml.signature(text)
         if signed is not None and signed[1]:
             return ""
         aside = _free_name(path)
@@ -102,9 +103,12 @@ class Pictures:
 def _stamp(path: str) -> tuple[int, ...]:
     """By what a file is known to be the one that was written; nothing if there is none."""
     try:
-        found = os.stat(path)
+        return _stamp_of(os.stat(path))
     except OSError:
         return ()
+
+
+def _stamp_of(found: os.stat_result) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 

@@ -1,6 +1,6 @@
 """Effects in the order in which they became wanted; each starts when all it uses is free."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -49,17 +49,17 @@ class Queue:
         for position in [*self._by_position, *state.positions]:
             self._replace(position, wanted(protocol, state, position))
 
-    def refresh(self, protocol: Protocol, state: State, moves: Iterable[m.Move]) -> None:
+    def refresh(self, protocol: Protocol, state: State, moves: Sequence[m.Move]) -> None:
         """Follow the moves of one record."""
-        moves = tuple(moves)
+        gone = []
         for move in moves:
             if isinstance(move, m.Settled):
                 self._release(move.effect)
-        if any(isinstance(move, m.Pinned) for move in moves):
-            self.refresh_all(protocol, state)
-            return
-        gone = [move.position for move in moves if isinstance(move, m.Left)]
-        for position in [*gone, *sorted(touched(protocol, state, moves))]:
+            elif isinstance(move, m.Left):
+                gone.append(move.position)
+            elif isinstance(move, m.Pinned):
+                self.refresh_all(protocol, state)
+        for position in [*gone, *sorted(touched(protocol, state, moves).difference(gone))]:
             self._replace(position, wanted(protocol, state, position))
 
     def _replace(self, position: str, requests: tuple[Request, ...]) -> None:

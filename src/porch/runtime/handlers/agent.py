@@ -15,7 +15,7 @@ from porch.model.protocol import Exit
 from porch.runtime import turns
 from porch.runtime.payloading import expand
 from porch.runtime.world import World
-from porch.views import prompt, status
+from porch.views import prompt, status, status_yaml
 
 SAID_KEPT = 2000
 # Where an agent does not say when its limit is over.
@@ -117,7 +117,7 @@ def whole_prompt(world: World, effect: RunAgent) -> str:
     )
     document = status.document(definition.protocol, state)
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
-    told = status.render(brief, state.seq).rpartition("# porch seq")[0]
+    told = status_yaml.render(brief, state.seq).rpartition("# porch seq")[0]
     shown = world.shown(effect.shown)
     return prompt.compose(rendered, told, item, shown, effect.exits, effect.reminder)
 
