@@ -23,7 +23,7 @@ def lint(desk: "Desk", document: Any, code: int) -> list[dict[str, Any]]:
 @pytest.mark.req("P-002")
 def test_the_packaged_protocols_are_listed_with_their_files(desk: "Desk") -> None:
     rows = desk.porch("protocols", "list", "--json").json["protocols"]
-    assert [row["name"] for row in rows] == ["bugfix", "spider", "tick"]
+    assert [row["name"] for row in rows] == ["bugfix", "spider", "tick", "v3"]
     assert {row["source"] for row in rows} == {"packaged"}
     text = desk.porch("protocols").out
     assert all(row["file"] in text and row["description"] in text for row in rows)

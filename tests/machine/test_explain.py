@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from porch.machine.explain import explain
-from porch.machine.state import State
+from porch.machine.state import Standing, State
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -43,16 +43,29 @@ def test_checks_panels_and_people_are_named_with_why_it_came_there(at_gate: Rig)
         ("implement", "the list of 'plan' has to be read from plan.md"),
         ("merge", "it waits until there is left.done, right.done"),
         ("commit", "git has to commit its artifacts"),
-        ("nobody", "nothing moves it"),
+        ("kids", "its children have to be over: merged, failed or cancelled"),
+        ("join", "it waits until everything it needs is there"),
     ],
 )
 def test_each_kind_of_state_says_what_would_move_it(
     protocol: p.Protocol, state: str, words: str
 ) -> None:
-    nobody = p.State("nobody", "nobody", p.Children("other", "specs"))
-    states = {**protocol.states, "nobody": nobody}
+    actors: dict[str, p.Actor] = {
+        "kids": p.Children("other", "specs"),
+        "join": p.Join(),
+    }
+    more = {name: p.State(name, name, actor) for name, actor in actors.items()}
+    states = {**protocol.states, **more}
     rig = Rig(replace(protocol, states=states, initial=T(state))).start()
     assert told(rig) == [f"It stands at {state}#1; {words}."]
+
+
+def test_a_branch_that_git_has_to_move_is_said_to_be_moved(protocol: p.Protocol) -> None:
+    moved = p.State("update", "update", p.Git(op="update"))
+    standing = Standing("a/update#1", "a", "update", "", 1, "")
+    state = State(seq=1, positions={standing.position: standing})
+    known = replace(protocol, states={**protocol.states, "update": moved})
+    assert explain(known, state) == ("It stands at a/update#1; git has to update the branch.",)
 
 
 def test_a_stopped_run_says_how_to_go_on_and_an_ended_one_how_it_ended(rig: Rig) -> None:

@@ -34,6 +34,7 @@ def test_every_fact_and_every_move_is_known_to_the_codec() -> None:
         f.FeedbackWritten("e", "p"),
         f.TimerFired("e"),
         f.CommitEnded("e", "c"),
+        f.GitEnded("e", "clean", {"commit": "c"}),
         f.WishTaken(f.Wish("w", "decide", data={"loop": "plan", "list": [1, {"is": "mine"}]})),
         f.WishRefused(f.Wish("w", "stop"), "no", True),
         f.JournalRepaired(1, 2, "x"),
@@ -67,6 +68,9 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Pinned("d"),
         m.GateNoted("g", "waiting"),
         m.Ended("complete"),
+        m.Spawned("a", "", "a", {"id": "a"}, "d", "b.a", "b", {"kind": "rework"}),
+        m.Told("a", {"id": "a"}, "d", None),
+        m.Held("hold:branch:b", "s#1"),
     )
     assert {type(move) for move in moves} == {*get_args(m.Move)}
     record = Record(3, "t", f.StatusEdited("x"), moves, (InHand("e", "s#1", "k", "n", ("u",)),))

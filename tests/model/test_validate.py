@@ -18,6 +18,7 @@ from porch.model.protocol import (
     Git,
     Guard,
     Human,
+    Join,
     Loop,
     Option,
     Panel,
@@ -159,9 +160,11 @@ def test_budgets_are_known_not_negative_and_say_what_follows() -> None:
     assert codes(with_edges(bare, without=FAILED)) == ["bad-budget"]
 
 
-def test_children_are_not_run_by_this_release() -> None:
+def test_children_and_joins_have_one_exit_each() -> None:
     added = state("kids", Children("p", "s"))
-    assert codes(with_state(added, to("kids", "settled", "end"))) == ["not-run", "unreachable"]
+    assert codes(with_state(added)) == ["missing-edge", "unreachable"]
+    assert codes(with_state(state("join", Join()))) == ["missing-edge", "unreachable"]
+    assert codes(with_state(added, to("kids", "settled", "end"))) == ["unreachable"]
 
 
 def test_a_state_that_nothing_leads_to_is_a_warning() -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from porch.adapters import crash
+from porch.adapters import crash, gitdir
 from porch.adapters.git_command import ask, attempt, failure
 from porch.errors import OutsideError
 
@@ -39,14 +39,14 @@ def find(start: str) -> Repository | None:
             return None
         raise failure(start, words, done)
     bare, inside, common_dir, git_dir = done.stdout.splitlines()
-    toplevel = _one_line(start, "rev-parse", "--show-toplevel") if inside == "true" else None
+    toplevel = one_line(start, "rev-parse", "--show-toplevel") if inside == "true" else None
     branch = attempt(start, "symbolic-ref", "--short", "-q", "HEAD").stdout.strip()
     return Repository(toplevel, common_dir, branch or None, bare == "true", common_dir != git_dir)
 
 
 def head(toplevel: str) -> str | None:
     """The commit of HEAD; None before the first commit."""
-    return _commit(toplevel, "HEAD")
+    return resolve(toplevel, "HEAD")
 
 
 def tree(toplevel: str, exclude: Sequence[str] = ()) -> str:
@@ -56,7 +56,7 @@ def tree(toplevel: str, exclude: Sequence[str] = ()) -> str:
     Submodules and embedded repositories count by the commit they are at, those without any
     commit not at all.
     """
-    with _scratch(toplevel, exclude) as env:
+    with snapshot(toplevel, exclude) as env:
         return ask(toplevel, "write-tree", "--missing-ok", env=env).strip()
 
 
@@ -65,10 +65,10 @@ def numstat(toplevel: str, base: str, exclude: Sequence[str] = ()) -> tuple[int,
 
     Everything is counted as text: an attribute that calls a file binary must not hide its lines.
     """
-    commit = _commit(toplevel, base)
+    commit = resolve(toplevel, base)
     if commit is None:
         return None
-    with _scratch(toplevel, exclude) as env:
+    with snapshot(toplevel, exclude) as env:
         out = ask(toplevel, *_DIFF, "--numstat", "-z", commit, env=env)
         rows = [row.split("\t", 2) for row in out.split("\0") if row]
         pairs = [(int(row[0]), int(row[1])) for row in rows if row[0] != "-"]
@@ -128,24 +128,32 @@ def _hunks(diff: str) -> list[tuple[int, int]]:
     return [(int(new or 1), int(old or 1)) for old, new in _HUNK.findall(diff)]
 
 
-def _one_line(directory: str, *words: str) -> str:
+def one_line(directory: str, *words: str) -> str:
     return ask(directory, *words).removesuffix("\n")
 
 
-def _commit(toplevel: str, name: str) -> str | None:
+def resolve(toplevel: str, name: str) -> str | None:
+    """The commit that a name stands for; None if it stands for none."""
+    known = gitdir.resolve(toplevel, name)
+    if not isinstance(known, gitdir.Unknown):
+        return known
     words = ("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return attempt(toplevel, *words).stdout.strip() or None
 
 
-def _git_path(toplevel: str, name: str) -> str:
-    return _one_line(toplevel, "rev-parse", "--path-format=absolute", "--git-path", name)
+def git_path(toplevel: str, name: str) -> str:
+    """Where git keeps a file of this worktree, or the objects that all of them share."""
+    found = gitdir.of(toplevel)
+    if found is not None:
+        return os.path.join(found.common if name == "objects" else found.own, name)
+    return one_line(toplevel, "rev-parse", "--path-format=absolute", "--git-path", name)
 
 
 _NO_COMMIT = re.compile(r"error: '.*/' does not have a commit checked out")
 
 
 @contextlib.contextmanager
-def _scratch(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, str]]:
+def snapshot(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, str]]:
     """An environment in which the index holds the files as they are; the user's is not touched.
 
     New objects go to a directory that is thrown away, so measuring leaves nothing behind.
@@ -154,17 +162,17 @@ def _scratch(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, str]]:
         env = {
             "GIT_INDEX_FILE": os.path.join(scratch, "index"),
             "GIT_OBJECT_DIRECTORY": os.path.join(scratch, "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(_git_path(toplevel, "objects")),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(git_path(toplevel, "objects")),
         }
         os.mkdir(env["GIT_OBJECT_DIRECTORY"])
         with contextlib.suppress(FileNotFoundError):
             # With its time: by it git knows which files may have changed since in the same tick.
-            shutil.copy2(_git_path(toplevel, "index"), env["GIT_INDEX_FILE"])
+            shutil.copy2(git_path(toplevel, "index"), env["GIT_INDEX_FILE"])
         if exclude:
             gone = [f":(top,glob){pattern}" for pattern in exclude]
             words = ("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch")
             ask(toplevel, *words, "--", *gone, env=env)
-        _add_all(toplevel, exclude, env)
+        add_all(toplevel, exclude, env)
         yield env
 
 
@@ -174,7 +182,7 @@ def _quoted(path: str) -> str:
     return f'"{escaped}"'
 
 
-def _add_all(toplevel: str, exclude: Sequence[str], env: dict[str, str]) -> None:
+def add_all(toplevel: str, exclude: Sequence[str], env: dict[str, str]) -> None:
     without = [f":(top,exclude,glob){pattern}" for pattern in exclude]
     words = ("add", "-A", "--ignore-errors", "--", ":/", *without)
     done = attempt(toplevel, *words, env=env)
@@ -184,7 +192,7 @@ def _add_all(toplevel: str, exclude: Sequence[str], env: dict[str, str]) -> None
 
 
 def _new_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
-    if _commit(toplevel, "MERGE_HEAD") is not None:
+    if resolve(toplevel, "MERGE_HEAD") is not None:
         raise OutsideError(
             f"a merge is going on in {toplevel}; porch does not commit into it",
             fix="finish it with `git commit`, or leave it with `git merge --abort`",
@@ -192,12 +200,12 @@ def _new_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str)
     old = head(toplevel)
     with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
         new_tree = _tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
-    if new_tree == _tree_at(toplevel, old):
+    if new_tree == tree_at(toplevel, old):
         return None
     parents = ("-p", old) if old else ()
     text = f"{message.rstrip()}\n\n{trailer}\n"
     words = ("commit-tree", new_tree, *parents, "-F", "-")
-    new = ask(toplevel, *words, env=_identity(toplevel), stdin=text).strip()
+    new = ask(toplevel, *words, env=identity(toplevel), stdin=text).strip()
     crash.point("git.before-update-ref")
     # The old value is the fence: a HEAD that has moved meanwhile refuses.
     subject = message.strip().partition("\n")[0]
@@ -207,9 +215,24 @@ def _new_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str)
     return new
 
 
+def tree_at(toplevel: str, commit: str | None) -> str:
+    """The files of a commit as one hash; without a commit, of no files."""
+    if commit in _TREES:
+        return _TREES[commit]
+    tree_ = _tree_at(toplevel, commit)
+    if commit and _FULL.fullmatch(commit):
+        # What a commit holds never changes.
+        _TREES[commit] = tree_
+    return tree_
+
+
+_FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_TREES: dict[str | None, str] = {}
+
+
 def _tree_at(toplevel: str, commit: str | None) -> str:
     name = f"{commit}^{{tree}}" if commit else None
-    return _one_line(toplevel, *(("rev-parse", name) if name else ("mktree",)))
+    return one_line(toplevel, *(("rev-parse", name) if name else ("mktree",)))
 
 
 def _tree_of_paths(toplevel: str, paths: Sequence[str], base: str | None, index: str) -> str:
@@ -241,8 +264,19 @@ def _is_there(toplevel: str, path: str, env: dict[str, str]) -> bool:
     return bool(ask(toplevel, "ls-files", "-z", "--", path, env=env))
 
 
-def _identity(toplevel: str) -> dict[str, str]:
+def identity(toplevel: str) -> dict[str, str]:
     """The person's own name where git knows one; a machine without still can commit."""
+    found = gitdir.of(toplevel)
+    home = found.common if found else toplevel
+    if home not in _IDENTITIES:
+        _IDENTITIES[home] = _identity(toplevel)
+    return _IDENTITIES[home]
+
+
+_IDENTITIES: dict[str, dict[str, str]] = {}
+
+
+def _identity(toplevel: str) -> dict[str, str]:
     if attempt(toplevel, "var", "GIT_COMMITTER_IDENT").returncode == 0:
         return {}
     who = {"NAME": "porch", "EMAIL": "porch@localhost"}
@@ -262,7 +296,7 @@ def _settle_index(toplevel: str, commit: str) -> None:
 
 def _wait_for_index(toplevel: str) -> None:
     """A person's own git holds the lock for an instant only; give it that."""
-    lock = _git_path(toplevel, "index.lock")
+    lock = git_path(toplevel, "index.lock")
     deadline = time.monotonic() + INDEX_LOCK_S
     while os.path.exists(lock) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -18,6 +18,9 @@ _SETTINGS = (
     "core.safecrlf=false",
     "core.quotePath=false",
     "advice.addEmbeddedRepo=false",
+    # Not in the middle of a run; the person's own git sees to it.
+    "maintenance.auto=false",
+    "gc.auto=0",
 )
 _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 

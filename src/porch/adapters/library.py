@@ -14,8 +14,9 @@ from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in
 from porch.model import definition as definitions
 from porch.model.definition import Definition
 from porch.model.protocol import Agent, Panel, Protocol, State
-from porch.views import prompt
+from porch.views import jinja, prompt
 
+GRAPH = ".graph.yaml"
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
 
 
@@ -69,9 +70,20 @@ def _in(directory: str, source: str) -> Iterator[Found]:
     except OSError:
         return
     for name in names:
-        file = os.path.join(directory, name, "protocol.json")
-        if not name.startswith(("_", ".")) and os.path.isfile(file):
-            yield Found(name, file, source)
+        if name.startswith(("_", ".")):
+            continue
+        for file in _files(directory, name):
+            if os.path.isfile(file):
+                yield Found(name.removesuffix(GRAPH), file, source)
+                break
+
+
+def _files(directory: str, name: str) -> Iterator[str]:
+    """A protocol is a directory with a definition in it, or a graph by itself."""
+    yield os.path.join(directory, name, "protocol.json")
+    yield os.path.join(directory, name, name + GRAPH)
+    if name.endswith(GRAPH):
+        yield os.path.join(directory, name)
 
 
 def find(where: Where, name: str) -> Found:
@@ -98,7 +110,7 @@ def load(file: str) -> Loaded:
         reading.protocol,
         texts.prompts(reading.protocol),
         texts.reviews(reading.protocol),
-        texts.templates(),
+        {} if reading.protocol.spec else texts.templates(),
     )
     findings = (*reading.findings, *texts.findings)
     whole = None if errors_in(findings) else definition
@@ -144,10 +156,27 @@ class _Texts:
 
     def _prompt(self, state: State) -> str:
         path = self._first(*self.reading.prompts.get(state.name, ()))
+        if state.name in self.reading.samples:
+            return self._template(state, path)
         if path is None:
             self._missing(state)
             return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
         return self._checked(path, prompt.known(bool(state.loop)))
+
+    def _template(self, state: State, path: str | None) -> str:
+        """A template of a graph must be there, and render with everything it can be given."""
+        if path is None:
+            named = state.actor.prompt if isinstance(state.actor, Agent) else ""
+            place = self.reading.places.get(f"{state.name}.prompt")
+            message = f"the template '{named}' of '{state.name}' is not there"
+            self.findings.append(Finding("missing-template", message, place))
+            return ""
+        text = _text(path)
+        self.files.append(path)
+        *full, minimal = self.reading.samples[state.name]
+        found = [f for each in full for f in jinja.problems(text, path, each, minimal)]
+        self.findings += dict.fromkeys(found)
+        return text
 
     def _missing(self, state: State) -> None:
         named = state.actor.prompt if isinstance(state.actor, Agent) else ""

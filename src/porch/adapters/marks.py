@@ -53,12 +53,15 @@ def reap(prefix: str) -> list[int]:
     return kill_all(lambda mark: mark.startswith(prefix))
 
 
-def kill_all(wanted: Wanted) -> list[int]:
-    """SIGKILL until two looks in a row find nobody, for a process may fork while we look."""
+def kill_all(wanted: Wanted, looks: int = 2) -> list[int]:
+    """SIGKILL until so many looks in a row find nobody, for a process may fork while we look.
+
+    Who finds nobody with one look has not looked for certain, and looks again later.
+    """
     killed: set[int] = set()
     deadline = time.monotonic() + STUBBORN_S
     quiet = 0
-    while quiet < 2:
+    while quiet < (2 if killed else looks):
         time.sleep(SECOND_LOOK_S if killed or quiet else 0)
         table = look()
         left = set(_killable(table, wanted))

@@ -6,10 +6,19 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import IO, Literal
 
-from porch.adapters.marks import VARIABLE, Marked, has_living, kill_all, marked, reap
+from porch.adapters.marks import (
+    SECOND_LOOK_S,
+    VARIABLE,
+    Marked,
+    has_living,
+    kill_all,
+    marked,
+    reap,
+)
 from porch.errors import OutsideError
 
 __all__ = ["Command", "Ended", "Marked", "Running", "marked", "reap", "start", "stop"]
@@ -79,19 +88,23 @@ class Running:
         wall_s: float | None = None,
         on_output: OnOutput = _silent,
         grace_s: float = GRACE_S,
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> Ended:
         """Wait for the end, or end it when it says nothing for too long or takes too long.
+
+        The clock of silence stands still while `is_busy` says so.
 
         `on_output` is called at every tick and answers whether it left output unread. Cancelling
         this leaves the command running: whoever gives up on it calls `stop`.
         """
         ending = asyncio.ensure_future(self._process.wait())
         try:
-            why = await self._watch(ending, idle_s, wall_s, on_output)
+            why = await self._watch(ending, idle_s, wall_s, on_output, is_busy)
         finally:
             ending.cancel()
         seconds = time.monotonic() - self._began
-        await self.stop(grace_s)
+        if why != "exited" or not await _is_alone(self.command.mark, self.pid):
+            await self.stop(grace_s)
         on_output()
         return self._ended(why, seconds)
 
@@ -112,13 +125,14 @@ class Running:
         idle_s: float | None,
         wall_s: float | None,
         on_output: OnOutput,
+        is_busy: Callable[[], bool],
     ) -> Why:
         size, grew_at = self._size(), time.monotonic()
         while True:
             more = on_output()
             await asyncio.wait({ending}, timeout=0 if more else TICK_S)
             now, before, size = time.monotonic(), size, self._size()
-            grew_at = now if size > before else grew_at
+            grew_at = now if size > before or is_busy() else grew_at
             if ending.done():
                 return "exited"
             if wall_s is not None and now - self._began >= wall_s:
@@ -133,8 +147,16 @@ class Running:
             return 0
 
 
+_NUMBERS = count(1)
+
+
 async def start(command: Command) -> Running:
-    """Start in a session of its own, with output to files that survive this process."""
+    """Start in a session of its own, with output to files that survive this process.
+
+    Each process has a mark of its own behind the one it was given: whoever looks for what one left
+    behind must not find the next.
+    """
+    command = replace(command, mark=f"{command.mark}~{os.getpid()}.{next(_NUMBERS)}")
     try:
         with _files(command) as (stdin, output, errors):
             process = await asyncio.create_subprocess_exec(
@@ -182,6 +204,32 @@ async def stop(mark: str, group: int, grace_s: float = GRACE_S) -> list[int]:
         await _gone(group, grace_s)
         _signalled(group, signal.SIGKILL)
     return await asyncio.to_thread(kill_all, lambda found: found == mark)
+
+
+async def _is_alone(mark: str, group: int) -> bool:
+    """Whether a command that ended left nobody; the second look does not hold up the first answer.
+
+    Somebody in the middle of an exec is missed by one look; so the next one comes a moment later,
+    beside whatever follows.
+    """
+    if _signalled(group, 0):
+        return False
+    if await asyncio.to_thread(kill_all, lambda found: found == mark, 1):
+        return False
+    loop = asyncio.get_running_loop()
+    looking = loop.run_in_executor(None, _look_again, mark)
+    _LOOKING.add(looking)
+    looking.add_done_callback(_LOOKING.discard)
+    return True
+
+
+# Kept, so that nobody forgets them before they are done.
+_LOOKING: set[asyncio.Future[list[int]]] = set()
+
+
+def _look_again(mark: str) -> list[int]:
+    time.sleep(SECOND_LOOK_S)
+    return kill_all(lambda found: found == mark, 1)
 
 
 async def _gone(group: int, grace_s: float) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from porch.dialects import phases, tree
+from porch.dialects import graph, phases, tree
 from porch.dialects.reading import Reading, refused
 from porch.errors import Finding
 
@@ -18,7 +18,10 @@ class Dialect:
     read: Callable[[tree.Node], Reading]
 
 
-DIALECTS: Mapping[str, Dialect] = {"phases": Dialect(phases.recognises, phases.read)}
+DIALECTS: Mapping[str, Dialect] = {
+    "graph": Dialect(graph.recognises, graph.read),
+    "phases": Dialect(phases.recognises, phases.read),
+}
 
 
 def parse(text: str, file: str) -> Reading:
@@ -28,5 +31,5 @@ def parse(text: str, file: str) -> Reading:
         if dialect.recognises(root):
             return dialect.read(root)
     message = "this is not a protocol in any form that is read here"
-    fix = "begin with a mapping that has 'name' and 'phases'"
+    fix = "begin with a mapping that has 'name' and 'phases', or 'document', 'states' and 'edges'"
     return refused([Finding("unknown-dialect", message, root.place, fix)])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from porch.errors import Finding, Place
 from porch.model.protocol import Protocol
@@ -13,13 +14,15 @@ class Reading:
 
     `places` knows states by name, `state.exit` for edges and `state.prompt` for prompts;
     `prompts` lists for each agent state the files that may hold its prompt, best first,
-    relative to the directory of the definition.
+    relative to the directory of the definition; `samples` are values with which the template of
+    a state must render.
     """
 
     protocol: Protocol | None
     places: Mapping[str, Place] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     prompts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    samples: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
 
 
 def in_file_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

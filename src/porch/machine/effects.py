@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from porch.machine.facts import Payload
-from porch.model.protocol import Command, Exit
+from porch.machine.state import Instance
+from porch.model.protocol import Ask, Command, Exit, GitOp
 
 WORKTREE = "worktree"
 AGENT_SLOT = "agent"
@@ -46,6 +47,36 @@ class RunAgent(Effect):
     reminder: bool = False
     session: str = ""
     shown: tuple[Shown, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskAgent(Effect):
+    """Put a typed question to an agent in a worktree, and accept one answer that holds."""
+
+    state: str
+    instance: str
+    about: Instance
+    visit: int
+    attempt: int
+    role: str
+    template: str
+    exits: tuple[Exit, ...]
+    ask: Ask
+    values: Payload = field(default_factory=dict)
+    resume: str = ""
+    fork_of: str = ""
+    told: str = ""
+    timeout_s: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveBranch(Effect):
+    """What the engine does with the branches of an instance."""
+
+    op: GitOp
+    instance: str
+    about: Instance
+    values: Payload = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +146,8 @@ class CommitPaths(Effect):
 
 Request = (
     RunAgent
+    | AskAgent
+    | MoveBranch
     | RunCheck
     | AskReviewer
     | WriteFeedback

@@ -9,7 +9,17 @@ from porch.machine import history
 from porch.machine import moves as m
 from porch.machine.facts import WishRefused, WishTaken
 from porch.machine.records import Record
-from porch.machine.state import Decision, Gate, InHand, Items, Run, Standing, State
+from porch.machine.state import (
+    HOLD,
+    Decision,
+    Gate,
+    InHand,
+    Instance,
+    Items,
+    Run,
+    Standing,
+    State,
+)
 
 LOG_KEPT = 50
 
@@ -62,6 +72,8 @@ class _Draft:
             self.tokens,
             self.paused,
             self.outcome,
+            own("instances", base.instances),
+            own("held", base.held),
         )
 
 
@@ -108,6 +120,9 @@ def _log(kept: Sequence[Mapping[str, Any]], records: Sequence[Record]) -> tuple[
 
 def _begin(draft: _Draft, hand: InHand) -> None:
     draft.own("in_hand")[hand.effect] = hand
+    for name in hand.uses:
+        if name.startswith(HOLD):
+            draft.own("held")[name] = hand.position
     draft.own("tries").setdefault(hand.position, {})
     if hand.kind == "agent":
         draft.turns += 1
@@ -150,13 +165,43 @@ def _left(draft: _Draft, move: m.Left) -> None:
     for name in ("positions", "marks", "tries"):
         if move.position in draft.look(name):
             del draft.own(name)[move.position]
+    held = [name for name, holder in draft.look("held").items() if holder == move.position]
+    for name in held:
+        del draft.own("held")[name]
     if move.position in draft.look("decisions"):
         _closed(draft, m.Closed(move.position))
 
 
+def _held(draft: _Draft, move: m.Held) -> None:
+    draft.own("held")[move.resource] = move.position
+
+
+def _spawned(draft: _Draft, move: m.Spawned) -> None:
+    draft.own("instances")[move.instance] = Instance(
+        move.parent,
+        move.key,
+        move.spec,
+        move.digest,
+        move.branch,
+        move.target,
+        move.revision,
+    )
+
+
+def _told(draft: _Draft, move: m.Told) -> None:
+    known = draft.look("instances")[move.instance]
+    spec, digest = (move.spec, move.digest) if move.spec else (known.spec, known.digest)
+    draft.own("instances")[move.instance] = replace(
+        known, spec=spec, digest=digest, revision=move.revision
+    )
+
+
 def _remembered(draft: _Draft, move: m.Remembered) -> None:
+    # Out and in again: the order of a memory is the order in which it was made.
     memory, scope = draft.own("memory"), (move.instance, move.item)
-    memory[scope] = {**memory.get(scope, {}), move.path: move.payload}
+    kept = dict(memory.get(scope, {}))
+    kept.pop(move.path, None)
+    memory[scope] = {**kept, move.path: move.payload}
 
 
 def _forgot(draft: _Draft, move: m.Forgot) -> None:
@@ -247,6 +292,11 @@ def _gate_noted(draft: _Draft, move: m.GateNoted) -> None:
 def _ended(draft: _Draft, move: m.Ended) -> None:
     if not move.instance:
         draft.outcome = move.outcome
+    known = draft.look("instances").get(move.instance)
+    if known is not None:
+        draft.own("instances")[move.instance] = replace(
+            known, outcome=move.outcome, why=move.why, merged=move.merged
+        )
 
 
 _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
@@ -268,4 +318,7 @@ _APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
     m.Pinned: _pinned,
     m.GateNoted: _gate_noted,
     m.Ended: _ended,
+    m.Held: _held,
+    m.Spawned: _spawned,
+    m.Told: _told,
 }

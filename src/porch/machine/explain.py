@@ -1,7 +1,9 @@
 """Why a run stands where it stands and what would move it, in a sentence per position."""
 
+from collections.abc import Mapping
+
 from porch.machine.state import Standing, State
-from porch.model.protocol import Agent, Check, Git, Human, Panel, Protocol
+from porch.model.protocol import Agent, Check, Children, End, Git, Human, Join, Panel, Protocol
 
 
 def explain(protocol: Protocol, state: State) -> tuple[str, ...]:
@@ -40,10 +42,18 @@ def _mover(protocol: Protocol, state: State, standing: Standing) -> str:
             return f"{quorum} of {', '.join(reviewers)} must give a verdict"
         case Human() as human:
             return f"a person must decide {human.name}: {_answers(human)}"
-        case Git():
-            return "git has to commit its artifacts"
-        case _:
-            return "nothing moves it"
+        case Git(op=op):
+            done = "commit its artifacts" if op == "commit" else f"{op} the branch"
+            return f"git has to {done}"
+        case actor:
+            return _WAITS[type(actor)]
+
+
+_WAITS: Mapping[type, str] = {
+    Children: "its children have to be over: merged, failed or cancelled",
+    Join: "it waits until everything it needs is there",
+    End: "nothing moves it",
+}
 
 
 def _answers(human: Human) -> str:

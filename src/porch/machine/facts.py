@@ -25,6 +25,9 @@ class RunStarted:
     by: str = ""
     agent: str = ""
     script: str = ""
+    spec: Payload = field(default_factory=dict)
+    branch: str = ""
+    into: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ class ExitAccepted:
     session: str = ""
     usd: float = 0
     tokens: int = 0
+    said: str = ""
+    tree: str = ""
+    evidence: tuple[Payload, ...] = ()
+    envelope: Payload = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +202,15 @@ class CommitEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class GitEnded:
+    """The engine moved branches of an instance, could not, or found a conflict."""
+
+    effect: str
+    exit: Literal["clean", "conflict", "refused"]
+    payload: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What somebody outside asks of a run; it names what it is for, so order means nothing."""
 
@@ -255,6 +271,7 @@ EffectFact = (
     | DecisionAsked
     | TimerFired
     | CommitEnded
+    | GitEnded
 )
 Fact = (
     RunStarted

@@ -1,37 +1,18 @@
 """Leaving a position by an exit: which edge, what it charges, and where it leads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from porch.machine import moves as m
 from porch.machine.facts import Item, Payload
+from porch.machine.holding import passed_on
+from porch.machine.interrupts import broadcast, put_off
+from porch.machine.leaving import Leaving, from_nowhere
+from porch.machine.paths import is_inside, is_within, latest
 from porch.machine.state import Items, Key, Standing, State, position_text
-from porch.model.protocol import Edge, End, Guard, Protocol, Target
+from porch.model.protocol import Agent, Edge, End, Guard, Human, Protocol, Target
 
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """One departure: the exit and payload, and the visits it has handed out so far."""
-
-    protocol: Protocol
-    state: State
-    standing: Standing
-    exit: str
-    payload: Payload
-    fresh: dict[Key, int] = field(default_factory=dict)
-
-    def recall(self, path: str) -> Payload | None:
-        """Memory as it will be once this exit is remembered."""
-        if path == f"{self.standing.state}.{self.exit}":
-            return self.payload
-        return self.state.recall(self.standing, path)
-
-
-def from_nowhere(protocol: Protocol, state: State) -> Leaving:
-    """An arrival after everything that stood was left."""
-    nobody = Standing("", "", "", "", 0, "")
-    return Leaving(protocol, replace(state, positions={}), nobody, "", {})
+__all__ = ["Leaving", "emptied", "enter", "entered", "from_nowhere", "leave", "still_finished"]
 
 
 def still_finished(known: Items | None, items: tuple[Item, ...]) -> tuple[str, ...]:
@@ -51,19 +32,69 @@ def leave(
         # A defect of the definition, which reading refuses; standing still loses nothing.
         return ()
     charge, targets = _charge(leaving, edge)
-    return (
+    if edge.spent_as and targets is edge.spent:
+        return leave(protocol, state, standing, edge.spent_as, _converted(leaving, edge.spent_as))
+    moves = (
         m.Remembered(f"{standing.state}.{exit_}", payload, standing.item, standing.instance),
+        *_kept(leaving, edge),
+        *_respecified(leaving, edge),
         *charge,
         *_resets(leaving, edge),
         *_forgets(leaving, edge),
         m.Left(standing.position),
+        *(_others(leaving) if edge.is_alone else ()),
         # Who is out of retries waits for nothing.
         *_arrivals(leaving, targets, edge.delay_s if targets is edge.targets else 0),
     )
+    return (*moves, *passed_on(protocol, state, standing, moves), *broadcast(leaving))
+
+
+def _others(leaving: Leaving) -> Iterator[m.Move]:
+    for other in leaving.state.positions.values():
+        mine = other.instance == leaving.standing.instance
+        if mine and other.position != leaving.standing.position:
+            yield m.Left(other.position)
+
+
+def _converted(leaving: Leaving, exit_: str) -> Payload:
+    """An exit at its limit becomes another: fields of the same name stay, and it says so."""
+    actor = leaving.protocol.states[leaving.standing.state].actor
+    exits = actor.exits if isinstance(actor, Agent) else ()
+    known = next(each for each in exits if each.name == exit_)
+    asked = {name.name: leaving.payload.get(name.name, "") for name in known.record.fields}
+    filled = {name: leaving.look(path) for name, path in known.filled.items()}
+    return {**asked, **filled, "synthetic": f"{leaving.exit} at its limit"}
+
+
+def _respecified(leaving: Leaving, edge: Edge) -> Iterator[m.Move]:
+    """An instance is about something else from here on; its parent's plan is as it was."""
+    if edge.respecifies:
+        name = leaving.standing.instance
+        known = leaving.state.instances[name]
+        changed = {field: leaving.look(path) for field, path in edge.respecifies.items()}
+        yield m.Told(name, {**known.spec, **changed}, known.digest, known.revision)
+
+
+def _kept(leaving: Leaving, edge: Edge) -> Iterator[m.Move]:
+    """What an edge writes into the memory of a role."""
+    standing = leaving.standing
+    for keep in edge.keeps:
+        value, path = leaving.look(keep.path), f"memory.{keep.slot}"
+        if keep.append:
+            old = (leaving.state.recall(standing, path) or {}).get("value", [])
+            # Of lists each element once; a single thing may well happen again.
+            is_many = isinstance(value, (list, tuple))
+            value = [*old, *([v for v in value if v not in old] if is_many else [value])]
+        yield m.Remembered(path, {"value": value}, "", standing.instance)
 
 
 def _arrivals(leaving: Leaving, targets: tuple[Target, ...], delay_s: float) -> list[m.Move]:
-    moves = [move for target in targets for move in enter(leaving, target, delay_s)]
+    meant = [each for target in targets for each in put_off(leaving, target)]
+    moves = [
+        move
+        for each in meant
+        for move in ((each,) if not isinstance(each, Target) else enter(leaving, each, delay_s))
+    ]
     if any(isinstance(move, m.Ended) for move in moves):
         # Nobody arrives beside an end.
         return [move for move in moves if not isinstance(move, (m.Entered, m.Marked))]
@@ -85,6 +116,13 @@ def _holds(leaving: Leaving, guard: Guard) -> bool:
         case "has":
             named = payload or {}
             return any(guard.value in named.get(key, ()) for key in ("failed", "unmeasured"))
+        case "filled" | "empty":
+            return bool(leaving.look(guard.path)) is (guard.test == "filled")
+        case "equals":
+            return str(leaving.look(guard.path)) == guard.value
+        case "within":
+            places = [leaving.look(path) for path in guard.value.split(" ")]
+            return is_within(str(leaving.look(guard.path)), places)
         case _:
             assert_never(guard.test)
 
@@ -155,12 +193,39 @@ def _loop_of(leaving: Leaving) -> str:
 
 
 def _end(leaving: Leaving, end: End) -> Iterator[m.Move]:
-    mine, instance = leaving.standing.position, leaving.standing.instance
-    for other in leaving.state.positions.values():
+    mine = m.Left(leaving.standing.position)
+    others = emptied(leaving.state, leaving.standing.instance)
+    yield from (move for move in others if move != mine)
+    yield _ended(leaving, end)
+
+
+def emptied(state: State, instance: str) -> Iterator[m.Move]:
+    """Nobody stands in an instance any more, and who lived below it does so no longer."""
+    for standing in state.positions.values():
         # The run's own end is everybody's: instances live inside it.
-        if instance in ("", other.instance) and other.position != mine:
-            yield m.Left(other.position)
-    yield m.Ended(end.outcome, instance)
+        if is_inside(standing.instance, instance):
+            yield m.Left(standing.position)
+    for name, known in state.instances.items():
+        if name != instance and is_inside(name, instance) and not known.outcome:
+            yield m.Ended("abandoned", name)
+
+
+def _ended(leaving: Leaving, end: End) -> m.Ended:
+    event = leaving.protocol.interrupt.event if leaving.protocol.interrupt else ""
+    is_good = end.outcome == "complete" and event
+    merged = leaving.look(event) or {} if is_good else {}
+    return m.Ended(end.outcome, leaving.standing.instance, _why(leaving, end), merged)
+
+
+def _why(leaving: Leaving, end: End) -> Payload:
+    """The exit that led here; a person who stops something does so because of what was shown."""
+    if not leaving.exit or not end.shows:
+        return {}
+    protocol, standing = leaving.protocol, leaving.standing
+    path = f"{standing.state}.{leaving.exit}"
+    if isinstance(protocol.states[standing.state].actor, Human):
+        path = latest(protocol, leaving.state, standing, end.shows) or path
+    return {"kind": path.split(".")[1], "payload": leaving.look(path)}
 
 
 def _next_item(leaving: Leaving, loop_name: str, delay_s: float) -> Iterator[m.Move]:

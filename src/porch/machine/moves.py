@@ -174,10 +174,44 @@ class GateNoted:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The instance is over."""
+    """The instance is over: why, and what its siblings get to know of what it merged."""
 
     outcome: Outcome
     instance: str = ""
+    why: Payload = field(default_factory=dict)
+    merged: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned:
+    """A member of the tree exists; its branch begins at the head of the one it will merge into."""
+
+    instance: str
+    parent: str
+    key: str
+    spec: Payload
+    digest: str = ""
+    branch: str = ""
+    target: str = ""
+    revision: Payload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A living instance was told of a change of its spec, or of an answer."""
+
+    instance: str
+    spec: Payload = field(default_factory=dict)
+    digest: str = ""
+    revision: Payload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a position held went on to the next one of the same instance."""
+
+    resource: str
+    position: str
 
 
 Move = (
@@ -199,4 +233,7 @@ Move = (
     | Pinned
     | GateNoted
     | Ended
+    | Spawned
+    | Told
+    | Held
 )

@@ -3,6 +3,7 @@
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evidence import checked, review_of
+from porch.machine.interrupts import UPDATE
 from porch.machine.leave import leave
 from porch.machine.state import InHand, Standing, State, work_text
 from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
@@ -48,8 +49,10 @@ def _given_up(
             # One model that cannot be reached is an abstention; the others still count.
             missing = f.ReviewEnded(hand.effect, "ABSTAIN", why=reason)
             return (m.Marked(standing.position, f"review/{hand.name}", review_of(missing)),)
-        case Git():
-            return leave(protocol, state, standing, "refused", {"reason": reason})
+        case Git(op=op):
+            said = {"reason": reason}
+            refused = said if op == "commit" else {**said, **_unable(state, standing, reason)}
+            return leave(protocol, state, standing, "refused", refused)
         case Panel():
             return leave(protocol, state, standing, "undecided", {"reason": reason})
         case Check():
@@ -62,6 +65,13 @@ def _given_up(
             return (m.Asked(standing.position, kind, name),)
         case _:
             return ()
+
+
+def _unable(state: State, standing: Standing, reason: str) -> f.Payload:
+    """A refusal in the words of all moves of branches, for whoever gets to read it."""
+    update = state.recall(standing, UPDATE) or {}
+    trouble = {"base": update.get("newParentHead", ""), "kind": "failure", "files": []}
+    return {**trouble, "details": reason, "report": reason, "failingTests": [], "children": []}
 
 
 def interrupted(

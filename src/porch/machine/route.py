@@ -6,6 +6,8 @@ from typing import assert_never
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine import wishes
+from porch.machine.answers import answered
+from porch.machine.automatic import followed
 from porch.machine.evidence import checked, judged, review_of
 from porch.machine.leave import Leaving, enter, entered, from_nowhere, leave, still_finished
 from porch.machine.retries import failed, interrupted
@@ -15,6 +17,10 @@ from porch.model.protocol import SILENT, Human, Protocol, Target
 
 def route(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
     """The moves of one fact; the empty tuple means recorded and ignored."""
+    return followed(protocol, state, fact, _routed(protocol, state, fact))
+
+
+def _routed(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
     match fact:
         case f.RunStarted():
             return tuple(_begin(protocol, state, fact))
@@ -31,6 +37,9 @@ def route(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
 def _begin(protocol: Protocol, state: State, fact: f.RunStarted) -> Iterator[m.Move]:
     if not state.run.name:
         yield _began(fact)
+        if protocol.spec:
+            key = str(fact.spec.get("id", ""))
+            yield m.Spawned("", "", key, fact.spec, "", fact.branch, fact.into)
         yield from enter(from_nowhere(protocol, state), protocol.initial)
 
 
@@ -83,6 +92,7 @@ _ENDS: Mapping[type, tuple[str, ...]] = {
     f.DecisionAsked: ("ask",),
     f.TimerFired: ("timer", "stale"),
     f.CommitEnded: ("commit",),
+    f.GitEnded: ("git",),
 }
 
 
@@ -117,8 +127,8 @@ def _moved(
             return _asked(protocol, standing, fact)
         case f.TimerFired():
             return (m.Marked(standing.position, f"fired/{hand.name}"),)
-        case f.CommitEnded():
-            return _committed(protocol, state, standing, fact)
+        case f.CommitEnded() | f.GitEnded():
+            return _by_git(protocol, state, standing, fact)
         case _:
             assert_never(fact)
 
@@ -132,7 +142,7 @@ def _turned(
 ) -> tuple[m.Move, ...]:
     if isinstance(fact, f.TurnEndedSilent):
         return _silent(protocol, state, standing, fact)
-    moves = leave(protocol, state, standing, fact.exit, fact.payload)
+    moves = answered(protocol, state, standing, fact)
     if moves:
         return moves
     nowhere = f.EffectFailed(fact.effect, f"'{fact.exit}' leads nowhere from {standing.state}")
@@ -176,9 +186,11 @@ def _lost(
             assert_never(fact)
 
 
-def _committed(
-    protocol: Protocol, state: State, standing: Standing, fact: f.CommitEnded
+def _by_git(
+    protocol: Protocol, state: State, standing: Standing, fact: f.CommitEnded | f.GitEnded
 ) -> tuple[m.Move, ...]:
+    if isinstance(fact, f.GitEnded):
+        return leave(protocol, state, standing, fact.exit, fact.payload)
     if fact.refused:
         return leave(protocol, state, standing, "refused", {"reason": fact.refused})
     return leave(protocol, state, standing, "clean", {"commit": fact.commit})

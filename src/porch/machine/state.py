@@ -7,6 +7,9 @@ from typing import Any
 
 from porch.machine.facts import Item, Payload
 
+# What an effect uses under this prefix stays with its position, and with the next that holds it.
+HOLD = "hold:"
+
 Key = tuple[str, str, str]  # instance, state, item
 Scope = tuple[str, str]  # instance, item
 
@@ -114,6 +117,25 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """One member of the tree: what it is about, its branch, where that is merged, how it ended."""
+
+    parent: str = ""
+    key: str = ""
+    spec: Payload = field(default_factory=dict)
+    digest: str = ""
+    branch: str = ""
+    target: str = ""
+    revision: Payload | None = None
+    outcome: str = ""
+    why: Payload = field(default_factory=dict)
+    merged: Payload = field(default_factory=dict)
+
+
+ROOT = Instance()
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Everything the machine knows of a run; the dictionaries are never changed in place."""
 
@@ -137,6 +159,8 @@ class State:
     tokens: int = 0
     paused: bool = False
     outcome: str = ""
+    instances: Mapping[str, Instance] = field(default_factory=dict)  # of a tree, the root is ""
+    held: Mapping[str, str] = field(default_factory=dict)  # resource -> position
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

@@ -1,10 +1,12 @@
 """What should be happening now for one position; remembers nothing, so resuming is no feature."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, assert_never
+from typing import assert_never
 
 from porch.machine import effects as e
 from porch.machine import moves as m
+from porch.machine import tree
+from porch.machine.heads import head
 from porch.machine.state import Standing, State, effect_parts, position_text, work_text
 from porch.model import protocol as p
 
@@ -21,14 +23,19 @@ def wanted(protocol: p.Protocol, state: State, position: str) -> tuple[e.Request
         return (_timer(state, standing, "delay", standing.delay_s, standing.entered_at),)
     if kind.loop and not standing.item and position not in state.decisions:
         source = protocol.loops[kind.loop].source
-        head = _head(state, standing, "items", kind.loop)
-        return (_after_wait(state, standing, e.ReadItems(**head, loop=kind.loop, source=source)),)
-    return tuple(_after_wait(state, standing, work) for work in _work(state, standing, kind))
+        mine = head(state, standing, "items", kind.loop)
+        return (_after_wait(state, standing, e.ReadItems(**mine, loop=kind.loop, source=source)),)
+    return tuple(
+        _after_wait(state, standing, work) for work in _work(protocol, state, standing, kind)
+    )
 
 
 def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[str]:
     """The positions of which `wanted` may answer differently after these moves, gone ones too."""
     found: set[str] = set()
+    if protocol.spec:
+        # In a tree almost everything may be seen by others: parents, siblings, their budgets.
+        found.update(state.positions)
     for move in moves:
         if isinstance(move, m.Settled):
             found.add(effect_parts(move.effect)[0])
@@ -65,20 +72,6 @@ def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) 
         yield from (place for place in places if place in state.positions)
 
 
-def _head(
-    state: State, standing: Standing, kind: str, name: str, uses: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    attempt = state.tries.get(standing.position, {}).get(f"{kind}/{name}", 0)
-    effect = f"{standing.position}/{kind}/{name}/{attempt}"
-    return {
-        "id": effect,
-        "position": standing.position,
-        "kind": kind,
-        "name": name,
-        "uses": uses,
-    }
-
-
 def _after_wait(state: State, standing: Standing, work: e.Request) -> e.Request:
     """The work, or the back-off or rate limit that it has to sit out first."""
     wait = state.marked(standing.position, f"wait/{work_text(work.kind, work.name)}")
@@ -88,24 +81,25 @@ def _after_wait(state: State, standing: Standing, work: e.Request) -> e.Request:
 
 
 def _timer(state: State, standing: Standing, name: str, seconds: float, since: str) -> e.StartTimer:
-    return e.StartTimer(**_head(state, standing, "timer", name), since=since, seconds=seconds)
+    return e.StartTimer(**head(state, standing, "timer", name), since=since, seconds=seconds)
 
 
-def _work(state: State, standing: Standing, kind: p.State) -> Iterator[e.Request]:
+def _work(
+    protocol: p.Protocol, state: State, standing: Standing, kind: p.State
+) -> Iterator[e.Request]:
     match kind.actor:
         case p.Agent() as agent:
-            yield _agent(state, standing, kind, agent)
+            yield _agent(protocol, state, standing, kind, agent)
         case p.Check() as check:
             yield from _checks(state, standing, kind, check)
         case p.Panel() as panel:
             yield from _panel(state, standing, kind, panel)
         case p.Human() as human:
             yield from _human(state, standing, human)
-        case p.Git(paths=paths, message=message):
-            head = _head(state, standing, "commit", kind.group, (_tree(standing),))
-            yield e.CommitPaths(**head, paths=paths, message=message)
-        case p.Children() | p.End():
-            # Reading refuses children until they are run; nobody stands in an end.
+        case p.Git() as git:
+            yield _git(protocol, state, standing, kind, git)
+        case p.Children() | p.Join() | p.End():
+            # Those move by themselves, and nobody stands in an end.
             return
         case _:
             assert_never(kind.actor)
@@ -120,16 +114,29 @@ def _shown(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ..
     return tuple(e.Shown(label, payload) for label, payload in recalled if payload is not None)
 
 
-def _agent(state: State, standing: Standing, kind: p.State, agent: p.Agent) -> e.RunAgent:
+def _git(
+    protocol: p.Protocol, state: State, standing: Standing, kind: p.State, git: p.Git
+) -> e.CommitPaths | e.MoveBranch:
+    if git.op != "commit":
+        return tree.moved(protocol, state, standing, git)
+    mine = head(state, standing, "commit", kind.group, (_tree(standing),))
+    return e.CommitPaths(**mine, paths=git.paths, message=git.message)
+
+
+def _agent(
+    protocol: p.Protocol, state: State, standing: Standing, kind: p.State, agent: p.Agent
+) -> e.RunAgent | e.AskAgent:
+    if agent.ask is not None:
+        return tree.asked(protocol, state, standing, agent, agent.ask)
     reminded = bool(state.marked(standing.position, "reminded"))
     name = "reminder" if reminded else agent.role
-    head = _head(state, standing, "agent", name, (_tree(standing), e.AGENT_SLOT))
+    mine = head(state, standing, "agent", name, (_tree(standing), e.AGENT_SLOT))
     return e.RunAgent(
-        **head,
+        **mine,
         state=standing.state,
         item=standing.item,
         visit=standing.visit,
-        attempt=int(head["id"].rpartition("/")[2]),
+        attempt=int(mine["id"].rpartition("/")[2]),
         role=agent.role,
         prompt=agent.prompt,
         exits=agent.exits,
@@ -150,7 +157,7 @@ def _checks(
             continue
         fresh = state.recall(standing, p.evidence_path(kind.group, command.name)) or {}
         yield e.RunCheck(
-            **_head(state, standing, "check", command.name, (_tree(standing),)),
+            **head(state, standing, "check", command.name, (_tree(standing),)),
             command=command,
             item=standing.item,
             tree=fresh.get("tree", "") if check.reuse else "",
@@ -165,7 +172,7 @@ def _panel(
     turns = () if panel.parallel else (f"turn:{standing.position}",)
     for name in missing:
         yield e.AskReviewer(
-            **_head(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
+            **head(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
             state=standing.state,
             item=standing.item,
             review=panel.review,
@@ -177,7 +184,7 @@ def _panel(
         )
     if not missing:
         yield e.WriteFeedback(
-            **_head(state, standing, "feedback", panel.subject),
+            **head(state, standing, "feedback", panel.subject),
             subject=panel.subject,
             item=standing.item,
             round=standing.visit,
@@ -190,8 +197,8 @@ def _human(
 ) -> Iterator[e.AskPerson | e.StartTimer]:
     decision = state.decisions.get(standing.position)
     if decision is None:
-        head = _head(state, standing, "ask", human.name)
-        yield e.AskPerson(**head, ask=human.kind, artifacts=human.artifacts)
+        mine = head(state, standing, "ask", human.name)
+        yield e.AskPerson(**mine, ask=human.kind, artifacts=human.artifacts)
     elif not state.marked(standing.position, f"fired/{human.name}"):
-        head = _head(state, standing, "stale", human.name)
-        yield e.StartTimer(**head, since=decision.asked_at, seconds=human.stale_after_s)
+        mine = head(state, standing, "stale", human.name)
+        yield e.StartTimer(**mine, since=decision.asked_at, seconds=human.stale_after_s)

@@ -32,6 +32,8 @@ def refusal(protocol: Protocol, state: State, wish: Wish, digest: str = "") -> R
             return _refuse_done(protocol, state, wish)
         case "stop" | "resume":
             return _refuse_pause(state, wish)
+        case "rollback" if protocol.spec:
+            return Refusal("a tree of instances plans anew instead of going back")
         case "rollback":
             reason = why_not_back(protocol, state, wish)
             return Refusal(reason) if reason else None
@@ -97,6 +99,8 @@ def _refuse_done(protocol: Protocol, state: State, wish: Wish) -> Refusal | None
     actor = protocol.states[standing.state].actor
     if not isinstance(actor, Agent):
         return Refusal(f"{wish.position} is not work for an agent")
+    if actor.ask is not None:
+        return Refusal(f"the answers of {standing.state} are typed and measured by a runner")
     if not _has_begun(protocol, state, standing):
         return Refusal(f"the work of {wish.position} has not begun")
     known = next((known for known in actor.exits if known.name == wish.exit), None)

@@ -5,10 +5,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porch.model import protocol as p
+from porch.model import types as t
 from porch.model.codec import Codec
 
 _CLASSES = (
+    t.Scalar,
+    t.Enum,
+    t.ListOf,
+    t.Maybe,
+    t.Tuple_,
+    t.Ref,
+    t.Record,
+    t.Field,
     p.Exit,
+    p.Measure,
+    p.Take,
+    p.Ask,
     p.Agent,
     p.Command,
     p.Check,
@@ -17,13 +29,17 @@ _CLASSES = (
     p.Human,
     p.Git,
     p.Children,
+    p.Join,
     p.End,
     p.Input,
     p.State,
     p.Guard,
     p.Target,
+    p.Keep,
     p.Edge,
     p.Budget,
+    p.Interrupt,
+    p.Epoch,
     p.Loop,
     p.Limits,
     p.Protocol,

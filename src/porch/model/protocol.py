@@ -4,16 +4,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from porch.model.types import Record, Type
+
 # Exits that the engine itself gives for any agent, whatever the protocol declares.
 SILENT = "silent"
 EXHAUSTED = "exhausted"
 BLOCKED = "BLOCKED"
+NO_PROGRESS = "no_progress"
 
 # A missing command of the settings: could not measure, no matter, or no matter in a dry run.
 IfMissing = Literal["fail", "skip", "skip-scripted"]
-Test = Literal["present", "absent", "has"]
+Test = Literal["present", "absent", "has", "filled", "empty", "equals", "within"]
 Outcome = Literal["complete", "failed", "abandoned"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
+Workspace = Literal["main", "tests", "read"]
+GitOp = Literal["commit", "integrate", "contract", "candidate", "publish", "update"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,52 @@ class Exit:
     signals: tuple[str, ...] = ()
     needs_reason: bool = False
     description: str = ""
+    record: Record = Record(())
+    filled: Mapping[str, str] = field(default_factory=dict)  # field -> path that the engine reads
+    advisory: tuple[str, ...] = ()
+    measures: tuple["Measure", ...] = ()
+    severity: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A claim that the engine checks itself before it accepts an exit; the paths it is about."""
+
+    name: str
+    of: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One field of an actor's input: where it comes from, or the parts it is made of.
+
+    Of several paths it is the latest remembered; `is_file` means the content of the file named.
+    """
+
+    name: str
+    paths: tuple[str, ...] = ()
+    optional: bool = False
+    is_file: bool = False
+    parts: tuple["Take", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A typed question to an agent: what it gets to see, where it works, what it may write."""
+
+    takes: tuple[Take, ...] = ()
+    workspace: Workspace = "main"
+    of_parent: bool = False  # it speaks with the voice, the role and the thread of the parent
+    fork_of: str = ""  # the role whose conversation this one begins from
+    allows: tuple[str, ...] = ()
+    denies: tuple[str, ...] = ()
+    mechanical: bool = False
+    memory: tuple[str, ...] = ()
+    stalled: str = ""  # slot.field: retries that do not shorten it begin a fresh conversation
+    at: str = ""  # the commit of a read-only workspace; the head of the branch if empty
+    diff: tuple[str, str] = ("", "")  # from, to; own commits only where there is no to
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +87,7 @@ class Agent:
     artifacts: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
     timeout_s: float = 0
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +152,12 @@ class Human:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """The engine commits named paths of the project directory."""
+    """What the engine does with git itself: commit named paths, or move branches of instances."""
 
-    paths: tuple[str, ...]
-    message: str
+    paths: tuple[str, ...] = ()
+    message: str = ""
+    op: GitOp = "commit"
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +166,27 @@ class Children:
 
     protocol: str
     specs: str
+    rework: str = ""  # where the ids of merged children lie that have to be done again
+    depth: int = 2
+    fan_out: int = 5
+    instances: int = 25
+    suite: str = ""  # the field of a spec that says where a child's own tests lie
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Nobody works; the instance waits until everything it waits for is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an instance ends."""
+    """How an instance ends; `shows` are the paths of which the latest says why."""
 
     outcome: Outcome
+    shows: tuple[str, ...] = ()
 
 
-Actor = Agent | Check | Panel | Human | Git | Children | End
+Actor = Agent | Check | Panel | Human | Git | Children | Join | End
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +209,17 @@ class State:
     loop: str = ""
     inputs: tuple[Input, ...] = ()
     waits_for: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()  # what stays this instance's while it goes on to a state that holds
+    is_interruptible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A test on one remembered path; `has` looks for a value in a remembered list of names."""
+    """A test on one remembered path; `has` looks for a value in a remembered list of names.
+
+    `filled` is present and not empty, also of a field inside, `empty` the opposite; `equals`
+    compares with a literal; `within` asks whether a file lies at or under one of other paths.
+    """
 
     path: str
     test: Test = "present"
@@ -157,11 +228,23 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an edge leads: a state, a state at a named item, or the next item of a loop."""
+    """Where an edge leads: a state, a state at a named item, the next item of a loop, or what an
+    interrupt had put off.
+    """
 
     state: str = ""
     item: str = ""
     next_of: str = ""
+    is_due: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Something that an edge writes into the memory of a role, over or behind what is there."""
+
+    slot: str
+    path: str
+    append: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +260,41 @@ class Edge:
     resets: tuple[str, ...] = ()
     forgets: tuple[str, ...] = ()
     delay_s: float = 0
+    spent_as: str = ""  # the exit that this one becomes when its budget is spent
+    is_alone: bool = False  # everything else that the instance does is left
+    keeps: tuple[Keep, ...] = ()
+    respecifies: Mapping[str, str] = field(default_factory=dict)  # field of the spec -> path
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How often an edge may be taken until it is reset; counted per item inside a loop."""
+    """How often an edge may be taken until it is reset; counted per item inside a loop.
+
+    `first` is what people see before the first charge: an attempt is under way then.
+    """
 
     name: str
     limit: int
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Planning anew: the state it begins with, what that costs and which budgets it restores."""
+
+    state: str
+    charges: str = ""
+    resets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A sibling's merge: taken before the next interruptible state, which is entered afterwards."""
+
+    state: str
+    on: str
+    event: str
+    adapted: Mapping[str, str] = field(default_factory=dict)  # due -> instead, if an agent adapted
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +322,11 @@ def evidence_path(group: str, check: str) -> str:
     return f"evidence.{group}:{check}"
 
 
+def memory_key(path: str) -> str:
+    """The remembered exit that a path begins with; what follows leads into its payload."""
+    return ".".join(path.split(".")[:2])
+
+
 def _reads(state: State) -> Iterator[str]:
     yield from state.waits_for
     yield from (given.path for given in state.inputs)
@@ -237,10 +352,17 @@ class Protocol:
     budgets: Mapping[str, Budget] = field(default_factory=dict)
     loops: Mapping[str, Loop] = field(default_factory=dict)
     limits: Limits = Limits()
+    types: Mapping[str, Type] = field(default_factory=dict)
+    spec: str = ""  # the type of what an instance is about; empty where there are no instances
+    interrupt: Interrupt | None = None
+    epoch: Epoch | None = None
+    silence_s: float = 0
+    nudges: int = 3
     _edges: Mapping[tuple[str, str], tuple[Edge, ...]] = _derived()
     _order: Mapping[str, int] = _derived()
     _readers: Mapping[str, tuple[str, ...]] = _derived()
     gates: tuple[str, ...] = _derived()
+    spawn: Children | None = _derived()
 
     def __post_init__(self) -> None:
         # Asked at every step of a run, so looked up rather than looked for.
@@ -258,6 +380,9 @@ class Protocol:
         actors = [state.actor for state in self.states.values()]
         gates = [a.name for a in actors if isinstance(a, Human) and a.kind == "gate"]
         object.__setattr__(self, "gates", tuple(gates))
+        object.__setattr__(
+            self, "spawn", next((a for a in actors if isinstance(a, Children)), None)
+        )
 
     def edges_of(self, state: str, exit_: str) -> Iterator[Edge]:
         return iter(self._edges.get((state, exit_), ()))

@@ -7,6 +7,7 @@ from porch.errors import Finding, Place, Severity
 from porch.model.protocol import (
     BLOCKED,
     EXHAUSTED,
+    NO_PROGRESS,
     SILENT,
     Agent,
     Check,
@@ -15,13 +16,17 @@ from porch.model.protocol import (
     End,
     Git,
     Human,
+    Join,
     Loop,
     Panel,
     Protocol,
     State,
     Target,
 )
+from porch.model.rounds import tied
 
+# What the engine says for an agent that was asked a typed question.
+TYPED = (SILENT, EXHAUSTED, NO_PROGRESS)
 Places = Mapping[str, Place]
 Steps = Mapping[str, list[str]]
 
@@ -34,23 +39,28 @@ def validate(protocol: Protocol, places: Places) -> list[Finding]:
 def exits_of(state: State) -> tuple[str, ...]:
     """Every exit that the actor of a state can give."""
     match state.actor:
-        case Agent(exits=exits):
+        case Agent(exits=exits, ask=ask):
             declared = [exit_.name for exit_ in exits]
-            return tuple(dict.fromkeys([*declared, BLOCKED, SILENT, EXHAUSTED]))
+            more = (BLOCKED, SILENT, EXHAUSTED) if ask is None else TYPED
+            return tuple(dict.fromkeys([*declared, *more]))
         case Check():
             return ("passed", "failed", "unmeasured")
         case Panel():
             return ("approved", "changes", "undecided")
         case Human(options=options):
             return tuple(option.exit for option in options)
-        case Git():
-            return ("clean", "refused", "conflict")
-        case Children():
-            return ("settled",)
-        case End():
-            return ()
+        case Git() | Children() | Join() | End():
+            return _GIVEN[type(state.actor)]
         case _:
             assert_never(state.actor)
+
+
+_GIVEN: Mapping[type, tuple[str, ...]] = {
+    Git: ("clean", "refused", "conflict"),
+    Children: ("settled",),
+    Join: ("ready",),
+    End: (),
+}
 
 
 def _found(
@@ -79,10 +89,14 @@ def _unknown_targets(protocol: Protocol, places: Places) -> Iterator[Finding]:
 
 
 def _is_known(protocol: Protocol, target: Target) -> bool:
+    if target.is_due:
+        return protocol.interrupt is not None
     return target.next_of in protocol.loops if target.next_of else target.state in protocol.states
 
 
 def _written(target: Target) -> str:
+    if target.is_due:
+        return "what was due"
     if target.next_of:
         return f"the next item of {target.next_of}"
     return f"{target.state}:{target.item}" if target.item else target.state
@@ -142,7 +156,7 @@ def _unsound_budgets(protocol: Protocol, places: Places) -> Iterator[Finding]:
         for name in (edge.charges, *edge.resets):
             if name and name not in protocol.budgets:
                 yield _found("bad-budget", f"{what} uses the unknown budget '{name}'", place)
-        if edge.charges and not edge.spent:
+        if edge.charges and not (edge.spent or edge.spent_as):
             yield _found("bad-budget", f"{what} does not say what follows when it is spent", place)
 
 
@@ -163,13 +177,6 @@ def _unsound_loops(protocol: Protocol, places: Places) -> Iterator[Finding]:
             yield _found("bad-loop", message, places.get(state.name))
 
 
-def _not_run_yet(protocol: Protocol, places: Places) -> Iterator[Finding]:
-    for name, state in protocol.states.items():
-        if isinstance(state.actor, Children):
-            message = f"'{name}' starts children, which this release does not run"
-            yield _found("not-run", message, places.get(name))
-
-
 def _unreachable(protocol: Protocol, places: Places) -> Iterator[Finding]:
     reached = _reached(protocol)
     ends = [name for name, state in protocol.states.items() if _is_good_end(state)]
@@ -179,7 +186,9 @@ def _unreachable(protocol: Protocol, places: Places) -> Iterator[Finding]:
     for name, state in protocol.states.items():
         if name not in reached and not isinstance(state.actor, End):
             message = f"nothing leads to '{name}'"
-            yield _found("unreachable", message, places.get(name), severity="warning")
+            # A typed graph is proved; an older phases file may carry what nobody uses.
+            severity: Severity = "error" if protocol.spec else "warning"
+            yield _found("unreachable", message, places.get(name), severity=severity)
 
 
 def _is_good_end(state: State) -> bool:
@@ -191,6 +200,9 @@ def _reached(protocol: Protocol) -> set[str]:
     for edge in protocol.edges:
         for target in (*edge.targets, *edge.spent):
             ways.setdefault(edge.state, set()).update(_states(target, protocol.loops))
+            kind = protocol.states.get(target.state)
+            if protocol.interrupt and kind is not None and kind.is_interruptible:
+                ways[edge.state].add(protocol.interrupt.state)
     reached: set[str] = set()
     open_ = list(_states(protocol.initial, protocol.loops))
     while open_:
@@ -223,6 +235,22 @@ def _endless(protocol: Protocol, places: Places) -> Iterator[Finding]:
             yield _found("endless", message, places.get(name), fix)
 
 
+def _undone(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    """A budget that is restored on the way round ends nothing."""
+    if _endless_knots(protocol):
+        # Said already, and more plainly.
+        return
+    for names in tied(protocol, knots):
+        way = ", ".join(sorted(names, key=protocol.order))
+        message = f"every budget that is charged between these is restored on the way: {way}"
+        fix = "charge one on the way round that no edge between them resets"
+        yield _found("endless", message, places.get(min(names, key=protocol.order)), fix)
+
+
+def _endless_knots(protocol: Protocol) -> bool:
+    return bool(knots(free_steps(protocol.states, protocol.edges, protocol.loops)))
+
+
 def free_steps(
     states: Mapping[str, State], edges: Iterable[Edge], loops: Mapping[str, Loop]
 ) -> Steps:
@@ -236,10 +264,16 @@ def free_steps(
         state = states.get(edge.state)
         if state is None or isinstance(state.actor, Human):
             continue
-        for target in edge.spent if edge.charges else edge.targets:
+        for target in _free(edge):
             loop = loops.get(target.next_of)
             steps.setdefault(edge.state, []).append(loop.after.state if loop else target.state)
     return steps
+
+
+def _free(edge: Edge) -> Iterator[Target]:
+    """Where an edge can lead at no charge; what an interrupt had put off is no new step."""
+    targets = edge.spent if edge.charges else edge.targets
+    return (target for target in targets if not target.is_due)
 
 
 def knots(steps: Steps) -> dict[str, int]:
@@ -319,7 +353,7 @@ RULES: tuple[Rule, ...] = (
     _ambiguous_signals,
     _unsound_budgets,
     _unsound_loops,
-    _not_run_yet,
     _unreachable,
     _endless,
+    _undone,
 )

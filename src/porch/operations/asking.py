@@ -22,6 +22,7 @@ class Wanted:
     take_over: bool = False
     hands_off: tuple[str, ...] = ()
     as_person: bool = False
+    into: str = ""
 
 
 @dataclass(frozen=True, slots=True)

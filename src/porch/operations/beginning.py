@@ -9,7 +9,7 @@ from porch.adapters.journal import Journal
 from porch.adapters.where import Where
 from porch.machine import facts as f
 from porch.machine.state import State
-from porch.operations import adopting, scripted
+from porch.operations import adopting, scripted, specs
 from porch.operations.asking import Wanted, Watch
 from porch.operations.names import Subject
 from porch.operations.session import Held, joined, locked, payload_directory
@@ -40,6 +40,8 @@ def begun(
             _make_room(where, about)
             compiled.keep_stamps(directory, digest, loaded.files)
             first = _first(where, about, digest, wanted, store, script)
+            if definition.protocol.spec:
+                first = specs.begun(where, about, definition.protocol, wanted, first)
             adopted = adopting.adopted(definition.protocol, foreign, first) if foreign else None
             started.book.record(adopted or first)
             if foreign and adopted:

@@ -61,6 +61,7 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
     except asyncio.CancelledError:
         # Asked to leave while leaving; what is still in hand is settled by the next runner.
         rest = "interrupted"
+    tidy(found, watch)
     _draw_last(found, watch)
     return Driven(found.name, rest, book.state)
 
@@ -81,6 +82,29 @@ def _poll_s(known: settings.Settings, book: Book) -> float:
     """How often the inbox is looked at: never more seldom than the file or the settings say."""
     limit = book.definition.protocol.limits.gate_poll_s or known.gate_poll_interval
     return min(Manner().poll_s, limit)
+
+
+def tidy(found: Held, watch: Watch) -> None:
+    """What is over needs no worktree; also for a runner that died before it came to this."""
+    book = found.book
+    if not book.definition.protocol.spec:
+        return
+    from porch.runtime.tree import branches
+
+    world = world_of(
+        found.where,
+        found.name,
+        settings.load(found.where.root),
+        lambda: book.state,
+        lambda: book.definition,
+    )
+    try:
+        gone = branches.tidy(world)
+    except PorchError as error:
+        watch.notice(f"a worktree was left standing: {error}")
+        return
+    if gone:
+        watch.notice(f"archived under refs/porch/archive: {', '.join(gone)}")
 
 
 def _draw_last(found: Held, watch: Watch) -> None:

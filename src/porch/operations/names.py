@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 
 from porch.adapters.where import Where
+from porch.dialects import tree
+from porch.dialects.nodes import MapNode, Scalar
 from porch.errors import UsageError
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -60,6 +62,8 @@ def subject(where: Where, protocol: str, kind: str, word: str, title: str) -> Su
             return _amendment(protocol, word, title)
         case "issue":
             return _issue(protocol, word, title)
+        case "spec":
+            return _spec(protocol, word, title)
         case _:
             return _project(where, protocol, word, title)
 
@@ -122,6 +126,17 @@ def _issue(protocol: str, word: str, title: str) -> Subject:
     id_ = checked_id(os.path.splitext(os.path.basename(word))[0] if is_file else word.lstrip("#"))
     slug = checked_title(title) if title else f"issue-{id_}"
     return _execution(f"{protocol}_{id_}", id_, slug, _read(word) if is_file else "")
+
+
+def _spec(protocol: str, word: str, title: str) -> Subject:
+    """A spec file is called by the id in it; whoever reads it checks the rest."""
+    is_file = os.path.isfile(word)
+    text = _read(word) if is_file else ""
+    node = tree.read(text, word) if is_file else None
+    named = node.get("id") if isinstance(node, MapNode) else None
+    id_ = checked_id(named.text if isinstance(named, Scalar) else os.path.basename(word))
+    slug = checked_title(title) if title else id_
+    return _execution(f"{protocol}_{id_}", id_, slug, text)
 
 
 def _execution(run: str, id_: str, title: str, text: str) -> Subject:

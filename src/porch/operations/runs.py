@@ -3,10 +3,11 @@
 from porch.adapters import settings
 from porch.adapters.where import Where
 from porch.errors import UsageError
+from porch.operations import specs
 from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.beginning import begun
 from porch.operations.defining import current
-from porch.operations.driving import drive
+from porch.operations.driving import drive, tidy
 from porch.operations.matching import matching
 from porch.operations.names import Subject, subject
 from porch.operations.session import demand_agent, held
@@ -31,6 +32,9 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
             code="bare-repository",
         )
     _demand_agent(where, wanted, "")
+    if protocol.spec:
+        # Before anything is written: whatever is wrong with the spec, all of it.
+        specs.demand(where, about, protocol, wanted)
     with begun(where, about, loaded, wanted, watch) as started:
         return drive(started, wanted, manner, watch, resumed=False)
 
@@ -48,6 +52,7 @@ def resume(where: Where, name: str, wanted: Wanted, manner: Manner, watch: Watch
         if state.outcome:
             # A wish that was left too late is still answered, and one that is known goes.
             found.drain()
+            tidy(found, watch)
             watch.notice(f"{name} is already {state.outcome}; nothing was changed")
             return Driven(name, "ended", state)
         takeover.refuse_elsewhere(found.raws, state, wanted.take_over)

@@ -13,7 +13,9 @@ INSIDE = 4096
 LONG = 512
 CLIP = 200
 # What agents, people and checks wrote; names and identities always travel inside.
-_LONG_KEYS = frozenset(("text", "reason", "report", "summary", "findings"))
+_LONG_KEYS = frozenset(
+    ("text", "reason", "report", "summary", "findings", "payload", "evidence", "spec")
+)
 
 
 def slim(directory: str, fact: Fact) -> Fact:

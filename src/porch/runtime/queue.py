@@ -29,6 +29,7 @@ class Queue:
         self._hands_off = hands_off
         self._by_position: dict[str, tuple[Request, ...]] = {}
         self._held: dict[str, InHand] = {}
+        self._holders: Mapping[str, str] = {}
         self._used: dict[str, int] = {}
         self._patient = 0
         self._numbers = count()
@@ -43,6 +44,7 @@ class Queue:
         """Begin from a state: what it holds is held, what its positions want is waiting."""
         for hand in state.in_hand.values():
             self._hold(hand)
+        self._holders = state.held
         self.refresh_all(protocol, state)
 
     def refresh_all(self, protocol: Protocol, state: State) -> None:
@@ -52,6 +54,9 @@ class Queue:
     def refresh(self, protocol: Protocol, state: State, moves: Sequence[m.Move]) -> None:
         """Follow the moves of one record."""
         gone = []
+        if state.held is not self._holders:
+            self._given_back.update(self._holders)
+            self._holders = state.held
         for move in moves:
             if isinstance(move, m.Settled):
                 self._release(move.effect)
@@ -112,7 +117,8 @@ class Queue:
         heaps = [self._next] if self._next else []
         for name in tuple(self._given_back):
             free = self._capacity.get(name, 1) - self._used.get(name, 0)
-            if free <= 0 or not self._parked.get(name):
+            if free <= 0 or name in self._holders or not self._parked.get(name):
+                # What a position holds is given back by its leaving only.
                 self._given_back.discard(name)
             elif free > used.get(name, 0):
                 heaps.append(self._parked[name])
@@ -131,6 +137,8 @@ class Queue:
 
     def _lacking(self, request: Request, used: Mapping[str, int]) -> str:
         for name in request.uses:
+            if self._holders.get(name, request.position) != request.position:
+                return name
             if self._used.get(name, 0) + used.get(name, 0) >= self._capacity.get(name, 1):
                 return name
         return ""

@@ -1,8 +1,10 @@
 """Taking a run over, always the same way: after a crash, after a stop, or for the first time."""
 
+import os
 from collections.abc import Callable
 
 from porch.adapters import crash, lock, marks
+from porch.adapters.agents import base
 from porch.errors import UsageError
 from porch.machine import facts as f
 from porch.machine.records import Record
@@ -52,6 +54,9 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
     """A final result in a transcript is the outcome; otherwise nobody knows how far it came."""
     if hand.kind not in ("agent", "review"):
         return f.EffectInterrupted(hand.effect)
+    if _is_typed(world, hand):
+        # Its answer has to be measured, so the next try looks at what it said.
+        return _typed_fate(world, hand)
     outcome = turns.left_behind(world, hand.effect)
     if outcome is None:
         seen = turns.seen(world, hand.effect)
@@ -59,6 +64,20 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
     if hand.kind == "review":
         return panel.judged(hand.effect, outcome)
     return agent.answered(hand.effect, _exits(world, hand), outcome)
+
+
+def _typed_fate(world: World, hand: InHand) -> f.EffectInterrupted:
+    from porch.runtime.tree import questions
+
+    path = os.path.join(questions.last_turn(world, hand.effect), "transcript.jsonl")
+    seen = base.summary_of(path, world.agent.feed)
+    return f.EffectInterrupted(hand.effect, seen.usd, seen.tokens, seen.session)
+
+
+def _is_typed(world: World, hand: InHand) -> bool:
+    standing = world.state().positions.get(hand.position)
+    actor = world.definition().protocol.states[standing.state].actor if standing else None
+    return isinstance(actor, Agent) and actor.ask is not None
 
 
 def _exits(world: World, hand: InHand) -> tuple[Exit, ...]:

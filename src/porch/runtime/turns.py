@@ -12,6 +12,9 @@ from porch.views.text import printable
 
 TRANSCRIPT_KEPT = 1 << 20
 DETAIL_KEPT = 1000
+SAID_KEPT = 2000
+# Where an agent does not say when its limit is over.
+RATE_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,9 @@ async def take(
     running = await process.start(_command(world, turn, prepared))
     crash.point("turn.after-spawn")
     try:
-        ended = await running.wait(idle_s or None, wall_s or None, follower.poll)
+        ended = await running.wait(
+            idle_s or None, wall_s or None, follower.poll, is_busy=listener.is_busy
+        )
     except asyncio.CancelledError:
         await running.stop()
         follower.drain()

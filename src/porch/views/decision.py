@@ -1,11 +1,13 @@
 """An open question as plain data: what is asked, what each answer means, what to look at."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from porch.machine.facts import Payload
+from porch.machine.paths import latest
 from porch.machine.state import Decision, Standing, State
 from porch.model.protocol import Human, Option, Protocol
 from porch.views.text import REF, clipped, printable
@@ -55,9 +57,30 @@ def _decision(protocol: Protocol, state: State, decision: Decision) -> dict[str,
         "deadline": _deadline(decision.asked_at, human.stale_after_s),
         "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),
         "findings": [found for each in seen for found in _findings(each)],
-        "reports": {name: text for each in seen for name, text in _reports(each)},
+        "reports": dict(_told(protocol, state, standing, human, seen)),
         "needs_override": needs_override,
     }
+
+
+def _told(
+    protocol: Protocol, state: State, standing: Standing, human: Human, seen: list[Payload]
+) -> Iterator[tuple[str, str]]:
+    """What checks said; in a tree, what was answered that led here, field by field."""
+    for each in seen:
+        yield from _reports(each)
+    if not protocol.spec:
+        return
+    path = latest(protocol, state, standing, human.shows)
+    for shown in dict.fromkeys((standing.because, path)):
+        payload = state.recall(standing, shown) if shown else None
+        for name, value in (payload or {}).items():
+            yield f"{shown}: {name}", _plain(value)[-REPORT_KEPT:]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str) or (isinstance(value, Mapping) and REF in value):
+        return _text(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _nobody(decision: Decision) -> Human:

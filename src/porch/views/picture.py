@@ -94,12 +94,18 @@ def _mover(state: State, standing: Standing, actor: p.Actor) -> str:
             return f"reviews: {', '.join(n for n in reviewers if f'review/{n}' not in seen)}"
         case p.Human(name=name):
             return f"you: {name}"
-        case p.Git():
-            return "git"
-        case p.Children() | p.End():
-            return "nobody"
+        case p.Git() | p.Children() | p.Join() | p.End():
+            return _MOVERS[type(actor)]
         case _:
             assert_never(actor)
+
+
+_MOVERS = {
+    p.Git: "git",
+    p.Children: "the children",
+    p.Join: "what it waits for",
+    p.End: "nobody",
+}
 
 
 def _text(

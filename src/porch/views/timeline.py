@@ -148,6 +148,13 @@ def _timer(fact: Raw) -> str:
     return f"{at}: the wait '{name}' is over"
 
 
+def _branches(fact: Raw) -> str:
+    at, _, name = _effect(fact)[:3]
+    payload, exit_ = fact.get("payload") or {}, fact.get("exit")
+    said = payload.get("details") or payload.get("reason") or payload.get("report") or ""
+    return f"{at}: {name} is {exit_}" + (f": {said}" if said and exit_ != "clean" else "")
+
+
 def _commit(fact: Raw) -> str:
     at = _effect(fact)[0]
     if fact.get("refused"):
@@ -198,6 +205,7 @@ _TELL: dict[str, Callable[[Raw], str]] = {
     "FeedbackWritten": _feedback,
     "TimerFired": _timer,
     "CommitEnded": _commit,
+    "GitEnded": _branches,
     "WishTaken": _wish,
     "WishRefused": _wish,
     "JournalRepaired": _repaired,

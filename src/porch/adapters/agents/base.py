@@ -29,6 +29,7 @@ class Turn:
     model: str = ""
     resume: str | None = None
     script: str = ""
+    fork: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,14 @@ class Final:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """A typed answer of the agent's structured output; the last one counts."""
+
+    exit: str
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     text: str
 
@@ -92,7 +101,7 @@ class Failed:
     kind: Kind = "crashed"
 
 
-Event = Session | Said | ToolStarted | ToolEnded | Used | Final | Warned | Failed
+Event = Session | Said | ToolStarted | ToolEnded | Used | Final | Answered | Warned | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,7 @@ class Summary:
     tokens: int = 0
     warning: str = ""
     failure: Failed | None = None
+    answer: Answered | None = None
 
     def then(self, event: Event) -> "Summary":
         """The summary after one more event; `said` is what was said since the last tool."""
@@ -118,14 +128,19 @@ class Summary:
                 return replace(self, said="")
             case Used():
                 return replace(self, usd=self.usd + event.usd, tokens=self.tokens + event.tokens)
-            case Final():
-                return replace(self, final=event.text)
+            case Final() | Answered():
+                return self._answered(event)
             case Warned():
                 return replace(self, warning=event.text)
             case Failed():
                 return replace(self, failure=event)
             case _:
                 assert_never(event)
+
+    def _answered(self, event: Final | Answered) -> "Summary":
+        if isinstance(event, Final):
+            return replace(self, final=event.text)
+        return replace(self, answer=event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +154,7 @@ class Outcome:
     session: str = ""
     detail: str = ""
     wait_s: float = 0
+    answer: Answered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +190,25 @@ class Listener:
     feed: Feed
     on_event: Callable[[Event], object] = lambda _event: None
     summary: Summary = field(default_factory=Summary)
+    tools: int = 0
+
+    def is_busy(self) -> bool:
+        """Whether a tool runs: it may be silent for long, and the agent with it."""
+        return self.tools > 0
 
     def take(self, line: Line) -> None:
         size = LONGEST_LINE // 1024
         events = (Warned(f"a line over {size} KiB was left out"),) if line.cut else ()
         for event in events or self.feed(line.text):
             self.summary = self.summary.then(event)
+            self._count(event)
             self.on_event(event)
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, ToolStarted):
+            self.tools += 1
+        elif isinstance(event, ToolEnded):
+            self.tools = max(0, self.tools - 1)
 
 
 def summary_of(path: str, feed: Feed) -> Summary:

@@ -6,7 +6,7 @@ Kept free of the YAML reader, because the scripted agent also runs without any s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 Verb = Literal["approve", "reject", "answer", "override", "retry", "skip", "stop", "wait"]
 T = TypeVar("T")
@@ -40,10 +40,24 @@ class Answer:
     reason: str = ""
     final: str | None = None
     reminder: "Answer | None" = None
+    exit: str = ""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    refused: "Answer | None" = None
+
+    def again(self) -> "Answer":
+        """What is said after a refusal: as the script says, else the same once more."""
+        return self.refused or self.reminded()
 
     def reminded(self) -> "Answer":
         """A reminder repeats the last words, never the work."""
-        again = Answer(say=self.say, signals=self.signals, reason=self.reason, final=self.final)
+        again = Answer(
+            say=self.say,
+            signals=self.signals,
+            reason=self.reason,
+            final=self.final,
+            exit=self.exit,
+            payload=self.payload,
+        )
         return self.reminder or again
 
 
@@ -66,8 +80,11 @@ class Script:
     decisions: Mapping[str, tuple[Decided, ...]] = field(default_factory=dict)
     witness: str = ""
 
-    def agent(self, state: str, item: str, visit: int, try_: int) -> Answer | None:
-        answers = best(self.agents, _names(state, item))
+    def agent(
+        self, state: str, item: str, visit: int, try_: int, instance: str = ""
+    ) -> Answer | None:
+        names = (f"{instance or '.'}/{state}", *_names(state, item))
+        answers = best(self.agents, names)
         return nth(nth(answers, visit), try_) if answers else None
 
     def review(self, state: str, item: str, reviewer: str, round_: int, try_: int) -> Answer | None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast, get_args
 from porch.adapters.agents.kinds import Kind
 from porch.adapters.agents.script import Answer, Answers, Decided, Script, Verb
 from porch.dialects.fields import Fields, described
-from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar, plain
 from porch.dialects.yaml_tree import read_yaml
 from porch.errors import DefinitionError, Finding, errors_in
 
@@ -139,7 +139,8 @@ def _acts(fields: Fields) -> dict[str, Any]:
 
 
 def _agent_answer(fields: Fields) -> Answer:
-    reminder = fields.mapping("reminder")
+    reminder, refused = fields.mapping("reminder"), fields.mapping("refused")
+    payload = fields.child("payload")
     answer = Answer(
         **_acts(fields),
         say=fields.text("say"),
@@ -147,10 +148,21 @@ def _agent_answer(fields: Fields) -> Answer:
         reason=fields.text("reason"),
         final=fields.text("final") if "final" in fields else None,
         reminder=_agent_answer(reminder) if reminder else None,
+        exit=fields.text("exit"),
+        payload=_payload(payload, fields),
+        refused=_agent_answer(refused) if refused else None,
     )
     fields.know("signal", "final", "tries")
     fields.done()
     return answer
+
+
+def _payload(node: Node | None, fields: Fields) -> dict[str, Any]:
+    value = plain(node) if node is not None else {}
+    if isinstance(value, dict):
+        return value
+    fields.report("wrong-type", "'payload' must be a mapping", fields.place("payload"))
+    return {}
 
 
 def _review_answer(fields: Fields) -> Answer:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import porch
 from porch.adapters.agents.base import (
     CREDENTIALS,
+    Answered,
     Event,
     Failed,
     Final,
@@ -35,6 +36,7 @@ from porch.errors import DefinitionError
 if TYPE_CHECKING:
     from porch.adapters.process import Ended
 
+FORKS = True
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
@@ -43,7 +45,7 @@ def prepare(turn: Turn) -> Prepared:
     prompt = os.path.join(turn.directory, "prompt.md")
     _write(prompt, turn.prompt)
     request = os.path.join(turn.directory, "request.json")
-    more = {"effect": turn.effect, "prompt_file": prompt, "resume": turn.resume}
+    more = {"effect": turn.effect, "prompt_file": prompt, "resume": turn.resume, "fork": turn.fork}
     asked = {**turn.request, **more}
     _write(request, json.dumps({**asked, "chosen": _chosen(turn.script, asked)}))
     # -P: a workspace may hold a file called json.py, and it must not be imported.
@@ -85,6 +87,7 @@ _EVENTS: dict[str, Callable[[dict[str, Any]], Event]] = {
     "tool_end": lambda said: ToolEnded(str(said["output"])),
     "usage": lambda said: Used(float(said["usd"]), int(said["tokens"])),
     "final": lambda said: Final(str(said["text"])),
+    "answer": lambda said: Answered(str(said["exit"]), said["payload"]),
     "failed": lambda said: Failed(str(said["text"]), _KINDS[said["kind"]]),
 }
 
@@ -104,7 +107,8 @@ def finish(summary: Summary, ended: "Ended") -> Outcome:
     """A final message is the outcome, however the process ended after it."""
     kind, detail = _judged(summary, ended)
     final = summary.final or ""
-    return Outcome(kind, final, summary.usd, summary.tokens, summary.session, detail)
+    usd, tokens, answer = summary.usd, summary.tokens, summary.answer
+    return Outcome(kind, final, usd, tokens, summary.session, detail, answer=answer)
 
 
 def _judged(summary: Summary, ended: "Ended") -> tuple[Kind, str]:
@@ -127,7 +131,8 @@ def from_transcript(path: str) -> Outcome | None:
     summary = summary_of(path, feed)
     if summary.final is None:
         return None
-    return Outcome("ok", summary.final, summary.usd, summary.tokens, summary.session)
+    usd, tokens, answer = summary.usd, summary.tokens, summary.answer
+    return Outcome("ok", summary.final, usd, tokens, summary.session, answer=answer)
 
 
 def probe() -> Probe:

@@ -53,6 +53,9 @@ class Request:
     session: str
     id: str = ""
     title: str = ""
+    instance: str = ""
+    turn: int = 1
+    origin: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Request":
@@ -73,6 +76,9 @@ class Request:
             session=given.get("resume") or _session_of(given["effect"]),
             id=given.get("id") or "",
             title=given.get("title") or "",
+            instance=given.get("instance") or "",
+            turn=int(given.get("turn") or 1),
+            origin=given.get("fork") or "",
         )
 
     def fill(self, text: str) -> str:
@@ -145,9 +151,13 @@ def _answer(script: Script, request: Request) -> Answer:
             request.state, request.item, request.name, request.round, request.try_
         )
         return found or Answer(final="VERDICT: APPROVE\nSUMMARY: Nothing to add.")
-    found = script.agent(request.state, request.item, request.visit, request.try_)
+    found = script.agent(request.state, request.item, request.visit, request.try_, request.instance)
     if request.kind == "reminder":
         return found.reminded() if found else Answer(say="Done as asked.")
+    if request.kind == "refused" and found:
+        for _ in range(request.turn - 1):
+            found = found.again()
+        return found
     return found or Answer(default=True, say="Done as asked.")
 
 
@@ -159,7 +169,7 @@ def emit(kind: str, /, **fields: object) -> None:
 def _perform(answer: Answer, request: Request) -> None:
     if answer.ignore_sigint:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    emit("session", id=request.session)
+    emit("session", id=request.session, **({"fork": request.origin} if request.origin else {}))
     time.sleep(answer.sleep_s)
     if answer.default:
         _work_by_default(request)
@@ -168,7 +178,17 @@ def _perform(answer: Answer, request: Request) -> None:
     _go_wrong(answer)
     final = _final(answer, request)
     emit("text", text=final)
+    if answer.exit:
+        emit("answer", exit=answer.exit, payload=_filled(answer.payload, request))
     emit("final", text=final)
+
+
+def _filled(value: Any, request: Request) -> Any:
+    if isinstance(value, str):
+        return request.fill(value)
+    if isinstance(value, Mapping):
+        return {key: _filled(each, request) for key, each in value.items()}
+    return [_filled(each, request) for each in value] if isinstance(value, list) else value
 
 
 def _work_by_default(request: Request) -> None:
@@ -275,6 +295,8 @@ def _hang() -> NoReturn:
 def _final(answer: Answer, request: Request) -> str:
     if answer.final is not None:
         return request.fill(answer.final)
+    if answer.exit:
+        return request.fill(answer.say) or f"My answer is {answer.exit}."
     signals = request.legal[:1] if answer.signals is None else answer.signals
     reason = f": {request.fill(answer.reason)}" if answer.reason else ""
     tags = [f"<signal>{name}{reason}</signal>" for name in signals]

@@ -9,6 +9,20 @@ from porch.machine.facts import EffectFact
 from porch.runtime.handlers import agent, check, panel, people, project
 from porch.runtime.world import World
 
+
+def _asked(world: World, effect: e.AskAgent) -> Awaitable[EffectFact]:
+    # Imported here: most protocols have no tree, and agents call these commands often.
+    from porch.runtime.tree import questions
+
+    return questions.run(world, effect)
+
+
+def _moved(world: World, effect: e.MoveBranch) -> Awaitable[EffectFact]:
+    from porch.runtime.tree import branches
+
+    return branches.run(world, effect)
+
+
 HANDLERS: dict[type[e.Request], Callable[[World, Any], Any]] = {
     e.RunAgent: agent.run,
     e.RunCheck: check.run,
@@ -18,6 +32,8 @@ HANDLERS: dict[type[e.Request], Callable[[World, Any], Any]] = {
     e.StartTimer: people.wait,
     e.ReadItems: project.read_items,
     e.CommitPaths: project.commit,
+    e.AskAgent: _asked,
+    e.MoveBranch: _moved,
 }
 
 

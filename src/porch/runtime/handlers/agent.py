@@ -17,10 +17,6 @@ from porch.runtime.payloading import expand
 from porch.runtime.world import World
 from porch.views import prompt, status, status_yaml
 
-SAID_KEPT = 2000
-# Where an agent does not say when its limit is over.
-RATE_LIMIT_S = 60.0
-
 
 async def run(world: World, effect: RunAgent) -> f.EffectFact:
     """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
@@ -38,13 +34,13 @@ async def run(world: World, effect: RunAgent) -> f.EffectFact:
 def answered(effect: str, exits: tuple[Exit, ...], outcome: Outcome) -> f.EffectFact:
     """What an outcome means; also asked of a transcript that a dead runner left."""
     if outcome.kind != "ok":
-        wait = (outcome.wait_s or RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
+        wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
         return f.EffectFailed(
             effect, outcome.kind, outcome.detail, wait, outcome.usd, outcome.tokens
         )
     choice = choose(read_signals(outcome.final), legal(exits))
     if choice.exit is None:
-        said = outcome.final[-SAID_KEPT:]
+        said = outcome.final[-turns.SAID_KEPT :]
         cost = (outcome.session, outcome.usd, outcome.tokens)
         return f.TurnEndedSilent(effect, choice.notes, said, *cost)
     payload: dict[str, Any] = {"reason": choice.reason} if choice.reason else {}

@@ -20,6 +20,13 @@ def _show(args: Args) -> View:
     return View(shown["text"], shown["json"])
 
 
+def _graph(args: Args) -> View:
+    from porch.operations import drawing
+
+    told = drawing.drawn(places.find(os.getcwd()), args.name, args.format)
+    return View(told["picture"], told)
+
+
 def _lint(args: Args) -> View:
     findings = catalogue.linted(args.file)
     failed = any(finding.severity == "error" for finding in findings)
@@ -53,6 +60,20 @@ def _demo(args: Args) -> View:
 COMMANDS = (
     Command("protocols list", "the protocols that can be run here", _list),
     Command("protocols show", "one protocol: phases, gates, checks", _show, (arg("name"),)),
+    Command(
+        "protocols graph",
+        "one protocol as a picture: states, exits, budgets, ways back",
+        _graph,
+        (
+            arg("name", help="a protocol by name, or its file or directory"),
+            arg(
+                "--format",
+                choices=("text", "mermaid", "dot", "svg"),
+                default="text",
+                help="text, mermaid, dot or svg; default: text",
+            ),
+        ),
+    ),
     Command("protocols lint", "all findings of protocol files", _lint, (arg("file", nargs="+"),)),
     Command("protocols schema", "a JSON Schema of protocol.json, for editors", _schema),
     Command(

@@ -52,6 +52,7 @@ def _wanted(args: Args, protocol: str = "") -> Wanted:
         take_over=args.take_over,
         hands_off=("agent",) if args.hands_off else (),
         as_person=args.as_person,
+        into=getattr(args, "into", "") or "",
     )
 
 
@@ -104,6 +105,7 @@ COMMANDS = (
             arg(
                 "--no-claude", action="store_true", help="the scripted agent instead of a real one"
             ),
+            arg("--into", help="the branch that a finished tree is merged into; default: none"),
             arg("--adopt", action="store_true", help="adopt a status file of another journal"),
             *_WAYS,
         ),

@@ -13,7 +13,7 @@ from porch.operations import overview
 from porch.operations.finding import find_run
 from porch.operations.reading import read
 from porch.surfaces.cli.command import Args, Command, View, arg
-from porch.views import board, timeline
+from porch.views import board, timeline, tree
 
 _ID = arg(
     "id", nargs="?", default="", help="the run: id, unpadded id or directory name; default: here"
@@ -24,7 +24,8 @@ _EVERY_S = 0.5
 
 def _status(args: Args) -> View:
     where = places.find(os.getcwd())
-    view = _status_view(where, args.id)
+    show = _tree_view if args.tree else _status_view
+    view = show(where, args.id)
     shown = None
     while args.watch:
         # A pipe gets a line only when there is news; a terminal is drawn anew in any case.
@@ -32,8 +33,15 @@ def _status(args: Args) -> View:
             _redraw(view, args.json)
         shown = view
         time.sleep(_EVERY_S)
-        view = _status_view(where, args.id)
+        view = show(where, args.id)
     return view
+
+
+def _tree_view(where: places.Where, word: str) -> View:
+    found = read(where, find_run(where, word))
+    protocol = found.definition.protocol
+    text = "\n".join(tree.lines(protocol, found.state))
+    return View(text, {"tree": tree.data(protocol, found.state)})
 
 
 def _redraw(view: View, as_json: bool) -> None:
@@ -133,7 +141,11 @@ COMMANDS = (
         "status",
         "where runs stand",
         _status,
-        (_MAYBE_ID, arg("--watch", action="store_true", help="show it again and again")),
+        (
+            _MAYBE_ID,
+            arg("--tree", action="store_true", help="the tree of its instances"),
+            arg("--watch", action="store_true", help="show it again and again"),
+        ),
     ),
     Command(
         "pending",

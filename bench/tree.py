@@ -1,0 +1,194 @@
+"""A tree of 25 instances with agents that answer at once: what the engine takes per state."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from bench.measure import Result
+from porch.adapters import agents, where
+from porch.adapters.agents import scripted
+from porch.adapters.agents.base import Prepared, Turn
+from porch.machine.state import State
+from porch.operations import runs
+from porch.operations.asking import Wanted, Watch
+from porch.runtime.driver import Manner
+
+LIMIT = 2.0
+INSTANCES = 25
+# A suite in a few milliseconds: a test names the file that it needs.
+SUITE = r"""
+echo '<testsuite>' > "$PORCH_REPORT"
+code=0
+for need in tests/*/need; do
+    name=${need%/need}; name=${name#tests/}
+    if [ -e "$(cat "$need")" ]; then
+        echo "<testcase name=\"$name\" file=\"$need\"/>" >> "$PORCH_REPORT"
+    else
+        code=1
+        echo "<testcase name=\"$name\" file=\"$need\"><failure message=\"missing\"/></testcase>" \
+            >> "$PORCH_REPORT"
+    fi
+done
+echo '</testsuite>' >> "$PORCH_REPORT"
+exit $code
+"""
+# What each planner names: five children, of whom four have four and one has three.
+PLAN = {"": list("abcde"), **{k: list("wxyz") for k in "abcd"}, "e": list("wxy")}
+
+
+def results(place: Path) -> list[Result]:
+    # Before and after, so that a machine that grows busy meanwhile slows both.
+    before = _bare(_repository(place / "before"), INSTANCES)
+    seconds, states = _run(_repository(place / "repo"))
+    bare = (before + _bare(_repository(place / "after"), INSTANCES)) / 2
+    value = seconds / states / bare
+    told = f"{1000 * seconds / states:.1f} ms over {states} states"
+    name = "engine's time per state of a tree / worktree add + commit"
+    return [Result(name, value, LIMIT, "times", told, f"{1000 * bare:.1f} ms", 1)]
+
+
+def _repository(repo: Path) -> Path:
+    (repo / "codev").mkdir(parents=True)
+    (repo / "suite.sh").write_text(SUITE)
+    (repo / "codev" / "config.toml").write_text(
+        "[commands]\ntest = 'sh ./suite.sh'\n[agent]\nmax_running = 1\n"
+    )
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "start")):
+        identity = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+        subprocess.run(["git", "-C", str(repo), *identity, *words], check=True)
+    return repo
+
+
+def _bare(repo: Path, count: int) -> float:
+    """The least that an instance can cost: a worktree and one commit in it, by a shell script."""
+    script = f"""
+set -e
+for n in $(seq {count}); do
+    git worktree add -q -b b$n w$n
+    echo $n > w$n/file
+    git -C w$n add file
+    git -C w$n -c user.name=bench -c user.email=bench@localhost commit -qm $n
+done
+"""
+    began = time.perf_counter()
+    subprocess.run(["sh", "-c", script], cwd=repo, check=True)
+    return (time.perf_counter() - began) / count
+
+
+def _run(repo: Path) -> tuple[float, int]:
+    spec = {"id": "root", "description": "all", **_paths("root")}
+    (repo / "spec.yaml").write_text(json.dumps({**spec, "acceptanceCriteria": _criteria("")}))
+    agents.AGENTS["instant"] = _instant()
+    wanted = Wanted("v3", str(repo / "spec.yaml"), agent="instant", into="main")
+    began = time.perf_counter()
+    driven = runs.run(where.find(str(repo)), wanted, Manner(), Watch())
+    seconds = time.perf_counter() - began
+    if driven.state.outcome != "complete" or len(driven.state.instances) != INSTANCES:
+        raise RuntimeError(f"the tree did not come out: {driven.state.outcome}")
+    return seconds, _states(driven.state)
+
+
+def _states(state: State) -> int:
+    """Entries into states in which something had to be done."""
+    idle = ("children", "ready")
+    return sum(count for (_, name, _), count in state.visits.items() if name not in idle)
+
+
+def _instant() -> Any:
+    return SimpleNamespace(
+        FORKS=True,
+        prepare=_prepare,
+        feed=scripted.feed,
+        finish=scripted.finish,
+        from_transcript=scripted.from_transcript,
+        probe=scripted.probe,
+    )
+
+
+def _prepare(turn: Turn) -> Prepared:
+    files, exit_, payload = _answer(str(turn.request["state"]), str(turn.request["instance"]))
+    for name, text in files.items():
+        path = os.path.join(turn.workspace, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        Path(path).write_text(text)
+    events: list[dict[str, Any]] = [
+        {"type": "session", "id": "s"},
+        {"type": "answer", "exit": exit_, "payload": payload},
+        {"type": "final", "text": "done"},
+    ]
+    said = os.path.join(turn.directory, "said.jsonl")
+    Path(said).write_text("".join(json.dumps(event) + "\n" for event in events))
+    output = os.path.join(turn.directory, "transcript.jsonl")
+    return Prepared(("/bin/cat", said), {}, None, output, os.path.join(turn.directory, "errors"))
+
+
+Answer = tuple[Mapping[str, str], str, Mapping[str, Any]]
+
+
+def _name(instance: str) -> str:
+    return instance.replace(".", "_") or "root"
+
+
+def _paths(name: str) -> dict[str, str]:
+    return {"targetPath": f"src/{name}", "testPath": f"tests/{name}"}
+
+
+def _criteria(instance: str) -> list[dict[str, str]]:
+    """An instance's own, and all of those below it."""
+    below = [c for child in PLAN.get(instance, ()) for c in _criteria(_child(instance, child))]
+    return [{"id": _name(instance), "text": "is there"}, *below]
+
+
+def _child(instance: str, key: str) -> str:
+    return f"{instance}.{key}" if instance else key
+
+
+def _answer(state: str, instance: str) -> Answer:
+    name = _name(instance)
+    match state:
+        case "scaffold":
+            return _scaffold(instance, name)
+        case "write_tests":
+            test = f"tests/{name}/need"
+            return {test: f"src/{name}/code"}, "TestsReady", _ready(test, name)
+        case "impl":
+            passed = {"iterations": 1, "passedTests": [name]}
+            return {f"src/{name}/code": "code\n"}, "TestsPassed", passed
+        case "review":
+            covered = {"criteriaWithTests": [[name, name]], "criteriaMissing": []}
+            return {}, "Approved", {"signOff": "good", "coverageReport": covered}
+        case "merger":
+            return {}, "MergeComplete", {"impactLevel": "Additive", "changes": []}
+        case _:
+            return {}, "Accepted", {"reason": "good"}
+
+
+def _ready(test: str, name: str) -> dict[str, Any]:
+    return {"testFiles": [test], "pendingCriteria": [name]}
+
+
+def _scaffold(instance: str, name: str) -> Answer:
+    files = {f"src/{name}/api": "api\n", f"tests/{name}/contract": "contract\n"}
+    plan = [{"criterionId": name, "plannedTestName": name, "approach": "look"}]
+    children = [
+        {
+            "id": key,
+            "description": key,
+            "acceptanceCriteria": _criteria(_child(instance, key)),
+            **_paths(_name(_child(instance, key))),
+        }
+        for key in PLAN.get(instance, ())
+    ]
+    payload = {
+        "interfaceFile": f"src/{name}/api",
+        "contractSuite": f"tests/{name}/contract",
+        "testPlan": plan,
+        "childSpecs": children or None,
+        "interfaces": None,
+    }
+    return files, "InitWork", payload

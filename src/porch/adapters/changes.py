@@ -1,0 +1,200 @@
+"""What differs between two states of a repository, measured by git and not told by an agent."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from porch.adapters import git
+from porch.adapters.git_command import ask, attempt
+from porch.adapters.merging import Conflict, contains, picked
+from porch.adapters.worktrees import dirty
+
+LIMIT = 200_000
+_LINK = "120000"
+_RAW = ("--raw", "-z", "-r", "--no-renames", "--no-abbrev", "--no-ext-diff")
+# Everything a person's settings could bend is said, so that the text depends on the files alone.
+_TEXT = (
+    *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-U3", "-M", "--full-index"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path; status A, M, D or T (its type changed), renames being a D and an A.
+
+    A link escapes if what it names lies, or may lie, outside the repository or in .git.
+    """
+
+    status: str
+    path: str
+    is_link: bool = False
+    escapes: bool = False
+
+
+def changed(repo: str, old: str, new: str) -> list[Change]:
+    return _changes(repo, ask(repo, "diff-tree", *_RAW, old, new), {})
+
+
+def touched(worktree: str, base: str) -> list[Change]:
+    """All that differs from base in the files as they are: committed, uncommitted, untracked."""
+    if not dirty(worktree):
+        head = git.head(worktree)
+        return changed(worktree, base, head) if head and head != base else []
+    with git.snapshot(worktree, ()) as env:
+        raw = ask(worktree, "diff", "--cached", *_RAW, base, env=env)
+        return _changes(worktree, raw, env)
+
+
+def diff_text(
+    repo: str,
+    old: str,
+    new: str,
+    first_parent_only: bool = False,
+    limit: int = LIMIT,
+    skip_trailer: str = "",
+) -> tuple[str, bool]:
+    """The difference as a patch, and whether it was cut at the limit.
+
+    With `first_parent_only` only the branch's own commits count: those on its first-parent line
+    whose message has no line that begins with `skip_trailer`. Their changes are replayed on old and
+    shown as one patch; where they build on what came in between, one after the other. Of a merge
+    only what its maker changed by hand is shown.
+    """
+    text = _own(repo, old, new, skip_trailer) if first_parent_only else _patch(repo, old, new)
+    if len(text) <= limit:
+        return text, False
+    kept = text[:limit]
+    return kept[: kept.rfind("\n") + 1], True
+
+
+def carrying(repo: str, old: str, new: str, beginning: str) -> list[str]:
+    """Commits since old with a message line that begins so, oldest first.
+
+    Trailers are how porch knows its own commits again. An agent's commit that carries one is a
+    forgery, and this finds it before anybody believes it.
+    """
+    log = ask(repo, "log", "--reverse", "--format=%H%n%B%x00", f"{old}..{new}")
+    entries = [entry.strip().splitlines() for entry in log.split("\0") if entry.strip()]
+    return [lines[0] for lines in entries if any(each.startswith(beginning) for each in lines[1:])]
+
+
+def patch_id(repo: str, old: str, new: str) -> str:
+    """A name for what changed, wherever in its file it stands now; empty if nothing did.
+
+    Unlike git's own, white space counts: in some languages it is the logic.
+    """
+    lines = _patch(repo, old, new, "--binary", "--no-renames").split("\n")
+    kept = [line for line in lines if not line.startswith("index ")]
+    kept = ["@@" if line.startswith("@@ ") else line for line in kept]
+    text = "\n".join(kept).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest() if text else ""
+
+
+def descends(repo: str, ancestor: str, commit: str) -> bool:
+    return contains(repo, commit, ancestor)
+
+
+def exports_gone(repo: str, old: str, new: str) -> list[str]:
+    """`path: name` of each top-level name that a changed source file no longer has."""
+    gone = []
+    for change in changed(repo, old, new):
+        if change.status != "A" and _names_of(change.path):
+            after = _names(repo, new, change.path)
+            before = _names(repo, old, change.path)
+            gone += [f"{change.path}: {name}" for name in before if name not in after]
+    return gone
+
+
+def _changes(repo: str, raw: str, env: Mapping[str, str]) -> list[Change]:
+    fields = raw.split("\0")
+    return [
+        _change(repo, row.split(" "), path, env)
+        for row, path in zip(fields[0::2], fields[1::2], strict=False)
+    ]
+
+
+def _change(repo: str, row: list[str], path: str, env: Mapping[str, str]) -> Change:
+    _, mode, _, blob, status = row
+    if mode != _LINK:
+        return Change(status, path)
+    target = ask(repo, "cat-file", "blob", blob, env=env)
+    return Change(status, path, True, _leads_out(path, target))
+
+
+def _leads_out(path: str, target: str) -> bool:
+    parts = [part for part in target.split("/") if part != "."]
+    ups = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
+    # A way up behind a name may start from wherever another link leads, so it counts as out.
+    return (
+        target.startswith("/")
+        or ups > path.count("/")
+        or ".." in parts[ups:]
+        or any(part.lower() == ".git" for part in parts)
+    )
+
+
+def _patch(repo: str, old: str, new: str, *flags: str) -> str:
+    return ask(repo, *_TEXT, *flags, old, new)
+
+
+def _own(repo: str, old: str, new: str, skip_trailer: str) -> str:
+    line = ask(repo, "rev-list", "--first-parent", "--reverse", "--parents", f"{old}..{new}")
+    rows = [row.split() for row in line.splitlines()]
+    brought = set(carrying(repo, old, new, skip_trailer)) if skip_trailer else set()
+    if not brought and all(len(row) == 2 for row in rows):
+        return _patch(repo, old, new)
+    own = [row[0] for row in rows if len(row) == 2 and row[0] not in brought]
+    merges = [row[0] for row in rows if len(row) > 2]
+    return _sum(repo, old, own) + "".join(_by_hand(repo, merge) for merge in merges)
+
+
+def _sum(repo: str, old: str, commits: list[str]) -> str:
+    tree = git.tree_at(repo, old)
+    for commit in commits:
+        result = picked(repo, tree, commit)
+        if isinstance(result, Conflict):
+            return "".join(_patch(repo, f"{each}^1", each) for each in commits)
+        tree = result
+    return _patch(repo, old, tree)
+
+
+def _by_hand(repo: str, merge: str) -> str:
+    # A git that does not know this option shows nothing of a merge.
+    return attempt(repo, "show", "--remerge-diff", "--format=", "--no-color", merge).stdout
+
+
+_PYTHON = re.compile(
+    r"^(?:async\s+)?(?:def|class)\s+([A-Za-z]\w*)|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=", re.MULTILINE
+)
+_GENERAL = re.compile(
+    r"""^(?:export\s+(?:default\s+)?|pub(?:\([^)]*\))?\s+|public\s+|static\s+|final\s+|abstract\s+
+         |async\s+|declare\s+|unsafe\s+|extern\s+|data\s+(?=class))*
+        (?:function\*?|class|interface|type|enum|struct|trait|union|record|module|namespace
+         |const|let|var|val|fn|func(?:\s*\([^)]*\))?|fun|def|data|newtype|\#define)\s+([A-Za-z_]\w*)
+      |^([a-z_]\w*'*)\s*::
+      |^(?!else\b|return\b)[A-Za-z_][\w\ \t*]*?\b([A-Za-z_]\w*)\s*\([^;\n]*\)\s*\{?\s*$
+      |^\s+(?:public|protected)\s[^=;(\n]*?([A-Za-z_]\w*)\s*\(""",
+    re.MULTILINE | re.VERBOSE,
+)
+_PATTERNS = {
+    _PYTHON: "py pyi",
+    _GENERAL: "js jsx mjs cjs ts tsx go rs java kt scala swift cs c h cc cpp hpp hs rb php",
+}
+_SOURCES = {kind: regex for regex, kinds in _PATTERNS.items() for kind in kinds.split()}
+
+
+def _names_of(path: str) -> re.Pattern[str] | None:
+    return _SOURCES.get(path.rpartition(".")[2])
+
+
+def _names(repo: str, commit: str, path: str) -> list[str]:
+    regex = _names_of(path)
+    text = attempt(repo, "cat-file", "blob", f"{commit}:{path}").stdout
+    return list(dict.fromkeys(_found(regex, text))) if regex else []
+
+
+def _found(regex: re.Pattern[str], text: str) -> Iterator[str]:
+    for found in regex.finditer(text):
+        yield from (name for name in found.groups() if name)

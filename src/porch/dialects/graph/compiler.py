@@ -1,0 +1,161 @@
+"""A graph file into one protocol: blocks in the order in which they need each other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from porch.dialects.graph import given
+from porch.dialects.graph.declared import read_types
+from porch.dialects.graph.edges import Edges, read_choices
+from porch.dialects.graph.instances import interruptible, read_blocks, read_interrupt, read_spawn
+from porch.dialects.graph.limits import read_budgets, read_epoch
+from porch.dialects.graph.meaning import Meaning
+from porch.dialects.graph.notes import Notes
+from porch.dialects.graph.slots import check_slots
+from porch.dialects.graph.states import read_exits, read_state, unused
+from porch.dialects.nodes import Entry, MapNode, Scalar
+from porch.model import protocol as p
+from porch.model import types as t
+from porch.model.validate import TYPED
+
+BLOCKS = (
+    "document", "spec", "types", "budgets", "epoch", "supervision", "spawn", "interrupts",
+    "states", "joins", "choices", "edges",
+)  # fmt: skip
+
+
+class Compiler:
+    """Holds what the blocks of one file know of each other."""
+
+    def __init__(self, root: MapNode, notes: Notes):
+        self.root = root
+        self.notes = notes
+        self.entries = notes.entries(root.get("states"), "'states'")
+        types = read_types(root.get("types"), notes)
+        self.budgets = read_budgets(root.get("budgets"), notes)
+        self.meaning = Meaning(notes, types, self._spec(types), tuple(self.budgets))
+        read_exits(self.entries, self.meaning)
+        self.blocks = read_blocks(root, self.meaning)
+        self.joins = [entry for entry in self._entries("joins") if self._is_join(entry)]
+        self.unused: Mapping[str, Scalar] = unused(self.entries, self.meaning)
+
+    def protocol(self) -> p.Protocol:
+        states = {state.name: state for state in self._states()}
+        epoch = read_epoch(self.root.get("epoch"), states, self.budgets, self.notes)
+        edges = Edges(self.meaning, states, self.budgets, epoch)
+        edges.choices = read_choices(self.root.get("choices"), edges)
+        written = [edge for entry in self._entries("edges") for edge in edges.read(entry)]
+        joined = [edge for entry in self.joins for edge in self._joined(entry, edges)]
+        compiled = p.Protocol(
+            name="",
+            initial=p.Target(next(iter(states), "")),
+            states=states,
+            edges=(*written, *joined),
+            budgets=self.budgets,
+            types=self.meaning.types,
+            spec=self.meaning.spec.name if isinstance(self.meaning.spec, t.Ref) else "",
+            interrupt=read_interrupt(self.blocks, self.meaning),
+            epoch=epoch.model() if epoch else None,
+        )
+        compiled = self._supervised(self._titled(compiled), edges)
+        check_slots(compiled, self.entries, self.meaning, edges.kept)
+        self._complete(states)
+        return compiled
+
+    def _entries(self, block: str) -> tuple[Entry, ...]:
+        return self.notes.entries(self.root.get(block), f"'{block}'")
+
+    def _complete(self, states: Mapping[str, p.State]) -> None:
+        if not states:
+            fix = "write at least one; a run begins with the first"
+            self.notes.report("missing-key", "there are no states", self.root.place, fix)
+        for entry in self.root.entries:
+            if entry.key.text not in BLOCKS:
+                self.notes.unknown("the block", entry.key, BLOCKS, "unknown-key")
+
+    def _titled(self, compiled: p.Protocol) -> p.Protocol:
+        fields = self.notes.fields(self.root.get("document"), "'document'")
+        if fields is None:
+            fix = "write `document: {name: ...}`"
+            self.notes.report("missing-key", "'document' is missing", self.root.place, fix)
+            return compiled
+        name = self.notes.required(fields.node, "name", "'document'")
+        version, about = fields.text("version"), fields.text("description")
+        subject = fields.text("subject", "spec")
+        fields.know("name")
+        fields.done()
+        if name is None or not self.notes.is_free(name, "a protocol", ()):
+            return compiled
+        return replace(
+            compiled, name=name.text, version=version, description=about, subject=subject
+        )
+
+    def _spec(self, types: Mapping[str, t.Type]) -> t.Type:
+        word = self.notes.required(self.root, "spec", "a graph")
+        if word is None:
+            return t.Record(())
+        if not isinstance(types.get(word.text), t.Record):
+            records = [name for name, type_ in types.items() if isinstance(type_, t.Record)]
+            self.notes.unknown("the record type", word, records, "unknown-type")
+        return t.Ref(word.text)
+
+    def _is_join(self, entry: Entry) -> bool:
+        taken = (*self.meaning.exits, *given.ROOTS, given.DUE)
+        if not self.notes.is_free(entry.key, "a join", taken):
+            return False
+        self.meaning.exits[entry.key.text] = {"ready": t.Record(())}
+        for name in (entry.key.text, f"{entry.key.text}.ready"):
+            self.notes.places[name] = entry.key.place
+        return True
+
+    def _states(self) -> Iterator[p.State]:
+        before = interruptible(self.blocks, self.meaning)
+        for entry in self.entries:
+            state = read_state(entry, self.meaning)
+            if state is not None:
+                yield replace(state, is_interruptible=state.name in before)
+        yield from read_spawn(self.blocks, self.meaning)
+        yield from (self._join(entry) for entry in self.joins)
+
+    def _join(self, entry: Entry) -> p.State:
+        name = entry.key.text
+        waits = tuple(path for key in ("rearm", "latched") for path in self._waits(entry, key))
+        if not waits:
+            fix = "list exits under 'rearm' or 'latched'"
+            self.notes.report("empty-list", f"'{name}' waits for nothing", entry.key.place, fix)
+        return p.State(name, name, p.Join(), name, waits_for=waits)
+
+    def _waits(self, entry: Entry, key: str) -> Iterator[str]:
+        node = entry.value.get(key) if isinstance(entry.value, MapNode) else None
+        words = self.notes.words(node, f"'{key}' of join '{entry.key.text}'")
+        return (path for word in words if (path := self.meaning.exit(word)))
+
+    def _joined(self, entry: Entry, edges: Edges) -> Iterator[p.Edge]:
+        """What re-arms each round is forgotten on the way out, what is latched is not."""
+        fields = self.notes.fields(entry.value, f"join '{entry.key.text}'")
+        if fields is None:
+            return
+        again = tuple(self._waits(entry, "rearm"))
+        for edge in edges.one(entry.key.text, "ready", fields):
+            yield replace(edge, forgets=(*edge.forgets, *again))
+        fields.know("rearm", "latched")
+        fields.done()
+
+    def _supervised(self, compiled: p.Protocol, edges: Edges) -> p.Protocol:
+        """The ways of what the engine says for agents that are silent, fail or idle."""
+        node = self.root.get("supervision")
+        fields = self.notes.fields(node or MapNode((), self.root.place), "'supervision'")
+        if fields is None:
+            return compiled
+        silence, nudges = fields.number("silence", 60), fields.whole("nudges", 3)
+        fields.know(*TYPED)
+        fields.done()
+        agents = [s.name for s in compiled.states.values() if isinstance(s.actor, p.Agent)]
+        more = [
+            edge
+            for exit_ in TYPED if agents
+            for word in [self.notes.required(fields.node, exit_, "'supervision'")] if word
+            for name in agents if not any(compiled.edges_of(name, exit_))
+            for edge in edges.ways(p.Edge(name, exit_, ()), [word], None)
+        ]  # fmt: skip
+        found = (*compiled.edges, *more)
+        return replace(compiled, edges=found, silence_s=silence, nudges=nudges)

@@ -1,0 +1,199 @@
+"""Edges of a graph: where each exit leads, what that costs, forgets and keeps."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from porch.dialects.fields import Fields
+from porch.dialects.graph.given import DUE, ROOTS
+from porch.dialects.graph.guards import read_guards
+from porch.dialects.graph.limits import Epoch, known_budgets
+from porch.dialects.graph.meaning import Meaning
+from porch.dialects.nodes import Entry, ListNode, Node, Scalar
+from porch.model import protocol as p
+from porch.model import types as t
+from porch.model.validate import exits_of
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One alternative of a choice: when it is taken, and where it leads."""
+
+    guards: tuple[p.Guard, ...]
+    target: p.Target
+
+
+@dataclass(slots=True)
+class Edges:
+    """Reads edges; knows the states, the choices and the epoch they may lead to."""
+
+    meaning: Meaning
+    states: Mapping[str, p.State]
+    budgets: Mapping[str, p.Budget]
+    epoch: Epoch | None
+    choices: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+    kept: dict[str, Scalar] = field(default_factory=dict)  # slots that some edge writes
+
+    def read(self, entry: Entry) -> Iterator[p.Edge]:
+        """All edges of one `state.Exit`."""
+        state, _, exit_ = entry.key.text.partition(".")
+        notes = self.meaning.notes
+        if state not in self.states:
+            notes.unknown("the state", Scalar(state, entry.key.place), self.states, "unknown-state")
+            return
+        if exit_ not in exits_of(self.states[state]):
+            known = [f"{state}.{name}" for name in exits_of(self.states[state])]
+            notes.unknown("the exit", entry.key, known, "unknown-exit")
+            return
+        notes.places[f"{state}.{exit_}"] = entry.key.place
+        for node in entry.value.items if isinstance(entry.value, ListNode) else (entry.value,):
+            fields = notes.fields(node, f"an edge of '{entry.key.text}'")
+            if fields is not None:
+                yield from self.one(state, exit_, fields)
+                fields.done()
+
+    def one(self, state: str, exit_: str, fields: Fields) -> Iterator[p.Edge]:
+        """One written edge; a choice in it becomes one edge for each of its ways."""
+        notes = self.meaning.notes
+        words = [*notes.words(fields.child("to"), "'to'")]
+        if not words:
+            message = f"exit '{exit_}' of '{state}' leads nowhere"
+            notes.report("missing-edge", message, fields.node.place, "say 'to'")
+        edge = self._in_epoch(self._plain(state, exit_, fields), fields, words)
+        spent = notes.word(fields.child("spent"), "'spent'")
+        if (spent or edge.spent_as) and not edge.charges:
+            message = f"exit '{exit_}' of '{state}' charges nothing, so nothing can be spent"
+            notes.report("bad-budget", message, fields.node.place, "say 'charge'")
+        yield from self.ways(edge, words, spent or self._epoch_spent(edge, fields))
+
+    def _plain(self, state: str, exit_: str, fields: Fields) -> p.Edge:
+        record = self.meaning.exits[state].get(exit_)
+        near = {f.name: f"{state}.{exit_}.{f.name}" for f in (record.fields if record else ())}
+        return p.Edge(
+            state,
+            exit_,
+            (),
+            guards=tuple(read_guards(fields, near, self.meaning)),
+            charges=self._charge(fields),
+            resets=tuple(self._budgets(fields, "reset")),
+            forgets=tuple(self._forgets(fields)),
+            spent_as=self._spent_as(state, fields),
+            is_alone=fields.flag("alone"),
+            keeps=tuple(self._keeps(fields, near)),
+            respecifies=dict(self._respecifies(fields, near)),
+        )
+
+    def _in_epoch(self, edge: p.Edge, fields: Fields, words: list[Scalar]) -> p.Edge:
+        """The edge as it is, or as the way back to the beginning of an epoch."""
+        same, free = fields.flag("same_epoch"), fields.flag("free")
+        epoch = self.epoch
+        if epoch is None or epoch.state not in [word.text for word in words]:
+            if same or free:
+                message = "'same_epoch' and 'free' are for edges to the state of the epoch"
+                self.meaning.notes.report("wrong-value", message, fields.node.place, "remove it")
+            return edge
+        if same:
+            return edge
+        resets = tuple(dict.fromkeys((*edge.resets, *epoch.resets)))
+        charges = edge.charges or ("" if free else epoch.charge)
+        return replace(edge, charges=charges, resets=resets, is_alone=True)
+
+    def _epoch_spent(self, edge: p.Edge, fields: Fields) -> Scalar | None:
+        epoch = self.epoch
+        if epoch is None or not edge.is_alone or edge.charges != epoch.charge or not epoch.spent:
+            return None
+        return Scalar(epoch.spent, fields.node.place)
+
+    def ways(self, edge: p.Edge, words: list[Scalar], spent: Scalar | None) -> Iterator[p.Edge]:
+        """The edge once for each combination of the choices that are named in it."""
+        named = [word.text for word in (*words, spent) if word and word.text in self.choices]
+        chosen = list(dict.fromkeys(named))
+        for ways in product(*(self.choices[name] for name in chosen)):
+            guards = [guard for way in ways for guard in way.guards]
+            meant = {name: way.target for name, way in zip(chosen, ways, strict=True)}
+            yield replace(
+                edge,
+                guards=(*edge.guards, *guards),
+                targets=tuple(target for word in words for target in self.target(word, meant)),
+                spent=tuple(self.target(spent, meant)) if spent and edge.charges else (),
+            )
+
+    def target(self, word: Scalar, meant: Mapping[str, p.Target]) -> Iterator[p.Target]:
+        if word.text in meant:
+            yield meant[word.text]
+        elif word.text == DUE:
+            yield p.Target(is_due=True)
+        elif word.text in self.states:
+            yield p.Target(word.text)
+        else:
+            known = [*self.states, *self.choices, DUE]
+            self.meaning.notes.unknown("the state", word, known, "unknown-state")
+
+    def _charge(self, fields: Fields) -> str:
+        self.meaning.notes.word(fields.child("charge"), "'charge'")
+        return next(self._budgets(fields, "charge"), "")
+
+    def _budgets(self, fields: Fields, key: str) -> Iterator[str]:
+        return known_budgets(fields.child(key), f"'{key}'", self.budgets, self.meaning.notes)
+
+    def _forgets(self, fields: Fields) -> Iterator[str]:
+        words = self.meaning.notes.words(fields.child("forget"), "'forget'")
+        return (path for word in words if (path := self.meaning.exit(word)))
+
+    def _spent_as(self, state: str, fields: Fields) -> str:
+        word = self.meaning.notes.word(fields.child("spent_as"), "'spent_as'")
+        known = self.meaning.declared.get(state, {})
+        if word is not None and word.text not in known:
+            self.meaning.notes.unknown("the exit", word, known, "unknown-exit")
+            return ""
+        return word.text if word else ""
+
+    def _respecifies(self, fields: Fields, near: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Fields of the spec, and what they are from here on."""
+        notes = self.meaning.notes
+        spec, _ = t.bare(self.meaning.spec, self.meaning.types)
+        known = [field.name for field in spec.fields] if isinstance(spec, t.Record) else []
+        for entry in notes.entries(fields.child("spec"), "'spec'"):
+            word = notes.word(entry.value, "'spec'")
+            if entry.key.text not in known:
+                notes.unknown("the field", entry.key, known, "unknown-path")
+            elif word is not None and (path := self.meaning.path(word, near)):
+                yield entry.key.text, path
+
+    def _keeps(self, fields: Fields, near: Mapping[str, str]) -> Iterator[p.Keep]:
+        notes = self.meaning.notes
+        for entry in notes.entries(fields.child("keep"), "'keep'"):
+            word = notes.word(entry.value, "'keep'")
+            text = word.text.removeprefix("+") if word else ""
+            path = self.meaning.path(word, near, text) if word else ""
+            if word and path and notes.is_free(entry.key, "a slot", ()):
+                self.kept.setdefault(entry.key.text, entry.key)
+                yield p.Keep(entry.key.text, path, word.text.startswith("+"))
+
+
+def read_choices(node: Node | None, edges: Edges) -> dict[str, tuple[Way, ...]]:
+    """Named choices: lists of guarded ways that several edges share."""
+    notes = edges.meaning.notes
+    entries = notes.entries(node, "'choices'")
+    taken = (*edges.states, *ROOTS, DUE)
+    return {
+        entry.key.text: tuple(_ways(entry, edges))
+        for entry in entries
+        if notes.is_free(entry.key, "a choice", taken)
+    }
+
+
+def _ways(entry: Entry, edges: Edges) -> Iterator[Way]:
+    notes, what = edges.meaning.notes, f"choice '{entry.key.text}'"
+    items = entry.value.items if isinstance(entry.value, ListNode) else (entry.value,)
+    if not items:
+        notes.report("empty-list", f"{what} leads nowhere", entry.key.place, "list its ways")
+    for item in items:
+        fields = notes.fields(item, what)
+        if fields is None:
+            continue
+        guards = tuple(read_guards(fields, {}, edges.meaning))
+        word = notes.required(fields.node, "to", f"a way of {what}")
+        fields.know("to")
+        fields.done()
+        yield from (Way(guards, target) for target in (edges.target(word, {}) if word else ()))

@@ -1,0 +1,198 @@
+"""A proof about data: whatever a state needs is supplied on every way into it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from porch.errors import Finding, Place
+from porch.model import protocol as p
+
+Known = frozenset[str]
+Places = Mapping[str, Place]
+Standing = Mapping[str, Known | None]  # what is surely known in a state; None: never reached
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """One edge that can be taken, and what is surely remembered when it has been."""
+
+    edge: p.Edge
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One way into a state, and what is surely remembered there."""
+
+    edge: p.Edge | None
+    state: str
+    known: Known
+
+
+def unsupplied(protocol: p.Protocol, places: Places) -> list[Finding]:
+    """What is needed somewhere and not surely there, and joins that wait in vain."""
+    standing = _settled(protocol)
+    passed = list(_passings(protocol, standing))
+    return [
+        *_vain_joins(protocol, standing, passed, places),
+        *_needed_ways(protocol, passed, places),
+        *_unkept(passed, places),
+    ]
+
+
+def _settled(protocol: p.Protocol) -> Standing:
+    """A fixed point: what is known in a state is what all ways into it bring."""
+    known: Standing = dict.fromkeys(protocol.states)
+    while True:
+        passed = list(_passings(protocol, known))
+        found = list(_arrivals(protocol, passed))
+        fresh = {name: _met(protocol.states[name], found, passed) for name in protocol.states}
+        if fresh == known:
+            return known
+        known = fresh
+
+
+def _met(state: p.State, found: Iterable[Arrival], passed: Iterable[Passing]) -> Known | None:
+    ways = [arrival.known for arrival in found if arrival.state == state.name]
+    brought = _brought(state, passed)
+    # Until all of them have been seen, nothing is known about what follows.
+    if not ways or len(brought) < len(state.waits_for):
+        return None
+    return frozenset.intersection(*ways).union(*brought.values())
+
+
+def _brought(state: p.State, passed: Iterable[Passing]) -> dict[str, Known]:
+    """For each exit that a join waits for, what is known once it was said."""
+    found: dict[str, Known] = {}
+    for passing in passed:
+        said = _said(passing.edge)
+        if said in state.waits_for:
+            found[said] = found.get(said, passing.known) & passing.known
+    return found
+
+
+def _passings(protocol: p.Protocol, standing: Standing) -> Iterator[Passing]:
+    told: dict[str, set[str]] = {}
+    for edge in protocol.edges:
+        here = standing[edge.state]
+        if here is None:
+            continue
+        surely = told.setdefault(_said(edge), set())
+        implied = {g.path for g in edge.guards if g.test in ("filled", "equals", "within")}
+        roots = {p.memory_key(path) for path in implied} | implied
+        yield Passing(edge, frozenset((here | {_said(edge)} | surely | roots) - {*edge.forgets}))
+        if len(edge.guards) == 1 and edge.guards[0].test == "empty":
+            # Where the first way is for its absence, the others have it.
+            surely.add(edge.guards[0].path)
+
+
+def _arrivals(protocol: p.Protocol, passed: Iterable[Passing]) -> Iterator[Arrival]:
+    yield Arrival(None, protocol.initial.state, frozenset())
+    for passing in passed:
+        for target in (*passing.edge.targets, *passing.edge.spent):
+            if not target.is_due:
+                yield from _ends(protocol, passing, target.state)
+
+
+def _ends(protocol: p.Protocol, passing: Passing, state: str) -> Iterator[Arrival]:
+    yield Arrival(passing.edge, state, passing.known)
+    if protocol.interrupt and protocol.states[state].is_interruptible:
+        # Only who has a parent has siblings.
+        more = passing.known | {"parent", "engine.update"}
+        yield Arrival(passing.edge, protocol.interrupt.state, more)
+
+
+def _said(edge: p.Edge) -> str:
+    return f"{edge.state}.{edge.exit}"
+
+
+def _vain_joins(
+    protocol: p.Protocol, standing: Standing, passed: list[Passing], places: Places
+) -> Iterator[Finding]:
+    for name, state in protocol.states.items():
+        missing = [path for path in state.waits_for if path not in _brought(state, passed)]
+        if standing[name] is None and missing:
+            message = f"'{name}' waits for {', '.join(missing)}, which cannot come before it"
+            yield Finding("unreachable-join", message, places.get(name))
+    for passing in passed:
+        yield from _lost_in_joins(protocol, passing.edge, places)
+
+
+def _lost_in_joins(protocol: p.Protocol, edge: p.Edge, places: Places) -> Iterator[Finding]:
+    """A way that leads to nothing but a join ends there, so the join must wait for it."""
+    names = [target.state for target in edge.targets if not target.is_due]
+    joins = [protocol.states[name] for name in names]
+    if all(isinstance(j.actor, p.Join) and _said(edge) not in j.waits_for for j in joins) and joins:
+        message = f"'{_said(edge)}' leads only to {', '.join(names)}, where nobody waits for it"
+        fix = "list it under 'rearm' or 'latched' of the join"
+        yield Finding("unreachable-join", message, places.get(_said(edge)), fix)
+
+
+def _needed_ways(protocol: p.Protocol, passed: list[Passing], places: Places) -> Iterator[Finding]:
+    seen: set[tuple[str, str]] = set()
+    for arrival in _arrivals(protocol, passed):
+        state = protocol.states[arrival.state]
+        for name, paths in _needs(state):
+            is_there = any(_is_supplied(arrival.known, path) for path in paths)
+            if is_there or (state.name, name) in seen:
+                continue
+            seen.add((state.name, name))
+            way = f"by {_said(arrival.edge)}" if arrival.edge else "at the beginning"
+            message = f"'{name}' of '{state.name}' is not supplied {way}: {', '.join(paths)}"
+            fix = "mark it with `?`, or see to it that every way in passes what it needs"
+            place = places.get(_said(arrival.edge)) if arrival.edge else None
+            yield Finding("unsupplied", message, place or places.get(state.name), fix)
+
+
+def _unkept(passed: list[Passing], places: Places) -> Iterator[Finding]:
+    """What an edge writes into a memory must be there when it is taken."""
+    for passing in passed:
+        for keep in passing.edge.keeps:
+            known = passing.known | {*passing.edge.forgets}
+            if not _is_supplied(known, keep.path):
+                message = f"'{_said(passing.edge)}' keeps {keep.path}, which may not be there"
+                fix = "keep it where it is said"
+                yield Finding("unsupplied", message, places.get(_said(passing.edge)), fix)
+
+
+def _needs(state: p.State) -> Iterator[tuple[str, tuple[str, ...]]]:
+    given: tuple[str, ...] = ()
+    match state.actor:
+        case p.Agent(ask=p.Ask() as ask, exits=exits):
+            for take in ask.takes:
+                yield from _needed(take)
+            filled = [path for exit_ in exits for path in exit_.filled.values()]
+            given = (*ask.diff, ask.at, *filled, *measured(state.name, exits))
+        case p.Git(reads=reads):
+            given = reads
+        case p.Children(specs=specs):
+            given = (specs,)
+        case _:
+            pass
+    yield from ((path, (path,)) for path in given if path)
+
+
+def measured(state: str, exits: tuple[p.Exit, ...]) -> Iterator[str]:
+    """What checks look at, beside the answer itself."""
+    for exit_ in exits:
+        own = f"{state}.{exit_.name}."
+        paths = [path for measure in exit_.measures for path in (*measure.of, *measure.by)]
+        yield from (path for path in paths if not path.startswith(own))
+
+
+def _needed(take: p.Take) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if take.optional:
+        return
+    for part in take.parts:
+        yield from _needed(part)
+    if take.paths:
+        yield take.name, take.paths
+
+
+def _is_supplied(known: Known, path: str) -> bool:
+    if path.startswith("parent.") or path == "parent":
+        return "parent" in known
+    if path.startswith("engine.update"):
+        return "engine.update" in known
+    if p.memory_key(path) == "instance.target":
+        return "instance.target" in known or "parent" in known
+    return path.startswith(("instance.", "engine.")) or p.memory_key(path) in known

@@ -1,0 +1,55 @@
+"""Budgets that restore each other: every way round must spend something that it does not give back.
+
+A knot of states that all lead to one another is untied by a budget that is charged in it and reset
+by none of its edges: that one runs out. What is left is looked at again, until nothing goes round.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from porch.model.protocol import Edge, Human, Protocol
+
+Knots = Callable[[Mapping[str, list[str]]], dict[str, int]]
+
+
+class Step(NamedTuple):
+    """One edge from a state to one of those it can lead to."""
+
+    edge: Edge
+    target: str
+
+
+def tied(protocol: Protocol, knots: Knots) -> Iterator[list[str]]:
+    """The states of each knot in which every charge is undone on the way."""
+    steps = [step for edge in protocol.edges for step in _steps(protocol, edge)]
+    while found := knots(_ways(steps)):
+        kept: list[Step] = []
+        for knot in sorted(set(found.values())):
+            inside = [s for s in steps if found.get(s.edge.state) == knot == found.get(s.target)]
+            running_out = {s.edge.charges for s in inside} - _reset(inside) - {""}
+            if not running_out:
+                yield [name for name, mine in found.items() if mine == knot]
+            else:
+                kept += [s for s in inside if s.edge.charges not in running_out]
+        steps = kept
+
+
+def _steps(protocol: Protocol, edge: Edge) -> Iterator[Step]:
+    """Without people, and without the steps within a list, which runs out by itself."""
+    state = protocol.states.get(edge.state)
+    if state is None or isinstance(state.actor, Human):
+        return
+    for target in edge.targets:
+        if target.state and not target.is_due:
+            yield Step(edge, target.state)
+
+
+def _ways(steps: Iterable[Step]) -> dict[str, list[str]]:
+    ways: dict[str, list[str]] = {}
+    for step in steps:
+        ways.setdefault(step.edge.state, []).append(step.target)
+    return ways
+
+
+def _reset(inside: Iterable[Step]) -> set[str]:
+    return {budget for step in inside for budget in step.edge.resets}

@@ -1,0 +1,313 @@
+"""A typed question to an agent: prompt, turns, nudges and refusals, until one answer holds."""
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from porch.adapters import changes, git, refs, updating, worktrees
+from porch.adapters.agents.base import Answered, Outcome, Turn
+from porch.errors import OutsideError
+from porch.machine import facts as f
+from porch.machine.effects import AskAgent
+from porch.machine.paths import look
+from porch.model import schema
+from porch.model.protocol import Protocol
+from porch.runtime import turns
+from porch.runtime.payloading import expand
+from porch.runtime.tree import places
+from porch.runtime.tree.accepting import Accepted, accept, left_out
+from porch.runtime.tree.places import Place
+from porch.runtime.tree.troubles import trouble
+from porch.runtime.world import World
+from porch.views import jinja, question
+
+MOST_REFUSALS = 3
+EXIT_FILE = "exit.json"
+JUDGED = "judged"
+MOST_BYTES = 4 << 20
+DIFF_KEPT = 20_000
+
+
+@dataclass(slots=True)
+class Talk:
+    """One effect's conversation: what it cost so far, and how often it had to be put right."""
+
+    session: str = ""
+    usd: float = 0
+    tokens: int = 0
+    nudges: int = 0
+    refusals: int = 0
+    turn: int = 0
+
+    def took(self, outcome: Outcome | turns.Stopped) -> None:
+        self.usd += outcome.usd
+        self.tokens += outcome.tokens
+        self.session = outcome.session or self.session
+
+
+async def run(world: World, effect: AskAgent) -> f.EffectFact:
+    """Until an answer holds; what cannot be had without a restart is a failure, not an attempt."""
+    world.new_turn_directory(effect.id)
+    async with places.opened(world, effect) as place:
+        return await _asked(world, effect, place)
+
+
+async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
+    talk = Talk(session=effect.resume)
+    said, kind = await asyncio.to_thread(first_words, world, effect, place), "agent"
+    waiting = left_behind(world, effect)
+    while True:
+        talk.turn += 1
+        outcome = waiting or await _turn(world, effect, place, talk, said, kind)
+        waiting = None
+        talk.took(outcome)
+        if isinstance(outcome, turns.Stopped):
+            await asyncio.to_thread(salvage, effect, place)
+            return f.EffectStopped(effect.id, talk.usd, talk.tokens, talk.session)
+        answer = outcome.answer or _from_file(world, effect)
+        if answer is None:
+            failed = _silent(world, effect, talk, outcome)
+            if failed is not None:
+                return failed
+            said, kind = question.REMINDER, "reminder"
+            continue
+        judged = await accept(world, effect, place, answer)
+        if isinstance(judged, Accepted):
+            return _accepted(effect, talk, judged, outcome)
+        world.progress(effect.id, f"refused: {judged.reasons[0]}")
+        _mark_judged(world, effect)
+        talk.refusals += 1
+        if talk.refusals >= MOST_REFUSALS:
+            why = "; ".join(judged.reasons)
+            return f.EffectFailed(effect.id, "refused", why, 0, talk.usd, talk.tokens)
+        said, kind = question.refused(judged.reasons), "refused"
+
+
+def _silent(world: World, effect: AskAgent, talk: Talk, outcome: Outcome) -> f.EffectFailed | None:
+    """No answer: nothing but a nudge where the turn ended or fell silent, else a failure."""
+    can_go_on = outcome.kind == "ok" or (outcome.kind == "timeout" and bool(talk.session))
+    _mark_judged(world, effect)
+    talk.nudges += 1
+    if can_go_on and talk.nudges <= world.definition().protocol.nudges:
+        return None
+    if outcome.kind == "ok":
+        said = f"no exit after {talk.nudges - 1} reminders"
+        outcome = replace(outcome, kind="crashed", detail=said)
+    return _failed(effect, talk, outcome)
+
+
+def last_turn(world: World, effect: str) -> str:
+    """The directory of the latest turn of an effect; its own if it came to none."""
+    directory = world.turn_directory(effect)
+    found = [name for name in os.listdir(directory) if name.startswith("turn-")]
+    last = max(found, key=lambda name: int(name.partition("-")[2]), default="")
+    return os.path.join(directory, last)
+
+
+def left_behind(world: World, effect: AskAgent) -> Outcome | None:
+    """What the agent of the try before said after its runner had died; paid for, so not lost."""
+    front, _, number = effect.id.rpartition("/")
+    if not int(number):
+        return None
+    directory = last_turn(world, f"{front}/{int(number) - 1}")
+    path = os.path.join(directory, "transcript.jsonl")
+    if not os.path.exists(path) or os.path.exists(os.path.join(directory, JUDGED)):
+        return None
+    found = world.agent.from_transcript(path)
+    return replace(found, usd=0.0, tokens=0) if found else None
+
+
+def _failed(effect: AskAgent, talk: Talk, outcome: Outcome) -> f.EffectFailed:
+    wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
+    return f.EffectFailed(effect.id, outcome.kind, outcome.detail, wait, talk.usd, talk.tokens)
+
+
+def _accepted(effect: AskAgent, talk: Talk, judged: Accepted, outcome: Outcome) -> f.ExitAccepted:
+    return f.ExitAccepted(
+        effect.id,
+        judged.exit,
+        judged.payload,
+        judged.exit,
+        judged.notes,
+        talk.session,
+        talk.usd,
+        talk.tokens,
+        outcome.final[-turns.SAID_KEPT :],
+        judged.tree,
+        judged.evidence,
+        judged.envelope,
+    )
+
+
+async def _turn(
+    world: World, effect: AskAgent, place: Place, talk: Talk, said: str, kind: str
+) -> Outcome | turns.Stopped:
+    directory = os.path.join(world.turn_directory(effect.id), f"turn-{talk.turn}")
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    turn = Turn(
+        effect=effect.id,
+        prompt=said,
+        request=_request(world, effect, talk, kind),
+        workspace=place.path,
+        directory=directory,
+        resume=talk.session or None,
+        script=world.script,
+        fork=effect.fork_of if not talk.session and can_fork(world) else "",
+    )
+    protocol = world.definition().protocol
+    wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
+    # Its own mark: who the turn before left behind may still be looked for.
+    own = replace(world, mark=f"{world.mark}:turn-{talk.turn}")
+    return await turns.take(own, turn, wall, world.settings.idle or protocol.silence_s)
+
+
+def _mark_judged(world: World, effect: AskAgent) -> None:
+    """What was said and found wanting must not be taken up again by the next try."""
+    front, _, number = effect.id.rpartition("/")
+    for known in (effect.id, f"{front}/{int(number) - 1}") if int(number) else (effect.id,):
+        with open(os.path.join(last_turn(world, known), JUDGED), "w", encoding="utf-8"):
+            pass
+
+
+def _request(world: World, effect: AskAgent, talk: Talk, kind: str) -> dict[str, Any]:
+    run = world.state().run
+    return {
+        "id": run.id,
+        "title": run.title,
+        "position": effect.position,
+        "instance": effect.instance,
+        "state": effect.state,
+        "visit": effect.visit,
+        "try": effect.attempt + 1,
+        "turn": talk.refusals + 1 if kind == "refused" else talk.turn,
+        "kind": kind,
+        "name": effect.role,
+        "legal": [known.name for known in effect.exits],
+        "exit_file": exit_file(world, effect),
+        "schema": schema_of(world, effect),
+    }
+
+
+def schema_of(world: World, effect: AskAgent) -> dict[str, Any]:
+    """One flat object, which every command line that takes a schema can be given."""
+    protocol = world.definition().protocol
+    records = {known.name: known.record for known in effect.exits}
+    out = {known.name: left_out(protocol, effect, known) for known in effect.exits}
+    return schema.flat(records, protocol.types, out)
+
+
+def exit_file(world: World, effect: AskAgent) -> str:
+    return os.path.join(world.turn_directory(effect.id), EXIT_FILE)
+
+
+def _from_file(world: World, effect: AskAgent) -> Answered | None:
+    """The answer of an agent that can only write files; read once, then put aside."""
+    path = exit_file(world, effect)
+    try:
+        with open(path, "rb") as file:
+            raw = json.loads(file.read(MOST_BYTES))
+        os.replace(path, f"{path}.read")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        return Answered("", f"the exit file cannot be read: {error}")
+    records = {known.name: known.record for known in effect.exits}
+    if isinstance(raw, dict) and isinstance(raw.get("payload"), dict):
+        return Answered(str(raw.get("exit", "")), raw["payload"])
+    return Answered(*schema.from_flat(raw, records))
+
+
+def first_words(world: World, effect: AskAgent, place: Place) -> str:
+    """The rendered template, then how to answer."""
+    values = _values(world, effect, place)
+    if effect.ask.mechanical and trouble(world, effect).get("kind") == "conflict":
+        updating.begin_conflicted(place.path, str(trouble(world, effect)["base"]))
+    template = world.definition().prompts[effect.state]
+    protocol = world.definition().protocol
+    told = jinja.render(template, effect.template, values)
+    if effect.told and not effect.resume and not (effect.fork_of and can_fork(world)):
+        told = f"{told}\n{question.digest(effect.told)}"
+    out = {known.name: left_out(protocol, effect, known) for known in effect.exits}
+    return told + _how(protocol, effect, out, exit_file(world, effect))
+
+
+def _how(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]], file: str) -> str:
+    """The same for every instance and visit, but for the fields that are not asked now."""
+    key = (id(protocol), effect.state, json.dumps({k: sorted(v) for k, v in out.items()}))
+    if key not in _SHAPES:
+        records = {known.name: known.record for known in effect.exits}
+        shapes = schema.per_exit(records, protocol.types, out)
+        _SHAPES[key] = (protocol, question.how_to_answer(shapes, EXIT_FILE))
+    return _SHAPES[key][1].replace(f"`{EXIT_FILE}`", f"`{file}`", 1)
+
+
+_SHAPES: dict[tuple[int, str, str], tuple[Protocol, str]] = {}
+
+
+def can_fork(world: World) -> bool:
+    """Whether a conversation can begin from another; else its last words are quoted."""
+    return bool(getattr(world.agent, "FORKS", False))
+
+
+def _values(world: World, effect: AskAgent, place: Place) -> dict[str, Any]:
+    values: dict[str, Any] = expand(world.payload_directory, effect.values)
+    for take in effect.ask.takes:
+        values[take.name] = _whole(world, effect, place, take, values[take.name])
+    head = git.head(place.path) or ""
+    commands = world.settings.commands
+    return {
+        **values,
+        "where": {"directory": place.path, "branch": place.branch, "commit": head},
+        "commands": {name: commands.get(name, "") for name in ("build", "test")},
+    }
+
+
+def _whole(world: World, effect: AskAgent, place: Place, take: Any, value: Any) -> Any:
+    """What a field holds, with the files that it names read."""
+    if take.parts and isinstance(value, dict):
+        return {p.name: _whole(world, effect, place, p, value[p.name]) for p in take.parts}
+    if take.is_file and isinstance(value, str):
+        return _text_of(world, effect, value)
+    if take.paths == ("engine.evidence",):
+        state = world.state()
+        known = state.memory.get((effect.instance, ""), {}).get("engine.evidence", {})
+        return expand(world.payload_directory, known.get("value", []))
+    if take.paths == ("engine.diff",):
+        return diff(world, effect, place)
+    return value
+
+
+def _text_of(world: World, effect: AskAgent, name: str) -> str:
+    try:
+        return refs.read_file(world.workspace, effect.about.target, name)
+    except OutsideError:
+        return f"({name} cannot be read)"
+
+
+def diff(world: World, effect: AskAgent, place: Place) -> str:
+    """Own commits only where the end is open; a long one is cut, and says so."""
+    state = world.state()
+    standing = state.positions[effect.position]
+    protocol = world.definition().protocol
+    old, new = (
+        str(look(protocol, state, standing, path)) if path else "" for path in effect.ask.diff
+    )
+    text, cut = changes.diff_text(
+        place.path,
+        old,
+        new or "HEAD",
+        first_parent_only=not new,
+        limit=DIFF_KEPT,
+        skip_trailer="Porch-Merge:",
+    )
+    return f"{text}\n(cut: see `git diff {old[:12]}` for all of it)" if cut else text
+
+
+def salvage(effect: AskAgent, place: Place) -> None:
+    """Half done work of a question that nobody waits for is kept under a ref of its own."""
+    if place.is_own:
+        name = effect.position.replace(":", "-").replace("#", "/")
+        ref = f"{worktrees.SALVAGE}{place.branch}/{name}"
+        worktrees.salvage(place.path, ref, f"Left uncommitted at {effect.position}")

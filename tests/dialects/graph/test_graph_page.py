@@ -1,0 +1,107 @@
+"""The page about graphs is true: its example compiles, and its tables are those of the reader."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from porch.dialects import parse, tree
+from porch.dialects.graph.compiler import BLOCKS
+from porch.dialects.graph.given import FILLED, INSTANCE, PROMPT, SHOWN, TYPES
+from porch.dialects.graph.measures import NONE, PAIR, WORDS
+from porch.dialects.nodes import ListNode, MapNode, Node
+from porch.model.types import SCALARS
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "reference" / "graph.md").read_text("utf-8")
+SMALL = tree.read((ROOT / "tests/corpus/graph/small.graph.yaml").read_text("utf-8"), "s.yaml")
+
+
+def section(heading: str) -> str:
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def rows(heading: str) -> list[str]:
+    """The first cells of the tables of a section."""
+    return [
+        line.split("|")[1].strip() for line in section(heading).splitlines() if "| `" in line[:3]
+    ]
+
+
+def words(heading: str) -> list[str]:
+    return [word for cell in rows(heading) for word in re.findall(r"`(\w+)`", cell)]
+
+
+def example() -> str:
+    found = re.search(r"```yaml\n(.*?)```", section("An example"), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_the_example_compiles_without_a_finding() -> None:
+    reading = parse(example(), "tidy.graph.yaml")
+    assert reading.findings == ()
+    assert reading.protocol is not None
+    assert reading.protocol.name == "tidy"
+
+
+def test_every_block_has_its_row() -> None:
+    assert words("Blocks") == list(BLOCKS)
+
+
+def test_every_check_has_its_row_and_says_what_it_takes() -> None:
+    told = dict(re.findall(r"^`(\w+)(.*)`$", "\n".join(rows("Checks")), re.MULTILINE))
+    assert list(told) == list(WORDS)
+    for name, rest in told.items():
+        assert (rest == ": {every, by}") == (WORDS[name] == PAIR), name
+
+
+def test_every_path_of_the_engine_and_the_instance_is_told() -> None:
+    paths = section("Paths")
+    assert all(f"`engine.{name}`" in paths for name in (*FILLED, *SHOWN))
+    assert all(
+        f"`engine.{name}`" in paths for name in ("children", "siblings", "update", "<budget>")
+    )
+    assert all(f"`{name}`" in paths for name in (*INSTANCE, "spec"))
+    assert all(f"`{name}`" in paths for name in PROMPT)
+
+
+def test_every_type_that_a_graph_knows_is_told() -> None:
+    assert all(f"`{name}`" in section("Types") for name in (*SCALARS, *TYPES))
+
+
+def keys(node: Node | None) -> set[str]:
+    return {entry.key.text for entry in node.entries} if isinstance(node, MapNode) else set()
+
+
+def block(name: str) -> list[Node]:
+    found = SMALL.get(name) if isinstance(SMALL, MapNode) else None
+    assert isinstance(found, MapNode)
+    return [entry.value for entry in found.entries]
+
+
+def test_every_word_of_a_state_has_its_row_and_is_read() -> None:
+    used = {key for state in block("states") for key in keys(state)}
+    inner = {"title", "description", "holds", "reads", "shows", "options"}
+    assert used - inner == set(words("States"))
+    assert all(f"`{word}`" in section("States") for word in inner)
+
+
+def test_every_word_of_an_edge_has_its_row_and_is_read() -> None:
+    edges = [e for n in block("edges") for e in (n.items if isinstance(n, ListNode) else (n,))]
+    used = {key for edge in edges for key in keys(edge)}
+    assert used <= {*words("Edges"), "spent", "spent_as"}
+    assert {*words("Edges"), "spent", "spent_as"} == used
+
+
+@pytest.mark.parametrize("name", ["epoch", "supervision", "spawn"])
+def test_every_word_of_the_small_blocks_is_told(name: str) -> None:
+    assert isinstance(SMALL, MapNode)
+    row = next(line for line in section("Blocks").splitlines() if line.startswith(f"| `{name}`"))
+    assert all(f"`{word}`" in row for word in keys(SMALL.get(name)))
+
+
+def test_words_without_paths_stand_alone() -> None:
+    assert [f"`{name}`" for name, kind in WORDS.items() if kind == NONE] == rows("Checks")[:3]
