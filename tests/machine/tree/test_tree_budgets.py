@@ -10,7 +10,6 @@ from porch.model import protocol as p
 if TYPE_CHECKING:
     from tests.machine.tree.conftest import Grove
 
-REQ = pytest.mark.req
 T = p.Target
 
 
@@ -19,7 +18,7 @@ def attempt(grove: "Grove", instance: str = "") -> tuple[int, int]:
     return seen["attemptCount"], seen["attemptLimit"]
 
 
-@REQ("V-092", "V-107")
+@pytest.mark.req("V-092", "V-107")
 def test_attempts_are_counted_by_the_engine_whatever_the_agent_says(v3: "Grove") -> None:
     """D07: a budget that the agent can influence is none."""
     v3.goes("", "impl")
@@ -34,7 +33,7 @@ def test_attempts_are_counted_by_the_engine_whatever_the_agent_says(v3: "Grove")
     }
 
 
-@REQ("V-092", "V-093", "V-080")
+@pytest.mark.req("V-092", "V-093", "V-080")
 def test_a_retry_at_the_fifth_attempt_becomes_a_stuck_that_keeps_the_diagnosis(
     v3: "Grove",
 ) -> None:

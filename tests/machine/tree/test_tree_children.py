@@ -13,8 +13,6 @@ from porch.model import protocol as p
 if TYPE_CHECKING:
     from tests.machine.tree.conftest import Grove
 
-REQ = pytest.mark.req
-
 
 def room(grove: "Grove", instance: str) -> Any:
     return grove.request(instance, "scaffold").values["children"]
@@ -210,7 +208,7 @@ def test_a_cancelled_child_that_is_planned_again_begins_anew(v3: "Grove") -> Non
     }
 
 
-@REQ("V-089")
+@pytest.mark.req("V-089")
 def test_a_failed_child_goes_back_to_the_planner_with_its_spec_and_why(family: "Grove") -> None:
     """D13, D40: nothing of a spec is dropped silently."""
     family.goes("b", "impl")
@@ -273,7 +271,7 @@ def test_two_children_never_get_one_name(v3: "Grove") -> None:
     assert v3.of("a-r2").branch != v3.of("a-r2-r2").branch
 
 
-@REQ("V-099", "V-100")
+@pytest.mark.req("V-099", "V-100")
 def test_a_contract_that_fails_starts_a_rework_of_the_child_it_blames(v3: "Grove") -> None:
     """D38: never revived; the same spec from the parent's head, with what failed."""
     v3.plan("", "a", "b")
@@ -390,7 +388,7 @@ def test_a_late_answer_of_a_cancelled_child_moves_nothing(v3: "Grove") -> None:
     assert "z" not in v3.state.instances
 
 
-@REQ("V-098")
+@pytest.mark.req("V-098")
 def test_the_siblings_that_a_judge_sees_are_those_that_have_merged(family: "Grove") -> None:
     """D35: it also judges how parts fit together."""
     family.goes("a")

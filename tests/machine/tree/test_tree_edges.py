@@ -12,10 +12,8 @@ from porch.model import protocol as p
 if TYPE_CHECKING:
     from tests.machine.tree.conftest import Grove
 
-REQ = pytest.mark.req
 
-
-@REQ("V-027", "V-072")
+@pytest.mark.req("V-027", "V-072")
 def test_scaffold_init_work_leads_to_tests_children_and_a_waiting_impl(v3: "Grove") -> None:
     """D05: what really runs side by side is the writing of tests and the children."""
     v3.plan("", "a", "b")
@@ -27,7 +25,7 @@ def test_scaffold_init_work_leads_to_tests_children_and_a_waiting_impl(v3: "Grov
     assert not v3.runs("", "ready")
 
 
-@REQ("V-073")
+@pytest.mark.req("V-073")
 def test_scaffold_clarification_needed_suspends_and_asks_the_planner_of_the_parent(
     family: "Grove",
 ) -> None:
@@ -44,7 +42,7 @@ def test_scaffold_clarification_needed_suspends_and_asks_the_planner_of_the_pare
     assert revision == {"kind": "Answered", "payload": {"answer": "This one."}}
 
 
-@REQ("V-073")
+@pytest.mark.req("V-073")
 def test_scaffold_clarification_needed_at_the_root_asks_a_person(v3: "Grove") -> None:
     """D10: a root has no parent."""
     v3.says("", "scaffold", "ClarificationNeeded")
@@ -77,7 +75,7 @@ def test_a_revised_answer_reaches_the_planner_that_asked(family: "Grove") -> Non
     assert family.request("a", "scaffold").values["revision"]["kind"] == "InvalidScaffold"
 
 
-@REQ("V-074")
+@pytest.mark.req("V-074")
 def test_tdd_tests_ready_leads_to_impl_once_the_tests_are_integrated(v3: "Grove") -> None:
     """D20: tests have a branch of their own, which the engine brings over."""
     v3.plan()
@@ -92,7 +90,7 @@ def test_tdd_tests_ready_leads_to_impl_once_the_tests_are_integrated(v3: "Grove"
     assert v3.request("", "impl").values["testsReady"]["testFiles"] == ["tests/new.py"]
 
 
-@REQ("V-075")
+@pytest.mark.req("V-075")
 def test_tdd_invalid_scaffold_goes_back_to_scaffold_in_a_new_epoch(v3: "Grove") -> None:
     """D06: re-entry stops this instance's own states and says why."""
     v3.plan("", "a")
@@ -121,7 +119,7 @@ def test_an_integration_that_cannot_be_done_at_all_asks_a_person_at_the_root(v3:
     assert "person" in v3.at()
 
 
-@REQ("V-076")
+@pytest.mark.req("V-076")
 def test_tdd_approved_leads_to_the_merge(v3: "Grove") -> None:
     """D33: a verified candidate comes first, so that nobody judges what cannot be merged."""
     v3.goes("", "review")
@@ -145,7 +143,7 @@ def test_an_approved_root_without_a_target_is_done_with_its_branch(
     assert "candidate" not in grove.entered("")
 
 
-@REQ("V-077")
+@pytest.mark.req("V-077")
 def test_tdd_more_tests_leads_to_write_tests_with_what_is_asked_for(v3: "Grove") -> None:
     """D03: critiques reach the next Impl, whichever way it is come to."""
     v3.goes("", "review")
@@ -161,7 +159,7 @@ def test_tdd_more_tests_leads_to_write_tests_with_what_is_asked_for(v3: "Grove")
     assert v3.recall("", "review.MoreTests") is None
 
 
-@REQ("V-077")
+@pytest.mark.req("V-077")
 def test_tdd_more_tests_without_tests_leads_to_impl(v3: "Grove") -> None:
     """D03."""
     v3.goes("", "review")
@@ -171,7 +169,7 @@ def test_tdd_more_tests_without_tests_leads_to_impl(v3: "Grove") -> None:
     assert v3.state.spent["rounds"] == 1
 
 
-@REQ("V-078")
+@pytest.mark.req("V-078")
 def test_tdd_reject_of_a_child_ends_it_and_tells_its_parent(family: "Grove") -> None:
     """D14: the parent hears first; it can plan anew at no cost to a person."""
     for name in "bc":
@@ -184,7 +182,7 @@ def test_tdd_reject_of_a_child_ends_it_and_tells_its_parent(family: "Grove") -> 
     assert not family.state.decisions
 
 
-@REQ("V-078")
+@pytest.mark.req("V-078")
 def test_tdd_reject_at_the_root_asks_a_person(v3: "Grove") -> None:
     """D14."""
     v3.goes("", "review")
@@ -195,7 +193,7 @@ def test_tdd_reject_at_the_root_asks_a_person(v3: "Grove") -> None:
     assert v3.of("").why["kind"] == "Reject"
 
 
-@REQ("V-079")
+@pytest.mark.req("V-079")
 def test_impl_tests_passed_leads_to_a_review_of_what_was_measured(v3: "Grove") -> None:
     """D02: the review is a state of its own, with exits of its own."""
     v3.goes("", "impl")
@@ -207,7 +205,7 @@ def test_impl_tests_passed_leads_to_a_review_of_what_was_measured(v3: "Grove") -
     assert v3.recall("", "engine.evidence")["value"][0]["report"] == "impl"
 
 
-@REQ("V-080")
+@pytest.mark.req("V-080")
 def test_impl_request_retry_leads_to_impl_again(v3: "Grove") -> None:
     v3.goes("", "impl")
     v3.says("", "impl", "RequestRetry", strategyTo="another way")
@@ -218,7 +216,7 @@ def test_impl_request_retry_leads_to_impl_again(v3: "Grove") -> None:
     assert seen["memory"]["attemptHistory"][0]["strategyTo"] == "another way"
 
 
-@REQ("V-081")
+@pytest.mark.req("V-081")
 def test_impl_blocked_dependency_leads_to_scaffold(v3: "Grove") -> None:
     """D06."""
     v3.goes("", "impl")
@@ -231,7 +229,7 @@ def test_impl_blocked_dependency_leads_to_scaffold(v3: "Grove") -> None:
     )
 
 
-@REQ("V-082")
+@pytest.mark.req("V-082")
 def test_impl_spec_ambiguity_leads_to_scaffold(v3: "Grove") -> None:
     """D06, D11: also the lawful way to say that a test is wrong."""
     v3.goes("", "impl")
@@ -241,7 +239,7 @@ def test_impl_spec_ambiguity_leads_to_scaffold(v3: "Grove") -> None:
     assert revision["payload"]["contradictionTrace"] == "test_x against AC-1"
 
 
-@REQ("V-083")
+@pytest.mark.req("V-083")
 def test_impl_stuck_of_a_child_goes_to_its_parent(family: "Grove") -> None:
     """D14: parent first."""
     family.goes("a", "impl")
@@ -254,7 +252,7 @@ def test_impl_stuck_of_a_child_goes_to_its_parent(family: "Grove") -> None:
     assert "children" in family.at()
 
 
-@REQ("V-083")
+@pytest.mark.req("V-083")
 def test_impl_stuck_at_the_root_asks_a_person_who_may_have_it_planned_anew(v3: "Grove") -> None:
     """D14."""
     v3.goes("", "impl")
@@ -265,7 +263,7 @@ def test_impl_stuck_at_the_root_asks_a_person_who_may_have_it_planned_anew(v3: "
     assert v3.request("", "scaffold").values["revision"]["payload"]["text"] == "Use a list."
 
 
-@REQ("V-084")
+@pytest.mark.req("V-084")
 def test_merger_merge_complete_reaches_the_parent_and_the_siblings(family: "Grove") -> None:
     """D19, D34, D35: judged by the parent, published by the engine, then told to siblings."""
     family.goes("a", "merger")
@@ -286,7 +284,7 @@ def test_merger_merge_complete_reaches_the_parent_and_the_siblings(family: "Grov
     assert [each["changes"] for each in merged] == [[{"symbol": "f"}], [], []]
 
 
-@REQ("V-085")
+@pytest.mark.req("V-085")
 def test_merger_merge_rejected_leads_to_impl_with_the_reason(v3: "Grove") -> None:
     """D09: charges merges, begins a new chain of attempts."""
     v3.goes("", "impl")
@@ -300,7 +298,7 @@ def test_merger_merge_rejected_leads_to_impl_with_the_reason(v3: "Grove") -> Non
     assert (v3.state.spent["merges"], v3.state.spent["attempts"]) == (1, 0)
 
 
-@REQ("V-097")
+@pytest.mark.req("V-097")
 def test_a_judge_who_rejects_sends_the_child_back_to_impl(family: "Grove") -> None:
     """D35: before anything is published."""
     family.goes("a", "judge")
@@ -360,7 +358,7 @@ def rebasing(family: "Grove") -> "Grove":
     return family
 
 
-@REQ("V-086")
+@pytest.mark.req("V-086")
 def test_rebaser_rebase_clean_resumes_what_was_due(rebasing: "Grove") -> None:
     """D16: history, not always TDD."""
     rebasing.says("b", "rebase", "RebaseClean")
@@ -369,7 +367,7 @@ def test_rebaser_rebase_clean_resumes_what_was_due(rebasing: "Grove") -> None:
     assert rebasing.recall("b", "engine.due") is None
 
 
-@REQ("V-087")
+@pytest.mark.req("V-087")
 def test_rebaser_rebase_adapted_resumes_what_was_due_and_renews_an_approval(
     rebasing: "Grove",
 ) -> None:
@@ -384,7 +382,7 @@ def test_rebaser_rebase_adapted_resumes_what_was_due_and_renews_an_approval(
     assert rebasing.at("b") == {"review"}
 
 
-@REQ("V-088")
+@pytest.mark.req("V-088")
 @pytest.mark.parametrize("file", ["src/api.py", "tests/contract", "tests/contract/test_x.py"])
 def test_rebaser_rebase_conflict_in_what_the_planner_owns_leads_to_scaffold(
     rebasing: "Grove", file: str
@@ -396,7 +394,7 @@ def test_rebaser_rebase_conflict_in_what_the_planner_owns_leads_to_scaffold(
     assert rebasing.state.spent["b/epochs"] == 1
 
 
-@REQ("V-088")
+@pytest.mark.req("V-088")
 def test_rebaser_rebase_conflict_elsewhere_leads_to_impl(rebasing: "Grove") -> None:
     """D17: planning anew for a clash inside a function would be waste."""
     rebasing.says("b", "rebase", "RebaseConflict", conflictFile="src/b/x.py")
@@ -405,7 +403,7 @@ def test_rebaser_rebase_conflict_elsewhere_leads_to_impl(rebasing: "Grove") -> N
     assert rebasing.state.spent["b/rounds"] == 1
 
 
-@REQ("V-089")
+@pytest.mark.req("V-089")
 def test_impl_waits_for_tests_ready_and_for_all_children_to_be_settled(v3: "Grove") -> None:
     """D04, D13: settled, not merged; no process of Impl exists before."""
     v3.plan("", "a", "b")
@@ -421,7 +419,7 @@ def test_impl_waits_for_tests_ready_and_for_all_children_to_be_settled(v3: "Grov
     assert v3.request("", "impl").values["contract"] == "both green"
 
 
-@REQ("V-089")
+@pytest.mark.req("V-089")
 def test_the_second_round_waits_for_its_tests_and_not_again_for_the_children(v3: "Grove") -> None:
     """D04: tests are armed anew each round, children stay settled for the epoch."""
     v3.plan("", "a")
@@ -437,7 +435,7 @@ def test_the_second_round_waits_for_its_tests_and_not_again_for_the_children(v3:
     assert v3.entered("").count("children") == 1
 
 
-@REQ("V-090")
+@pytest.mark.req("V-090")
 def test_merger_waits_for_approved(v3: "Grove") -> None:
     v3.goes("", "review")
     assert not {"candidate", "merger"} & set(v3.entered(""))
@@ -447,7 +445,7 @@ def test_merger_waits_for_approved(v3: "Grove") -> None:
     assert v3.entered("")[-3:] == ["review", "candidate", "merger"]
 
 
-@REQ("V-091")
+@pytest.mark.req("V-091")
 def test_rebaser_waits_for_the_broadcast_of_a_sibling(family: "Grove") -> None:
     """D16, D18: and the engine tries by itself before it asks an agent."""
     family.goes("b", "candidate")
@@ -461,7 +459,7 @@ def test_rebaser_waits_for_the_broadcast_of_a_sibling(family: "Grove") -> None:
     assert "rebase" not in family.entered("c")
 
 
-@REQ("V-101")
+@pytest.mark.req("V-101")
 def test_there_is_no_separate_judge_but_the_parents_own_role(v3_protocol: p.Protocol) -> None:
     """D35: a mode of the test author, in a fork of the parent's conversation."""
     judge = v3_protocol.states["judge"].actor
