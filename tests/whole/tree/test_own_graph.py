@@ -1,0 +1,103 @@
+"""A graph that somebody writes for their own team runs like the packaged one; none of it is V3."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+GRAPH = """
+document: {name: mini, description: Somebody writes and somebody reads, subject: spec}
+spec: Note
+types:
+  Note: {id: Text, text: Text, file: FilePath}
+budgets: {rounds: 2}
+supervision: {nudges: 1, silent: lost, exhausted: lost, no_progress: lost}
+states:
+  write:
+    role: writer
+    template: write.md.j2
+    memory: [sizes]
+    input: {note: instance.spec, again?: Shorter}
+    allows: [instance.spec.file]
+    exits:
+      Written: {file: FilePath, words: Int, commit: Commit = engine.head}
+    checks: {Written: [{exists: [file]}, {within: {every: file, by: [instance.spec.file]}}]}
+  read:
+    role: reader
+    fork: writer
+    workspace: read
+    template: read.md.j2
+    input: {note: Written, diff: engine.diff}
+    diff: {from: Written.commit}
+    exits:
+      Good: {why: Text}
+      Shorter: {most: Int}
+  person:
+    human: question
+    title: Is the note good?
+    shows: [Good, Written]
+    options: {answered: {means: it is done, text: true}}
+  done: {end: complete, shows: [Written]}
+  lost: {end: failed, shows: [Written]}
+edges:
+  write.Written: {to: read, keep: {sizes: +Written.words}}
+  read.Good: {to: person}
+  read.Shorter: {to: write, charge: rounds, spent: lost}
+  person.answered: {to: done}
+"""
+WRITE = """Write {{ note.text }} to `{{ note.file }}`.
+{% if again %}It must have at most {{ again.most }} words; so far: {{ memory.sizes | join(", ") }}.
+{% endif %}"""
+READ = "Read `{{ note.file }}`.\n{{ diff | fence }}\n"
+SCRIPT: dict[str, Any] = {
+    "agents": {
+        "write": [
+            {
+                "write": {"note.md": f"{text}\n"},
+                "exit": "Written",
+                "payload": {"file": "note.md", "words": len(text.split())},
+            }
+            for text in ("much too long a note", "short")
+        ],
+        "read": [
+            {"exit": "Shorter", "payload": {"most": 2}},
+            {"exit": "Good", "payload": {"why": "it is short"}},
+        ],
+    },
+    "decisions": {"person": [{"answer": "it is"}]},
+}
+
+
+def _planted(repo: Path, planted: Any) -> Path:
+    place = repo / "codev" / "protocols"
+    place.mkdir()
+    (place / "mini.graph.yaml").write_text(GRAPH)
+    (place / "templates").mkdir()
+    (place / "templates" / "write.md.j2").write_text(WRITE)
+    (place / "templates" / "read.md.j2").write_text(READ)
+    spec = {"id": "tea", "text": "a note about tea", "file": "note.md"}
+    (repo / "tea.json").write_text(json.dumps(spec))
+    (repo / "mini.json").write_text(json.dumps(SCRIPT))
+    return repo
+
+
+def test_a_graph_of_ones_own_runs_to_its_end(planted: Any) -> None:
+    repo = _planted(planted.repo, planted)
+    assert planted.porch("protocols", "lint", "codev/protocols/mini.graph.yaml").returncode == 0
+    done = planted.porch("run", "mini", "tea.json", "--script", "mini.json", "--plain")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert planted.git("show", "porch/mini_tea:note.md") == "short"
+    prompts = sorted(repo.glob(".git/porch/runs/mini_tea/turns/write_2*/turn-1/prompt.md"))
+    assert "at most 2 words; so far: 5." in prompts[0].read_text()
+    drawn = planted.porch("protocols", "graph", "mini", "--format", "mermaid").stdout
+    assert "Shorter" in drawn
+
+
+def test_a_typo_in_it_is_refused_with_its_place(planted: Any) -> None:
+    repo = _planted(planted.repo, planted)
+    file = repo / "codev" / "protocols" / "mini.graph.yaml"
+    file.write_text(GRAPH.replace("again?: Shorter", "again?: Shorten"))
+    done: subprocess.CompletedProcess[str] = planted.porch("protocols", "lint", str(file))
+    assert done.returncode == 2
+    assert "mini.graph.yaml:13" in done.stdout + done.stderr
+    assert "did you mean 'Shorter'?" in done.stdout + done.stderr
