@@ -199,6 +199,55 @@ GUARDS: tuple[Guard, ...] = (
         'aside = ""',
         "test_an_edited_status_file_is_kept_aside_reported_and_redrawn",
     ),
+    Guard(
+        "paths of others",
+        "runtime/tree/accepting.py",
+        "        if is_within(change.path, denied):\n",
+        "        if False:\n",
+        "test_tests_and_interface_are_not_the_implementers",
+    ),
+    Guard(
+        "tests that are seen to be red",
+        "runtime/tree/measuring.py",
+        "    reasons, notes = suites.not_red(new, old, known)\n",
+        "    reasons, notes = list[str](), list[str]()\n",
+        "test_a_test_that_passes_already_is_refused",
+    ),
+    Guard(
+        "compare-and-swap of a merge",
+        "adapters/merging.py",
+        '    if now != old:\n        return "stale"\n',
+        "",
+        "test_a_target_that_moved_meanwhile_is_stale_and_untouched",
+    ),
+    Guard(
+        "what a position holds",
+        "runtime/queue.py",
+        "            if self._holders.get(name, request.position) != request.position:\n",
+        "            if False:\n",
+        "test_merges_into_one_branch_happen_one_at_a_time_in_the_order_of_asking",
+    ),
+    Guard(
+        "an exit at its limit",
+        "machine/leave.py",
+        "    if edge.spent_as and targets is edge.spent:\n",
+        "    if False:\n",
+        "test_a_retry_at_the_fifth_attempt_becomes_a_stuck_that_keeps_the_diagnosis",
+    ),
+    Guard(
+        "no progress",
+        "machine/answers.py",
+        "    is_same = ",
+        "    is_same = False and ",
+        "test_the_same_answer_on_the_same_content_twice_in_a_row_is_no_progress",
+    ),
+    Guard(
+        "budgets that restore each other",
+        "model/rounds.py",
+        " - _reset(inside)",
+        "",
+        "test_two_budgets_that_restore_each_other_go_round_for_ever",
+    ),
 )
 
 

@@ -38,7 +38,8 @@ def protocol(*edges: Edge, person: bool = False) -> Protocol:
         if name + exit_ not in known
     ]
     budgets = {name: Budget(name, 3) for name in ("a", "b")}
-    return Protocol("p", Target("one"), states, (*edges, *rest, *more), budgets=budgets)
+    every = (*edges, *rest, *more)
+    return Protocol("p", Target("one"), states, every, budgets=budgets, spec="Spec")
 
 
 def way(source: str, exit_: str, target: str, charges: str, resets: tuple[str, ...] = ()) -> Edge:
