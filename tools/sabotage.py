@@ -216,16 +216,16 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "compare-and-swap of a merge",
         "adapters/merging.py",
-        '    if now != old:\n        return "stale"\n',
-        "",
-        "test_a_target_that_moved_meanwhile_is_stale_and_untouched",
+        '    words = ("update-ref", "-m", "move (porch)", ref, new, old)\n',
+        '    words = ("update-ref", "-m", "move (porch)", ref, new)\n',
+        "test_a_swap_that_is_lost_at_the_last_moment_is_noticed",
     ),
     Guard(
         "what a position holds",
         "runtime/queue.py",
         "            if self._holders.get(name, request.position) != request.position:\n",
         "            if False:\n",
-        "test_merges_into_one_branch_happen_one_at_a_time_in_the_order_of_asking",
+        "test_a_stopped_run_keeps_what_was_held_and_another_runner_respects_it",
     ),
     Guard(
         "an exit at its limit",
