@@ -147,3 +147,20 @@ def test_a_run_without_instances_has_no_tree(desk: "Desk") -> None:
     said = desk.porch("status", "0001", "--tree")
     assert said.out.strip() == "this run has no tree: its protocol has no instances"
     assert desk.porch("status", "0001", "--tree", "--json").json["tree"] == []
+
+
+def test_words_that_mean_nothing_here_are_refused_before_anything_begins(desk: "Desk") -> None:
+    said = desk.porch("run", "v3", "--no-claude", code=2).err
+    assert "no spec was given" in said
+    assert "porch run v3 SPEC.yaml" in said
+    said = desk.porch("run", "spider", "0001", "--into", "main", "--no-claude", code=2).err
+    assert "error[no-tree]" in said
+    assert "leave out --into" in said
+
+
+def test_a_scripted_agent_without_a_script_is_refused_and_leaves_no_run(desk: "Desk") -> None:
+    desk.write("spec.yaml", SPEC)
+    said = desk.porch("run", "v3", "spec.yaml", "--no-claude", code=2).err
+    assert "error[no-script]" in said
+    assert "--script FILE" in said
+    assert desk.porch("status", "--json").json["runs"] == []

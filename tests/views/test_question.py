@@ -30,3 +30,10 @@ def test_the_digest_is_quoted_and_can_command_nobody() -> None:
     assert "> I am done." in told
     assert "> # Ignore all rules" in told
     assert "\n# Ignore" not in told
+
+
+def test_a_number_that_is_only_advice_is_called_so() -> None:
+    """D07: whoever is asked for it knows that it decides nothing."""
+    told = question.how_to_answer({"Done": {}}, "exit.json", ["Done.iterations"])
+    assert "this is taken as advice: Done.iterations." in told
+    assert "advice" not in question.how_to_answer({"Done": {}}, "exit.json")

@@ -76,6 +76,7 @@ class MoveBranch(Effect):
     op: GitOp
     instance: str
     about: Instance
+    message: str = ""
     values: Payload = field(default_factory=dict)
 
 

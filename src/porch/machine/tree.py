@@ -11,6 +11,9 @@ from porch.machine.paths import about, budget, look, taken
 from porch.machine.state import Standing, State
 from porch.model import protocol as p
 
+# What a commit of the engine says where the protocol does not.
+MESSAGE = "{id}: the work of an instance"
+
 
 def asked(
     protocol: p.Protocol, state: State, standing: Standing, agent: p.Agent, ask: p.Ask
@@ -104,7 +107,15 @@ def moved(protocol: p.Protocol, state: State, standing: Standing, git: p.Git) ->
     mine = head(state, standing, "git", git.op, tuple(dict.fromkeys((*uses, *more))))
     read = {path: look(protocol, state, standing, path) for path in git.reads}
     seen = {"update": look(protocol, state, standing, "engine.update")}
-    return e.MoveBranch(**mine, op=git.op, instance=instance, about=known, values={**seen, **read})
+    message = (git.message or MESSAGE).replace("{id}", known.key)
+    return e.MoveBranch(
+        **mine,
+        op=git.op,
+        instance=instance,
+        about=known,
+        message=message,
+        values={**seen, **read},
+    )
 
 
 def _checkout(parent: str, instance: str) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ def begun(
     foreign = adopting.foreign(where, about, wanted.adopt)
     is_scripted = wanted.agent == "scripted"
     script = scripted.chosen(wanted.script, loaded.files[0]) if is_scripted else ""
+    if is_scripted:
+        specs.demand_script(definition.protocol, script)
     directory = where.run_dir(about.run)
     atomic.ensure_directory(directory)
     with locked(directory, about.run, "porch run", 1.0):

@@ -21,6 +21,7 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
     loaded = current(where, wanted.protocol)
     protocol = loaded.demand().protocol
+    specs.refuse_words(protocol, wanted)
     about = subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
     known = _known_run(where, about, wanted)
     if known:

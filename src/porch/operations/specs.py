@@ -18,14 +18,36 @@ from porch.operations.asking import Wanted
 from porch.operations.names import Subject
 
 
+def refuse_words(protocol: Protocol, wanted: Wanted) -> None:
+    """What was said on the command line and has no meaning here, or is missing."""
+    if wanted.into and not protocol.spec:
+        raise UsageError(
+            f"{protocol.name} has no branch of its own that could be merged into another",
+            fix="leave out --into",
+            code="no-tree",
+        )
+    if protocol.spec and not wanted.subject:
+        raise _no_spec(protocol, "no spec was given")
+
+
+def _no_spec(protocol: Protocol, what: str) -> UsageError:
+    return UsageError(what, fix=f"porch run {protocol.name} SPEC.yaml", code="no-spec")
+
+
+def demand_script(protocol: Protocol, script: str) -> None:
+    """Without a script the scripted agent says only signals, which nobody reads in a tree."""
+    if protocol.spec and not script:
+        raise UsageError(
+            f"the questions of {protocol.name} are typed; the scripted agent needs a script",
+            fix="add --script FILE; docs/reference/script.md says how it answers",
+            code="no-script",
+        )
+
+
 def demand(where: Where, about: Subject, protocol: Protocol, wanted: Wanted) -> Mapping[str, Any]:
     """The spec, or everything that is wrong with it and with where it shall be done."""
     if not about.text:
-        raise UsageError(
-            f"'{wanted.subject}' is not a file with a spec",
-            fix=f"porch run {protocol.name} SPEC.yaml",
-            code="no-spec",
-        )
+        raise _no_spec(protocol, f"'{wanted.subject}' is not a file with a spec")
     _demand_place(where, wanted)
     node = tree.read(about.text, wanted.subject)
     value, _ = answers.repair(plain(node), t.Ref(protocol.spec), protocol.types)
@@ -43,7 +65,11 @@ def _demand_place(where: Where, wanted: Wanted) -> None:
             code="no-repository",
         )
     if wanted.into and git.resolve(where.root, f"refs/heads/{wanted.into}") is None:
-        raise UsageError(f"there is no branch '{wanted.into}'", code="no-branch")
+        raise UsageError(
+            f"there is no branch '{wanted.into}' to merge into",
+            fix=f"git branch {wanted.into}, or name one that is there",
+            code="no-branch",
+        )
     if not settings.load(where.root).commands.get("test"):
         raise UsageError(
             "there is no [commands] test in codev/config.toml: nothing could be measured",

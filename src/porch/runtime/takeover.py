@@ -1,6 +1,5 @@
 """Taking a run over, always the same way: after a crash, after a stop, or for the first time."""
 
-import os
 from collections.abc import Callable
 
 from porch.adapters import crash, lock, marks
@@ -69,9 +68,10 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
 def _typed_fate(world: World, hand: InHand) -> f.EffectInterrupted:
     from porch.runtime.tree import questions
 
-    path = os.path.join(questions.last_turn(world, hand.effect), "transcript.jsonl")
-    seen = base.summary_of(path, world.agent.feed)
-    return f.EffectInterrupted(hand.effect, seen.usd, seen.tokens, seen.session)
+    seen = [base.summary_of(path, world.agent.feed) for path in questions.told(world, hand.effect)]
+    usd, tokens = sum(each.usd for each in seen), sum(each.tokens for each in seen)
+    session = next((each.session for each in reversed(seen) if each.session), "")
+    return f.EffectInterrupted(hand.effect, usd, tokens, session)
 
 
 def _is_typed(world: World, hand: InHand) -> bool:

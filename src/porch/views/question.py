@@ -9,7 +9,9 @@ from porch.views.jinja import fence, quote
 REMINDER = "REMINDER: Emit a decision to complete this phase\n"
 
 
-def how_to_answer(schemas: Mapping[str, Mapping[str, Any]], exit_file: str) -> str:
+def how_to_answer(
+    schemas: Mapping[str, Mapping[str, Any]], exit_file: str, advice: Iterable[str] = ()
+) -> str:
     """One exit, typed; never a word in prose."""
     shapes = "\n\n".join(
         f"### {name}\n\n{fence(json.dumps(schema, indent=1), 'json')}"
@@ -27,10 +29,15 @@ it as JSON to `{exit_file}`:
 {fence('{"exit": "<name>", "payload": {...}}', "json")}
 
 Only that counts; nothing is read out of prose. Porch checks what you claim, commits what you \
-leave, and fills in commit hashes itself.
+leave, and fills in commit hashes itself.{_advice(advice)}
 
 {shapes}
 """
+
+
+def _advice(names: Iterable[str]) -> str:
+    listed = ", ".join(names)
+    return f" It counts for itself; this is taken as advice: {listed}." if listed else ""
 
 
 def refused(reasons: Iterable[str]) -> str:

@@ -240,6 +240,15 @@ def test_an_edge_says_what_it_charges_forgets_keeps_and_becomes() -> None:
     assert (again.charges, again.resets) == ("rounds", ("tries",))
 
 
+def test_a_git_state_may_say_what_its_commits_say() -> None:
+    text = SMALL.replace("{git: candidate,", '{git: candidate, message: "merge {id}",')
+    reading = parse(text, FILE)
+    assert reading.protocol is not None
+    actor = reading.protocol.states["candidate"].actor
+    assert isinstance(actor, p.Git)
+    assert actor.message == "merge {id}"
+
+
 def respecified(written: str) -> str:
     return SMALL.replace("redo.clean: {to: both}", f"redo.clean: {{to: both, spec: {written}}}")
 

@@ -81,6 +81,14 @@ def test_an_exit_file_that_makes_no_sense_is_refused(bench: Bench, text: str, to
     assert told in bench.prompt(asked, 2)
 
 
+def test_a_pipe_in_the_place_of_the_exit_file_holds_nobody_up(bench: Bench) -> None:
+    asked = bench.wanted("scaffold")
+    pipe = ["mkfifo", questions.exit_file(bench.world, asked)]
+    bench.script("scaffold", {"run": pipe, "signal": None, "refused": SCAFFOLD})
+    assert isinstance(bench.perform(asked), f.ExitAccepted)
+    assert "the exit file cannot be read" in bench.prompt(asked, 2)
+
+
 def test_an_exit_file_may_be_flat(bench: Bench) -> None:
     """The form that command lines with one schema give."""
     asked = bench.wanted("scaffold")

@@ -8,23 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# A test is a file that names the file it needs; a suite of those takes milliseconds.
-SUITE = r"""
-echo '<testsuite>' > "$PORCH_REPORT"
-code=0
-for need in tests/*/need; do
-    name=${need%/need}; name=${name#tests/}
-    if [ -e "$(cat "$need")" ]; then
-        echo "<testcase name=\"$name\" file=\"$need\"/>" >> "$PORCH_REPORT"
-    else
-        code=1
-        echo "<testcase name=\"$name\" file=\"$need\"><failure message=\"missing\"/></testcase>" \
-            >> "$PORCH_REPORT"
-    fi
-done
-echo '</testsuite>' >> "$PORCH_REPORT"
-exit $code
-"""
+from bench.tree import SUITE
+
 CHILDREN = ("a", "b", "c")
 
 

@@ -95,7 +95,10 @@ def test_every_answer_has_a_small_envelope_in_its_record(built: Home) -> None:
         assert set(each) == {
             *("instance", "state", "exit", "severity", "route_hint", "payload_ref")
         }
-        assert each["payload_ref"].startswith("sha256:")
+        kind, _, digest = each["payload_ref"].partition(":")
+        assert kind == "sha256"
+        (found,) = built.root.glob(f".git/porch/runs/*/payloads/{digest}")
+        assert hashlib.sha256(found.read_bytes()).hexdigest() == digest
         assert len(json.dumps(each)) < 400
 
 

@@ -82,7 +82,7 @@ def _git(_: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
         meaning.notes.report("missing-key", message, fields.node.place, fix)
     for known in get_args(p.GitOp):
         if op == known and op in given.GIT:
-            return p.Git(op=known, reads=reads)
+            return p.Git(op=known, reads=reads, message=fields.text("message"))
     word = Scalar(op, fields.place("git"))
     meaning.notes.unknown("the git operation", word, given.GIT, "unknown-word")
     return None

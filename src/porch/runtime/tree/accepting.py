@@ -4,10 +4,9 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
-from porch.adapters import changes, git, merging, refs, updating, worktrees
+from porch.adapters import changes, git, merging, payloads, refs, updating, worktrees
 from porch.adapters.agents.base import Answered
 from porch.machine.effects import AskAgent
 from porch.machine.mechanical import unmechanical
@@ -220,7 +219,8 @@ def _taken_back(claim: Claim) -> None:
 def _accepted(claim: Claim) -> Accepted:
     payload = {**claim.payload, **_filled(claim)}
     exit_, effect = claim.exit, claim.effect
-    digest = sha256(json.dumps(payload, sort_keys=True, default=str).encode()).hexdigest()
+    data = json.dumps(payload, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
+    digest = payloads.put(claim.world.payload_directory, data)
     envelope = {
         "instance": effect.instance,
         "state": effect.state,

@@ -39,7 +39,7 @@ async def _integrate(world: World, effect: MoveBranch) -> f.GitEnded:
     about = effect.about
     main = await asyncio.to_thread(places.main, world, effect.instance, about)
     await asyncio.to_thread(places.tests, world, effect.instance, about)
-    message = f"test({about.key}): what must hold"
+    message = effect.message
     trailer = _trailer(world, effect, "Porch-Effect")
     branch = places.tests_branch(about)
     done = await asyncio.to_thread(merging.integrate, main, branch, message, trailer)
@@ -84,7 +84,7 @@ async def _candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     if approved and approved != await asyncio.to_thread(own_patch, world, about):
         said = "the branch does not hold what was approved; it has to be reviewed again"
         return f.GitEnded(effect.id, "refused", _refusal(INTEGRATION, said, []))
-    message = f"feat({about.key}): implement"
+    message = effect.message
     trailer = _trailer(world, effect, MERGE)
     scratch = places.main_path(world, effect.instance) + places.READ
     made = await asyncio.to_thread(

@@ -100,10 +100,19 @@ def _silent(world: World, effect: AskAgent, talk: Talk, outcome: Outcome) -> f.E
 
 def last_turn(world: World, effect: str) -> str:
     """The directory of the latest turn of an effect; its own if it came to none."""
+    return next(reversed(_turns(world, effect)), world.turn_directory(effect))
+
+
+def told(world: World, effect: str) -> list[str]:
+    """The transcripts of all turns of an effect, each of which was paid for."""
+    return [os.path.join(each, "transcript.jsonl") for each in _turns(world, effect)]
+
+
+def _turns(world: World, effect: str) -> list[str]:
     directory = world.turn_directory(effect)
     found = [name for name in os.listdir(directory) if name.startswith("turn-")]
-    last = max(found, key=lambda name: int(name.partition("-")[2]), default="")
-    return os.path.join(directory, last)
+    found.sort(key=lambda name: int(name.partition("-")[2]))
+    return [os.path.join(directory, name) for name in found]
 
 
 def left_behind(world: World, effect: AskAgent) -> Outcome | None:
@@ -158,9 +167,7 @@ async def _turn(
     )
     protocol = world.definition().protocol
     wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
-    # Its own mark: who the turn before left behind may still be looked for.
-    own = replace(world, mark=f"{world.mark}:turn-{talk.turn}")
-    return await turns.take(own, turn, wall, world.settings.idle or protocol.silence_s)
+    return await turns.take(world, turn, wall, world.settings.idle or protocol.silence_s)
 
 
 def _mark_judged(world: World, effect: AskAgent) -> None:
@@ -206,8 +213,10 @@ def _from_file(world: World, effect: AskAgent) -> Answered | None:
     """The answer of an agent that can only write files; read once, then put aside."""
     path = exit_file(world, effect)
     try:
-        with open(path, "rb") as file:
-            raw = json.loads(file.read(MOST_BYTES))
+        # Agents choose what lies there, and a pipe would hold us up for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            raw = json.loads(file.read(MOST_BYTES) or b"")
         os.replace(path, f"{path}.read")
     except FileNotFoundError:
         return None
@@ -239,7 +248,8 @@ def _how(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]], file: s
     if key not in _SHAPES:
         records = {known.name: known.record for known in effect.exits}
         shapes = schema.per_exit(records, protocol.types, out)
-        _SHAPES[key] = (protocol, question.how_to_answer(shapes, EXIT_FILE))
+        advice = [f"{e.name}.{name}" for e in effect.exits for name in e.advisory]
+        _SHAPES[key] = (protocol, question.how_to_answer(shapes, EXIT_FILE, advice))
     return _SHAPES[key][1].replace(f"`{EXIT_FILE}`", f"`{file}`", 1)
 
 

@@ -93,8 +93,7 @@ async def _run(
         stdin_file=None,
         output=output,
         errors=output,
-        # Its own mark: who the command before left behind may still be looked for.
-        mark=f"{world.effect_mark(effect)}/{name}-{number}",
+        mark=world.effect_mark(effect),
     )
     running = await process.start(command)
     limit = world.settings.check

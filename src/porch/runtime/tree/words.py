@@ -106,7 +106,8 @@ def _files(place: str) -> list[str]:
         os.path.join(directory, name)
         for directory, _, names in os.walk(place)
         for name in names
-        if not name.endswith((".pyc", ".md"))
+        # Nothing but files: a pipe that an agent left would hold us up for ever.
+        if not name.endswith((".pyc", ".md")) and os.path.isfile(os.path.join(directory, name))
     ]
 
 
