@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 
-from porch.adapters import atomic, compiled
+from porch.adapters import atomic, compiled, redraw
 from porch.adapters.journal import Journal
 from porch.errors import OutsideError
 from porch.machine.state import State
@@ -30,6 +30,7 @@ class Pictures:
         self._root = root
         self._file = os.path.join(directory, "picture.json")
         self._directory = directory
+        self._spare = os.path.join(directory, "status.spare")
         self._journal = journal
         self._clock = clock
         self._drawn_at = 0.0
@@ -59,14 +60,19 @@ class Pictures:
         aside = "" if is_ours else self.keep_edits(state)
         text = self._drawing.text(definition.protocol, state).encode("utf-8", "replace")
         try:
-            written = atomic.replace(path, text, sync=sync)
+            written = self._put(path, text, sync)
         except OutsideError:
             # The directory may have been removed under us; a picture is worth one more try.
             atomic.ensure_directory(os.path.dirname(path))
-            written = atomic.replace(path, text, sync=sync)
+            written = self._put(path, text, sync)
         self._stamp = _stamp_of(written)
         if aside:
             self.on_edited(aside)
+
+    def _put(self, path: str, text: bytes, sync: bool) -> os.stat_result:
+        if sync:
+            return atomic.replace(path, text, sync=True)
+        return redraw.redraw(self._spare, path, text)
 
     def picture(self, definition: Definition, state: State) -> None:
         drawn = picture.picture(definition.protocol, state, self._journal.length, self._journal.sum)
