@@ -243,3 +243,22 @@ def test_exports_of_a_deleted_file_are_gone_and_a_new_file_takes_none_away(repo:
     (repo / "m.py").rename(repo / "n.py")
     save(repo)
     assert changes.exports_gone(str(repo), "HEAD~1", "HEAD") == ["m.py: a"]
+
+
+def test_the_quick_look_at_what_nobody_staged_says_what_the_comparison_says(repo: Path) -> None:
+    """A base that is HEAD by its hash takes the quick way; by its name, the long one."""
+    head = save(repo, b_txt="b", c_txt="c", d_txt="d")
+    (repo / "a.txt").write_text("two\n")
+    (repo / "b.txt").unlink()
+    (repo / "c.txt").unlink()
+    (repo / "c.txt").symlink_to("/etc")
+    (repo / "d.txt").chmod(0o755)
+    (repo / "sub").mkdir()
+    (repo / "sub" / "ü new.txt").write_text("new")
+    (repo / "link").symlink_to("a.txt")
+    quick = changes.touched(str(repo), head)
+    assert [each.status for each in quick] == ["M", "D", "T", "M", "A", "A"]
+    assert quick == changes.touched(str(repo), "HEAD")
+    sh(repo, "rm", "-q", "--cached", "d.txt")
+    sh(repo, "add", "a.txt")
+    assert changes.touched(str(repo), head) == quick

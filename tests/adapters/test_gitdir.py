@@ -107,3 +107,14 @@ def test_a_bare_repository_has_no_checkout_of_its_own(repo: Path, tmp_path: Path
     sh(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
     first = worktrees.registered(str(tmp_path / "bare.git"))[0]
     assert first.branch is None
+
+
+def test_the_tree_of_a_new_commit_is_read_from_its_file_and_of_a_packed_one_is_not(
+    repo: Path,
+) -> None:
+    commit, told = sh(repo, "rev-parse", "HEAD"), sh(repo, "rev-parse", "HEAD^{tree}")
+    assert gitdir.tree_of(str(repo), commit) == told
+    assert gitdir.tree_of(str(repo), told) is None
+    assert gitdir.tree_of(str(repo / "nowhere"), commit) is None
+    sh(repo, "gc", "-q")
+    assert gitdir.tree_of(str(repo), commit) is None

@@ -1,6 +1,7 @@
 """What differs between two states of a repository, measured by git and not told by an agent."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,10 +9,12 @@ from dataclasses import dataclass
 from porch.adapters import git
 from porch.adapters.git_command import ask, attempt
 from porch.adapters.merging import Conflict, contains, picked
-from porch.adapters.worktrees import dirty
+from porch.adapters.worktrees import status as status_of
 
 LIMIT = 200_000
 _LINK = "120000"
+# Of what nobody has staged, git's two letters say all that a comparison would.
+_UNSTAGED = {"??": "A", " M": "M", " D": "D", " T": "T"}
 _RAW = ("--raw", "-z", "-r", "--no-renames", "--no-abbrev", "--no-ext-diff")
 # Everything a person's settings could bend is said, so that the text depends on the files alone.
 _TEXT = (
@@ -39,9 +42,12 @@ def changed(repo: str, old: str, new: str) -> list[Change]:
 
 def touched(worktree: str, base: str) -> list[Change]:
     """All that differs from base in the files as they are: committed, uncommitted, untracked."""
-    if not dirty(worktree):
-        head = git.head(worktree)
+    rows, head = status_of(worktree), git.head(worktree)
+    if not rows:
         return changed(worktree, base, head) if head and head != base else []
+    if head == base and all(letters in _UNSTAGED and name[-1] != "/" for letters, name in rows):
+        found = {name: _UNSTAGED[letters] for letters, name in rows}
+        return [_as_it_lies(worktree, found[name], name) for name in sorted(found)]
     with git.snapshot(worktree, ()) as env:
         raw = ask(worktree, "diff", "--cached", *_RAW, base, env=env)
         return _changes(worktree, raw, env)
@@ -113,6 +119,13 @@ def _changes(repo: str, raw: str, env: Mapping[str, str]) -> list[Change]:
         _change(repo, row.split(" "), path, env)
         for row, path in zip(fields[0::2], fields[1::2], strict=False)
     ]
+
+
+def _as_it_lies(worktree: str, status: str, path: str) -> Change:
+    place = os.path.join(worktree, path)
+    if not os.path.islink(place):
+        return Change(status, path)
+    return Change(status, path, True, _leads_out(path, os.readlink(place)))
 
 
 def _change(repo: str, row: list[str], path: str, env: Mapping[str, str]) -> Change:

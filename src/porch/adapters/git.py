@@ -219,11 +219,11 @@ def tree_at(toplevel: str, commit: str | None) -> str:
     """The files of a commit as one hash; without a commit, of no files."""
     if commit in _TREES:
         return _TREES[commit]
-    tree_ = _tree_at(toplevel, commit)
-    if commit and _FULL.fullmatch(commit):
-        # What a commit holds never changes.
-        _TREES[commit] = tree_
-    return tree_
+    if commit is None or not _FULL.fullmatch(commit):
+        return _tree_at(toplevel, commit)
+    # What a commit holds never changes.
+    _TREES[commit] = gitdir.tree_of(toplevel, commit) or _tree_at(toplevel, commit)
+    return _TREES[commit]
 
 
 _FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -6,9 +6,13 @@ every state. Whatever is not plainly there is left to git itself.
 
 import os
 import re
+import zlib
 from typing import Final, NamedTuple
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# The first line of a commit, behind git's own word for what the object is.
+_TREE = re.compile(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_HEAD = 200
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
 _PLAIN = re.compile(r"[\w./-]*[\w.-]", re.ASCII)
@@ -97,6 +101,20 @@ def resolve(toplevel: str, name: str) -> str | Unknown | None:
         text = _line(os.path.join(found.own, name))
         return _hash(text) if text else None
     return _ref(found, name)
+
+
+def tree_of(toplevel: str, commit: str) -> str | None:
+    """The tree of a commit that lies in a file of its own, as each does when it is new."""
+    found = of(toplevel)
+    if found is None:
+        return None
+    try:
+        with open(os.path.join(found.common, "objects", commit[:2], commit[2:]), "rb") as file:
+            text = zlib.decompressobj().decompress(file.read(), _HEAD)
+    except (OSError, zlib.error):
+        return None
+    told = _TREE.match(text)
+    return told[1].decode() if told else None
 
 
 def _ref(found: Gitdir, name: str) -> str | Unknown | None:

@@ -120,12 +120,12 @@ def remove(common_repo: str, path: str, branch: str | None) -> None:
 
 def dirty(path: str) -> list[str]:
     """Paths that differ from HEAD, untracked ones too; one that ends in / is a repository."""
-    return sorted({name for _, name in _status(path)})
+    return sorted({name for _, name in status(path)})
 
 
 def unsaved(path: str) -> list[str]:
     """Tracked paths that differ from HEAD."""
-    return sorted({name for state, name in _status(path) if state != "??"})
+    return sorted({name for state, name in status(path) if state != "??"})
 
 
 def salvage(path: str, ref: str, message: str) -> str | None:
@@ -210,7 +210,8 @@ def free_index(path: str) -> None:
         os.unlink(lock)
 
 
-def _status(path: str) -> list[tuple[str, str]]:
+def status(path: str) -> list[tuple[str, str]]:
+    """Each path that differs from HEAD, with git's two letters for how."""
     words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
     rows = ask(path, *words, "--ignore-submodules=none").split("\0")
     return [(row[:2], row[3:]) for row in rows if row]
@@ -301,23 +302,31 @@ def _discard(common_repo: str, path: str, here: Registered | None) -> None:
 
 
 def _refuse_foreign(path: str, branch: str, here: Registered | None) -> None:
-    found = git.find(path) if here is not None and os.path.isdir(path) else None
-    if found is None or not found.linked or os.path.realpath(path) != found.toplevel:
+    found = gitdir.of(path) if here is not None and os.path.isdir(path) else None
+    if found is None or found.own == found.common:
         raise moved(path, branch, "is not a worktree that porch could remove")
 
 
 def _keep_work(common_repo: str, path: str, name: str) -> None:
-    inner = [each for each in dirty(path) if each.endswith("/")]
+    left = dirty(path)
+    inner = [each for each in left if each.endswith("/")]
     if inner:
         raise OutsideError(
             f"{path} holds a repository of its own ({inner[0]}), which cannot be kept",
             fix="move it away, and try again",
         )
-    salvage(path, SALVAGE + name, f"Left uncommitted in {name}")
+    if left:
+        salvage(path, SALVAGE + name, f"Left uncommitted in {name}")
     head = git.head(path)
-    held = ("for-each-ref", "--count=1", "--contains", "HEAD", "refs/heads", "refs/porch/archive")
-    if head and not ask(path, *held):
+    if head and not _is_held(path, head, name):
         _keep(common_repo, head, git.resolve(path, ARCHIVE + name), ARCHIVE + name)
+
+
+def _is_held(path: str, head: str, branch: str) -> bool:
+    if git.resolve(path, f"refs/heads/{branch}") == head:
+        return True
+    words = ("for-each-ref", "--count=1", "--contains", "HEAD", "refs/heads", "refs/porch/archive")
+    return bool(ask(path, *words))
 
 
 def _keep(common_repo: str, head: str, earlier: str | None, ref: str) -> None:
