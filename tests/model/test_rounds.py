@@ -12,7 +12,8 @@ from porch.model.protocol import (
     State,
     Target,
 )
-from porch.model.validate import validate
+from porch.model.rounds import untied
+from porch.model.validate import knots, validate
 
 WAYS = ("silent", "exhausted", "BLOCKED")
 
@@ -78,3 +79,14 @@ def test_a_person_on_the_way_round_is_an_end_of_its_own() -> None:
 def test_what_goes_round_without_any_charge_is_said_once() -> None:
     free = Edge("one", "BACK", (Target("one"),))
     assert codes(protocol(free, way("two", "BACK", "two", "a", ("a",)))) == ["endless"]
+
+
+def test_untied_charges_add_up_and_resets_on_the_way_out_stay() -> None:
+    leaving = Edge("two", "ON", (Target("end"),), resets=("a", "b"))
+    given = protocol(
+        way("one", "ON", "two", "a", ("b",)), way("two", "BACK", "one", "b", ("a",)), leaving
+    )
+    mended = untied(given, knots)
+    assert codes(mended) == []
+    assert [edge.resets for edge in mended.edges if edge.resets] == [("a", "b")]
+    assert untied(mended, knots) is mended

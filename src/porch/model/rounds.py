@@ -5,6 +5,7 @@ by none of its edges: that one runs out. What is left is looked at again, until 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from porch.model.protocol import Edge, Human, Protocol
@@ -32,6 +33,19 @@ def tied(protocol: Protocol, knots: Knots) -> Iterator[list[str]]:
             else:
                 kept += [s for s in inside if s.edge.charges not in running_out]
         steps = kept
+
+
+def untied(protocol: Protocol, knots: Knots) -> Protocol:
+    """The same, with no reset left in knots where they undo each other: there, charges add up."""
+    bound = frozenset(name for names in tied(protocol, knots) for name in names)
+    if not bound:
+        return protocol
+    return replace(protocol, edges=tuple(_without_resets(edge, bound) for edge in protocol.edges))
+
+
+def _without_resets(edge: Edge, bound: frozenset[str]) -> Edge:
+    is_inside = edge.state in bound and any(target.state in bound for target in edge.targets)
+    return replace(edge, resets=()) if is_inside else edge
 
 
 def _steps(protocol: Protocol, edge: Edge) -> Iterator[Step]:

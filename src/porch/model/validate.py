@@ -237,8 +237,8 @@ def _endless(protocol: Protocol, places: Places) -> Iterator[Finding]:
 
 def _undone(protocol: Protocol, places: Places) -> Iterator[Finding]:
     """A budget that is restored on the way round ends nothing."""
-    if not protocol.spec or _endless_knots(protocol):
-        # Said already, and more plainly; or a file of phases, whose compiler draws the resets.
+    if _endless_knots(protocol):
+        # Said already, and more plainly.
         return
     for names in tied(protocol, knots):
         way = ", ".join(sorted(names, key=protocol.order))

@@ -19,6 +19,8 @@ from porch.dialects.phases.signals import ways_of
 from porch.dialects.phases.targets import Atlas
 from porch.errors import Finding
 from porch.model.protocol import Protocol, Target
+from porch.model.rounds import untied
+from porch.model.validate import knots
 
 
 def compile_definition(
@@ -56,7 +58,8 @@ def _protocol(definition: Definition, atlas: Atlas, draft: Draft) -> Protocol:
         definition.subject,
         limits=definition.limits,
     )
-    return with_inputs(drawn_protocol(draft, blank), draft)
+    # Phases that lead back over others could restore each other's retries for ever.
+    return untied(with_inputs(drawn_protocol(draft, blank), draft), knots)
 
 
 def _atlas(definition: Definition, findings: Findings) -> Atlas:
