@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check format format-check lint types layers docs requirements \
+.PHONY: help setup agents demo test check format format-check lint types layers docs requirements \
 	errors wheel bench torture sabotage clean
 
 help: ## this list
@@ -28,12 +28,15 @@ $(STAMP): pyproject.toml uv.lock
 		$(BIN)/uv sync --locked --active --inexact --quiet
 	@touch $@
 
+agents: setup ## the real claude, codex and gemini at their pinned versions, in a cache directory
+	@$(BIN)/python tools/agents.py
+
 demo: setup ## a whole project in a throw-away repository, with the scripted agent
 	@if [ -t 0 ]; then $(BIN)/porch demo; else $(BIN)/porch demo --yes; fi
 
 # A stale measurement would be combined with the new one, hence the erase; one that is smaller
 # than a page was cut short with its process, as some tests want, hence the find.
-test: setup ## all tests, with coverage
+test: setup agents ## all tests, with coverage
 	@mkdir -p build
 	@$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2 --dist loadgroup --durations=10 $(PYTEST_ARGS)

@@ -100,14 +100,7 @@ def _states(state: State) -> int:
 
 
 def _instant() -> Any:
-    return SimpleNamespace(
-        FORKS=True,
-        prepare=_prepare,
-        feed=scripted.feed,
-        finish=scripted.finish,
-        from_transcript=scripted.from_transcript,
-        probe=scripted.probe,
-    )
+    return SimpleNamespace(**{**vars(scripted), "prepare": _prepare})
 
 
 def _prepare(turn: Turn) -> Prepared:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md from the table of commands, so that the page cannot lag behind.
+"""Writes docs/reference/cli.md from the tables of commands, so that the page cannot lag behind.
 
 python tools/cli_reference.py [--check]
 """
@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from porch.surfaces.cli import codev, porch
 from porch.surfaces.cli.command import Argument, Command
-from porch.surfaces.cli.porch import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = {"porch": porch.COMMANDS, "codev": codev.COMMANDS}
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 _HEAD = """\
@@ -37,13 +38,17 @@ a run its name may be left out where the usage says so.
 
 
 def page() -> str:
-    parts = [_HEAD, *("\n".join(_described(command)) for command in COMMANDS)]
-    return "\n".join(parts) + "\n"
+    described = (
+        "\n".join(_described(program, command))
+        for program, commands in PROGRAMS.items()
+        for command in commands
+    )
+    return "\n".join([_HEAD, *described]) + "\n"
 
 
-def _described(command: Command) -> Iterator[str]:
-    usage = " ".join(["porch", command.name, *(_usage(each) for each in command.arguments)])
-    yield f"## porch {command.name}\n"
+def _described(program: str, command: Command) -> Iterator[str]:
+    usage = " ".join([program, command.name, *(_usage(each) for each in command.arguments)])
+    yield f"## {program} {command.name}\n"
     yield f"    {usage}\n"
     yield f"{_sentence(command.help)}\n"
     if command.arguments:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from porch.adapters import settings
+from porch.adapters.setting_keys import KEYS
 from porch.errors import DefinitionError, Finding, OutsideError, Place
 
 
@@ -76,6 +77,12 @@ name = "scripted"
 trusted = true
 max_running = 2
 back_off = 0
+nonce = true
+[budget]
+max_usd = 1.5
+max_tokens = 1000
+max_turns = 7
+max_minutes = 30
 [panel]
 models = ["gemini"]
 [worktree]
@@ -203,7 +210,7 @@ def test_rows_show_key_value_and_origin(places: Places) -> None:
     assert ("timeouts.claude_timeout", "600", "default") in rows
     assert ("agent.trusted", "false", "default") in rows
     assert ("panel.models", "[]", "default") in rows
-    assert len(rows) == 1 + len(settings.KEYS)
+    assert len(rows) == 1 + len(KEYS)
 
 
 def test_ones_own_settings_lie_where_the_desktop_says(
@@ -224,3 +231,52 @@ def test_the_reference_page_names_every_key_with_its_default() -> None:
         section, _, name = key.partition(".")
         assert f"| `[{section}]` | `{name}` | `{value}` |" in text
     assert settings.PROJECT_FILE in text
+
+
+def test_agents_roles_and_phases_have_tables_of_their_own(places: Places) -> None:
+    found = places.load(
+        """
+[agents.opus]
+kind = "claude"
+model = "opus"
+usd_per_million = [3, 0.3, 15.0]
+[agents.mine]
+command = ["my-agent", "--prompt-file", "{prompt_file}"]
+env = ["MY_*"]
+[roles.builder]
+agent = "opus"
+timeout = 1200
+[phases.implement]
+permissions = ["write:src/**", "bash:make *"]
+max_usd = 5
+"""
+    )
+    assert found.agents["opus"] == {
+        "kind": "claude",
+        "model": "opus",
+        "usd_per_million": (3, 0.3, 15.0),
+    }
+    assert found.agents["mine"]["command"] == ("my-agent", "--prompt-file", "{prompt_file}")
+    assert found.roles == {"builder": {"agent": "opus", "timeout": 1200}}
+    assert found.phases["implement"]["max_usd"] == 5
+    assert found.origin("agents.opus.model") == "codev/config.toml:4"
+    assert ("phases.implement.max_usd", "5", "codev/config.toml:14") in found.rows()
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ('[agents.x]\nkind = "copilot"', "'kind' must be one of claude, codex"),
+        ("[agents.x]\nmodle = 'm'", "did you mean 'model'?"),
+        ("[agents]\nx = 3", "'x' must be a table [agents.NAME]"),
+        ('[agents."a b"]\nmodel = "m"', "'a b' must be a table"),
+        ("[agents.x]\nusd_per_million = [1, 2]", "three prices"),
+        ('[phases.p]\npermissions = ["write:../x"]', "'permissions' must be a list of write:"),
+        ("[roles.r]\nmax_usd = 3", "'max_usd' is not a key of [roles.r]"),
+        ("[budget]\nmax_usd = 0", "a number above 0"),
+    ],
+)
+def test_what_is_wrong_in_such_a_table_is_said(places: Places, text: str, said: str) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        places.load(f"{text}\n")
+    assert said in str(raised.value)

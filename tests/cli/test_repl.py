@@ -117,7 +117,7 @@ def test_the_view_shows_the_plan_phase_and_the_last_words_of_the_agent(
 
 def test_what_an_agent_prints_never_reaches_the_terminal_raw(desk: "Desk", open_: "Open") -> None:
     nasty = "\x1b]0;owned\x07\x1b[5mblink\x9b2J\u202e"
-    agent = {"say": nasty, "run": ["printf", nasty], "signal": "BLOCKED", "reason": nasty}
+    agent = {"say": nasty, "run": ["printf", nasty], "signal": "BLOCKED", "reason": "why\u202e"}
     terminal = open_(*begin(desk, PUBLISH, agents={"publish": [agent]}))
     terminal.until("answer TEXT")
     terminal.type("\x03")

@@ -44,12 +44,12 @@ def test_status_of_one_run_for_people(asked: "Desk") -> None:
 
 
 def test_status_of_one_run_for_programs(asked: "Desk") -> None:
-    """The keys of the file, and three more; the same from the picture and from the journal."""
+    """The keys of the file, and some more; the same from the picture and from the journal."""
     quick = asked.porch("status", "1", "--json").json
     (asked.run_dir() / "picture.json").unlink()
     slow = asked.porch("status", "1", "--json").json
     assert quick == slow
-    extra = ["positions", "decisions", "journal", "definition_changed"]
+    extra = ["positions", "decisions", "journal", "cost", "definition_changed"]
     assert list(quick) == [*STATUS_KEYS, *extra]
     assert {key: quick[key] for key in STATUS_KEYS} == asked.status()
     assert quick["positions"][0]["position"] == "write:gate#1"

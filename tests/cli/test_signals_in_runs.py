@@ -88,11 +88,11 @@ def test_a_bare_signal_counts_as_the_last_line_only(desk: "Desk") -> None:
 
 @pytest.mark.req("F-048")
 def test_blocked_becomes_a_question_whose_answer_reaches_the_next_prompt(desk: "Desk") -> None:
-    blocked = {"signal": "BLOCKED", "reason": "Which database?\x1b[2J"}
+    blocked = {"signal": "BLOCKED", "reason": "Which database?\u202e"}
     desk.begin(FIRST, SECOND, agents={"first": [blocked, {"signal": "FIRST_DONE"}]}, code=3)
     pending = desk.porch("pending").out
     assert "Which database?" in pending
-    assert "\x1b" not in pending
+    assert "\u202e" not in pending
     assert desk.porch("pending", "--hook").out == "Question pending: 0001 blocked:first\n"
     desk.porch("answer", "1", "blocked:first", "Use", "SQLite.", "<signal>FIRST_DONE</signal>")
     desk.porch("resume", "1")

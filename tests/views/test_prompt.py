@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from porch.errors import DefinitionError, Finding, Place
 from porch.machine.effects import Shown
 from porch.machine.facts import Item
+from porch.machine.signals import Signal, read_signals
 from porch.model.protocol import Exit
 from porch.views import prompt
 
@@ -299,3 +300,26 @@ def test_a_fault_in_a_review_template_names_its_file() -> None:
 
 def test_the_variables_of_a_review_are_documented() -> None:
     assert {"model", "phase", "review_type", "round", "project_dir"} <= set(prompt.REVIEW_VARIABLES)
+
+
+def test_with_a_nonce_every_signal_is_told_with_it_and_why() -> None:
+    exits = (DRAFTED, Exit("redo", needs_reason=True))
+    for text in (composed(exits=exits, nonce="k7f3"), composed(reminder=True, nonce="k7f3")):
+        assert "- `<signal nonce=k7f3>SPEC_DRAFTED</signal>`: the draft is written\n" in text
+        assert "- `<signal nonce=k7f3>BLOCKED: your reason</signal>`" in text
+        assert "a signal without it, or with another one, does not count" in text
+        assert "<signal>" not in text
+    assert "- `<signal nonce=k7f3>redo: your reason</signal>`\n" in composed(
+        exits=exits, nonce="k7f3"
+    )
+
+
+def test_without_a_nonce_nothing_is_said_of_one() -> None:
+    assert "nonce" not in composed() + composed(reminder=True)
+
+
+def test_a_signal_copied_from_the_prompt_counts_with_the_nonce_and_only_with_it() -> None:
+    form = "<signal nonce=k7f3>SPEC_DRAFTED</signal>"
+    assert f"`{form}`" in composed(nonce="k7f3")
+    assert read_signals(form, "k7f3").signals == (Signal("SPEC_DRAFTED"),)
+    assert read_signals(form, "other").signals == ()

@@ -147,3 +147,14 @@ def _whole_start(data: bytes) -> bytes:
     """Without the torn character that a cut may leave at the start."""
     torn = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
     return data[torn:]
+
+
+def tail(path: str, size: int) -> str:
+    """The last so many bytes of a file as text; nothing if there is no file."""
+    try:
+        with open(path, "rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(0, end - size))
+            return _whole_start(file.read()).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,19 +1,18 @@
 """What a person sets once: the project's file over their own, checked like a protocol."""
 
 import json
-import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from porch.adapters.setting_keys import KEYS, NAME, SECTIONS, TABLES, TEXT, VOUCH, Key
 from porch.errors import DefinitionError, Finding, OutsideError, Place, Severity, errors_in
 
 PROJECT_FILE = "codev/config.toml"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 USER_FILE = "config.toml"
 DEFAULT = "default"
 
@@ -34,6 +33,14 @@ class Settings:
     max_running: int = 4
     back_off: float = 1.0
     models: tuple[str, ...] = ()
+    nonce: bool = False
+    max_usd: float = 0
+    max_tokens: float = 0
+    max_turns: float = 0
+    max_minutes: float = 0
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    phases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
@@ -48,75 +55,13 @@ class Settings:
         """Key, value and where it comes from, for people."""
         named = [(f"commands.{name}", text) for name, text in self.commands.items()]
         known = [(key, getattr(self, each.attribute)) for key, each in KEYS.items()]
+        named += [
+            (f"{section}.{name}.{key}", value)
+            for section in TABLES
+            for name, table in getattr(self, section).items()
+            for key, value in table.items()
+        ]
         return [(key, _shown(value), self.origin(key)) for key, value in (*named, *known)]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a value must be, in words and as a test."""
-
-    words: str
-    fits: Callable[[Any], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key: the attribute it sets, what it must be, and what there is to say about it."""
-
-    attribute: str
-    kind: Kind
-    note: str = ""
-    only_user: bool = False
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _are_names(values: list[str]) -> bool:
-    """Reviewers name effects and files; two of one name would answer for each other."""
-    return len(set(values)) == len(values) and all(_NAME.fullmatch(value) for value in values)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-TEXT = Kind("a text that is not empty", _is_text)
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-COUNT = Kind(
-    "a whole number of at least 1",
-    lambda value: _is_number(value) and isinstance(value, int) and value >= 1,
-)
-SECONDS = Kind("a number of seconds above 0", lambda value: _is_number(value) and value > 0)
-SECONDS_OR_OFF = Kind(
-    "a number of seconds, or 0 for none", lambda value: _is_number(value) and value >= 0
-)
-TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
-NAMES = Kind(
-    "a list of different names out of letters, digits, '.', '_' and '-'",
-    lambda value: TEXTS.fits(value) and _are_names(value),
-)
-
-_LATER = "it is kept for the worktrees that `af` makes; `porch run` alone makes none"
-_VOUCH = "it counts only in your own settings: a project cannot vouch for itself"
-KEYS: Mapping[str, Key] = {
-    "timeouts.claude_timeout": Key("claude_timeout", SECONDS),
-    "timeouts.consultation_timeout": Key("consultation_timeout", SECONDS),
-    "timeouts.gate_poll_interval": Key("gate_poll_interval", SECONDS),
-    "timeouts.max_gate_wait": Key("max_gate_wait", SECONDS),
-    "timeouts.idle": Key("idle", SECONDS_OR_OFF),
-    "timeouts.check": Key("check", SECONDS),
-    "agent.name": Key("agent", TEXT),
-    "agent.trusted": Key("trusted", FLAG, only_user=True),
-    "agent.max_running": Key("max_running", COUNT),
-    "agent.back_off": Key("back_off", SECONDS_OR_OFF),
-    "panel.models": Key("models", NAMES),
-    "worktree.setup": Key("setup", TEXTS, _LATER),
-    "worktree.copy": Key("copy", TEXTS, _LATER),
-    "worktree.link": Key("link", TEXTS, _LATER),
-}
-SECTIONS = ("commands", *dict.fromkeys(key.partition(".")[0] for key in KEYS))
 
 
 def user_directory(environ: Mapping[str, str]) -> str:
@@ -150,8 +95,21 @@ def _settings(
 ) -> Settings:
     front = "commands."
     commands = {key[len(front) :]: text for key, text in values.items() if key.startswith(front)}
-    set_ = {KEYS[key].attribute: _frozen(values[key]) for key in values if key in KEYS}
+    set_: dict[str, Any] = {
+        KEYS[key].attribute: _frozen(values[key]) for key in values if key in KEYS
+    }
+    set_ |= {section: _tables(values, section) for section in TABLES}
     return Settings(commands=commands, origins=origins, notes=notes, **set_)
+
+
+def _tables(values: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in values.items():
+        front, _, rest = key.partition(".")
+        name, _, field_ = rest.rpartition(".")
+        if front == section:
+            found.setdefault(name, {})[field_] = _frozen(value)
+    return found
 
 
 def _frozen(value: Any) -> Any:
@@ -220,9 +178,29 @@ class _File:
                 self._unknown(section, section, SECTIONS, "the settings")
             elif not isinstance(table, dict):
                 self._wrong(section, section, "a table", table)
+            elif section in TABLES:
+                yield from self._table(section, table)
             else:
                 for name, value in table.items():
                     yield from self._value(section, name, value)
+
+    def _table(self, section: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, table in tables.items():
+            if not isinstance(table, dict) or not NAME.fullmatch(name):
+                self._wrong(f"{section}.{name}", name, f"a table [{section}.NAME]", table)
+                continue
+            for key, value in table.items():
+                known = TABLES[section].get(key)
+                full = f"{section}.{name}.{key}"
+                if known is None:
+                    self._unknown(full, key, list(TABLES[section]), f"[{section}.{name}]")
+                elif not known.kind.fits(value):
+                    self._wrong(full, key, known.kind.words, value)
+                elif full == "roles.reviewer.agent":
+                    said = f"'{full}': a panel names its reviewers; see [panel] models"
+                    self._report("no-meaning", said, self.place(full), "", "warning")
+                else:
+                    yield full, value
 
     def _value(self, section: str, name: str, value: Any) -> Iterator[tuple[str, Any]]:
         key = f"{section}.{name}"
@@ -233,7 +211,7 @@ class _File:
         elif not known.kind.fits(value):
             self._wrong(key, name, known.kind.words, value)
         elif known.only_user and self.is_project:
-            self._report("no-meaning", f"'{key}': {_VOUCH}", self.place(key), "", "warning")
+            self._report("no-meaning", f"'{key}': {VOUCH}", self.place(key), "", "warning")
         else:
             if known.note:
                 self._report("no-meaning", f"'{key}': {known.note}", self.place(key), "", "note")

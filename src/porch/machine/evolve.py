@@ -11,6 +11,7 @@ from porch.machine.facts import WishRefused, WishTaken
 from porch.machine.records import Record
 from porch.machine.state import (
     HOLD,
+    Cost,
     Decision,
     Gate,
     InHand,
@@ -22,6 +23,8 @@ from porch.machine.state import (
 )
 
 LOG_KEPT = 50
+# Kinds of effects that are paid for.
+PAID = ("agent", "review")
 
 
 class _Draft:
@@ -74,6 +77,7 @@ class _Draft:
             self.outcome,
             own("instances", base.instances),
             own("held", base.held),
+            own("costs", base.costs),
         )
 
 
@@ -230,9 +234,17 @@ def _settled(draft: _Draft, move: m.Settled) -> None:
     draft.tokens += move.tokens
     if hand is None or hand.position not in draft.look("positions"):
         return
+    if hand.kind in PAID:
+        _count(draft, draft.look("positions")[hand.position].state, move)
     tries, key = draft.own("tries"), f"{hand.kind}/{hand.name}"
     ended = tries.get(hand.position, {})
     tries[hand.position] = {**ended, key: ended.get(key, 0) + 1}
+
+
+def _count(draft: _Draft, state: str, move: m.Settled) -> None:
+    costs = draft.own("costs")
+    more = Cost(1, move.usd, move.tokens, move.seconds)
+    costs[state] = costs.get(state, Cost()).plus(more)
 
 
 def _asked(draft: _Draft, move: m.Asked) -> None:

@@ -73,6 +73,7 @@ class ExitAccepted:
     tree: str = ""
     evidence: tuple[Payload, ...] = ()
     envelope: Payload = field(default_factory=dict)
+    seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class TurnEndedSilent:
     session: str = ""
     usd: float = 0
     tokens: int = 0
+    seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class EffectFailed:
     usd: float = 0
     tokens: int = 0
     hopeless: bool = False  # trying again by itself cannot help
+    seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class EffectStopped:
     usd: float = 0
     tokens: int = 0
     session: str = ""
+    seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,16 @@ class GitEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetReached:
+    """Work that would begin now would go beyond what a person allowed; so a person is asked."""
+
+    position: str
+    budget: str
+    spent: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What somebody outside asks of a run; it names what it is for, so order means nothing."""
 
@@ -282,4 +296,5 @@ Fact = (
     | WishRefused
     | JournalRepaired
     | StatusEdited
+    | BudgetReached
 )

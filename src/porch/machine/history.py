@@ -55,6 +55,8 @@ def _describe(record: Record) -> tuple[str, dict[str, Any]] | None:
             return _of_loss(fact)
         case f.DecisionAsked(effect=effect):
             return "asked", {"decision": effect_parts(effect)[0]}
+        case f.BudgetReached(budget=budget, spent=spent, limit=limit):
+            return "budget_reached", {"budget": budget, "spent": spent, "limit": limit}
         case f.WishTaken() | f.WishRefused():
             return _of_wish(fact)
         case f.RunnerStarted() | f.RunAdopted() | f.JournalRepaired() | f.StatusEdited():

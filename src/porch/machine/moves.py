@@ -101,6 +101,7 @@ class Settled:
     effect: str
     usd: float = 0
     tokens: int = 0
+    seconds: float = 0  # of agents and reviewers only
 
 
 @dataclass(frozen=True, slots=True)

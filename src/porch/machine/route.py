@@ -9,8 +9,9 @@ from porch.machine import wishes
 from porch.machine.answers import answered
 from porch.machine.automatic import followed
 from porch.machine.evidence import checked, judged, review_of
+from porch.machine.evolve import PAID
 from porch.machine.leave import Leaving, enter, entered, from_nowhere, leave, still_finished
-from porch.machine.retries import failed, interrupted
+from porch.machine.retries import failed, interrupted, over_budget
 from porch.machine.state import InHand, Standing, State
 from porch.model.protocol import SILENT, Human, Protocol, Target
 
@@ -28,6 +29,8 @@ def _routed(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...
             return tuple(_adopt(protocol, state, fact))
         case f.WishTaken(wish=wish):
             return wishes.granted(protocol, state, wish)
+        case f.BudgetReached():
+            return over_budget(protocol, state, fact)
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:
@@ -100,7 +103,7 @@ def _ended(protocol: Protocol, state: State, fact: f.EffectFact) -> tuple[m.Move
     hand = state.in_hand.get(fact.effect)
     if hand is None:
         return ()
-    settled = m.Settled(fact.effect, getattr(fact, "usd", 0), getattr(fact, "tokens", 0))
+    settled = _settled(hand, fact)
     standing = state.positions.get(hand.position)
     if standing is None:
         return (settled,)
@@ -109,6 +112,13 @@ def _ended(protocol: Protocol, state: State, fact: f.EffectFact) -> tuple[m.Move
         wrong = f"it was answered by {type(fact).__name__}"
         fact = f.EffectFailed(fact.effect, wrong)
     return (settled, *_moved(protocol, state, standing, hand, fact))
+
+
+def _settled(hand: InHand, fact: f.EffectFact) -> m.Settled:
+    usd, tokens = getattr(fact, "usd", 0), getattr(fact, "tokens", 0)
+    # Only what agents take is kept by state; checks tell their time in their own evidence.
+    seconds = getattr(fact, "seconds", 0) if hand.kind in PAID else 0
+    return m.Settled(fact.effect, usd, tokens, seconds)
 
 
 def _moved(

@@ -4,23 +4,36 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from porch.model.markdown import MASK, Line, lines_of, masked
+from porch.machine.spoken import HAS_INVISIBLE, INVISIBLE, Spoken, spoken
+
+# What a prompt writes where an agent shall say why; repeated, it is no reason.
+PLACEHOLDER = "your reason"
 
 _MOST_REPORTED = 20
 _EXCERPT = 60
+_NEARBY = 120
+_STRAY = "a signal without this turn's nonce was ignored"
 
 # Invisible characters are matched inside the tag's word so that such a tag is seen, and refused.
-_INVISIBLE = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-_WORD = f"[{_INVISIBLE}]*".join("signal")
+# The letters are spelled out: ignoring case would take a long s or a dotless i for them.
+_WORD = f"[{INVISIBLE}]*".join(f"[{letter}{letter.upper()}]" for letter in "signal")
 _TAG = re.compile(
-    f"<[{_INVISIBLE}]*(?P<end>/?)[{_INVISIBLE}]*{_WORD}(?![\\w-])(?P<inside>[^<>]*)(?P<closed>>?)",
+    rf"(?<!\\)<[{INVISIBLE}]*(?P<end>/?)[{INVISIBLE}]*{_WORD}(?![\w-])"
+    r"(?P<inside>[^<>]*)(?P<closed>>?)"
+)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_VALUE = r"[A-Za-z0-9_-]+"
+_ATTRIBUTE = re.compile(rf"""\s+(type|nonce)\s*=\s*(?:"({_VALUE})"|'({_VALUE})'|({_VALUE}))""")
+_BODY = re.compile(rf"\s*({_NAME.pattern})\s*(?::(.*))?", re.DOTALL)
+_BARE = re.compile(r"\s*([A-Z][A-Z0-9_]{2,})[ \t]*(?::(.*))?")
+# In the middle of such a sentence a tag is talked about; with a colon behind it, it is explained.
+_HEDGED = re.compile(
+    r"\b(?:not|never|cannot|until|unless|if|once|when|would|instead|before|later|yet)\b"
+    r"|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_HAS_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
-_NAME = r"[A-Za-z][A-Za-z0-9_-]*"
-_TYPE = re.compile(rf"""\s+type\s*=\s*(?:"({_NAME})"|'({_NAME})'|({_NAME}))\s*""")
-_BODY = re.compile(rf"\s*({_NAME})\s*(?::(.*))?", re.DOTALL)
-_BARE = re.compile(r"\s*([A-Z][A-Z0-9_]{2,})[ \t]*(?::(.*))?")
+_SENTENCE_END = re.compile(r"[.!?;:]\s|\n")
+_EXPLAINED = re.compile(r"[ \t*_]*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,7 @@ class Signal:
 class Reading:
     signals: tuple[Signal, ...]
     malformed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +81,34 @@ class _Element:
     def is_closed(self) -> bool:
         return self.end >= 0
 
-
-def read_signals(message: str) -> Reading:
-    lines = lines_of(message)
-    shown = "\n".join(line.text for line in lines)
-    spoken = "\n".join(_spoken(line) for line in lines)
-    elements, malformed = _elements(spoken)
-    signals: list[Signal] = []
-    for element in elements:
-        signal = _signal(element, spoken, shown)
-        if signal is None:
-            malformed.append((element.start, _fault(element)))
-        else:
-            signals.append(signal)
-    bare = _bare_signal(lines)
-    return Reading((*signals, *([bare] if bare else [])), _reported(malformed, shown))
+    @property
+    def is_nested(self) -> bool:
+        return self.has_children or (self.parent is not None and self.parent.is_closed)
 
 
-def _spoken(line: Line) -> str:
-    return masked(line.text) if line.kind in ("text", "blank") else MASK * len(line.text)
+def read_signals(final: str, nonce: str = "") -> Reading:
+    """With a nonce only tags that carry it count, and no bare name does."""
+    words = spoken(final)
+    elements, faults = _elements(words.said)
+    read = [(element.start, _read(element, words, nonce)) for element in elements]
+    signals = [each for _, each in read if isinstance(each, Signal)]
+    faults += [(at, each) for at, each in read if isinstance(each, str) and each != _STRAY]
+    is_stray = any(each == _STRAY for _, each in read)
+    bare = _bare_signal(words)
+    if bare and nonce:
+        is_stray = True
+    elif bare:
+        signals.append(bare)
+    notes = (_STRAY,) if is_stray else ()
+    return Reading(tuple(signals), _reported(faults, words.shown), notes)
 
 
-def _elements(spoken: str) -> tuple[list[_Element], list[tuple[int, str]]]:
+def _elements(said: str) -> tuple[list[_Element], list[tuple[int, str]]]:
     """All opened tags in order, and the faults of those that opened nothing."""
     found: list[_Element] = []
     still_open: list[_Element] = []
     faults: list[tuple[int, str]] = []
-    for tag in _TAG.finditer(spoken):
+    for tag in _TAG.finditer(said):
         fault = _fault_of_tag(tag, bool(still_open))
         if fault:
             faults.append((tag.start(), fault))
@@ -112,45 +127,72 @@ def _elements(spoken: str) -> tuple[list[_Element], list[tuple[int, str]]]:
 def _fault_of_tag(tag: re.Match[str], is_inside: bool) -> str:
     if not tag["closed"]:
         return "cut off"
-    if _HAS_INVISIBLE.search(tag[0]):
+    if HAS_INVISIBLE.search(tag[0]):
         return "invisible characters"
     if tag["end"] and not is_inside:
         return "closed but never opened"
     return ""
 
 
-def _signal(element: _Element, spoken: str, shown: str) -> Signal | None:
-    is_nested = element.parent is not None and element.parent.is_closed
-    if not element.is_closed or element.has_children or is_nested:
-        return None
-    if element.attributes.strip():
-        typed = _TYPE.fullmatch(element.attributes)
-        reason = shown[element.body : element.until]
-        return Signal(typed[1] or typed[2] or typed[3], _one_line(reason)) if typed else None
-    body = _BODY.fullmatch(spoken, element.body, element.until)
-    if body is None:
-        return None
-    reason = shown[body.start(2) : body.end(2)] if body[2] is not None else ""
-    return Signal(body[1], _one_line(reason))
-
-
-def _fault(element: _Element) -> str:
+def _read(element: _Element, words: Spoken, nonce: str) -> Signal | str:
+    """The signal of a tag, or why it is none."""
+    attributes = _attributes(element.attributes)
     if not element.is_closed:
         return "never closed"
-    if element.has_children or (element.parent is not None and element.parent.is_closed):
+    if element.is_nested:
         return "one inside another"
-    return "no name, or more than a name and a reason"
+    if attributes is not None and attributes.get("nonce", "") != nonce:
+        return _STRAY if nonce else "a nonce that nobody gave"
+    if _is_mentioned(element, words.said):
+        return "mentioned, not given"
+    signal = _signal(element, attributes, words) if attributes is not None else None
+    return signal or "no name, or more than a name and a reason"
 
 
-def _bare_signal(lines: Sequence[Line]) -> Signal | None:
-    last = next((line for line in reversed(lines) if line.kind != "blank"), None)
+def _attributes(text: str) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    at = 0
+    while match := _ATTRIBUTE.match(text, at):
+        if match[1] in found:
+            return None
+        found[match[1]] = match[2] or match[3] or match[4]
+        at = match.end()
+    return None if text[at:].strip() else found
+
+
+def _is_mentioned(element: _Element, said: str) -> bool:
+    before = said[max(0, element.start - _NEARBY) : element.start]
+    after = said[element.end : element.end + _NEARBY]
+    if _EXPLAINED.match(after):
+        return True
+    if not _HEDGED.search(f"{before} {after}"):
+        return False
+    sentence = f"{_SENTENCE_END.split(before)[-1]} {_SENTENCE_END.split(after)[0]}"
+    return bool(_HEDGED.search(sentence))
+
+
+def _signal(element: _Element, attributes: Mapping[str, str], words: Spoken) -> Signal | None:
+    if "type" in attributes:
+        reason = words.shown[element.body : element.until]
+        name = attributes["type"]
+        return Signal(name, _reason(reason)) if _NAME.fullmatch(name) else None
+    body = _BODY.fullmatch(words.said, element.body, element.until)
+    if body is None:
+        return None
+    reason = words.shown[body.start(2) : body.end(2)] if body[2] is not None else ""
+    return Signal(body[1], _reason(reason))
+
+
+def _bare_signal(words: Spoken) -> Signal | None:
+    last = next((line for line in reversed(words.lines) if line.kind != "blank"), None)
     if last is None or last.kind != "text":
         return None
-    bare = _BARE.fullmatch(masked(last.text).rstrip())
+    start = sum(len(line.text) + 1 for line in words.lines[: last.number - 1])
+    bare = _BARE.fullmatch(words.said[start : start + len(last.text)].rstrip())
     if bare is None:
         return None
     reason = last.text[bare.start(2) : bare.end(2)] if bare[2] is not None else ""
-    return Signal(bare[1], _one_line(reason))
+    return Signal(bare[1], _reason(reason))
 
 
 def _reported(faults: Sequence[tuple[int, str]], shown: str) -> tuple[str, ...]:
@@ -160,13 +202,18 @@ def _reported(faults: Sequence[tuple[int, str]], shown: str) -> tuple[str, ...]:
     return tuple([*texts, f"and {more} more"] if more else texts)
 
 
+def _reason(text: str) -> str:
+    reason = _one_line(text)
+    return "" if reason.casefold() == PLACEHOLDER else reason
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
 def choose(reading: Reading, legal: Mapping[str, LegalSignal]) -> Choice:
     """The last legal signal; one that lacks the reason it needs is not legal."""
-    notes = [f"malformed signal tag ({fault})" for fault in reading.malformed]
+    notes = [*reading.notes, *(f"malformed signal tag ({fault})" for fault in reading.malformed)]
     chosen: tuple[str, Signal] | None = None
     for signal in reading.signals:
         name = _known_name(signal.name, legal)

@@ -78,6 +78,24 @@ class InHand:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What agents and reviewers have used in one state of the protocol."""
+
+    turns: int = 0
+    usd: float = 0
+    tokens: int = 0
+    seconds: float = 0
+
+    def plus(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.turns + other.turns,
+            self.usd + other.usd,
+            self.tokens + other.tokens,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Items:
     """The finite list of a loop and how much of it is done."""
 
@@ -161,6 +179,7 @@ class State:
     outcome: str = ""
     instances: Mapping[str, Instance] = field(default_factory=dict)  # of a tree, the root is ""
     held: Mapping[str, str] = field(default_factory=dict)  # resource -> position
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # by the names of states
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

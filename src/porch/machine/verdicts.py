@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from porch.machine.spoken import HAS_INVISIBLE, spoken
 from porch.model.markdown import Line, bullet_of, heading_of, lines_of
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
@@ -13,7 +14,8 @@ _LONGEST_SUMMARY = 300
 
 _LABEL = re.compile(
     r"(?:(?:final|overall|my)\s+)?(verdict|summary)\s*(?:[:=\u2013\u2014-]\s*(.*))?",
-    re.IGNORECASE,
+    # ASCII: ignoring case would take a dotless i for an i.
+    re.IGNORECASE | re.ASCII,
 )
 _ISSUES = re.compile(
     r"(?:(?:(?:key|main|blocking|critical|remaining|open)[ _])?"
@@ -30,21 +32,61 @@ _VERDICTS: dict[str, Verdict] = {
     "COMMENT": "ABSTAIN",
 }
 # What people put around a yes; anything else near it makes it doubtful.
-_DECORATION = " \t.!`\u2705\u2714\u2611\U0001f44d\U0001f7e2\ufe0f"
+_YES_SIGNS = " \t`\u2705\u2714\u2611\U0001f44d\U0001f7e2\ufe0f"
+_DECORATION = re.compile(rf"[{_YES_SIGNS}]*([A-Za-z]+)[.!]?[{_YES_SIGNS}]*[.!]?")
 _REFUSAL = re.compile(
     r"[\s`\u274c\u26d4\U0001f534\U0001f6ab\ufe0f]*"
     r"(?:requests?[\s_-]changes?|changes[\s_-]requested|reject(?:ed)?)\b(.*)",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(r"[\s`]*(?:[|/?]|or\b)|.*\bAPPROVE")
+_TAKEN_BACK = re.compile(
+    r"[\s`]*(?:[|/?]|or\b)|.*\bAPPROVE"
+    r"|\s+(?:(?:is|are|was|were|seems?)\s+)?(?:not|no longer|un\w+|would|withdrawn)\b"
+)
+# A refusal beside the verdict line, whatever its label is called.
+_REFUSED_ELSEWHERE = re.compile(
+    r"(?:[^:]{1,40}:)?[\s`\u274c\u26d4\U0001f534\U0001f6ab\ufe0f]*"
+    r"(?:REQUESTS?[\s_-]CHANGES?|CHANGES[\s_-]REQUESTED|(?:NOT|DIS) ?APPROVED?|REJECT(?:ED)?)"
+    r"[\s`.!]*"
+)
+_RETRACTED = re.compile(
+    r"\btake (?:it|that|this) back\b|\b(?:retract|withdraw)(?:ing)? (?:my|the|this) "
+    r"(?:approval|verdict)\b",
+    re.IGNORECASE,
+)
 _NAMES_APPROVAL = re.compile(r"\bapprove", re.IGNORECASE)
 _NAMES_REFUSAL = re.compile(r"request.?changes|\breject", re.IGNORECASE)
 _OFFERS = re.compile(r"[|/,]|\bor\b", re.IGNORECASE)
+_STRONG_CONDITION = (
+    r"provided|providing|assuming|subject to|pending|contingent|conditional|conditionally"
+    r"|on condition|as long as|only (?:if|after|once|when|with)"
+)
 _CONDITION = re.compile(
-    r"(?:with|if|once|when|provided|providing|but|after|assuming|subject|pending|unless|except|only"
-    r"|contingent|conditional|as long|however|though|although)\b",
+    r"\W*(?:with|if|once|when|but|after|subject|unless|except|only|as long|however|though"
+    rf"|although|and only|or|edit|correction|{_STRONG_CONDITION})\b"
+    r"|\W*not(?: yet| really|\W*$)|\W*conditions?\s*:(?!\s*none\b)",
     re.IGNORECASE,
 )
+# Behind an empty line a new sentence may begin with `If`; what goes on in small letters, may not.
+_LATE_CONDITION = re.compile(
+    rf"\W*(?:(?:with|if|once|when|but|after|unless|except)\b|(?i:{_STRONG_CONDITION})\b)"
+    r"|\W*(?i:conditions?)\s*:(?!\s*(?i:none)\b)"
+)
+# Such a line before a verdict says that it is somebody else's, or nobody's.
+_FOREIGN = re.compile(
+    r"\b(?:examples?|templates?|previous(?:ly)?|earlier|prior|last (?:round|time|review)|would"
+    r"|could|if|unless|until|author|someone)\b|e\.g\."
+    r"|(?:\b(?:not|never|cannot)|n['\u2019]t)\s+(?:\w+\s+){0,2}"
+    r"(?:write|say|give|mean|approve|verdict|reply|answer|use)\b"
+    r"|^(?!.*\bmy\b).*\b(?:format|form|instructions?|asked|told|once|when)\b",
+    re.IGNORECASE,
+)
+_FOREIGN_SECTION = re.compile(
+    r"\b(?:examples?|templates?|(?:reply|output|response) format|instructions?|how to reply"
+    r"|(?:previous|earlier|prior|last) (?:round|review|verdict|reply))\b",
+    re.IGNORECASE,
+)
+_UNCHECKED = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ ?\]")
 _ERROR = re.compile(
     r"\b[45][0-9]{2}\b|error\b|rate.limit|quota|unauthori[sz]ed|timed? ?out|overloaded"
     r"|too many requests|connection",
@@ -79,8 +121,10 @@ def read_verdict(reply: str) -> Review:
     if not reply.strip():
         return Review("ABSTAIN", why="the reply is empty")
     lines = lines_of(reply)
-    verdict, why = _decided(_claims(lines), reply)
     summary = _summary(lines)
+    verdict, why = _decided(_claims(lines, spoken(reply).lines), reply)
+    if verdict == "APPROVE" and _is_refused_elsewhere(lines, summary):
+        verdict, why = "ABSTAIN", "conflicting verdicts: an approval, and a refusal beside it"
     return Review(verdict, summary, _findings(lines, verdict, summary), why)
 
 
@@ -95,8 +139,16 @@ def _decided(claims: Sequence[_Claim], reply: str) -> tuple[Verdict, str]:
     return meant[0].verdict, meant[0].why
 
 
-def _claims(lines: Sequence[Line]) -> list[_Claim]:
+def _is_refused_elsewhere(lines: Sequence[Line], summary: str) -> bool:
+    told = [summary, *(_plain(line) for line in lines if line.kind == "text")]
+    seen = [HAS_INVISIBLE.sub("", text) for text in told]
+    return any(_REFUSED_ELSEWHERE.fullmatch(text) or _RETRACTED.search(text) for text in seen)
+
+
+def _claims(lines: Sequence[Line], strict: Sequence[Line]) -> list[_Claim]:
+    """What the verdict lines say; one that is only shown can spoil an approval, never be one."""
     claims = []
+    foreign = _foreign(strict)
     for index, line in enumerate(lines):
         label, value = _labelled(line)
         if label != "verdict":
@@ -105,9 +157,29 @@ def _claims(lines: Sequence[Line]) -> list[_Claim]:
         if at is None:
             claims.append(_Claim("ABSTAIN", "a verdict line without a verdict"))
         elif at == index or _labelled(lines[at])[0] != "verdict":
-            following = lines[at + 1] if at + 1 < len(lines) else None
-            claims.append(_claim(value or _plain(lines[at]), following))
+            claim = _claim(value or _plain(lines[at]), lines, at)
+            is_own = strict[index].kind == strict[at].kind == "text" and index not in foreign
+            claims.append(claim if is_own else _only_shown(claim))
     return claims
+
+
+def _only_shown(claim: _Claim) -> _Claim:
+    is_harmless = claim.verdict != "REQUEST_CHANGES"
+    return _Claim("ABSTAIN", claim.why or "a verdict that is shown, not given", is_harmless)
+
+
+def _foreign(lines: Sequence[Line]) -> set[int]:
+    """The lines that another line introduces as an example, a condition or an old review."""
+    found = set()
+    section = intro = ""
+    for index, line in enumerate(lines):
+        is_introduced = intro.endswith(":") and _FOREIGN.search(intro)
+        if is_introduced or _FOREIGN_SECTION.search(section):
+            found.add(index)
+        heading = heading_of(line)
+        section = heading[1] if heading else section
+        intro = intro if line.kind in ("blank", "fence", "code") else _plain(line)
+    return found
 
 
 def _next_spoken(lines: Sequence[Line], start: int) -> int | None:
@@ -117,20 +189,34 @@ def _next_spoken(lines: Sequence[Line], start: int) -> int | None:
     return None
 
 
-def _claim(value: str, following: Line | None) -> _Claim:
+def _claim(value: str, lines: Sequence[Line], at: int) -> _Claim:
     refusal = _REFUSAL.match(value)
     if _is_echo(value):
         return _Claim("ABSTAIN", "the instructions repeated, no choice made", is_echo=True)
     if refusal and not _TAKEN_BACK.match(refusal[1]):
         return _Claim("REQUEST_CHANGES")
-    verdict = _VERDICTS.get(value.strip(_DECORATION).upper())
-    if verdict == "APPROVE" and following and _CONDITION.match(_plain(following)):
+    decorated = _DECORATION.fullmatch(value)
+    verdict = _VERDICTS.get(decorated[1].upper()) if decorated else None
+    if verdict == "APPROVE" and (_UNCHECKED.match(lines[at].text) or _goes_on(lines, at)):
         verdict = None
     if verdict == "ABSTAIN":
         return _Claim(verdict, "the reviewer took no side")
     if verdict is None:
         return _Claim("ABSTAIN", f"not a clear verdict: '{value[:60]}'")
     return _Claim(verdict)
+
+
+def _goes_on(lines: Sequence[Line], at: int) -> bool:
+    """Whether what follows an approval limits it, or is one more choice of a list."""
+    rest = range(at + 1, len(lines))
+    after = next((n for n in rest if lines[n].text.strip("-*_= \t")), None)
+    if after is None:
+        return False
+    text = _plain(lines[after])
+    choice = _DECORATION.fullmatch(text)
+    is_choice = choice is not None and choice[1].upper() in _VERDICTS
+    limit = _CONDITION if after == at + 1 else _LATE_CONDITION
+    return bool(is_choice or _REFUSAL.match(text) or limit.match(text))
 
 
 def _is_echo(value: str) -> bool:
@@ -143,9 +229,11 @@ def _labelled(line: Line) -> tuple[str, str]:
     if line.kind != "text":
         return "", ""
     plain = _plain(line)
-    label = _LABEL.fullmatch(plain)
+    # A label is seen through invisible characters; its value keeps them, and is not clear then.
+    label = _LABEL.fullmatch(plain) or _LABEL.fullmatch(HAS_INVISIBLE.sub("", plain))
     if label:
-        return label[1].lower(), (label[2] or "").strip()
+        is_clean = label.string == plain
+        return label[1].lower(), (label[2] or "").strip() if is_clean else plain
     issues = _ISSUES.fullmatch(plain)
     return ("issues", (issues[1] or "").strip()) if issues else ("", "")
 
@@ -154,7 +242,9 @@ def _plain(line: Line) -> str:
     """A line without its heading signs, list marker and emphasis."""
     heading, bullet = heading_of(line), bullet_of(line)
     text = heading[1] if heading else bullet.text if bullet else line.text
-    return text.replace("*", "").replace("__", "").strip()
+    # A star without its partner refers to a footnote.
+    without = text.replace("*", "") if text.count("*") % 2 == 0 else text
+    return without.replace("__", "").strip()
 
 
 def _summary(lines: Sequence[Line]) -> str:

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import porch
 from porch.adapters import lock, settings
@@ -12,13 +13,15 @@ from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine.effects import AGENT_SLOT
 from porch.machine.records import Record
-from porch.machine.state import State
+from porch.machine.state import InHand, State
+from porch.model.definition import Definition
 from porch.model.protocol import Check
 from porch.operations import scripted
 from porch.operations.asking import Driven, Wanted, Watch
+from porch.operations.employing import terms
 from porch.operations.session import Held, payload_directory, world_of
 from porch.operations.wishing import refuse_agents, who
-from porch.runtime import takeover
+from porch.runtime import limits, takeover
 from porch.runtime.book import Book
 from porch.runtime.driver import Driver, Manner, Rest
 from porch.runtime.handlers import performer
@@ -42,8 +45,9 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
         lambda: book.definition,
         watch.output,
         script,
+        wanted.agent,
     )
-    for note in (*map(str, known.notes), *_unset(known, book)):
+    for note in (*map(str, known.notes), *_unset(known, book), *terms(world, wanted)):
         watch.notice(note)
     take_over(found, world, watch)
     if book.state.paused:
@@ -52,8 +56,16 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
     hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
     queue = Queue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_poll_s(known, book))
+    on_record, on_idle = _watching(found, watch, answers)
     driver = Driver(
-        book, queue, performer(world), found.wishes, manner, *_watching(found, watch, answers)
+        book,
+        queue,
+        performer(world),
+        found.wishes,
+        manner,
+        on_record,
+        on_idle,
+        partial(_may_begin, known),
     )
     answers.open(book.state)
     try:
@@ -64,6 +76,16 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
     tidy(found, watch)
     _draw_last(found, watch)
     return Driven(found.name, rest, book.state)
+
+
+def _may_begin(
+    known: settings.Settings, definition: Definition, state: State, hand: InHand
+) -> f.BudgetReached | bool:
+    reached = limits.reached(known, definition.protocol, state, hand)
+    if reached is None:
+        return True
+    # Nobody is asked twice at a time: whoever says to go on says it for all who wait.
+    return False if limits.is_being_asked(state) else reached
 
 
 def _unset(known: settings.Settings, book: Book) -> list[str]:

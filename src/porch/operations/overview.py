@@ -74,6 +74,7 @@ def one(where: Where, word: str) -> Shown:
         "positions": picture["positions"],
         "decisions": picture["decisions"],
         "journal": True,
+        "cost": picture["cost"],
         "definition_changed": changed,
     }
     return Shown("\n".join(picture["text"]), data)

@@ -1,6 +1,5 @@
 """Starting runs and going on with them."""
 
-from porch.adapters import settings
 from porch.adapters.where import Where
 from porch.errors import UsageError
 from porch.operations import specs
@@ -8,9 +7,10 @@ from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.beginning import begun
 from porch.operations.defining import current
 from porch.operations.driving import drive, tidy
+from porch.operations.employing import demand_agents
 from porch.operations.matching import matching
 from porch.operations.names import Subject, subject
-from porch.operations.session import demand_agent, held
+from porch.operations.session import held
 from porch.runtime import takeover
 from porch.runtime.driver import Manner
 
@@ -32,7 +32,7 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
             fix="run it in a worktree: git worktree add ../work",
             code="bare-repository",
         )
-    _demand_agent(where, wanted, "")
+    demand_agents(where, wanted, protocol, "")
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.
         specs.demand(where, about, protocol, wanted)
@@ -57,17 +57,10 @@ def resume(where: Where, name: str, wanted: Wanted, manner: Manner, watch: Watch
             watch.notice(f"{name} is already {state.outcome}; nothing was changed")
             return Driven(name, "ended", state)
         takeover.refuse_elsewhere(found.raws, state, wanted.take_over)
-        _demand_agent(where, wanted, state.run.agent)
+        demand_agents(where, wanted, found.book.definition.protocol, state.run.agent)
         if wanted.inputs:
             watch.notice("a run keeps the inputs it began with; --input changes nothing here")
         return drive(found, wanted, manner, watch, resumed=True)
-
-
-def _demand_agent(where: Where, wanted: Wanted, agent: str) -> None:
-    """Before anything is begun: can the agent be driven at all, if this call drives one?"""
-    known = settings.load(where.root)
-    if "agent" not in wanted.hands_off:
-        demand_agent(wanted.agent or agent or known.agent)
 
 
 def _known_run(where: Where, about: Subject, wanted: Wanted) -> str:

@@ -1,20 +1,20 @@
 """A run held under its lock: journal open, state folded, definition pinned, ready to move."""
 
+import contextlib
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
-from porch.adapters import library, lock, payloads
-from porch.adapters.agents import AGENTS
-from porch.adapters.agents.base import Event, Probe, Summary, Turn
+from porch.adapters import atomic, library, lock, payloads
 from porch.adapters.journal import Journal
 from porch.adapters.settings import Settings
 from porch.adapters.where import Where
-from porch.errors import PorchError, StateError, UsageError
+from porch.errors import PorchError, StateError
 from porch.machine import facts as f
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
@@ -24,11 +24,9 @@ from porch.runtime.book import Book
 from porch.runtime.clock import Clock
 from porch.runtime.payloading import slim
 from porch.runtime.pictures import Pictures
+from porch.runtime.roster import Roster
 from porch.runtime.wishing import Wishes
 from porch.runtime.world import Progress, World
-
-if TYPE_CHECKING:
-    from porch.adapters.process import Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +148,7 @@ def world_of(
     definition: Callable[[], Definition],
     progress: Progress = lambda _effect, _text: None,
     script: str = "",
+    agent: str = "",
 ) -> World:
     """The world that handlers see."""
     run = state().run
@@ -159,7 +158,7 @@ def world_of(
         directory=where.run_dir(name),
         mark=mark_of(where, name),
         settings=settings,
-        agent=AGENTS.get(run.agent or settings.agent) or Missing(run.agent or settings.agent),
+        roster=Roster(settings, agent or run.agent),
         clock=Clock(),
         state=state,
         definition=definition,
@@ -167,40 +166,14 @@ def world_of(
         script=script,
         subject_text=payloads.get(store, run.subject).decode() if run.subject else "",
         in_git=bool(where.common_dir),
+        secret=_secret(where.run_dir(name)) if settings.nonce else "",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """The place of an agent that is not there; only a turn of it is a fault."""
-
-    name: str
-
-    def prepare(self, turn: Turn) -> NoReturn:
-        raise _unknown_agent(self.name)
-
-    def feed(self, line: str) -> tuple[Event, ...]:
-        return ()
-
-    def finish(self, summary: Summary, ended: "Ended") -> NoReturn:
-        raise _unknown_agent(self.name)
-
-    def from_transcript(self, path: str) -> None:
-        return None
-
-    def probe(self) -> Probe:
-        return Probe(installed=False)
-
-
-def demand_agent(name: str) -> None:
-    """Said before a run is begun, not after."""
-    if name not in AGENTS:
-        raise _unknown_agent(name)
-
-
-def _unknown_agent(name: str) -> UsageError:
-    return UsageError(
-        f"this release cannot drive the agent '{name}'",
-        fix=f"known agents: {', '.join(AGENTS)}; `--no-claude` runs the scripted one",
-        code="unknown-agent",
-    )
+def _secret(directory: str) -> str:
+    """A word of the run's own, so that nobody could write a signal of it down beforehand."""
+    path = os.path.join(directory, "secret")
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
+        return file.read()
+    atomic.publish(f"{path}.tmp", path, secrets.token_hex(16).encode())
+    return _secret(directory)

@@ -17,6 +17,7 @@ from porch.model.definition import Definition
 from porch.runtime.book import Book, Moves
 from porch.runtime.queue import Queue
 
+Guard = Callable[[Definition, State, InHand], f.BudgetReached | bool]
 Perform = Callable[[Request], Awaitable[f.EffectFact]]
 Rest = Literal["ended", "stopped", "waiting", "idle", "interrupted"]
 
@@ -48,6 +49,7 @@ class Driver:
         manner: Manner,
         on_record: Callable[[Record, State], None] = lambda _record, _state: None,
         on_idle: Callable[[], None] = lambda: None,
+        may_begin: Guard = lambda _definition, _state, _hand: True,
     ):
         self._book = book
         self._queue = queue
@@ -56,7 +58,9 @@ class Driver:
         self._manner = manner
         self._on_record = on_record
         self._on_idle = on_idle
-        self._facts: asyncio.Queue[f.EffectFact] = asyncio.Queue()
+        self._may_begin = may_begin
+        self._reached: f.BudgetReached | None = None
+        self._facts: asyncio.Queue[f.EffectFact | f.BudgetReached] = asyncio.Queue()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[str] = set()
         self._turns_at_start = book.state.turns
@@ -101,6 +105,8 @@ class Driver:
 
     def record(self, fact: f.Fact) -> Record:
         """One fact becomes one record; then what it begins is started, what it ends is stopped."""
+        if isinstance(fact, f.BudgetReached):
+            self._reached = None
         record = self._book.record(fact, self._choose)
         self._on_record(record, self.state)
         for hand in record.begun:
@@ -120,10 +126,20 @@ class Driver:
         if self._leaving:
             return ()
         chosen = self._queue.choose()
-        if self._has_turns_left(moved):
-            return chosen
-        # The next agent belongs to the next call; what the engine itself does goes on.
-        return [hand for hand in chosen if hand.kind != "agent"]
+        if not self._has_turns_left(moved):
+            # The next agent belongs to the next call; what the engine itself does goes on.
+            chosen = [hand for hand in chosen if hand.kind != "agent"]
+        return [hand for hand in chosen if self._is_affordable(definition, moved, hand)]
+
+    def _is_affordable(self, definition: Definition, state: State, hand: InHand) -> bool:
+        """What would go beyond a budget does not begin; once, it is said that a person is asked."""
+        found = self._may_begin(definition, state, hand)
+        if isinstance(found, bool):
+            return found
+        if self._reached is None:
+            self._reached = found
+            self._facts.put_nowait(found)
+        return False
 
     def _has_turns_left(self, state: State) -> bool:
         limit = self._manner.turns

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from porch.adapters import crash, lock, marks
-from porch.adapters.agents import base
 from porch.errors import UsageError
 from porch.machine import facts as f
 from porch.machine.records import Record
@@ -56,19 +55,21 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
     if _is_typed(world, hand):
         # Its answer has to be measured, so the next try looks at what it said.
         return _typed_fate(world, hand)
-    outcome = turns.left_behind(world, hand.effect)
+    directory = world.turn_directory(hand.effect)
+    outcome = turns.left_behind(world, directory)
     if outcome is None:
-        seen = turns.seen(world, hand.effect)
+        seen = turns.seen(world, directory)
         return f.EffectInterrupted(hand.effect, seen.usd, seen.tokens, seen.session)
     if hand.kind == "review":
         return panel.judged(hand.effect, outcome)
-    return agent.answered(hand.effect, _exits(world, hand), outcome)
+    nonce = agent.nonce(world, hand.effect)
+    return agent.answered(hand.effect, _exits(world, hand), outcome, nonce=nonce)
 
 
 def _typed_fate(world: World, hand: InHand) -> f.EffectInterrupted:
     from porch.runtime.tree import questions
 
-    seen = [base.summary_of(path, world.agent.feed) for path in questions.told(world, hand.effect)]
+    seen = [turns.seen(world, each) for each in questions.turns_of(world, hand.effect)]
     usd, tokens = sum(each.usd for each in seen), sum(each.tokens for each in seen)
     session = next((each.session for each in reversed(seen) if each.session), "")
     return f.EffectInterrupted(hand.effect, usd, tokens, session)

@@ -1,20 +1,35 @@
 """One turn of an agent command line: prepare, start, follow, and never leave anything running."""
 
 import asyncio
+import json
 import os
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
-from porch.adapters import crash, process
-from porch.adapters.agents import base
-from porch.adapters.follow import Follower, compact
+from porch.adapters import atomic, crash, process
+from porch.adapters.agents import AGENTS, base, events
+from porch.adapters.follow import Follower, compact, tail
+from porch.adapters.redaction import Redactor, secrets_of
+from porch.runtime import usage
+from porch.runtime.roster import Post
+from porch.runtime.steps import Steps
+from porch.runtime.voice import Voice
 from porch.runtime.world import World
-from porch.views.text import printable
 
+TRANSCRIPT = "transcript.jsonl"
 TRANSCRIPT_KEPT = 1 << 20
+FLOOD = 8 * TRANSCRIPT_KEPT
+ERRORS_READ = 8192
 DETAIL_KEPT = 1000
 SAID_KEPT = 2000
 # Where an agent does not say when its limit is over.
 RATE_LIMIT_S = 60.0
+# Trying again changes nothing; a person has to do something first.
+HOPELESS = ("auth", "bad_request", "budget", "max_turns")
+_KIND, _TERMS = "agent", "turn.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,44 +39,140 @@ class Stopped:
     usd: float = 0
     tokens: int = 0
     session: str = ""
+    seconds: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A turn that came to an end, and how long that took."""
+
+    outcome: base.Outcome
+    seconds: float
 
 
 async def take(
-    world: World, turn: base.Turn, wall_s: float, idle_s: float
-) -> base.Outcome | Stopped:
+    world: World, post: Post, turn: base.Turn, wall_s: float, idle_s: float
+) -> Taken | Stopped:
     """Run one turn to its outcome; cancelling it stops every process it started."""
-    prepared = world.agent.prepare(turn)
-    listener = base.Listener(world.agent.feed, lambda event: _tell(world, turn.effect, event))
+    began = time.monotonic()
+    prepared = post.agent.prepare(turn)
+    _write_down(post, turn)
+    redactor = Redactor(secrets_of(prepared.env))
+    voice = Voice(lambda text: world.progress(turn.effect, redactor.text(text)))
+    listener = events.Listener(post.agent.feed, voice.tell)
     follower = Follower(prepared.output, listener.take)
     crash.point("turn.before-spawn")
     running = await process.start(_command(world, turn, prepared))
     crash.point("turn.after-spawn")
+    steps = Steps(turn.max_steps, running.stop)
+    listener.on_event = partial(_each, (voice.tell, steps.count))
+    wall, idle = post.wall_s or wall_s, post.idle_s or idle_s
     try:
         ended = await running.wait(
-            idle_s or None, wall_s or None, follower.poll, is_busy=listener.is_busy
+            idle or None, wall or None, follower.poll, is_busy=listener.is_busy
         )
     except asyncio.CancelledError:
         await running.stop()
         follower.drain()
-        # An agent that had come to its end when the stop came is not run again for nothing.
-        return left_behind(world, turn.effect) or _stopped(listener.summary)
+        return _cut_short(world, post, turn, prepared, time.monotonic() - began)
     crash.point("turn.after-end")
     follower.drain()
-    outcome = world.agent.finish(listener.summary, ended)
-    compact(prepared.output, TRANSCRIPT_KEPT)
-    return _clean(outcome)
+    voice.finish()
+    errors = tail(prepared.errors, ERRORS_READ)
+    outcome = steps.judged(base.finish(post.agent, listener.summary, ended, errors))
+    await asyncio.to_thread(put_away, prepared.output, prepared.env)
+    seconds = round(time.monotonic() - began, 3)
+    counted = _counted(world, post, turn.directory, outcome)
+    return Taken(_clean(counted, redactor), seconds)
 
 
-def _stopped(summary: base.Summary) -> Stopped:
-    return Stopped(summary.usd, summary.tokens, summary.session)
+def _each(told: Iterable[Callable[[events.Event], None]], event: events.Event) -> None:
+    for tell in told:
+        tell(event)
 
 
-def _clean(outcome: base.Outcome) -> base.Outcome:
+def put_away(transcript: str, env: Mapping[str, str]) -> Redactor:
+    """A transcript stays for people to read: no larger than that takes, and without secrets."""
+    redactor = Redactor(secrets_of(env))
+    for path in (transcript, os.path.join(os.path.dirname(transcript), "errors.txt")):
+        if os.path.exists(path):
+            # A flood first; then secrets before the cut, which might leave half of one.
+            compact(path, FLOOD)
+            redactor.file(path)
+            compact(path, TRANSCRIPT_KEPT)
+    return redactor
+
+
+def _cut_short(
+    world: World, post: Post, turn: base.Turn, prepared: base.Prepared, seconds: float
+) -> Taken | Stopped:
+    # An agent that had come to its end when the stop came is not run again for nothing.
+    outcome = _ended_well(world, turn.directory)
+    if outcome is not None:
+        return Taken(outcome, round(seconds, 3))
+    told = _seen(world, post, turn.directory)
+    put_away(prepared.output, prepared.env)
+    return Stopped(told.usd, told.tokens, told.session, round(seconds, 3))
+
+
+def _write_down(post: Post, turn: base.Turn) -> None:
+    """Who is asked, and on what terms: for whoever takes over, and whoever reads the transcript."""
+    terms = {"name": post.name, "model": post.model, "fork": turn.fork, "max_usd": turn.max_usd}
+    more = {"permissions": post.permissions.texts(), "prices": post.prices}
+    told = {**terms, **more, "place": turn.workspace}
+    for name, text in ((_KIND, post.kind), (_TERMS, json.dumps(told))):
+        atomic.replace(turn.file(name), f"{text}\n".encode(), sync=False)
+
+
+def post_of(world: World, directory: str) -> tuple[Post, Mapping[str, Any]]:
+    """Who was asked in a turn, whatever the settings say by now."""
+    try:
+        with open(os.path.join(directory, _TERMS), encoding="utf-8") as file:
+            terms = json.load(file)
+        with open(os.path.join(directory, _KIND), encoding="utf-8") as file:
+            kind = file.read().strip()
+    except (OSError, ValueError):
+        terms, kind = {}, ""
+    name, prices = str(terms.get("name", kind)), tuple(terms.get("prices", ()))
+    post = Post(name, kind, AGENTS[kind]) if kind in AGENTS else world.roster.worker("", "")
+    return replace(post, prices=prices), terms
+
+
+def _counted(world: World, post: Post, directory: str, outcome: base.Outcome) -> base.Outcome:
+    told = usage.Usage(outcome.usd, outcome.tokens, outcome.cached, outcome.output)
+    used = _of_turn(world, post, directory, outcome.session, told)
+    return replace(outcome, usd=used.usd, tokens=used.tokens)
+
+
+def _of_turn(
+    world: World, post: Post, directory: str, session: str, told: usage.Usage
+) -> usage.Usage:
+    _, terms = post_of(world, directory)
+    origin, place = str(terms.get("fork", "")), str(terms.get("place", ""))
+    return usage.of_turn(post, world.directory, session, origin, told, place)
+
+
+def _clean(outcome: base.Outcome, redactor: Redactor) -> base.Outcome:
     """Half a character cannot be written to any file; what an agent says must not break a run."""
     final, detail = (
-        text.encode("utf-8", "replace").decode() for text in (outcome.final, outcome.detail)
+        redactor.text(text.encode("utf-8", "replace").decode())
+        for text in (outcome.final, outcome.detail)
     )
-    return replace(outcome, final=final, detail=detail[:DETAIL_KEPT])
+    denied = tuple(map(redactor.text, outcome.denied))
+    return replace(
+        outcome,
+        final=final,
+        detail=detail[:DETAIL_KEPT],
+        denied=denied,
+        answer=_without_secrets(outcome.answer, redactor),
+    )
+
+
+def _without_secrets(answer: events.Answered | None, redactor: Redactor) -> events.Answered | None:
+    if answer is None:
+        return None
+    text = json.dumps(answer.payload)
+    return replace(answer, payload=json.loads(redactor.line(text)))
 
 
 def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.Command:
@@ -77,25 +188,38 @@ def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.
     )
 
 
-def left_behind(world: World, effect: str) -> base.Outcome | None:
+def left_behind(world: World, directory: str) -> base.Outcome | None:
     """What an agent said after its runner died, if it came to an end."""
-    path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
-    outcome = world.agent.from_transcript(path) if os.path.exists(path) else None
-    return _clean(outcome) if outcome else None
+    outcome = _ended_well(world, directory)
+    if outcome is None and os.path.exists(os.path.join(directory, TRANSCRIPT)):
+        put_away(os.path.join(directory, TRANSCRIPT), os.environ)
+    return outcome
 
 
-def seen(world: World, effect: str) -> base.Summary:
+def _ended_well(world: World, directory: str) -> base.Outcome | None:
+    path = os.path.join(directory, TRANSCRIPT)
+    if not os.path.exists(path):
+        return None
+    post, _ = post_of(world, directory)
+    outcome = base.from_transcript(post.agent, path)
+    if outcome is None:
+        return None
+    redactor = put_away(path, os.environ)
+    return _clean(_counted(world, post, directory, outcome), redactor)
+
+
+def seen(world: World, directory: str) -> Stopped:
     """What an interrupted agent had told: its cost, and by which name its conversation goes on."""
-    path = os.path.join(world.turn_directory(effect), "transcript.jsonl")
-    return base.summary_of(path, world.agent.feed)
+    post, terms = post_of(world, directory)
+    told = _seen(world, post, directory)
+    if not told.tokens and not told.usd and os.path.exists(os.path.join(directory, _TERMS)):
+        # It may have spent anything up to its limit; nobody will ever know.
+        return replace(told, usd=float(terms.get("max_usd") or 0))
+    return told
 
 
-def _tell(world: World, effect: str, event: base.Event) -> None:
-    match event:
-        case base.Said(text=text) | base.Warned(text=text) | base.Failed(text=text):
-            world.progress(effect, printable(text))
-        case base.ToolStarted(name=name):
-            world.progress(effect, printable(f"[{name}]"))
-        case _:
-            # The final message was said already; it is read, not shown again.
-            return
+def _seen(world: World, post: Post, directory: str) -> Stopped:
+    summary = events.summary_of(os.path.join(directory, TRANSCRIPT), post.agent.feed)
+    told = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
+    used = _of_turn(world, post, directory, summary.session, told)
+    return Stopped(used.usd, used.tokens, summary.session)

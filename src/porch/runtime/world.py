@@ -3,19 +3,17 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 
-from porch.adapters.agents.base import Agent
 from porch.adapters.settings import Settings
+from porch.adapters.transcripts import directory_name
 from porch.errors import OutsideError
 from porch.machine.effects import Shown
 from porch.machine.state import State
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
 from porch.runtime.payloading import expand
+from porch.runtime.roster import Post, Roster
 
-# The marks that every effect id has: these alone make no two names alike.
-_USUAL = str.maketrans(dict.fromkeys("/:#", "_"))
 Progress = Callable[[str, str], None]
 
 
@@ -27,7 +25,7 @@ class World:
     directory: str
     mark: str
     settings: Settings
-    agent: Agent
+    roster: Roster
     clock: Clock
     state: Callable[[], State]
     definition: Callable[[], Definition]
@@ -36,6 +34,7 @@ class World:
     subject_text: str = ""
     in_git: bool = False
     environ: Mapping[str, str] | None = None
+    secret: str = ""
 
     def project_file(self, name: str) -> str:
         """A path inside the project directory; one that escapes it is nobody's artifact."""
@@ -50,6 +49,11 @@ class World:
             )
         return real
 
+    def post_of(self, role: str, state: str, asked: tuple[str, ...] = ()) -> Post:
+        """Who does the work of a state, and on what terms."""
+        kind = self.definition().protocol.states.get(state)
+        return self.roster.worker(role, kind.group if kind else "", asked)
+
     def shown(self, shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
         """What an actor gets to see, with texts that are kept by hash whole again."""
         store = self.payload_directory
@@ -61,11 +65,7 @@ class World:
 
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""
-        safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in effect)
-        if safe != effect.translate(_USUAL):
-            # Two names may look alike once they are made safe.
-            safe = f"{safe[:100]}-{sha256(effect.encode()).hexdigest()[:12]}"
-        path = os.path.join(self.directory, "turns", safe)
+        path = os.path.join(self.directory, "turns", directory_name(effect))
         os.makedirs(path, mode=0o700, exist_ok=True)
         return path
 

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from porch.machine.state import Standing, State
 from porch.model import protocol as p
-from porch.views import board, status
+from porch.views import board, cost, status
 from porch.views.decision import decisions
 from porch.views.text import printable
 
@@ -34,6 +34,7 @@ def picture(
         "outcome": state.outcome,
         "usd": state.usd,
         "tokens": state.tokens,
+        "cost": cost.data(protocol, state),
         "in_hand": [
             {"effect": hand.effect, "position": hand.position, "kind": hand.kind, "name": hand.name}
             for hand in state.in_hand.values()
@@ -151,6 +152,9 @@ def _facts(
     yield "started", board.moment(document["started_at"])
     yield "updated", board.moment(document["last_updated"])
     yield "spent", f"{state.turns} agent turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    phases = cost.by_phase(protocol, state)
+    for name, used in phases.items() if len(phases) > 1 else ():
+        yield "", f"{name}: {cost.text(used)}"
 
 
 def _phases(document: status.Document) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from porch.errors import DefinitionError, Finding, Place
 from porch.machine.effects import Shown
 from porch.machine.facts import Item, Payload
+from porch.machine.signals import PLACEHOLDER
 from porch.model.protocol import BLOCKED, Exit
 from porch.views.text import printable
 
@@ -62,6 +63,7 @@ Your last turn ended without a decision: its final message carried none of the s
 If the work is done, emit its signal now; if not, finish it and then emit one. The signal is the
 last line of your final message, outside code blocks and quotes:
 """
+_NONCE = "The nonce is this turn's own: a signal without it, or with another one, does not count.\n"
 _REPLY = """\
 End your reply with this form, once, outside code blocks and quotes, in your own words:
 
@@ -172,9 +174,12 @@ def compose(
     shown: tuple[Shown, ...],
     exits: tuple[Exit, ...],
     reminder: bool = False,
+    nonce: str = "",
 ) -> str:
     """The whole prompt of a turn; a reminder goes into a conversation that has it already."""
-    signals = "\n".join(_signals(exits))
+    signals = "\n".join(_signals(exits, nonce))
+    if nonce:
+        signals = f"{_NONCE}\n{signals}"
     if reminder:
         return f"{_REMINDER}\n{signals}\n"
     sections = [rendered.strip("\n"), _section("Status", _STATUS, status_text)]
@@ -275,11 +280,13 @@ _TELL: Mapping[str, Callable[[str, Any], Iterator[str]]] = {
 }
 
 
-def _signals(exits: tuple[Exit, ...]) -> Iterator[str]:
+def _signals(exits: tuple[Exit, ...], nonce: str) -> Iterator[str]:
+    opening = f"<signal nonce={nonce}>" if nonce else "<signal>"
     for each in exits:
         name = each.signals[0] if each.signals else each.name
-        inside = f"{name}: your reason" if each.needs_reason or name == BLOCKED else name
+        inside = f"{name}: {PLACEHOLDER}" if each.needs_reason or name == BLOCKED else name
         told = f": {one_line(each.description)}" if each.description else ""
-        yield f"- `<signal>{inside}</signal>`{told}"
+        yield f"- `{opening}{inside}</signal>`{told}"
     if not any(BLOCKED in (each.name, *each.signals) for each in exits):
-        yield f"- `<signal>{BLOCKED}: your reason</signal>`: only a person can help; say with what"
+        blocked = f"{opening}{BLOCKED}: {PLACEHOLDER}</signal>"
+        yield f"- `{blocked}`: only a person can help; say with what"

@@ -182,6 +182,10 @@ def _edited(fact: Raw) -> str:
     return f"the status file had been edited; that copy is {fact.get('aside')}"
 
 
+def _over_budget(fact: Raw) -> str:
+    return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
+
+
 _MOVES: dict[Any, Callable[[Raw], str]] = {
     "Entered": lambda move: f" -> {move.get('position')}",
     "Ended": lambda move: f" -> {move.get('outcome')}",
@@ -210,4 +214,5 @@ _TELL: dict[str, Callable[[Raw], str]] = {
     "WishRefused": _wish,
     "JournalRepaired": _repaired,
     "StatusEdited": _edited,
+    "BudgetReached": _over_budget,
 }

@@ -3,8 +3,9 @@
 import pytest
 
 import porch
-from porch.adapters.agents import AGENTS, base, scripted
-from porch.adapters.agents.base import Outcome, Summary
+from porch.adapters.agents import AGENTS, base, environment, events, scripted
+from porch.adapters.agents.base import Outcome
+from porch.adapters.agents.events import Summary
 from porch.adapters.follow import Line
 from porch.adapters.process import Ended
 
@@ -24,7 +25,7 @@ from porch.adapters.process import Ended
     ],
 )
 def test_line_that_is_no_event_is_a_warning(line: str) -> None:
-    assert isinstance(scripted.feed(line)[0], base.Warned)
+    assert isinstance(scripted.feed(line)[0], events.Warned)
 
 
 def test_blank_line_is_nothing() -> None:
@@ -34,27 +35,27 @@ def test_blank_line_is_nothing() -> None:
 def test_summary_keeps_what_was_said_since_the_last_tool() -> None:
     summary = Summary()
     for event in (
-        base.Said("a"),
-        base.ToolStarted("t"),
-        base.ToolEnded("o"),
-        base.Said("b"),
-        base.Said("c"),
-        base.Warned("w"),
-        base.Failed("f", "server"),
+        events.Said("a"),
+        events.ToolStarted("t"),
+        events.ToolEnded("o"),
+        events.Said("b"),
+        events.Said("c"),
+        events.Warned("w"),
+        events.Failed("f", "server"),
     ):
         summary = summary.then(event)
     assert (summary.said, summary.warning) == ("bc", "w")
     ended = Ended(0, None, "exited", 1.0)
-    assert scripted.finish(summary, ended) == Outcome("server", detail="f")
+    assert base.finish(scripted, summary, ended, "") == Outcome("server", detail="f")
 
 
 def test_final_message_counts_however_the_process_ended_after_it() -> None:
     summary = Summary(final="done")
-    assert scripted.finish(summary, Ended(None, None, "wall", 9.0)).kind == "ok"
+    assert base.finish(scripted, summary, Ended(None, None, "wall", 9.0), "").kind == "ok"
 
 
 def test_over_long_line_is_left_out_and_told() -> None:
-    listener = base.Listener(scripted.feed)
+    listener = events.Listener(scripted.feed)
     listener.take(Line('{"type": "final", "text": "x', cut=True))
     assert listener.summary.final is None
     assert "1024 KiB" in listener.summary.warning
@@ -62,8 +63,8 @@ def test_over_long_line_is_left_out_and_told() -> None:
 
 def test_scrubbed_keeps_only_what_an_agent_needs() -> None:
     environ = {"PATH": "p", "LC_TIME": "C", "AWS_SECRET": "s", "ANTHROPIC_API_KEY": "k", "PS1": "$"}
-    assert base.scrubbed(environ) == {"PATH": "p", "LC_TIME": "C"}
-    with_key = base.scrubbed(environ, base.CREDENTIALS["claude"])
+    assert environment.scrubbed(environ) == {"PATH": "p", "LC_TIME": "C"}
+    with_key = environment.scrubbed(environ, environment.CREDENTIALS["claude"])
     assert with_key == {"PATH": "p", "LC_TIME": "C", "ANTHROPIC_API_KEY": "k"}
 
 
@@ -71,7 +72,43 @@ def test_probe_tells_our_own_version() -> None:
     assert scripted.probe() == base.Probe(True, porch.__version__)
 
 
-def test_table_has_no_other_names() -> None:
-    assert list(AGENTS) == ["scripted"]
-    with pytest.raises(ImportError, match="NOTHING"):
-        exec("from porch.adapters.agents import NOTHING")
+def test_the_table_imports_what_is_asked_and_knows_no_other_names() -> None:
+    assert AGENTS["scripted"] is scripted
+    assert "claude" in AGENTS
+    assert "nobody" not in AGENTS
+    with pytest.raises(KeyError):
+        AGENTS["nobody"]
+
+
+def test_an_earlier_line_may_tell_when_a_limit_is_over() -> None:
+    told = Summary().then(events.Failed("limit", "rate_limit", 90.0))
+    met = told.then(events.Failed("429", "rate_limit"))
+    assert met.failure == events.Failed("429", "rate_limit", 90.0)
+    other = told.then(events.Failed("500", "server"))
+    assert other.failure == events.Failed("500", "server")
+
+
+def test_what_was_answered_before_a_tool_is_no_final_word() -> None:
+    summary = Summary().then(events.Answered("Done", {})).then(events.ToolStarted("t"))
+    assert summary.answer is None
+
+
+def test_the_final_message_is_what_was_said_since_the_last_tool() -> None:
+    summary = Summary()
+    for event in (events.Said("a"), events.ToolStarted("t"), events.Said("b"), events.Done()):
+        summary = summary.then(event)
+    assert summary.final == "b"
+
+
+def test_a_total_replaces_what_was_used_before_and_a_part_adds_to_it() -> None:
+    parts = Summary().then(events.Used(0.5, 10, 1, 2)).then(events.Used(0.25, 5, 1, 1))
+    assert (parts.usd, parts.tokens, parts.cached, parts.output) == (0.75, 15, 2, 3)
+    total = parts.then(events.Used(0, 40, 3, 4, is_total=True))
+    assert (total.usd, total.tokens, total.cached, total.output) == (0, 40, 3, 4)
+
+
+def test_the_last_words_of_the_error_output_are_told_where_all_else_is_silent() -> None:
+    ended = Ended(3, None, "exited", 1.0)
+    outcome = base.finish(scripted, Summary(), ended, "first\nthe disk is full\n")
+    assert outcome.kind == "crashed"
+    assert outcome.detail.endswith("(exit code 3): the disk is full")

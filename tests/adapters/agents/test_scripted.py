@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from porch.adapters import process
-from porch.adapters.agents import AGENTS, base, scripted
+from porch.adapters.agents import AGENTS, base, events, scripted
 from porch.adapters.agents.base import Outcome, Turn
 from porch.adapters.agents.script import Answer
 from porch.adapters.agents.script_reader import read_script
-from porch.adapters.follow import Follower
+from porch.adapters.follow import Follower, tail
 from porch.adapters.process import Command
 
 REQUEST: dict[str, Any] = {
@@ -95,13 +95,13 @@ async def _turn(turn: Turn, mark: str, limits: dict[str, float]) -> Outcome:
             mark,
         )
     )
-    listener = base.Listener(agent.feed)
+    listener = events.Listener(agent.feed)
     follower = Follower(ready.output, listener.take)
     ended = await running.wait(
         limits.get("idle_s"), limits.get("wall_s"), follower.poll, limits.get("grace_s", 2.5)
     )
     follower.drain()
-    return agent.finish(listener.summary, ended)
+    return base.finish(agent, listener.summary, ended, tail(ready.errors, 4096))
 
 
 def agents(entries: str) -> str:
@@ -378,9 +378,9 @@ def test_orphan_really_is_in_another_session(tmp_path: Path, workspace: Path, ma
 def test_transcript_of_a_dead_runner_gives_the_outcome(play: Play, tmp_path: Path) -> None:
     outcome = play(agents("- usage: {usd: 0.5, tokens: 7}\n  final: said"))
     path = tmp_path / "turn-1" / "transcript.jsonl"
-    assert scripted.from_transcript(str(path)) == outcome
+    assert base.from_transcript(scripted, str(path)) == outcome
     *lines, _ = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines) + '{"type": "final", "te')
-    assert scripted.from_transcript(str(path)) is None
-    assert base.summary_of(str(path), scripted.feed).usd == 0.5
-    assert scripted.from_transcript(str(tmp_path / "none")) is None
+    assert base.from_transcript(scripted, str(path)) is None
+    assert events.summary_of(str(path), scripted.feed).usd == 0.5
+    assert base.from_transcript(scripted, str(tmp_path / "none")) is None

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from porch.adapters import library, marks
-from porch.adapters.agents import AGENTS
 from porch.adapters.settings import Settings
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent, MoveBranch, Request
 from porch.model.definition import Definition
 from porch.runtime.clock import Clock
+from porch.runtime.roster import Roster
 from porch.runtime.tree import branches, questions
 from porch.runtime.world import World
 from porch.testing import Rig
@@ -102,7 +102,7 @@ class Bench:
             directory=str(base / "run"),
             mark=f"porch-bench-{os.getpid()}-{base.parent.name}-{base.name}",
             settings=Settings(commands={"test": f"sh {runner}"}),
-            agent=AGENTS["scripted"],
+            roster=Roster(Settings(), "scripted"),
             clock=Clock(),
             state=lambda: self.rig.state,
             definition=lambda: definition,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from porch.adapters.agents.base import Answered
+from porch.adapters.agents.events import Answered
 from porch.machine import facts as f
 from porch.runtime.tree import questions
 from porch.runtime.tree.accepting import Accepted, Refused, accept

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -148,10 +147,11 @@ def test_stopping_a_reader_keeps_nothing_because_nothing_is_its_own(bench: Bench
 
 
 @pytest.mark.req("V-005")
-def test_an_agent_that_cannot_fork_is_told_the_last_words_instead(bench: Bench) -> None:
+def test_an_agent_that_cannot_fork_is_told_the_last_words_instead(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """D29: the digest."""
-    kept = {name: getattr(scripted, name) for name in dir(scripted) if name != "FORKS"}
-    bench.world = replace(bench.world, agent=SimpleNamespace(**kept))
+    monkeypatch.setattr(scripted, "FORKS", False)
     bench.do("scaffold", {**SCAFFOLD, "say": "Sums are two files."})
     bench.do("contract")
     asked = bench.wanted("write_tests")

@@ -1,22 +1,25 @@
-"""The agents that porch can drive: one line in the table for each."""
+"""The agents that porch can drive: one module for each, imported when it is first needed."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
+
+from porch.adapters.agents.kinds import AGENT_KINDS
 
 if TYPE_CHECKING:
     from porch.adapters.agents.base import Agent
 
-    AGENTS: dict[str, Agent]
+
+class _Table(dict[str, "Agent"]):
+    """Nobody pays for an agent that is not asked: the scripted one starts for every turn."""
+
+    def __missing__(self, kind: str) -> "Agent":
+        if kind not in AGENT_KINDS:
+            raise KeyError(kind)
+        self[kind] = import_module(f"porch.adapters.agents.{kind}")
+        return self[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in AGENT_KINDS or super().__contains__(kind)
 
 
-def _table() -> "dict[str, Agent]":
-    from porch.adapters.agents import scripted
-
-    return {"scripted": scripted}
-
-
-def __getattr__(name: str) -> object:
-    # The scripted agent's process lives in this package, starts for every turn of a test, and
-    # must not pay for importing every agent.
-    if name != "AGENTS":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault("AGENTS", _table())
+AGENTS = _Table()

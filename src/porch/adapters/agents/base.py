@@ -5,13 +5,15 @@ derived from what the agent's structured output said, and from how the process e
 that is silent.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
+from porch.adapters.agents.events import Answered, Event, Summary, summary_of
 from porch.adapters.agents.kinds import Kind
-from porch.adapters.follow import LONGEST_LINE, Follower, Line
+from porch.model.permissions import INSIDE, Permissions
 
 if TYPE_CHECKING:  # asyncio would make every start of the scripted agent slower
     from porch.adapters.process import Ended
@@ -19,7 +21,11 @@ if TYPE_CHECKING:  # asyncio would make every start of the scripted agent slower
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of an agent: what it is asked, where it works, where the files of the turn go."""
+    """One turn of an agent: what it is asked, where it works, where the files of the turn go.
+
+    `schema` is a hint for agents that can be held to a form; the answer is validated anyway. `env`
+    names more variables that may pass, and `command` is what a command of one's own is started by.
+    """
 
     effect: str
     prompt: str
@@ -30,6 +36,16 @@ class Turn:
     resume: str | None = None
     script: str = ""
     fork: str = ""
+    permissions: Permissions = INSIDE
+    schema: Mapping[str, Any] | None = None
+    max_usd: float = 0
+    max_steps: int = 0
+    command: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+
+    def file(self, name: str) -> str:
+        """A file of this turn, beside its transcript."""
+        return os.path.join(self.directory, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,108 +60,8 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """The agent named the conversation, by which a later turn can go on."""
-
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEnded:
-    """Output of a tool; nothing in it is ever taken for the agent's own word."""
-
-    output: str
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """Cost since the last such event."""
-
-    usd: float
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Final:
-    """The final message: the only place where a signal counts."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A typed answer of the agent's structured output; the last one counts."""
-
-    exit: str
-    payload: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Warned:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    text: str
-    kind: Kind = "crashed"
-
-
-Event = Session | Said | ToolStarted | ToolEnded | Used | Final | Answered | Warned | Failed
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """All that an outcome needs of the events, however many there were."""
-
-    session: str = ""
-    said: str = ""
-    final: str | None = None
-    usd: float = 0.0
-    tokens: int = 0
-    warning: str = ""
-    failure: Failed | None = None
-    answer: Answered | None = None
-
-    def then(self, event: Event) -> "Summary":
-        """The summary after one more event; `said` is what was said since the last tool."""
-        match event:
-            case Session():
-                return replace(self, session=event.id)
-            case Said():
-                return replace(self, said=(self.said + event.text)[-LONGEST_LINE:])
-            case ToolStarted() | ToolEnded():
-                return replace(self, said="")
-            case Used():
-                return replace(self, usd=self.usd + event.usd, tokens=self.tokens + event.tokens)
-            case Final() | Answered():
-                return self._answered(event)
-            case Warned():
-                return replace(self, warning=event.text)
-            case Failed():
-                return replace(self, failure=event)
-            case _:
-                assert_never(event)
-
-    def _answered(self, event: Final | Answered) -> "Summary":
-        if isinstance(event, Final):
-            return replace(self, final=event.text)
-        return replace(self, answer=event)
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a turn came out."""
+    """How a turn came out; `cached` and `output` are parts of `tokens`."""
 
     kind: Kind
     final: str = ""
@@ -155,89 +71,98 @@ class Outcome:
     detail: str = ""
     wait_s: float = 0
     answer: Answered | None = None
+    cached: int = 0
+    output: int = 0
+    denied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
+    """What is known of an agent's command line without asking its vendor anything."""
+
     installed: bool
     version: str = ""
+    note: str = ""
 
 
 class Agent(Protocol):
-    """What a module of this package offers; AGENTS holds one line for each."""
+    """What a module of this package offers; AGENTS holds one line for each.
+
+    Everything in here is about one command line. What a turn means, what is repeated and what is
+    recorded is nobody's business in this package.
+    """
+
+    # The word on PATH; empty for an agent that needs none.
+    EXECUTABLE: str
+    # Whether a conversation can be continued twice, and whether it can be continued at all.
+    FORKS: bool
+    RESUMES: bool
+    # Whether a conversation can be found again only in the directory where it began.
+    BOUND_TO_PLACE: bool
+    # Whether it says what a turn cost in money; tokens alone cannot hold a budget of dollars.
+    TELLS_USD: bool
+    # Whether its count of tokens is that of the whole conversation, not of the turn.
+    COUNTS_ALL: bool
 
     def prepare(self, turn: Turn) -> Prepared: ...
 
     def feed(self, line: str) -> tuple[Event, ...]: ...
 
-    def finish(self, summary: Summary, ended: "Ended") -> Outcome: ...
+    def judge(self, summary: Summary) -> tuple[Kind, str] | None:
+        """The outcome by the structured output alone; None where that came to no end."""
+        ...
 
-    def from_transcript(self, path: str) -> Outcome | None: ...
+    def stderr(self, text: str) -> tuple[Kind, str] | None:
+        """What the last error output says where the structured output is silent."""
+        ...
+
+    def unenforced(self, permissions: Permissions) -> tuple[str, ...]:
+        """What of these permissions this command line cannot be held to, one sentence each."""
+        ...
 
     def probe(self) -> Probe: ...
 
 
-Feed = Callable[[str], tuple[Event, ...]]
+def finish(agent: Agent, summary: Summary, ended: "Ended", errors: str) -> Outcome:
+    """By what the agent said; by how its process ended only where that is silent."""
+    kind, detail = agent.judge(summary) or _by_its_end(agent, summary, ended, errors)
+    return _outcome(kind, detail, summary)
 
 
-@dataclass(slots=True)
-class Listener:
-    """Folds the lines of a transcript into a summary while they arrive.
-
-    `on_event` sees each event, for whoever shows progress.
-    """
-
-    feed: Feed
-    on_event: Callable[[Event], object] = lambda _event: None
-    summary: Summary = field(default_factory=Summary)
-    tools: int = 0
-
-    def is_busy(self) -> bool:
-        """Whether a tool runs: it may be silent for long, and the agent with it."""
-        return self.tools > 0
-
-    def take(self, line: Line) -> None:
-        size = LONGEST_LINE // 1024
-        events = (Warned(f"a line over {size} KiB was left out"),) if line.cut else ()
-        for event in events or self.feed(line.text):
-            self.summary = self.summary.then(event)
-            self._count(event)
-            self.on_event(event)
-
-    def _count(self, event: Event) -> None:
-        if isinstance(event, ToolStarted):
-            self.tools += 1
-        elif isinstance(event, ToolEnded):
-            self.tools = max(0, self.tools - 1)
+def from_transcript(agent: Agent, path: str) -> Outcome | None:
+    """The outcome, if the agent came to its end before the runner that asked died."""
+    summary = summary_of(path, agent.feed)
+    judged = agent.judge(summary)
+    if judged is None or judged[0] != "ok":
+        return None
+    return _outcome(*judged, summary)
 
 
-def summary_of(path: str, feed: Feed) -> Summary:
-    """All that a transcript says, also one that a dead runner left: its cost, and perhaps its end.
-
-    Empty if there is none.
-    """
-    listener = Listener(feed)
-    Follower(path, listener.take).drain()
-    return listener.summary
-
-
-ALLOWED = ("PATH", "HOME", "LANG", "LC_*", "TERM", "TMPDIR", "USER", "SHELL")
-
-# What each agent needs to be itself; nothing else of the caller's environment reaches it.
-CREDENTIALS: dict[str, tuple[str, ...]] = {
-    "claude": ("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"),
-    "codex": ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY"),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_*", "GEMINI_CLI_HOME"),
-    # The interpreter must find porch in the same places as the one that runs now.
-    "scripted": ("PYTHONPATH",),
-}
+def _by_its_end(agent: Agent, summary: Summary, ended: "Ended", errors: str) -> tuple[Kind, str]:
+    if ended.why != "exited":
+        return "timeout", f"ended by the {ended.why} limit after {ended.seconds:.1f} s"
+    told = agent.stderr(errors)
+    if told is not None:
+        return told
+    if ended.signal == signal.SIGINT:
+        return "interrupted", "interrupted before its final message"
+    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
+    last = errors.strip().rpartition("\n")[2] or summary.warning
+    more = f": {last}" if last else ""
+    return "crashed", f"ended without a final message ({how}){more}"
 
 
-def scrubbed(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
-    """Only the allowed variables, and those that match `extra` (names or globs)."""
-    patterns = (*ALLOWED, *extra)
-    return {
-        name: value
-        for name, value in environ.items()
-        if any(fnmatchcase(name, pattern) for pattern in patterns)
-    }
+def _outcome(kind: Kind, detail: str, summary: Summary) -> Outcome:
+    return Outcome(
+        kind=kind,
+        final=summary.final or "",
+        usd=summary.usd,
+        tokens=summary.tokens,
+        session=summary.session,
+        detail=detail,
+        wait_s=summary.failure.wait_s if summary.failure else 0,
+        answer=summary.answer,
+        cached=summary.cached,
+        output=summary.output,
+        denied=summary.denied,
+    )

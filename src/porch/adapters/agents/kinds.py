@@ -16,3 +16,6 @@ Kind = Literal[
     "max_turns",
     "schema_missing",
 ]
+
+# The command lines that can be driven; the scripted agent is for trying protocols out.
+AGENT_KINDS = ("claude", "codex", "gemini", "command", "scripted")

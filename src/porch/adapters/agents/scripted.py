@@ -2,41 +2,38 @@
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import porch
-from porch.adapters.agents.base import (
-    CREDENTIALS,
+from porch.adapters.agents.base import Prepared, Probe, Turn
+from porch.adapters.agents.environment import CREDENTIALS, scrubbed
+from porch.adapters.agents.events import (
     Answered,
     Event,
     Failed,
     Final,
-    Outcome,
-    Prepared,
-    Probe,
     Said,
     Session,
     Summary,
     ToolEnded,
     ToolStarted,
-    Turn,
     Used,
     Warned,
-    scrubbed,
-    summary_of,
 )
 from porch.adapters.agents.kinds import Kind
 from porch.adapters.agents.script import Script
-from porch.adapters.agents.scripted_process import Request, choose
+from porch.adapters.agents.scripted_process import BAD_SCRIPT, Request, choose
 from porch.errors import DefinitionError
+from porch.model.permissions import Permissions
 
-if TYPE_CHECKING:
-    from porch.adapters.process import Ended
-
+EXECUTABLE = ""
 FORKS = True
+RESUMES = True
+BOUND_TO_PLACE = False
+TELLS_USD = True
+COUNTS_ALL = False
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
@@ -103,36 +100,23 @@ def feed(line: str) -> tuple[Event, ...]:
         return (Warned(f"not an event: {line[:200]}"),)
 
 
-def finish(summary: Summary, ended: "Ended") -> Outcome:
+def judge(summary: Summary) -> tuple[Kind, str] | None:
     """A final message is the outcome, however the process ended after it."""
-    kind, detail = _judged(summary, ended)
-    final = summary.final or ""
-    usd, tokens, answer = summary.usd, summary.tokens, summary.answer
-    return Outcome(kind, final, usd, tokens, summary.session, detail, answer=answer)
-
-
-def _judged(summary: Summary, ended: "Ended") -> tuple[Kind, str]:
     if summary.final is not None:
         return "ok", ""
-    if ended.why != "exited":
-        return "timeout", f"ended by the {ended.why} limit after {ended.seconds:.1f} s"
     if summary.failure is not None:
         return summary.failure.kind, summary.failure.text
-    if ended.signal == signal.SIGINT:
-        return "interrupted", "interrupted before its final message"
-    if ended.code == 2:
-        return "bad_request", "the script or the request cannot be read; see the error output"
-    how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.code}"
-    return "crashed", f"ended without a final message ({how})"
+    return None
 
 
-def from_transcript(path: str) -> Outcome | None:
-    """The outcome, if the agent gave its final message before the runner that asked died."""
-    summary = summary_of(path, feed)
-    if summary.final is None:
-        return None
-    usd, tokens, answer = summary.usd, summary.tokens, summary.answer
-    return Outcome("ok", summary.final, usd, tokens, summary.session, answer=answer)
+def stderr(text: str) -> tuple[Kind, str] | None:
+    if BAD_SCRIPT in text:
+        return "bad_request", text.strip()
+    return None
+
+
+def unenforced(_: Permissions) -> tuple[str, ...]:
+    return ("it does what its script says, whatever it may",)
 
 
 def probe() -> Probe:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from porch.adapters.agents.script import Answer, Script
 
 EXIT_BAD_SCRIPT = 2
+BAD_SCRIPT = "the script or the request cannot be read"
 PIECE = 32 * 1024
 _PLACEHOLDER = re.compile(r"\{(project_dir|id|title|item|visit|round|try)\}")
 
@@ -133,7 +134,7 @@ def _script(path: str) -> Script:
     try:
         return load_script(path)
     except (DefinitionError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{BAD_SCRIPT}: {error}\n")
         raise SystemExit(EXIT_BAD_SCRIPT) from error
 
 

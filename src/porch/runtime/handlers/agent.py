@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from porch.adapters import atomic
@@ -12,8 +13,9 @@ from porch.machine.effects import RunAgent
 from porch.machine.signals import LegalSignal, choose, read_signals
 from porch.machine.state import State
 from porch.model.protocol import Exit
-from porch.runtime import turns
+from porch.runtime import limits, turns
 from porch.runtime.payloading import expand
+from porch.runtime.roster import Post
 from porch.runtime.world import World
 from porch.views import prompt, status, status_yaml
 
@@ -21,39 +23,58 @@ from porch.views import prompt, status, status_yaml
 async def run(world: World, effect: RunAgent) -> f.EffectFact:
     """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
     _lay_templates(world, effect)
-    turn = _turn(world, effect)
+    post = world.post_of(effect.role, effect.state, effect.permissions)
+    turn = _turn(world, post, effect)
     wall = effect.timeout_s or world.definition().protocol.limits.agent_s
-    outcome = await turns.take(
-        world, turn, wall or world.settings.claude_timeout, world.settings.idle
+    taken = await turns.take(
+        world, post, turn, wall or world.settings.claude_timeout, world.settings.idle
     )
-    if isinstance(outcome, turns.Stopped):
-        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens, outcome.session)
-    return answered(effect.id, effect.exits, outcome)
+    if isinstance(taken, turns.Stopped):
+        return f.EffectStopped(effect.id, taken.usd, taken.tokens, taken.session, taken.seconds)
+    return answered(effect.id, effect.exits, taken.outcome, taken.seconds, nonce(world, effect.id))
 
 
-def answered(effect: str, exits: tuple[Exit, ...], outcome: Outcome) -> f.EffectFact:
+def answered(
+    effect: str, exits: tuple[Exit, ...], outcome: Outcome, seconds: float = 0, nonce: str = ""
+) -> f.EffectFact:
     """What an outcome means; also asked of a transcript that a dead runner left."""
     if outcome.kind != "ok":
         wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
         return f.EffectFailed(
-            effect, outcome.kind, outcome.detail, wait, outcome.usd, outcome.tokens
+            effect,
+            outcome.kind,
+            outcome.detail,
+            wait,
+            outcome.usd,
+            outcome.tokens,
+            hopeless=outcome.kind in turns.HOPELESS,
+            seconds=seconds,
         )
-    choice = choose(read_signals(outcome.final), legal(exits))
+    choice = choose(read_signals(outcome.final, nonce), legal(exits))
+    notes = (*choice.notes, *(f"denied: {what}" for what in outcome.denied))
     if choice.exit is None:
         said = outcome.final[-turns.SAID_KEPT :]
-        cost = (outcome.session, outcome.usd, outcome.tokens)
-        return f.TurnEndedSilent(effect, choice.notes, said, *cost)
+        cost = (outcome.session, outcome.usd, outcome.tokens, seconds)
+        return f.TurnEndedSilent(effect, notes, said, *cost)
     payload: dict[str, Any] = {"reason": choice.reason} if choice.reason else {}
     return f.ExitAccepted(
         effect,
         choice.exit,
         payload,
         choice.signal,
-        choice.notes,
+        notes,
         outcome.session,
         outcome.usd,
         outcome.tokens,
+        seconds=seconds,
     )
+
+
+def nonce(world: World, effect: str) -> str:
+    """A word that nobody could have written down before this turn; empty unless it is asked for."""
+    if not world.settings.nonce:
+        return ""
+    return sha256(f"{world.secret}/{effect}".encode()).hexdigest()[:12]
 
 
 def legal(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
@@ -64,15 +85,22 @@ def legal(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
     }
 
 
-def _turn(world: World, effect: RunAgent) -> Turn:
+def _turn(world: World, post: Post, effect: RunAgent) -> Turn:
+    resume = effect.session if post.resumes else ""
     return Turn(
         effect=effect.id,
-        prompt=whole_prompt(world, effect),
+        prompt=whole_prompt(world, effect, in_conversation=bool(resume)),
         request=_request(world, effect),
         workspace=world.workspace,
         directory=world.new_turn_directory(effect.id),
-        resume=effect.session or None,
+        resume=resume or None,
         script=world.script,
+        model=post.model,
+        permissions=post.permissions,
+        max_usd=limits.left_for_a_turn(world, effect.state),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
     )
 
 
@@ -103,8 +131,11 @@ def _item(state: State, world: World, effect: RunAgent) -> f.Item | None:
     return replace(item, text=expand(world.payload_directory, item.text)) if item else None
 
 
-def whole_prompt(world: World, effect: RunAgent) -> str:
-    """The phase's own words, then what porch knows, as quoted data."""
+def whole_prompt(world: World, effect: RunAgent, in_conversation: bool = True) -> str:
+    """The phase's own words, then what porch knows, as quoted data.
+
+    A reminder is short only where the agent still knows what it was asked.
+    """
     state, definition = world.state(), world.definition()
     template = definition.prompts.get(effect.state, "")
     item = _item(state, world, effect)
@@ -115,7 +146,12 @@ def whole_prompt(world: World, effect: RunAgent) -> str:
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
     told = status_yaml.render(brief, state.seq).rpartition("# porch seq")[0]
     shown = world.shown(effect.shown)
-    return prompt.compose(rendered, told, item, shown, effect.exits, effect.reminder)
+    word = nonce(world, effect.id)
+    whole = prompt.compose(rendered, told, item, shown, effect.exits, False, word)
+    if not effect.reminder:
+        return whole
+    reminder = prompt.compose(rendered, told, item, shown, effect.exits, True, word)
+    return reminder if in_conversation else f"{whole}\n{reminder}"
 
 
 def _variables(world: World, effect: RunAgent, item: f.Item | None) -> dict[str, Any]:

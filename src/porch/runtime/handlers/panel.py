@@ -10,8 +10,9 @@ from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
 from porch.machine.verdicts import read_verdict
-from porch.runtime import turns
+from porch.runtime import limits, turns
 from porch.runtime.payloading import expand
+from porch.runtime.roster import Post
 from porch.runtime.world import World
 from porch.views import feedback, prompt
 
@@ -25,25 +26,30 @@ async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
     try:
-        outcome = await turns.take(world, _turn(world, effect), wall, 0)
+        post = world.roster.reviewer(effect.name)
+        taken = await turns.take(world, post, _turn(world, post, effect), wall, 0)
     except (PorchError, OSError) as error:
         # A reviewer that cannot even be started must not keep the others from being heard.
-        return judged(effect.id, Outcome("crashed", detail=str(error)))
-    if isinstance(outcome, turns.Stopped):
-        return f.EffectStopped(effect.id, outcome.usd, outcome.tokens)
-    return judged(effect.id, outcome, round(time.monotonic() - began, 3))
+        return judged(effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began)
+    if isinstance(taken, turns.Stopped):
+        return f.EffectStopped(effect.id, taken.usd, taken.tokens, seconds=taken.seconds)
+    return judged(effect.id, taken.outcome, taken.seconds)
 
 
-def judged(effect: str, outcome: Outcome, seconds: float = 0) -> f.ReviewEnded:
+def judged(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:
     """What a reviewer's outcome means: only words that can be read are a verdict."""
-    cost = (seconds, outcome.usd, outcome.tokens)
+    cost = (round(seconds, 3), outcome.usd, outcome.tokens)
+    if outcome.kind == "rate_limit":
+        wait = outcome.wait_s or turns.RATE_LIMIT_S
+        paid = (outcome.usd, outcome.tokens)
+        return f.EffectFailed(effect, outcome.kind, outcome.detail, wait, *paid, seconds=seconds)
     if outcome.kind != "ok":
         return f.ReviewEnded(effect, "ABSTAIN", outcome.detail[:300], (), outcome.kind, *cost)
     review = read_verdict(outcome.final)
     return f.ReviewEnded(effect, review.verdict, review.summary, review.findings, review.why, *cost)
 
 
-def _turn(world: World, effect: AskReviewer) -> Turn:
+def _turn(world: World, post: Post, effect: AskReviewer) -> Turn:
     run = world.state().run
     return Turn(
         effect=effect.id,
@@ -64,8 +70,13 @@ def _turn(world: World, effect: AskReviewer) -> Turn:
         },
         workspace=world.workspace,
         directory=world.new_turn_directory(effect.id),
-        model=effect.name,
+        model=post.model,
         script=world.script,
+        permissions=post.permissions,
+        max_usd=limits.left_for_a_turn(world, effect.state),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
     )
 
 

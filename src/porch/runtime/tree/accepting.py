@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porch.adapters import changes, git, merging, payloads, refs, updating, worktrees
-from porch.adapters.agents.base import Answered
+from porch.adapters.agents.events import Answered
 from porch.machine.effects import AskAgent
 from porch.machine.mechanical import unmechanical
 from porch.machine.paths import is_within

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from porch.adapters import changes, git, refs, updating, worktrees
-from porch.adapters.agents.base import Answered, Outcome, Turn
+from porch.adapters.agents.base import Outcome, Turn
+from porch.adapters.agents.events import Answered
 from porch.errors import OutsideError
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
 from porch.machine.paths import look
 from porch.model import schema
+from porch.model.permissions import READ_ONLY
 from porch.model.protocol import Protocol
-from porch.runtime import turns
+from porch.runtime import limits, turns, usage
 from porch.runtime.payloading import expand
 from porch.runtime.tree import places
 from porch.runtime.tree.accepting import Accepted, accept, left_out
@@ -35,16 +37,21 @@ class Talk:
     """One effect's conversation: what it cost so far, and how often it had to be put right."""
 
     session: str = ""
+    first: str = ""
     usd: float = 0
     tokens: int = 0
     nudges: int = 0
     refusals: int = 0
     turn: int = 0
 
-    def took(self, outcome: Outcome | turns.Stopped) -> None:
-        self.usd += outcome.usd
-        self.tokens += outcome.tokens
-        self.session = outcome.session or self.session
+    seconds: float = 0
+
+    def took(self, taken: turns.Taken | turns.Stopped) -> None:
+        told = taken if isinstance(taken, turns.Stopped) else taken.outcome
+        self.usd += told.usd
+        self.tokens += told.tokens
+        self.session = told.session or self.session
+        self.seconds = round(self.seconds + taken.seconds, 3)
 
 
 async def run(world: World, effect: AskAgent) -> f.EffectFact:
@@ -55,18 +62,19 @@ async def run(world: World, effect: AskAgent) -> f.EffectFact:
 
 
 async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
-    talk = Talk(session=effect.resume)
     said, kind = await asyncio.to_thread(first_words, world, effect, place), "agent"
+    talk = Talk(session=effect.resume, first=said)
     waiting = left_behind(world, effect)
     while True:
         talk.turn += 1
-        outcome = waiting or await _turn(world, effect, place, talk, said, kind)
+        taken = waiting or await _turn(world, effect, place, talk, said, kind)
         waiting = None
-        talk.took(outcome)
-        if isinstance(outcome, turns.Stopped):
+        talk.took(taken)
+        if isinstance(taken, turns.Stopped):
             await asyncio.to_thread(salvage, effect, place)
-            return f.EffectStopped(effect.id, talk.usd, talk.tokens, talk.session)
-        answer = outcome.answer or _from_file(world, effect)
+            return f.EffectStopped(effect.id, talk.usd, talk.tokens, talk.session, talk.seconds)
+        outcome = taken.outcome
+        answer = _answer_of(effect, outcome) or _from_file(world, effect)
         if answer is None:
             failed = _silent(world, effect, talk, outcome)
             if failed is not None:
@@ -81,7 +89,8 @@ async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
         talk.refusals += 1
         if talk.refusals >= MOST_REFUSALS:
             why = "; ".join(judged.reasons)
-            return f.EffectFailed(effect.id, "refused", why, 0, talk.usd, talk.tokens)
+            cost = (talk.usd, talk.tokens)
+            return f.EffectFailed(effect.id, "refused", why, 0, *cost, seconds=talk.seconds)
         said, kind = question.refused(judged.reasons), "refused"
 
 
@@ -100,37 +109,34 @@ def _silent(world: World, effect: AskAgent, talk: Talk, outcome: Outcome) -> f.E
 
 def last_turn(world: World, effect: str) -> str:
     """The directory of the latest turn of an effect; its own if it came to none."""
-    return next(reversed(_turns(world, effect)), world.turn_directory(effect))
+    return next(reversed(turns_of(world, effect)), world.turn_directory(effect))
 
 
-def told(world: World, effect: str) -> list[str]:
-    """The transcripts of all turns of an effect, each of which was paid for."""
-    return [os.path.join(each, "transcript.jsonl") for each in _turns(world, effect)]
-
-
-def _turns(world: World, effect: str) -> list[str]:
+def turns_of(world: World, effect: str) -> list[str]:
+    """The directories of all turns of an effect, each of which was paid for."""
     directory = world.turn_directory(effect)
     found = [name for name in os.listdir(directory) if name.startswith("turn-")]
     found.sort(key=lambda name: int(name.partition("-")[2]))
     return [os.path.join(directory, name) for name in found]
 
 
-def left_behind(world: World, effect: AskAgent) -> Outcome | None:
+def left_behind(world: World, effect: AskAgent) -> turns.Taken | None:
     """What the agent of the try before said after its runner had died; paid for, so not lost."""
     front, _, number = effect.id.rpartition("/")
     if not int(number):
         return None
     directory = last_turn(world, f"{front}/{int(number) - 1}")
-    path = os.path.join(directory, "transcript.jsonl")
-    if not os.path.exists(path) or os.path.exists(os.path.join(directory, JUDGED)):
+    if os.path.exists(os.path.join(directory, JUDGED)):
         return None
-    found = world.agent.from_transcript(path)
-    return replace(found, usd=0.0, tokens=0) if found else None
+    found = turns.left_behind(world, directory)
+    # It was paid for when it was found interrupted.
+    return turns.Taken(replace(found, usd=0.0, tokens=0), 0) if found else None
 
 
 def _failed(effect: AskAgent, talk: Talk, outcome: Outcome) -> f.EffectFailed:
     wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
-    return f.EffectFailed(effect.id, outcome.kind, outcome.detail, wait, talk.usd, talk.tokens)
+    cost = (talk.usd, talk.tokens, outcome.kind in turns.HOPELESS, talk.seconds)
+    return f.EffectFailed(effect.id, outcome.kind, outcome.detail, wait, *cost)
 
 
 def _accepted(effect: AskAgent, talk: Talk, judged: Accepted, outcome: Outcome) -> f.ExitAccepted:
@@ -147,27 +153,54 @@ def _accepted(effect: AskAgent, talk: Talk, judged: Accepted, outcome: Outcome) 
         judged.tree,
         judged.evidence,
         judged.envelope,
+        talk.seconds,
     )
+
+
+def _answer_of(effect: AskAgent, outcome: Outcome) -> Answered | None:
+    """What an agent's structured output says: one exit and its payload, or all in one object."""
+    answer = outcome.answer
+    if answer is None or answer.exit:
+        return answer
+    return _read(effect, answer.payload)
+
+
+def _read(effect: AskAgent, raw: Any) -> Answered:
+    records = {known.name: known.record for known in effect.exits}
+    if isinstance(raw, dict) and isinstance(raw.get("payload"), dict):
+        return Answered(str(raw.get("exit", "")), raw["payload"])
+    return Answered(*schema.from_flat(raw, records))
 
 
 async def _turn(
     world: World, effect: AskAgent, place: Place, talk: Talk, said: str, kind: str
-) -> Outcome | turns.Stopped:
+) -> turns.Taken | turns.Stopped:
     directory = os.path.join(world.turn_directory(effect.id), f"turn-{talk.turn}")
     os.makedirs(directory, mode=0o700, exist_ok=True)
+    post = world.post_of(effect.role, effect.state, ())
+    if effect.ask.workspace == "read":
+        post = replace(post, permissions=READ_ONLY)
+    resume = talk.session if post.resumes else ""
     turn = Turn(
         effect=effect.id,
-        prompt=said,
+        prompt=said if resume or said == talk.first else f"{talk.first}\n\n{said}",
         request=_request(world, effect, talk, kind),
         workspace=place.path,
         directory=directory,
-        resume=talk.session or None,
+        resume=resume or None,
         script=world.script,
-        fork=effect.fork_of if not talk.session and can_fork(world) else "",
+        fork=effect.fork_of if not talk.session and can_fork(world, effect, place) else "",
+        model=post.model,
+        permissions=post.permissions,
+        schema=schema_of(world, effect),
+        max_usd=limits.left_for_a_turn(world, effect.state),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
     )
     protocol = world.definition().protocol
     wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
-    return await turns.take(world, turn, wall, world.settings.idle or protocol.silence_s)
+    return await turns.take(world, post, turn, wall, world.settings.idle or protocol.silence_s)
 
 
 def _mark_judged(world: World, effect: AskAgent) -> None:
@@ -222,10 +255,7 @@ def _from_file(world: World, effect: AskAgent) -> Answered | None:
         return None
     except (OSError, ValueError, RecursionError) as error:
         return Answered("", f"the exit file cannot be read: {error}")
-    records = {known.name: known.record for known in effect.exits}
-    if isinstance(raw, dict) and isinstance(raw.get("payload"), dict):
-        return Answered(str(raw.get("exit", "")), raw["payload"])
-    return Answered(*schema.from_flat(raw, records))
+    return _read(effect, raw)
 
 
 def first_words(world: World, effect: AskAgent, place: Place) -> str:
@@ -236,7 +266,11 @@ def first_words(world: World, effect: AskAgent, place: Place) -> str:
     template = world.definition().prompts[effect.state]
     protocol = world.definition().protocol
     told = jinja.render(template, effect.template, values)
-    if effect.told and not effect.resume and not (effect.fork_of and can_fork(world)):
+    if (
+        effect.told
+        and not effect.resume
+        and not (effect.fork_of and can_fork(world, effect, place))
+    ):
         told = f"{told}\n{question.digest(effect.told)}"
     out = {known.name: left_out(protocol, effect, known) for known in effect.exits}
     return told + _how(protocol, effect, out, exit_file(world, effect))
@@ -256,9 +290,12 @@ def _how(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]], file: s
 _SHAPES: dict[tuple[int, str, str], tuple[Protocol, str]] = {}
 
 
-def can_fork(world: World) -> bool:
+def can_fork(world: World, effect: AskAgent, place: Place) -> bool:
     """Whether a conversation can begin from another; else its last words are quoted."""
-    return bool(getattr(world.agent, "FORKS", False))
+    agent = world.post_of(effect.role, effect.state).agent
+    if not agent.FORKS or not agent.BOUND_TO_PLACE:
+        return agent.FORKS
+    return usage.place_of(world.directory, effect.fork_of) == place.path
 
 
 def _values(world: World, effect: AskAgent, place: Place) -> dict[str, Any]:

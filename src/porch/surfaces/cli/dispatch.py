@@ -24,6 +24,14 @@ def porch() -> int:
     return main("porch", COMMANDS, argv)
 
 
+def codev() -> int:
+    """The command `codev`."""
+    from porch.surfaces.cli.codev import COMMANDS
+    from porch.surfaces.cli.command import main
+
+    return main("codev", COMMANDS, sys.argv[1:])
+
+
 def _closed_pipe() -> int:
     """Whoever read us has gone; saying so to nobody would only print a traceback."""
     import os

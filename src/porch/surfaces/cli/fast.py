@@ -63,6 +63,7 @@ def _status_json(picture: dict) -> dict:  # type: ignore[type-arg]
         "positions": picture["positions"],
         "decisions": picture["decisions"],
         "journal": True,
+        "cost": picture["cost"],
         "definition_changed": False,
     }
     return {**picture["status"], **extra}

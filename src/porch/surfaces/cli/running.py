@@ -16,6 +16,7 @@ from porch.surfaces.cli.stream import Stream, driven_view
 
 Drive = Callable[[Manner, Watch], Driven]
 _WAYS = (
+    arg("--agent", default="", metavar="NAME", help="who works: claude, codex, gemini, or yours"),
     arg("--script", default="", help="a YAML script of answers for the scripted agent"),
     arg("--once", action="store_true", help="one agent turn and what follows from it"),
     arg("--wait", action="store_true", help="stay while people decide, also without a terminal"),
@@ -36,6 +37,16 @@ def _inputs(pairs: list[str]) -> dict[str, str]:
     return found
 
 
+def _agent(args: Args) -> str:
+    is_scripted = getattr(args, "no_claude", False) or bool(args.script)
+    if is_scripted and args.agent not in ("", "scripted"):
+        raise UsageError(
+            f"--agent {args.agent} and a scripted run exclude each other",
+            fix="leave out one of them",
+        )
+    return "scripted" if is_scripted else args.agent
+
+
 def _wanted(args: Args, protocol: str = "") -> Wanted:
     for what in ("subject", "title"):
         # Left out is one thing, given as nothing another: a variable of the caller was empty.
@@ -46,7 +57,7 @@ def _wanted(args: Args, protocol: str = "") -> Wanted:
         subject=getattr(args, "subject", "") or "",
         title=getattr(args, "title", "") or "",
         inputs=_inputs(getattr(args, "input", None) or []),
-        agent="scripted" if getattr(args, "no_claude", False) or args.script else "",
+        agent=_agent(args),
         script=args.script,
         adopt=getattr(args, "adopt", False),
         take_over=args.take_over,

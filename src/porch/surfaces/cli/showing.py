@@ -12,6 +12,7 @@ from porch.machine.explain import explain
 from porch.operations import overview
 from porch.operations.finding import find_run
 from porch.operations.reading import read
+from porch.surfaces.cli import turns
 from porch.surfaces.cli.command import Args, Command, View, arg
 from porch.views import board, timeline, tree
 
@@ -88,6 +89,8 @@ def _code(runs: overview.Runs) -> int:
 def _log(args: Args) -> View:
     where = places.find(os.getcwd())
     name = find_run(where, args.id)
+    if turns.is_asked(args):
+        return turns.view(where, name, args)
     found = journal.scan(os.path.join(where.run_dir(name), "journal.jsonl"))
     if not args.follow:
         text = "\n".join(timeline.lines(found.records))
@@ -157,7 +160,11 @@ COMMANDS = (
         "log",
         "what happened, record by record",
         _log,
-        (_ID, arg("--follow", action="store_true", help="go on while the run does")),
+        (
+            _ID,
+            arg("--follow", action="store_true", help="go on while the run does"),
+            *turns.ARGUMENTS,
+        ),
     ),
     Command("explain", "why the run stands where it stands", _explain, (_ID,)),
     Command("settings", "what holds here, and where it comes from", _settings),

@@ -1,0 +1,169 @@
+"""What we add to a turn of an agent: all of it, less the agent's own time without us.
+
+Bare is what the person would have started: the same words with the same environment, input and
+output files. For a command of one's own that is the command alone, for the process that stands
+above it is ours. Both are timed in turn, in one event loop, as a run takes its turns.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.measure import Result, seconds
+from porch.adapters.agents.base import Prepared, Turn
+from porch.adapters.settings import Settings
+from porch.operations import workbench
+from porch.runtime import turns
+from porch.runtime.roster import Post, Roster
+from porch.runtime.world import World
+
+LIMIT_MS = 50.0
+SHARE = 0.15
+ROUNDS = {"codex": 12, "command": 30}
+# A quick agent is the hardest to add little to: reads its prompt, thinks, answers, ends.
+SCRIPT = ("sh", "-c", "cat > /dev/null; sleep 0.05; echo done")
+# Our second look at what was left behind runs beside whatever follows; here that is nothing.
+PAUSE_S = 0.1
+
+Words = Callable[[Turn, Prepared], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where turns are taken without a run, and by whom."""
+
+    world: World
+    post: Post
+
+    def turn(self, name: str) -> Turn:
+        return Turn(
+            effect=f"bench/{name}",
+            prompt="Say done.",
+            request={},
+            workspace=self.world.workspace,
+            directory=self.world.new_turn_directory(f"bench/{name}"),
+            model=self.post.model,
+            command=self.post.command,
+            permissions=self.post.permissions,
+        )
+
+    async def take(self, turn: Turn) -> None:
+        taken = await turns.take(self.world, self.post, turn, 120, 0)
+        if isinstance(taken, turns.Stopped) or taken.outcome.kind != "ok":
+            raise RuntimeError(f"a turn did not end well: {taken}")
+
+
+def desk(place: Path, name: str, known: Settings) -> Desk:
+    """In a place that is there and empty."""
+    (place / "workspace").mkdir(parents=True)
+    roster = Roster(known, name)
+    world = workbench.world(known, roster)
+    at = {"workspace": str(place / "workspace"), "directory": str(place / "run")}
+    return Desk(replace(world, **at), roster.worker("", ""))
+
+
+def results(place: Path) -> list[Result]:
+    return [_of_command(place / "command"), *_of_codex(place / "codex")]
+
+
+def _of_command(place: Path) -> Result:
+    known = Settings(agents={"script": {"command": SCRIPT}})
+    times = _times(desk(place, "script", known), ROUNDS["command"], lambda turn, _: turn.command)
+    return _result("what a turn of a command of one's own costs more", times)
+
+
+def _of_codex(place: Path) -> Iterator[Result]:
+    """The real one against the stand-in for its vendor, where it is installed."""
+    from tests.real_agents import MODELS, enter_room
+    from tests.standin.vendors import standing_in
+    from tools import agents
+
+    name = "what a turn of the real codex costs more"
+    if agents.installed() is None:
+        print(f"SKIPPED {name}: it is not installed; run `make agents`", file=sys.stderr)
+        return
+    known = Settings(agents={"codex": {"model": MODELS["codex"]}})
+    with standing_in() as vendor:
+        room = enter_room(place / "room", vendor)
+        try:
+            with _environment(dict(room.environ)):
+                times = _times(desk(place, "codex", known), ROUNDS["codex"], _same)
+        finally:
+            room.clear()
+    yield _result(name, times)
+
+
+def _same(_: Turn, prepared: Prepared) -> tuple[str, ...]:
+    return prepared.argv
+
+
+@contextmanager
+def _environment(wanted: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _times(at: Desk, rounds: int, words: Words) -> list[tuple[float, float]]:
+    return asyncio.run(_taken(at, rounds, words))
+
+
+async def _taken(at: Desk, rounds: int, words: Words) -> list[tuple[float, float]]:
+    """The first round warms both up and does not count; then who goes first changes."""
+    found: list[tuple[float, float]] = []
+    for number in range(rounds + 1):
+        bare = 0.0
+        if number % 2:
+            bare = _bare(at, number, words)
+        turn = at.turn(f"ours-{number}")
+        began = asyncio.get_running_loop().time()
+        await at.take(turn)
+        ours = asyncio.get_running_loop().time() - began
+        await asyncio.sleep(PAUSE_S)
+        found.append((ours, bare or _bare(at, number, words)))
+    return found[1:]
+
+
+def _bare(at: Desk, number: int, words: Words) -> float:
+    turn = at.turn(f"bare-{number}")
+    prepared = at.post.agent.prepare(turn)
+    return seconds(lambda: _run(words(turn, prepared), turn.workspace, prepared))
+
+
+def _run(argv: tuple[str, ...], cwd: str, prepared: Prepared) -> None:
+    with (
+        open(prepared.stdin_file or os.devnull, "rb") as asked,
+        open(prepared.output, "ab") as output,
+        open(prepared.errors, "ab") as errors,
+    ):
+        subprocess.run(
+            argv,
+            check=True,
+            cwd=cwd,
+            env=prepared.env,
+            stdin=asked,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
+
+
+def _result(name: str, times: list[tuple[float, float]]) -> Result:
+    """Of each pair the difference, for the machine's mood lasts longer than a pair."""
+    more = statistics.median(ours - bare for ours, bare in times) * 1000
+    bare = statistics.median(bare for _, bare in times) * 1000
+    ours = statistics.median(ours for ours, _ in times) * 1000
+    limit = max(LIMIT_MS, SHARE * bare)
+    return Result(
+        name, round(more, 1), limit, "ms", f"{ours:.1f} ms", f"{bare:.1f} ms", len(times)
+    )

@@ -1,0 +1,172 @@
+"""What the last line of a claude turn means; its own `success` is no evidence of any."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from porch.adapters.agents.events import Answered, Denied, Event, Failed, Final, Used, Warned
+from porch.adapters.agents.kinds import Kind
+
+UNSTRUCTURED = "it had to be reminded of the structured answer"
+NAMED = 200
+_MAIN = {
+    "Bash": "command",
+    "Edit": "file_path",
+    "Write": "file_path",
+    "Read": "file_path",
+    "NotebookEdit": "notebook_path",
+    "Glob": "pattern",
+    "Grep": "pattern",
+    "Task": "description",
+    "WebFetch": "url",
+    "WebSearch": "query",
+}
+_SUBTYPES: Mapping[str, Kind] = {
+    "error_max_turns": "max_turns",
+    "error_max_budget_usd": "budget",
+    "error_max_structured_output_retries": "schema_missing",
+}
+_LOGIN = "log in with `claude` in a terminal, or set ANTHROPIC_API_KEY"
+_SAME_PLACE = "claude goes on with a conversation only in the directory where it began"
+# What it says without a status, and what a person can do about it; also on its error output.
+_SAID: tuple[tuple[str, Kind, str], ...] = (
+    ("not logged in", "auth", _LOGIN),
+    ("please run /login", "auth", _LOGIN),
+    ("invalid api key", "auth", _LOGIN),
+    ("oauth token", "auth", _LOGIN),
+    ("no conversation found", "bad_request", _SAME_PLACE),
+    ("is already in use", "bad_request", "another turn goes on with this conversation"),
+    ("unknown option", "bad_request", "this version of claude is too old: update it"),
+    ("cannot be used with root", "bad_request", "run as another user, or name permissions"),
+    ("unable to connect", "server", "is the network there, and ANTHROPIC_BASE_URL right?"),
+    ("connection error", "server", ""),
+    ("overloaded", "server", ""),
+)
+
+
+def of_result(said: Mapping[str, Any]) -> Iterator[Event]:
+    yield _used(said)
+    for denial in _mappings(said.get("permission_denials")):
+        yield Denied(readable(str(denial.get("tool_name")), denial.get("tool_input")))
+    if str(said.get("terminal_reason")).startswith("aborted"):
+        # Whoever sent the signal knows whether this was a limit or a wish; claude does not.
+        yield Warned("interrupted in the middle of its turn")
+    elif _is_good(said):
+        if said.get("structured_output") is not None:
+            yield _answer(said["structured_output"])
+        yield Final(said["result"])
+    else:
+        yield _failed(said)
+
+
+def _is_good(said: Mapping[str, Any]) -> bool:
+    return (
+        said.get("subtype") == "success"
+        and said.get("is_error") is False
+        and said.get("api_error_status") is None
+        and said.get("stop_reason") != "refusal"
+        and isinstance(said.get("result"), str)
+    )
+
+
+def _used(said: Mapping[str, Any]) -> Used:
+    """By model: the plain `usage` leaves out helpers, and all that a repeated request cost.
+
+    Each such line counts from the start of the process, hence a total.
+    """
+    models = _mappings(list((said.get("modelUsage") or {}).values()))
+    fresh, written, read, output = (
+        sum(_count(each.get(name)) for each in models)
+        for name in (
+            "inputTokens",
+            "cacheCreationInputTokens",
+            "cacheReadInputTokens",
+            "outputTokens",
+        )
+    )
+    usd = _amount(said.get("total_cost_usd"))
+    return Used(usd, fresh + written + read + output, read, output, is_total=True)
+
+
+def _mappings(found: object) -> list[Mapping[str, Any]]:
+    """The outcome of a turn is not lost for an oddity in what surrounds it."""
+    return [e for e in found if isinstance(e, Mapping)] if isinstance(found, list) else []
+
+
+def _amount(value: object) -> float:
+    """Anything that is no amount is nothing: one NaN would make every sum of a run a NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value) if math.isfinite(value) and value > 0 else 0.0
+
+
+def _count(value: object) -> int:
+    return int(_amount(value))
+
+
+def _answer(given: Any) -> Answered:
+    """`{exit, payload}`, or the flat form, in which other exits' fields are null.
+
+    The flat form's own word for the exit gives way to a field called so, by underscores.
+    """
+    if not isinstance(given, Mapping):
+        return Answered("", given)
+    names = [name for name in given if name.rstrip("_") == "exit"]
+    key = max(names, key=len, default="exit")
+    exit_ = given.get(key)
+    name = exit_.strip() if isinstance(exit_, str) else ""
+    if isinstance(given.get("payload"), Mapping):
+        return Answered(name, given["payload"])
+    return Answered(name, {k: v for k, v in given.items() if k != key and v is not None})
+
+
+def _failed(said: Mapping[str, Any]) -> Failed:
+    errors = said.get("errors")
+    told = errors if isinstance(errors, list) else []
+    text = str(said.get("result") or "; ".join(map(str, told)) or said.get("subtype"))
+    known = _SUBTYPES.get(str(said.get("subtype")))
+    if known is not None:
+        return Failed(text, known)
+    if said.get("stop_reason") == "refusal":
+        return Failed(text, "refused")
+    kind = _by_status(said.get("api_error_status"))
+    if kind is not None:
+        return Failed(f"{text}; {_LOGIN}" if kind == "auth" else text, kind)
+    found = mended(text)
+    return Failed(found[1], found[0]) if found else Failed(text)
+
+
+def _by_status(status: object) -> Kind | None:
+    if not isinstance(status, int) or isinstance(status, bool):
+        return None
+    if status in (401, 403):
+        return "auth"
+    if status == 429:
+        return "rate_limit"
+    return "server" if status >= 500 or status == 408 else "bad_request"
+
+
+def mended(text: str) -> tuple[Kind, str] | None:
+    """The kind of a known complaint, with what to do about it behind it."""
+    lower = text.lower()
+    for words, kind, fix in _SAID:
+        if words in lower:
+            return kind, f"{text}; {fix}" if fix else text
+    return None
+
+
+def readable(tool: str, given: object) -> str:
+    """The tool and the one argument by which a person recognises the call."""
+    value = given.get(_MAIN.get(tool, "")) if isinstance(given, Mapping) else None
+    if not isinstance(value, str):
+        return tool
+    words = " ".join(value.split())
+    return f"{tool}: {words}"[:NAMED] if tool == "Bash" else f"{tool} {words}"[:NAMED]
+
+
+def words_of(content: object) -> str:
+    """A tool's output is a text, or a list of parts of which some are texts."""
+    if isinstance(content, list):
+        parts = (part.get("text") for part in content if isinstance(part, Mapping))
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,238 @@
+"""What every agent's output is translated to, and the little that an outcome needs of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
+
+from porch.adapters.agents.kinds import Kind
+from porch.adapters.follow import LONGEST_LINE, Follower, Line
+
+DENIALS_KEPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The agent named the conversation, by which a later turn can go on."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of a message, or a whole one, which replaces what was said before it."""
+
+    text: str
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """Output of a tool; nothing in it is ever taken for the agent's own word."""
+
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The agent wanted to do something that it may not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Cost since the last such event; a total is that of the whole conversation so far.
+
+    `tokens` is everything, of which `cached` were read from a cache and `output` were written.
+    """
+
+    usd: float
+    tokens: int
+    cached: int = 0
+    output: int = 0
+    is_total: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The final message: the only place where a signal counts."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The turn came to its end; what was said since the last tool is the final message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A typed answer of the agent's structured output; the last one counts."""
+
+    exit: str
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The agent said itself that the turn went wrong; `wait_s` is when it may be asked again."""
+
+    text: str
+    kind: Kind = "crashed"
+    wait_s: float = 0
+
+
+Event = (
+    Session
+    | Said
+    | ToolStarted
+    | ToolEnded
+    | Denied
+    | Used
+    | Final
+    | Done
+    | Answered
+    | Warned
+    | Failed
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that an outcome needs of the events, however many there were."""
+
+    session: str = ""
+    said: str = ""
+    is_cut: bool = False  # whether its beginning was lost
+    final: str | None = None
+    usd: float = 0.0
+    tokens: int = 0
+    cached: int = 0
+    output: int = 0
+    warning: str = ""
+    failure: Failed | None = None
+    answer: Answered | None = None
+    denied: tuple[str, ...] = ()
+    tools: int = 0
+
+    def then(self, event: Event) -> "Summary":
+        """The summary after one more event; `said` is what was said since the last tool."""
+        match event:
+            case Session():
+                return replace(self, session=event.id)
+            case Said():
+                return self._said(event)
+            case ToolStarted():
+                # What was said before a tool is no final word, in whatever form.
+                steps = self.tools + 1
+                return replace(self, said="", is_cut=False, answer=None, tools=steps)
+            case ToolEnded():
+                return replace(self, said="", is_cut=False)
+            case Used():
+                return self._used(event)
+            case Final() | Done() | Answered():
+                return self._answered(event)
+            case Warned() | Denied() | Failed():
+                return self._told(event)
+            case _:
+                assert_never(event)
+
+    def _said(self, event: Said) -> "Summary":
+        said = event.text if event.is_whole else self.said + event.text
+        is_cut = len(said) > LONGEST_LINE or (self.is_cut and not event.is_whole)
+        answer = None if event.is_whole else self.answer
+        return replace(self, said=said[-LONGEST_LINE:], is_cut=is_cut, answer=answer)
+
+    def _used(self, event: Used) -> "Summary":
+        old = Summary() if event.is_total else self
+        return replace(
+            self,
+            usd=old.usd + event.usd,
+            tokens=old.tokens + event.tokens,
+            cached=old.cached + event.cached,
+            output=old.output + event.output,
+        )
+
+    def _answered(self, event: Final | Done | Answered) -> "Summary":
+        match event:
+            case Final(text=text):
+                return replace(self, final=text)
+            case Done():
+                # Without its beginning nobody knows what of it is quoted.
+                return replace(self, final="" if self.is_cut else self.said)
+            case Answered():
+                return replace(self, answer=event)
+            case _:
+                assert_never(event)
+
+    def _waiting(self, event: Failed) -> Failed:
+        """Some tell when a limit is over in a line before the one that says that it was met."""
+        known = self.failure
+        if known is None or known.kind != event.kind or event.wait_s:
+            return event
+        return replace(event, wait_s=known.wait_s)
+
+    def _told(self, event: Warned | Denied | Failed) -> "Summary":
+        match event:
+            case Warned(text=text):
+                return replace(self, warning=text)
+            case Denied(text=text):
+                return replace(self, denied=(*self.denied, text)[-DENIALS_KEPT:])
+            case Failed():
+                return replace(self, failure=self._waiting(event))
+            case _:
+                assert_never(event)
+
+
+Feed = Callable[[str], tuple[Event, ...]]
+
+
+@dataclass(slots=True)
+class Listener:
+    """Folds the lines of a transcript into a summary while they arrive.
+
+    `on_event` sees each event, for whoever shows progress.
+    """
+
+    feed: Feed
+    on_event: Callable[[Event], object] = lambda _event: None
+    summary: Summary = field(default_factory=Summary)
+    tools: int = 0
+
+    def is_busy(self) -> bool:
+        """Whether a tool runs: it may be silent for long, and the agent with it."""
+        return self.tools > 0
+
+    def take(self, line: Line) -> None:
+        size = LONGEST_LINE // 1024
+        events = (Warned(f"a line over {size} KiB was left out"),) if line.cut else ()
+        for event in events or self.feed(line.text):
+            self.summary = self.summary.then(event)
+            self._count(event)
+            self.on_event(event)
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, ToolStarted):
+            self.tools += 1
+        elif isinstance(event, ToolEnded):
+            self.tools = max(0, self.tools - 1)
+
+
+def summary_of(path: str, feed: Feed) -> Summary:
+    """All that a transcript says, also one that a dead runner left: its cost, and perhaps its end.
+
+    Empty if there is none.
+    """
+    listener = Listener(feed)
+    Follower(path, listener.take).drain()
+    return listener.summary

@@ -1,0 +1,193 @@
+"""What an agent printed is kept without the secrets that it was given or came upon.
+
+Neither known values nor well-known shapes can make this complete: a secret that an agent cuts up
+or enciphers passes. It keeps accidents out of files, not malice.
+"""
+
+import codecs
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, BinaryIO
+
+from porch.adapters.follow import LONGEST_LINE
+from porch.adapters.secret_forms import SHAPES, Form, forms
+
+MASK = "[redacted]"
+SHORTEST = 8
+NAMES = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*")
+_BATCH = 256 * 1024
+# What a match may need to be seen whole; only then is the text in front of it let go.
+_HOLD = 16 * 1024
+# How far back a pattern looks at what stands in front of a match.
+_BEFORE = 16
+# As many characters may stand for one: \\\\u00e9, or two of these.
+_SPELLED = 20
+
+
+def secrets_of(env: Mapping[str, str], patterns: Iterable[str] = NAMES) -> tuple[str, ...]:
+    """The values that count as secrets, by the names of their variables."""
+    globs = tuple(patterns)
+    named = (v for name, v in env.items() if any(fnmatchcase(name.upper(), g) for g in globs))
+    # Whoever reads a value from a file or a variable often strips it first.
+    values = {form for value in named for form in (value, value.strip())}
+    return tuple(sorted(value for value in values if len(value) >= SHORTEST))
+
+
+class Redactor:
+    """Knows the secrets of a turn and puts `[redacted]` in their place."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        known = {secret for secret in secrets if len(secret) >= SHORTEST and secret not in MASK}
+        # Of two that begin alike the longer one is tried first.
+        ordered = sorted(known, key=lambda secret: (-len(secret), secret))
+        self._forms = (*(form for secret in ordered for form in forms(secret)), *SHAPES)
+        self._hold = max([_HOLD, *(_SPELLED * len(secret) for secret in known)])
+
+    def text(self, text: str) -> str:
+        """The text with a mask for each secret; a text without any is the same."""
+        return _Window(self._forms, 0).last(text)
+
+    def line(self, line: str) -> str:
+        """The same for one line, which stays JSON if it was."""
+        masked = self.text(line)
+        if masked == line or not _is_json(line) or _is_json(masked):
+            return masked
+        # A number or an object was a secret, or half an escape; a mask has no quotes of its own.
+        again = json.dumps(self._value(json.loads(line)))
+        end = line[len(line.rstrip("\r\n")) :]
+        return (again if self.text(again) == again else json.dumps(MASK)) + end
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {self.text(key): self._value(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._value(each) for each in value]
+        if isinstance(value, str):
+            return self.text(value)
+        written = json.dumps(value)
+        return value if self.text(written) == written else MASK
+
+    def file(self, path: str) -> bool:
+        """Rewrite a finished file in place, all at once; False if it held nothing to hide.
+
+        Where the file is also compacted, that comes afterwards: half a secret is not found.
+        """
+        # Agents can plant links and pipes where their files lie.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        if not os.path.isfile(path) or os.path.islink(path):
+            return False
+        with open(os.open(path, flags), "rb") as file:
+            return self._rewrite(path, file, os.fstat(file.fileno()).st_mode & 0o777)
+
+    def _rewrite(self, path: str, file: BinaryIO, mode: int) -> bool:
+        draft = f"{path}.redacted-{os.getpid()}"
+        _remove(draft)
+        try:
+            if not self._copy(file, draft, mode):
+                return False
+            os.replace(draft, path)
+        finally:
+            _remove(draft)
+        return True
+
+    def _copy(self, file: BinaryIO, draft: str, mode: int) -> bool:
+        """Write the file anew without secrets; answers whether that made a difference."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        changed = False
+        with open(os.open(draft, flags, mode), "wb") as copy:
+            for piece, is_changed in self._pieces(file):
+                copy.write(piece.encode("utf-8", "surrogateescape"))
+                changed |= is_changed
+            copy.flush()
+            os.fsync(copy.fileno())
+        return changed
+
+    def _pieces(self, file: BinaryIO) -> Iterator[tuple[str, bool]]:
+        """Line by line where lines are JSON, then across lines, where a secret has several."""
+        window = _Window(self._forms, self._hold)
+        for batch in _batches(file):
+            lines = [self.line(line) if line.startswith("{") else line for line in batch]
+            yield window.next("".join(lines)), lines != batch or window.changed
+        yield window.last(""), window.changed
+
+
+class _Window:
+    """Replaces matches in a text that comes in pieces, holding back what may be half of one."""
+
+    def __init__(self, forms: tuple[Form, ...], hold: int) -> None:
+        self._forms = forms
+        self._hold = hold
+        self._kept = ""
+        self._begin = 0
+        self.changed = False
+
+    def next(self, piece: str) -> str:
+        self._kept += piece
+        return self._told(max(self._begin, len(self._kept) - self._hold))
+
+    def last(self, piece: str) -> str:
+        self._kept += piece
+        return self._told(len(self._kept))
+
+    def _told(self, limit: int) -> str:
+        """What is certain up to the limit; a few characters of it stay, to be looked back at."""
+        kept, at = self._kept, self._begin
+        told: list[str] = []
+        for match in _matches(self._forms, kept, at):
+            start, stop = match.span(match.lastindex or 0)
+            if stop > limit and stop - start < self._hold:
+                limit = min(limit, match.start())
+                break
+            # A backslash that is left in front of the mask would make an escape of it.
+            told += (kept[at:start].rstrip("\\"), MASK)
+            at = stop
+            self.changed = True
+        end = max(at, limit)
+        if end < len(kept):
+            end = at + len(kept[at:end].rstrip("\\")) or end
+        told.append(kept[at:end])
+        back = max(0, end - _BEFORE)
+        self._kept, self._begin = kept[back:], end - back
+        return "".join(told)
+
+
+def _matches(forms: tuple[Form, ...], text: str, at: int) -> Iterator[re.Match[str]]:
+    """Of the many patterns those are tried whose anchors are there: mostly none."""
+    near = tuple(form.pattern for form in forms if form.anchor in text)
+    return _compiled(near).finditer(text, at) if near else iter(())
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+def _batches(file: BinaryIO) -> Iterator[list[str]]:
+    """Whole lines, about as many as a window holds; what is too long to be one comes in parts."""
+    decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+    batch, size = [], 0
+    while data := file.readline(LONGEST_LINE):
+        batch.append(decode(data))
+        size += len(data)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    yield [*batch, decode(b"", True)]
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,59 @@
+"""Before anything is spent: who will work, on what terms, and what nobody can hold them to."""
+
+from collections.abc import Iterator
+
+from porch.adapters import settings
+from porch.adapters.where import Where
+from porch.model.definition import Definition
+from porch.model.protocol import Agent, Panel, Protocol
+from porch.operations.asking import Wanted
+from porch.runtime import limits
+from porch.runtime.roster import Post, Roster
+from porch.runtime.world import World
+
+
+def demand_agents(where: Where, wanted: Wanted, protocol: Protocol, agent: str) -> None:
+    """Can everybody be driven at all whom this call drives? Said before a run is begun."""
+    if "agent" in wanted.hands_off:
+        return
+    known = settings.load(where.root)
+    roster = Roster(known, wanted.agent or agent)
+    workers, reviewers = list(_workers(roster, protocol)), list(_reviewers(roster, protocol))
+    for post in workers:
+        post.demand_installed()
+    limits.demand_measurable(known, [*workers, *reviewers])
+
+
+def _workers(roster: Roster, protocol: Protocol) -> Iterator[Post]:
+    for state in protocol.states.values():
+        if isinstance(state.actor, Agent):
+            yield roster.worker(state.actor.role, state.group, state.actor.permissions)
+
+
+def _reviewers(roster: Roster, protocol: Protocol) -> Iterator[Post]:
+    for state in protocol.states.values():
+        if isinstance(state.actor, Panel):
+            yield from (roster.reviewer(name) for name in state.actor.reviewers)
+
+
+def terms(world: World, wanted: Wanted) -> Iterator[str]:
+    """What a person should know before agents begin; nothing where all of it is scripted."""
+    if world.roster.is_scripted or "agent" in wanted.hands_off:
+        return
+    definition: Definition = world.definition()
+    yield limits.worst_case(world.settings, definition.protocol)
+    for post in _each_once(_workers(world.roster, definition.protocol)):
+        yield from _of_worker(post)
+    for post in _each_once(_reviewers(world.roster, definition.protocol)):
+        if not post.is_installed:
+            yield f"the reviewer {post.name} is not installed and will abstain"
+
+
+def _of_worker(post: Post) -> Iterator[str]:
+    model = f" with {post.model}" if post.model else ""
+    yield f"{post.name}{model} may: {', '.join(post.permissions.texts())}"
+    yield from (f"{post.name}: {text}" for text in post.agent.unenforced(post.permissions))
+
+
+def _each_once(posts: Iterator[Post]) -> list[Post]:
+    return list({(post.name, post.model, post.permissions): post for post in posts}.values())

@@ -1,0 +1,43 @@
+"""What agents and reviewers have used: by phase, and in all."""
+
+from typing import Any
+
+from porch.machine.state import Cost, State
+from porch.model.protocol import Protocol
+
+
+def by_phase(protocol: Protocol, state: State) -> dict[str, Cost]:
+    """Phases in the order of the protocol; only those in which anything was used."""
+    found: dict[str, Cost] = {}
+    for name in dict.fromkeys((*protocol.states, *state.costs)):
+        known = protocol.states.get(name)
+        phase = known.group if known else name
+        if name in state.costs:
+            found[phase] = found.get(phase, Cost()).plus(state.costs[name])
+    return found
+
+
+def data(protocol: Protocol, state: State) -> dict[str, Any]:
+    """The same as plain data; turns of reviewers count too."""
+    phases = by_phase(protocol, state)
+    total = Cost()
+    for cost in phases.values():
+        total = total.plus(cost)
+    whole = Cost(total.turns, state.usd, state.tokens, total.seconds)
+    return {**_plain(whole), "phases": {name: _plain(cost) for name, cost in phases.items()}}
+
+
+def text(cost: Cost) -> str:
+    minutes, seconds = divmod(round(cost.seconds), 60)
+    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    turns = "1 turn" if cost.turns == 1 else f"{cost.turns} turns"
+    return f"{turns}, {cost.usd:.2f} USD, {cost.tokens} tokens, {took}"
+
+
+def _plain(cost: Cost) -> dict[str, Any]:
+    return {
+        "turns": cost.turns,
+        "usd": round(cost.usd, 6),
+        "tokens": cost.tokens,
+        "seconds": round(cost.seconds, 3),
+    }

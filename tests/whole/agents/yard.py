@@ -1,0 +1,180 @@
+"""A project whose agents are small programs that misbehave, and whoever drives it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PHASE: dict[str, Any] = {"id": "work", "signals": {"DONE": "complete"}}
+RUN = "0001-x"
+# What every program of these begins with: it notes how it was called, and can speak like an agent.
+_PRELUDE = """\
+import json, os, signal, subprocess, sys, time
+HOME, ME = os.environ["HOME"], os.path.basename(sys.argv[0])
+NOTES = os.path.join(HOME, ME + ".jsonl")
+TURN = sum(1 for _ in open(NOTES)) + 1 if os.path.exists(NOTES) else 1
+PROMPT = "" if os.isatty(0) else sys.stdin.read()
+with open(NOTES, "a") as notes:
+    at = time.time()
+    told = {"argv": sys.argv, "env": dict(os.environ), "prompt": PROMPT, "pid": os.getpid()}
+    notes.write(json.dumps({**told, "at": at}) + "\\n")
+def tell(**said):
+    print(json.dumps(said), flush=True)
+def claude(text="<signal>DONE</signal>", session="s-1", usd=0.25, **more):
+    tell(type="system", subtype="init", session_id=session)
+    used = {"m": {"inputTokens": 90, "outputTokens": 10}}
+    told = {"subtype": "success", "is_error": False, "result": text, "stop_reason": "end_turn"}
+    tell(**{"type": "result", "total_cost_usd": usd, "modelUsage": used, **told, **more})
+"""
+
+
+@dataclass
+class Yard:
+    """A repository, programs on PATH, and a look at what a run left."""
+
+    root: Path
+    home: Path
+    names: Path
+    environ: dict[str, str]
+    started: list["subprocess.Popen[str]"] = field(default_factory=list)
+
+    def agent(self, name: str, body: str) -> None:
+        """A program on PATH; what it is called with is noted in the home directory."""
+        path = self.names / name
+        path.write_text(f"#!{sys.executable} -IS\n{_PRELUDE}{body}")
+        path.chmod(0o755)
+
+    def calls(self, name: str) -> list[dict[str, Any]]:
+        path = self.home / f"{name}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def settings(self, text: str) -> None:
+        (self.root / "codev" / "config.toml").write_text(text)
+
+    def protocol(self, *phases: Mapping[str, Any], **top: Any) -> None:
+        path = self.root / "codev" / "protocols" / "p" / "protocol.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"name": "p", "phases": list(phases), **top}))
+
+    def porch(self, *words: str, code: int | None = 0, timeout_s: float = 60) -> str:
+        """All that a person sees of a command."""
+        process = self.start(*words)
+        told, _ = process.communicate(timeout=timeout_s)
+        assert code in (None, process.returncode), f"exit {process.returncode}\n{told}"
+        return told
+
+    def run(self, agent: str = "claude", code: int | None = 0, timeout_s: float = 60) -> str:
+        return self.porch(*self.words(agent), code=code, timeout_s=timeout_s)
+
+    def words(self, agent: str) -> Sequence[str]:
+        return ("run", "p", "0001", "--title", "x", "--agent", agent)
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """A command that goes on while the test does something else."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "porch", *words],
+            cwd=self.root,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def begin(self, agent: str = "claude") -> "subprocess.Popen[str]":
+        return self.start(*self.words(agent))
+
+    def records(self) -> list[dict[str, Any]]:
+        path = self.root / ".git" / "porch" / "runs" / RUN / "journal.jsonl"
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def facts(self, *kinds: str) -> list[dict[str, Any]]:
+        return [r["fact"] for r in self.records() if r["fact"]["is"] in kinds]
+
+    def moves(self, kind: str) -> list[dict[str, Any]]:
+        return [m for r in self.records() for m in r["moves"] if m["is"] == kind]
+
+    @property
+    def outcome(self) -> str:
+        return "".join(move["outcome"] for move in self.moves("Ended"))
+
+    def status(self) -> str:
+        return (self.root / "codev" / "projects" / RUN / "status.yaml").read_text()
+
+    def turns(self) -> list[Path]:
+        return sorted((self.root / ".git" / "porch" / "runs" / RUN / "turns").iterdir())
+
+    def living(self) -> list[int]:
+        """Everybody who began in this yard and is not one of our own commands."""
+        home = f"HOME={self.home}".encode()
+        ours = {os.getpid(), *(process.pid for process in self.started)}
+        return [pid for pid in _processes() if pid not in ours and home in _environment(pid)]
+
+    def clear(self) -> None:
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate(timeout=10)
+        while left := self.living():
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+
+
+def wait_for(happened: Callable[[], object], seconds: float = 40) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.03)
+
+
+def _processes() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def _environment(pid: int) -> list[bytes]:
+    """Of a process that is gone, or that is dead and only waits to be noticed: nothing."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+@contextlib.contextmanager
+def fenced(place: Path, environ: Mapping[str, str] | None = None) -> Iterator[Yard]:
+    """A yard of one's own; `environ` is that of a room with the real agents, if they play too."""
+    root, names = place / "project", place / "programs"
+    known = dict(environ or {"HOME": str(place / "home"), "PATH": os.environ["PATH"]})
+    home = Path(known["HOME"])
+    for directory in (root / "codev", names, home):
+        directory.mkdir(parents=True, exist_ok=True)
+    measured = {k: v for k, v in os.environ.items() if k.startswith("COVERAGE")}
+    path = os.pathsep.join((str(names), known["PATH"]))
+    more = {"PATH": path, "LANG": "C.UTF-8", "XDG_CONFIG_HOME": str(place / "config")}
+    yard = Yard(root, home, names, {**known, **measured, **more})
+    for words in (("init", "-q", "-b", "main"), *_WHO):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    yard.settings("[agent]\nback_off = 0.01\n")
+    yard.protocol(PHASE)
+    try:
+        yield yard
+    finally:
+        yard.clear()
+
+
+_WHO = (
+    ("config", "user.name", "Ada"),
+    ("config", "user.email", "ada@localhost"),
+    ("commit", "-q", "--allow-empty", "-m", "start"),
+)
