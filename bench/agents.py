@@ -92,7 +92,7 @@ def _of_codex(place: Path) -> Iterator[Result]:
     with standing_in() as vendor:
         room = enter_room(place / "room", vendor)
         try:
-            with _environment(dict(room.environ)):
+            with environment(dict(room.environ)):
                 times = _times(desk(place, "codex", known), ROUNDS["codex"], _same)
         finally:
             room.clear()
@@ -104,7 +104,7 @@ def _same(_: Turn, prepared: Prepared) -> tuple[str, ...]:
 
 
 @contextmanager
-def _environment(wanted: dict[str, str]) -> Iterator[None]:
+def environment(wanted: dict[str, str]) -> Iterator[None]:
     before = dict(os.environ)
     os.environ.update(wanted)
     try:

@@ -96,6 +96,8 @@ def test_blocked_becomes_a_question_whose_answer_reaches_the_next_prompt(desk: "
     assert desk.porch("pending", "--hook").out == "Question pending: 0001 blocked:first\n"
     desk.porch("answer", "1", "blocked:first", "Use", "SQLite.", "<signal>FIRST_DONE</signal>")
     desk.porch("resume", "1")
+    asked, answered = desk.facts("ExitAccepted")[:2]
+    assert answered["session"] == asked["session"], "the answer is heard where it was asked for"
     again = desk.prompts()[1]
     assert "> Use SQLite. <signal>FIRST_DONE</signal>" in again
     assert desk.entered() == ["first", "blocked:first", "first", "second", "complete"]

@@ -24,7 +24,7 @@ def test_an_agent_moves_it_by_its_exits(rig: Rig) -> None:
     exits = "an agent works on it and moves it by one of SPEC_DRAFTED, BLOCKED"
     assert told(rig) == [f"It stands at specify:draft#1; {exits}."]
     rig.fails("agent")
-    assert "(its last try failed: crashed code 1)" in told(rig)[0]
+    assert "(its last try failed: crashed: code 1)" in told(rig)[0]
 
 
 def test_checks_panels_and_people_are_named_with_why_it_came_there(at_gate: Rig) -> None:

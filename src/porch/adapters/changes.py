@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from porch.adapters import git
@@ -51,6 +51,19 @@ def touched(worktree: str, base: str) -> list[Change]:
     with git.snapshot(worktree, ()) as env:
         raw = ask(worktree, "diff", "--cached", *_RAW, base, env=env)
         return _changes(worktree, raw, env)
+
+
+def counted(worktree: str, base: str, exclude: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """Lines added, lines removed and path of all that differs from base in the files as they are.
+
+    Of a file that git takes for binary no lines are known: there stands a `-`.
+    """
+    without = [f":(top,exclude,glob){pattern}" for pattern in exclude]
+    with git.snapshot(worktree, ()) as env:
+        words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff")
+        out = ask(worktree, *words, "--no-textconv", base, "--", ":(top)", *without, env=env)
+    rows = (row.split("\t", 2) for row in out.split("\0") if row)
+    return [(added, removed, path) for added, removed, path in rows]
 
 
 def diff_text(

@@ -25,9 +25,11 @@ __all__ = ["Command", "Ended", "Marked", "Running", "marked", "reap", "start", "
 
 GRACE_S = 2.5
 TICK_S = 0.05
+# Who has said its last word has this long to leave; then it is taken for gone.
+LINGER_S = 5.0
 
 OnOutput = Callable[[], bool]
-Why = Literal["exited", "idle", "wall"]
+Why = Literal["exited", "over", "idle", "wall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +91,19 @@ class Running:
         on_output: OnOutput = _silent,
         grace_s: float = GRACE_S,
         is_busy: Callable[[], bool] = lambda: False,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> Ended:
         """Wait for the end, or end it when it says nothing for too long or takes too long.
 
-        The clock of silence stands still while `is_busy` says so.
+        The clock of silence stands still while `is_busy` says so. Once `is_over` says that nothing
+        more is to come, little silence is enough.
 
         `on_output` is called at every tick and answers whether it left output unread. Cancelling
         this leaves the command running: whoever gives up on it calls `stop`.
         """
         ending = asyncio.ensure_future(self._process.wait())
         try:
-            why = await self._watch(ending, idle_s, wall_s, on_output, is_busy)
+            why = await self._watch(ending, idle_s, wall_s, on_output, is_busy, is_over)
         finally:
             ending.cancel()
         seconds = time.monotonic() - self._began
@@ -126,18 +130,23 @@ class Running:
         wall_s: float | None,
         on_output: OnOutput,
         is_busy: Callable[[], bool],
+        is_over: Callable[[], bool],
     ) -> Why:
         size, grew_at = self._size(), time.monotonic()
+        idle_from = grew_at
         while True:
             more = on_output()
             await asyncio.wait({ending}, timeout=0 if more else TICK_S)
             now, before, size = time.monotonic(), size, self._size()
-            grew_at = now if size > before or is_busy() else grew_at
+            grew_at = now if size > before else grew_at
+            idle_from = now if is_busy() else max(idle_from, grew_at)
             if ending.done():
                 return "exited"
+            if now - grew_at >= LINGER_S and is_over():
+                return "over"
             if wall_s is not None and now - self._began >= wall_s:
                 return "wall"
-            if idle_s is not None and now - grew_at >= idle_s:
+            if idle_s is not None and now - idle_from >= idle_s:
                 return "idle"
 
     def _size(self) -> int:

@@ -7,7 +7,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.leave import leave
 from porch.machine.state import InHand, Standing, State
-from porch.model.protocol import Check, Panel, Protocol, evidence_path
+from porch.model.protocol import Check, Panel, Protocol, evidence_path, is_said
 
 
 def checked(
@@ -57,6 +57,9 @@ def review_of(fact: f.ReviewEnded) -> dict[str, Any]:
         "summary": fact.summary,
         "findings": list(fact.findings),
         "why": fact.why,
+        "seconds": fact.seconds,
+        "usd": fact.usd,
+        "tokens": fact.tokens,
     }
 
 
@@ -72,8 +75,26 @@ def judged(protocol: Protocol, state: State, standing: Standing, path: str) -> t
     else:
         exit_ = "changes" if "REQUEST_CHANGES" in real else "approved"
     coverage = f"{len(real)} of {len(reviews)} reviewers gave a verdict"
-    payload = {"file": path, "findings": _findings(reviews), "coverage": coverage}
+    payload = {
+        "round": standing.visit,
+        "file": path,
+        "coverage": coverage,
+        "findings": _findings(reviews),
+        "earlier": _earlier(protocol, state, standing),
+    }
     return leave(protocol, state, standing, exit_, payload)
+
+
+def _earlier(protocol: Protocol, state: State, standing: Standing) -> list[dict[str, Any]]:
+    """What rounds before this one found, and what was said to that: nobody remembers but us."""
+    last = state.recall(standing, f"{standing.state}.changes")
+    if last is None:
+        return []
+    inputs = protocol.states[standing.state].inputs
+    said = [state.recall(standing, given.path) for given in inputs if is_said(given.path)]
+    answer = [each["text"] for each in said if each]
+    kept = {"round": last.get("round", 0), "findings": last.get("findings", []), "answer": answer}
+    return [*last.get("earlier", []), kept]
 
 
 def _findings(reviews: Mapping[str, Any]) -> list[dict[str, str]]:

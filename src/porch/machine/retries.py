@@ -20,11 +20,12 @@ def failed(
     if hand.kind in ("timer", "stale"):
         # A wait that cannot be kept is over, rather than kept for ever.
         return (m.Marked(place, f"fired/{hand.name}"),)
+    why = f"{fact.why}: {fact.detail}" if fact.detail else fact.why
     if fact.wait_s:
         name = f"limit-{work}-{hand.effect.rpartition('/')[2]}"
-        return (m.Postponed(place, work, name, fact.wait_s, is_instant=True),)
+        wait = m.Postponed(place, work, name, fact.wait_s, is_instant=True)
+        return (m.Marked(place, "failure", why), wait)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
-    why = f"{fact.why} {fact.detail}".strip()
     if fact.hopeless:
         return _given_up(protocol, state, standing, hand, why)
     if failures >= TRIES_PER_VISIT:

@@ -6,7 +6,7 @@ from typing import assert_never
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine import wishes
-from porch.machine.answers import answered
+from porch.machine.answers import answered, told
 from porch.machine.automatic import followed
 from porch.machine.evidence import checked, judged, review_of
 from porch.machine.evolve import PAID
@@ -221,6 +221,7 @@ def _silent(
         said = {"reason": "the agent ended twice without a signal", "said": fact.said}
         return leave(protocol, state, standing, SILENT, {**said, "notes": list(fact.notes)})
     return (
+        *told(protocol, state, standing, fact.said),
         m.Marked(standing.position, "reminded"),
         m.Marked(standing.position, "session", fact.session),
     )

@@ -57,21 +57,22 @@ def values(protocol: p.Protocol, state: State, standing: Standing, ask: p.Ask) -
 
 
 def thread(state: State, standing: Standing, agent: p.Agent, ask: p.Ask) -> tuple[str, str, str]:
-    """The conversation to go on with, or the one to begin from."""
+    """The conversation to go on with, or the one to begin from, and the last words of either."""
     own = state.marked(standing.position, "session")
     if own:
         return str(own), "", ""
     scope = state.instances[standing.instance].parent if ask.of_parent else standing.instance
     memory = state.memory.get((scope, ""), {})
-    known = memory.get(thread_path(agent.role), {}).get("session", "")
+    mine = memory.get(thread_path(agent.role), {})
+    known, said = str(mine.get("session", "")), str(mine.get("said", ""))
     if ask.of_parent:
         # The parent may be in the middle of something: its conversation is begun from, not used.
-        return "", str(known), ""
+        return "", known, said
     is_retry = standing.because.startswith(f"{standing.state}.")
     if known and is_retry and _is_stalled(state, standing, ask):
         return "", "", _history(state, standing, ask)
     if known:
-        return str(known), "", ""
+        return known, "", said
     origin = memory.get(thread_path(ask.fork_of), {}) if ask.fork_of else {}
     return "", str(origin.get("session", "")), str(origin.get("said", ""))
 

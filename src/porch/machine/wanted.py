@@ -6,6 +6,7 @@ from typing import assert_never
 from porch.machine import effects as e
 from porch.machine import moves as m
 from porch.machine import tree
+from porch.machine.answers import asking_path
 from porch.machine.heads import head
 from porch.machine.state import Standing, State, effect_parts, position_text, work_text
 from porch.model import protocol as p
@@ -144,9 +145,17 @@ def _agent(
         permissions=agent.permissions,
         timeout_s=agent.timeout_s,
         reminder=reminded,
-        session=state.marked(standing.position, "session") or "",
+        session=_session(state, standing),
         shown=_shown(state, standing, kind),
     )
+
+
+def _session(state: State, standing: Standing) -> str:
+    """Fresh at every visit, but for reminders, interrupted turns and answered questions."""
+    own = str(state.marked(standing.position, "session") or "")
+    if own or not standing.because.endswith(".answered"):
+        return own
+    return str((state.recall(standing, asking_path(standing.state)) or {}).get("session", ""))
 
 
 def _checks(
@@ -180,7 +189,7 @@ def _panel(
             round=standing.visit,
             artifacts=panel.artifacts,
             timeout_s=panel.timeout_s,
-            shown=_shown(state, standing, kind),
+            shown=_discussed(state, standing, kind),
         )
     if not missing:
         yield e.WriteFeedback(
@@ -190,6 +199,13 @@ def _panel(
             round=standing.visit,
             reviews={name: marks[f"review/{name}"] for name in panel.reviewers},
         )
+
+
+def _discussed(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ...]:
+    """What was found before and answered to it; an author's words alone would only sway."""
+    asked = [given.path for given in kind.inputs if not p.is_said(given.path)]
+    is_open = any(state.recall(standing, path) is not None for path in asked)
+    return _shown(state, standing, kind) if is_open else ()
 
 
 def _human(

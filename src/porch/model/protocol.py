@@ -317,9 +317,21 @@ class Limits:
     gate_wait_s: float = 0
 
 
+_SAID = "said."
+
+
 def evidence_path(group: str, check: str) -> str:
     """Where the content on which a check last passed is remembered."""
     return f"evidence.{group}:{check}"
+
+
+def said_path(state: str) -> str:
+    """Where the last words of an agent are remembered, for whoever judges its work again."""
+    return f"{_SAID}{state}"
+
+
+def is_said(path: str) -> bool:
+    return path.startswith(_SAID)
 
 
 def memory_key(path: str) -> str:

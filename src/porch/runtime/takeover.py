@@ -62,7 +62,7 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
         return f.EffectInterrupted(hand.effect, seen.usd, seen.tokens, seen.session)
     if hand.kind == "review":
         return panel.judged(hand.effect, outcome)
-    nonce = agent.nonce(world, hand.effect)
+    nonce = world.nonce(hand.effect)
     return agent.answered(hand.effect, _exits(world, hand), outcome, nonce=nonce)
 
 

@@ -28,7 +28,7 @@ SAID_KEPT = 2000
 # Where an agent does not say when its limit is over.
 RATE_LIMIT_S = 60.0
 # Trying again changes nothing; a person has to do something first.
-HOPELESS = ("auth", "bad_request", "budget", "max_turns")
+HOPELESS = ("auth", "bad_request", "budget", "max_turns", "refused")
 _KIND, _TERMS = "agent", "turn.json"
 
 
@@ -57,7 +57,7 @@ async def take(
     began = time.monotonic()
     prepared = post.agent.prepare(turn)
     _write_down(post, turn)
-    redactor = Redactor(secrets_of(prepared.env))
+    redactor = Redactor(secrets_of(_known(prepared)))
     voice = Voice(lambda text: world.progress(turn.effect, redactor.text(text)))
     listener = events.Listener(post.agent.feed, voice.tell)
     follower = Follower(prepared.output, listener.take)
@@ -69,7 +69,11 @@ async def take(
     wall, idle = post.wall_s or wall_s, post.idle_s or idle_s
     try:
         ended = await running.wait(
-            idle or None, wall or None, follower.poll, is_busy=listener.is_busy
+            idle or None,
+            wall or None,
+            follower.poll,
+            is_busy=listener.is_busy,
+            is_over=listener.is_over,
         )
     except asyncio.CancelledError:
         await running.stop()
@@ -80,10 +84,23 @@ async def take(
     voice.finish()
     errors = tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(base.finish(post.agent, listener.summary, ended, errors))
-    await asyncio.to_thread(put_away, prepared.output, prepared.env)
+    await asyncio.to_thread(put_away, prepared.output, _known(prepared))
     seconds = round(time.monotonic() - began, 3)
     counted = _counted(world, post, turn.directory, outcome)
-    return Taken(_clean(counted, redactor), seconds)
+    return Taken(_clean(_waiting(world, counted), redactor), seconds)
+
+
+def _known(prepared: base.Prepared) -> Mapping[str, str]:
+    """Whose secrets are hidden: an agent may come upon those in files that it was not given."""
+    return {**os.environ, **prepared.env}
+
+
+def _waiting(world: World, outcome: base.Outcome) -> base.Outcome:
+    """What a vendor says about its own limit is kept to the second; our guess is ours to scale."""
+    if outcome.kind != "rate_limit" or outcome.wait_s:
+        return outcome
+    # Not nothing, however short: a wait is what tells a limit from a failure.
+    return replace(outcome, wait_s=max(0.001, RATE_LIMIT_S * world.settings.back_off))
 
 
 def _each(told: Iterable[Callable[[events.Event], None]], event: events.Event) -> None:
@@ -111,7 +128,7 @@ def _cut_short(
     if outcome is not None:
         return Taken(outcome, round(seconds, 3))
     told = _seen(world, post, turn.directory)
-    put_away(prepared.output, prepared.env)
+    put_away(prepared.output, _known(prepared))
     return Stopped(told.usd, told.tokens, told.session, round(seconds, 3))
 
 

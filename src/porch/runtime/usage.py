@@ -40,13 +40,22 @@ def of_turn(
         known, total = _read(run_directory, session) or _read(run_directory, origin), told
         if post.agent.COUNTS_ALL:
             told = told.less(_usage(known))
-        _keep(run_directory, session, total, place)
+        _keep(run_directory, session, total, place, holder(post))
     return replace(told, usd=post.cost(told.usd, told.tokens, told.cached, told.output))
 
 
 def place_of(run_directory: str, session: str) -> str:
     """Where a conversation was held; empty if nobody knows."""
     return str(_read(run_directory, session).get("place", ""))
+
+
+def holder(post: Post) -> str:
+    """Whose conversations they are: names for one command line share them."""
+    return post.name if post.kind == "command" else post.kind
+
+
+def holder_of(run_directory: str, session: str) -> str:
+    return str(_read(run_directory, session).get("holder", ""))
 
 
 def _path(run_directory: str, session: str) -> str:
@@ -70,7 +79,7 @@ def _usage(known: Mapping[str, Any]) -> Usage:
     return Usage(float(known.get("usd", 0)), tokens, cached, output)
 
 
-def _keep(run_directory: str, session: str, told: Usage, place: str) -> None:
+def _keep(run_directory: str, session: str, told: Usage, place: str, holder: str) -> None:
     atomic.ensure_directory(os.path.join(run_directory, _FILE))
-    words = {**asdict(told), "place": place}
+    words = {**asdict(told), "place": place, "holder": holder}
     atomic.replace(_path(run_directory, session), json.dumps(words).encode(), sync=False)

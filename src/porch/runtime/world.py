@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from porch.adapters.settings import Settings
 from porch.adapters.transcripts import directory_name
@@ -82,6 +83,12 @@ class World:
     def effect_mark(self, effect: str) -> str:
         """What the environment of every process of an effect carries."""
         return f"{self.mark}:{effect.replace(' ', '_')}"
+
+    def nonce(self, name: str) -> str:
+        """A word that nobody could have written down before; empty unless it is asked for."""
+        if not self.settings.nonce:
+            return ""
+        return sha256(f"{self.secret}/{name}".encode()).hexdigest()[:12]
 
     def own_paths(self) -> tuple[str, ...]:
         """What porch writes itself; none of it counts as the agent's or the check's work."""

@@ -37,6 +37,16 @@ def _section(name: str, review: Payload) -> Iterator[str]:
     if findings:
         yield "**Findings**:"
         yield from (f"- {_LEADER.sub(_escaped, finding)}" for finding in findings)
+    if any(review.get(name) for name in ("seconds", "usd", "tokens")):
+        yield f"**Took**: {_took(review)}"
+
+
+def _took(review: Payload) -> str:
+    seconds, usd = float(review.get("seconds") or 0), float(review.get("usd") or 0)
+    tokens = int(review.get("tokens") or 0)
+    # Many agents tell tokens and no money; no price is not the same as nothing to pay.
+    words = [f"{seconds:.1f} s", f"{tokens} tokens", f"{usd:.4f} USD" if usd else ""]
+    return ", ".join(word for word in words if word)
 
 
 def _escaped(leader: re.Match[str]) -> str:

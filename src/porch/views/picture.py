@@ -1,6 +1,7 @@
 """The picture that read commands show: what a journal means, with how much of it is covered."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from porch.machine.state import Standing, State
@@ -87,18 +88,32 @@ def _waiting(protocol: p.Protocol, state: State, standing: Standing) -> str:
 def _mover(state: State, standing: Standing, actor: p.Actor) -> str:
     match actor:
         case p.Agent():
-            return "an agent"
+            return f"an agent{_pause(state, standing)}"
         case p.Check(commands=commands):
             return f"checks: {', '.join(command.name for command in commands)}"
         case p.Panel(reviewers=reviewers):
             seen = state.marks.get(standing.position, {})
-            return f"reviews: {', '.join(n for n in reviewers if f'review/{n}' not in seen)}"
+            left = ", ".join(n for n in reviewers if f"review/{n}" not in seen)
+            return f"reviews: {left}{_pause(state, standing)}"
         case p.Human(name=name):
             return f"you: {name}"
         case p.Git() | p.Children() | p.Join() | p.End():
             return _MOVERS[type(actor)]
         case _:
             assert_never(actor)
+
+
+def _pause(state: State, standing: Standing) -> str:
+    """What has to be sat out before anybody works on."""
+    marks = state.marks.get(standing.position, {})
+    waits = [value for key, value in marks.items() if key.startswith("wait/")]
+    for wait in (each for each in waits if f"fired/{each['name']}" not in marks):
+        if not wait["since"]:
+            return ", after a pause"
+        due = datetime.fromisoformat(wait["since"]) + timedelta(seconds=wait["seconds"])
+        until = due.isoformat(timespec="seconds").replace("+00:00", "Z")
+        return f", after a limit until {board.moment(until)}"
+    return ""
 
 
 _MOVERS = {

@@ -1,7 +1,7 @@
 """What is said to an agent around its question: how to answer, what was refused, a reminder."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from porch.views.jinja import fence, quote
@@ -10,29 +10,46 @@ REMINDER = "REMINDER: Emit a decision to complete this phase\n"
 
 
 def how_to_answer(
-    schemas: Mapping[str, Mapping[str, Any]], exit_file: str, advice: Iterable[str] = ()
+    ways: Collection[str], exits: Iterable[str], exit_file: str = "", nonce: str = ""
 ) -> str:
-    """One exit, typed; never a word in prose."""
-    shapes = "\n\n".join(
-        f"### {name}\n\n{fence(json.dumps(schema, indent=1), 'json')}"
-        for name, schema in schemas.items()
-    )
+    """One exit, typed, by a way that this agent has; never a word in prose."""
+    texts = {
+        "schema": _FORM,
+        "file": f"as JSON in the file `{exit_file}`",
+        "message": "as the last thing in your final message, in a fenced block of its own",
+    }
+    listed = ", or ".join(text for way, text in texts.items() if way in ways)
+    # Only who answers in words has to know how the block is opened.
+    info = f"json {nonce}".strip() if "message" in ways else "json"
+    shape = fence('{"exit": "<name>", "payload": {...}}', info)
+    shown = f"{listed}:\n\n{shape}\n" if set(ways) - {"schema"} else f"{listed}."
+    more = _IN_WORDS if "message" in ways else ""
     return f"""
 
 ---
 
 ## How to answer
 
-End with exactly one of these exits: {", ".join(schemas)}. Give it as structured output, or write \
-it as JSON to `{exit_file}`:
+End with exactly one of these exits: {", ".join(exits)}. Give it {shown}
 
-{fence('{"exit": "<name>", "payload": {...}}', "json")}
+Only that counts; nothing is read out of prose.{more} Porch checks what you claim, commits what \
+you leave, and fills in commit hashes itself."""
 
-Only that counts; nothing is read out of prose. Porch checks what you claim, commits what you \
-leave, and fills in commit hashes itself.{_advice(advice)}
 
-{shapes}
-"""
+_FORM = "as structured output, with its own fields filled and all others null"
+_IN_WORDS = (
+    " Nothing may stand behind the block, and no other block like it anywhere in that message: "
+    "what you only quote must not look like an answer."
+)
+
+
+def exits(schemas: Mapping[str, Mapping[str, Any]], advice: Iterable[str] = ()) -> str:
+    """What the payload of each exit holds."""
+    shapes = "\n\n".join(
+        f"### {name}\n\n{fence(json.dumps(schema, indent=1), 'json')}"
+        for name, schema in schemas.items()
+    )
+    return f"{_advice(advice)}\n\n{shapes}\n"
 
 
 def _advice(names: Iterable[str]) -> str:

@@ -102,8 +102,16 @@ def _silent(fact: Raw) -> str:
 
 def _failure(fact: Raw) -> str:
     at, kind, name = _effect(fact)
-    wait = f", waits {fact['wait_s']} s" if fact.get("wait_s") else ""
-    return f"{at}: {kind} {name} failed: {fact.get('why')} {fact.get('detail', '')}{wait}"
+    wait = f"; it is asked again in {_duration(fact['wait_s'])}" if fact.get("wait_s") else ""
+    why = ": ".join(str(fact[key]) for key in ("why", "detail") if fact.get(key))
+    return f"{at}: {kind} {name} failed: {why}{wait}"
+
+
+def _duration(seconds: float) -> str:
+    """No more exact than people need it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _interrupted(fact: Raw) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from porch.adapters.agents.events import Answered, Event, Summary, summary_of
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 from porch.model.permissions import INSIDE, Permissions
 
 if TYPE_CHECKING:  # asyncio would make every start of the scripted agent slower
@@ -103,6 +103,8 @@ class Agent(Protocol):
     TELLS_USD: bool
     # Whether its count of tokens is that of the whole conversation, not of the turn.
     COUNTS_ALL: bool
+    # By which ways it can give a typed answer, whatever it may write.
+    ANSWERS: tuple[Way, ...]
 
     def prepare(self, turn: Turn) -> Prepared: ...
 
@@ -140,7 +142,7 @@ def from_transcript(agent: Agent, path: str) -> Outcome | None:
 
 def _by_its_end(agent: Agent, summary: Summary, ended: "Ended", errors: str) -> tuple[Kind, str]:
     if ended.why != "exited":
-        return "timeout", f"ended by the {ended.why} limit after {ended.seconds:.1f} s"
+        return "timeout", _out_of_time(ended)
     told = agent.stderr(errors)
     if told is not None:
         return told
@@ -150,6 +152,14 @@ def _by_its_end(agent: Agent, summary: Summary, ended: "Ended", errors: str) -> 
     last = errors.strip().rpartition("\n")[2] or summary.warning
     more = f": {last}" if last else ""
     return "crashed", f"ended without a final message ({how}){more}"
+
+
+def _out_of_time(ended: "Ended") -> str:
+    if ended.why == "idle":
+        said, key = f"it said nothing for too long ({ended.seconds:.1f} s in all)", "idle"
+    else:
+        said, key = f"it was still at work after {ended.seconds:.1f} s", "claude_timeout"
+    return f"{said} and was ended; [timeouts] {key} or the protocol can allow more"
 
 
 def _outcome(kind: Kind, detail: str, summary: Summary) -> Outcome:

@@ -29,7 +29,7 @@ from porch.adapters.agents.events import (
     ToolStarted,
     Warned,
 )
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 from porch.model.permissions import Permissions
 
 EXECUTABLE = "claude"
@@ -38,6 +38,7 @@ RESUMES = True
 BOUND_TO_PLACE = True
 TELLS_USD = True
 COUNTS_ALL = False
+ANSWERS: tuple[Way, ...] = ("schema",)
 PROBE_S = 10.0
 SHOWN = 200
 

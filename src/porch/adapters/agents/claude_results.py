@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from porch.adapters.agents.events import Answered, Denied, Event, Failed, Final, Used, Warned
@@ -56,7 +57,7 @@ def of_result(said: Mapping[str, Any]) -> Iterator[Event]:
             yield _answer(said["structured_output"])
         yield Final(said["result"])
     else:
-        yield _failed(said)
+        yield replace(_failed(said), is_last=True)
 
 
 def _is_good(said: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from porch.adapters.agents import codex_events, codex_failures, codex_permission
 from porch.adapters.agents.base import Prepared, Probe, Turn
 from porch.adapters.agents.environment import CREDENTIALS, scrubbed
 from porch.adapters.agents.events import Failed, Summary
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 
 EXECUTABLE = "codex"
 FORKS = True
@@ -22,6 +22,7 @@ RESUMES = True
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = True
+ANSWERS: tuple[Way, ...] = ("schema",)
 
 PROBE_S = 10
 feed = codex_events.feed

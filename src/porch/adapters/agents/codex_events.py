@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from porch.adapters.agents import codex_failures, codex_schema
@@ -11,6 +12,7 @@ from porch.adapters.agents.events import (
     Denied,
     Done,
     Event,
+    Failed,
     Said,
     Session,
     ToolEnded,
@@ -47,6 +49,10 @@ def _error(said: Json) -> tuple[Event, ...]:
     message = str(said["message"])
     is_retry = message.startswith("Reconnecting")
     return (Warned(message) if is_retry else codex_failures.failed(message),)
+
+
+def _last(message: str) -> Failed:
+    return replace(codex_failures.failed(message), is_last=True)
 
 
 def _item_started(said: Json) -> tuple[Event, ...]:
@@ -115,6 +121,6 @@ EVENTS: Mapping[str, Callable[[Json], tuple[Event, ...]]] = {
     "item.started": _item_started,
     "item.completed": _item_completed,
     "turn.completed": _completed,
-    "turn.failed": lambda said: (codex_failures.failed(str(said["error"]["message"])),),
+    "turn.failed": lambda said: (_last(str(said["error"]["message"])),),
     "error": _error,
 }

@@ -38,7 +38,7 @@ from porch.adapters.agents.events import (
     Used,
     Warned,
 )
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 from porch.errors import OutsideError
 from porch.model.permissions import Permissions
 
@@ -49,6 +49,7 @@ RESUMES = True
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
+ANSWERS: tuple[Way, ...] = ("file", "message")
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 _PLACEHOLDER = re.compile(r"\{(prompt_file|workspace|model|session|exit_file)\}")
 
@@ -99,7 +100,9 @@ _EVENTS: dict[str, Callable[[dict[str, Any]], Event]] = {
     "usage": lambda told: Used(float(told.get("usd", 0)), int(told.get("tokens", 0))),
     "final": lambda told: Final(str(told["text"])),
     "answer": lambda told: Answered(str(told["exit"]), told["payload"]),
-    "failed": lambda told: Failed(str(told["text"]), _KINDS[told.get("kind", "crashed")]),
+    "failed": lambda told: Failed(
+        str(told["text"]), _KINDS[told.get("kind", "crashed")], is_last=True
+    ),
     command_process.DONE: lambda _: Done(),
 }
 

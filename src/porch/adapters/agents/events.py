@@ -85,11 +85,15 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The agent said itself that the turn went wrong; `wait_s` is when it may be asked again."""
+    """The agent said itself that the turn went wrong; `wait_s` is when it may be asked again.
+
+    `is_last` where nothing can come after it: some complain first and go on.
+    """
 
     text: str
     kind: Kind = "crashed"
     wait_s: float = 0
+    is_last: bool = False
 
 
 Event = (
@@ -124,6 +128,7 @@ class Summary:
     answer: Answered | None = None
     denied: tuple[str, ...] = ()
     tools: int = 0
+    is_over: bool = False  # whether the agent said that this was all
 
     def then(self, event: Event) -> "Summary":
         """The summary after one more event; `said` is what was said since the last tool."""
@@ -135,7 +140,9 @@ class Summary:
             case ToolStarted():
                 # What was said before a tool is no final word, in whatever form.
                 steps = self.tools + 1
-                return replace(self, said="", is_cut=False, answer=None, tools=steps)
+                return replace(
+                    self, said="", is_cut=False, answer=None, tools=steps, is_over=False
+                )
             case ToolEnded():
                 return replace(self, said="", is_cut=False)
             case Used():
@@ -151,7 +158,8 @@ class Summary:
         said = event.text if event.is_whole else self.said + event.text
         is_cut = len(said) > LONGEST_LINE or (self.is_cut and not event.is_whole)
         answer = None if event.is_whole else self.answer
-        return replace(self, said=said[-LONGEST_LINE:], is_cut=is_cut, answer=answer)
+        kept = said[-LONGEST_LINE:]
+        return replace(self, said=kept, is_cut=is_cut, answer=answer, is_over=False)
 
     def _used(self, event: Used) -> "Summary":
         old = Summary() if event.is_total else self
@@ -166,10 +174,11 @@ class Summary:
     def _answered(self, event: Final | Done | Answered) -> "Summary":
         match event:
             case Final(text=text):
-                return replace(self, final=text)
+                return replace(self, final=text, is_over=True)
             case Done():
                 # Without its beginning nobody knows what of it is quoted.
-                return replace(self, final="" if self.is_cut else self.said)
+                final = "" if self.is_cut else self.said
+                return replace(self, final=final, is_over=True)
             case Answered():
                 return replace(self, answer=event)
             case _:
@@ -189,7 +198,7 @@ class Summary:
             case Denied(text=text):
                 return replace(self, denied=(*self.denied, text)[-DENIALS_KEPT:])
             case Failed():
-                return replace(self, failure=self._waiting(event))
+                return replace(self, failure=self._waiting(event), is_over=event.is_last)
             case _:
                 assert_never(event)
 
@@ -212,6 +221,10 @@ class Listener:
     def is_busy(self) -> bool:
         """Whether a tool runs: it may be silent for long, and the agent with it."""
         return self.tools > 0
+
+    def is_over(self) -> bool:
+        """Whether nothing more is to come; some do not leave after their last word."""
+        return self.summary.is_over
 
     def take(self, line: Line) -> None:
         size = LONGEST_LINE // 1024

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from porch.adapters.agents import gemini_policy
@@ -32,7 +33,7 @@ from porch.adapters.agents.events import (
     Used,
     Warned,
 )
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 from porch.adapters.follow import LONGEST_LINE
 from porch.model.permissions import Permissions
 
@@ -42,6 +43,7 @@ RESUMES = True
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
+ANSWERS: tuple[Way, ...] = ("message",)
 # Without a model it asks a small one which to ask; this name moves with its releases.
 MODEL = "pro"
 VERSION_S = 10
@@ -182,7 +184,7 @@ def _ended(told: dict[str, Any]) -> tuple[Event, ...]:
     if told["status"] == "success":
         return used, Done()
     error = told.get("error")
-    return (used, troubles.failed(error)) if error else (used,)
+    return (used, replace(troubles.failed(error), is_last=True)) if error else (used,)
 
 
 _EVENTS: dict[str, Callable[[dict[str, Any]], tuple[Event, ...]]] = {

@@ -17,5 +17,8 @@ Kind = Literal[
     "schema_missing",
 ]
 
+# How a typed answer comes: in a form that the vendor holds to, in a file, at a message's end.
+Way = Literal["schema", "file", "message"]
+
 # The command lines that can be driven; the scripted agent is for trying protocols out.
 AGENT_KINDS = ("claude", "codex", "gemini", "command", "scripted")

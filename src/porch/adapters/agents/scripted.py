@@ -22,7 +22,7 @@ from porch.adapters.agents.events import (
     Used,
     Warned,
 )
-from porch.adapters.agents.kinds import Kind
+from porch.adapters.agents.kinds import Kind, Way
 from porch.adapters.agents.script import Script
 from porch.adapters.agents.scripted_process import BAD_SCRIPT, Request, choose
 from porch.errors import DefinitionError
@@ -34,6 +34,7 @@ RESUMES = True
 BOUND_TO_PLACE = False
 TELLS_USD = True
 COUNTS_ALL = False
+ANSWERS: tuple[Way, ...] = ("schema", "file")
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 

@@ -1,10 +1,20 @@
-"""What an agent gets to see: all that its own phase found, and what sent it back from elsewhere."""
+"""What agents and reviewers get to see: what their phase found, and what sent it back to them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from porch.dialects.phases.draft import Draft
-from porch.model.protocol import Agent, Check, Edge, Input, Protocol, State
+from porch.model.protocol import (
+    Agent,
+    Check,
+    Edge,
+    Human,
+    Input,
+    Panel,
+    Protocol,
+    State,
+    said_path,
+)
 
 
 def with_inputs(protocol: Protocol, draft: Draft) -> Protocol:
@@ -14,13 +24,28 @@ def with_inputs(protocol: Protocol, draft: Draft) -> Protocol:
         for target in edge.targets:
             if order.get(target.state, len(order)) <= order[edge.state]:
                 incoming[target.state].extend(_told(protocol, edge))
-    states = {
-        name: _informed(state, draft, incoming.get(name, []))
-        if isinstance(state.actor, Agent)
-        else state
-        for name, state in protocol.states.items()
-    }
+    states = dict(protocol.states)
+    for name, state in protocol.states.items():
+        if isinstance(state.actor, Agent):
+            states[name] = _informed(state, draft, incoming.get(name, []))
+        elif isinstance(state.actor, Panel):
+            states[name] = replace(state, inputs=tuple(_discussion(protocol, draft, state.group)))
     return replace(protocol, states=states)
+
+
+def _discussion(protocol: Protocol, draft: Draft, phase: str) -> Iterator[Input]:
+    """Reviewers of a later round see what was asked for before, and what was said to it."""
+    asked = {
+        given.path: given
+        for given in draft.paths_of.get(phase, [])
+        if isinstance(protocol.states[given.path.rpartition(".")[0]].actor, (Panel, Human))
+    }
+    yield from asked.values()
+    edges = [edge for edge in protocol.edges if f"{edge.state}.{edge.exit}" in asked]
+    menders = dict.fromkeys(target.state for edge in edges for target in edge.targets)
+    for name in menders:
+        if name in protocol.states and isinstance(protocol.states[name].actor, Agent):
+            yield Input(f"What {name} said to that", said_path(name))
 
 
 def _of_loops(protocol: Protocol, draft: Draft) -> dict[str, list[Input]]:

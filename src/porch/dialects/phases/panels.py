@@ -4,7 +4,7 @@ from porch.dialects.phases.bench import Bench
 from porch.dialects.phases.draft import ABANDONED
 from porch.dialects.phases.layout import Stage
 from porch.dialects.phases.records import Consultation
-from porch.model.protocol import Human, Option, Panel, Target
+from porch.model.protocol import Human, Option, Panel, Target, said_path
 
 
 def quorum(reviewers: int) -> int:
@@ -25,6 +25,8 @@ def draw_panel(bench: Bench, stage: Stage, said: Consultation) -> None:
     changes, undecided = f"{stage.state}.changes", Target(undecided_state(bench))
     bench.add(stage.state, panel, said.place)
     bench.draft.shown(bench.phase.id, "Findings of the reviewers", changes)
+    answer = said_path(reworking(bench, stage).state)
+    bench.draft.memory_of.setdefault(bench.phase.id, []).append(answer)
     gate = bench.layout.gate_behind_panel
     budget = bench.budget(f"{bench.phase.id}:rounds", said.max_rounds - 1)
     bench.go_on(stage.state, "approved", stage, forgets=(changes,))

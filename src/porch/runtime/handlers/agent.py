@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 from porch.adapters import atomic
@@ -19,6 +18,9 @@ from porch.runtime.roster import Post
 from porch.runtime.world import World
 from porch.views import prompt, status, status_yaml
 
+# In bytes: what reviewers of the next round read, small enough to travel in a record.
+ANSWER_KEPT = 3000
+
 
 async def run(world: World, effect: RunAgent) -> f.EffectFact:
     """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
@@ -31,7 +33,7 @@ async def run(world: World, effect: RunAgent) -> f.EffectFact:
     )
     if isinstance(taken, turns.Stopped):
         return f.EffectStopped(effect.id, taken.usd, taken.tokens, taken.session, taken.seconds)
-    return answered(effect.id, effect.exits, taken.outcome, taken.seconds, nonce(world, effect.id))
+    return answered(effect.id, effect.exits, taken.outcome, taken.seconds, world.nonce(effect.id))
 
 
 def answered(
@@ -66,15 +68,9 @@ def answered(
         outcome.session,
         outcome.usd,
         outcome.tokens,
+        said=prompt.cut(outcome.final, ANSWER_KEPT),
         seconds=seconds,
     )
-
-
-def nonce(world: World, effect: str) -> str:
-    """A word that nobody could have written down before this turn; empty unless it is asked for."""
-    if not world.settings.nonce:
-        return ""
-    return sha256(f"{world.secret}/{effect}".encode()).hexdigest()[:12]
 
 
 def legal(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
@@ -146,7 +142,7 @@ def whole_prompt(world: World, effect: RunAgent, in_conversation: bool = True) -
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
     told = status_yaml.render(brief, state.seq).rpartition("# porch seq")[0]
     shown = world.shown(effect.shown)
-    word = nonce(world, effect.id)
+    word = world.nonce(effect.id)
     whole = prompt.compose(rendered, told, item, shown, effect.exits, False, word)
     if not effect.reminder:
         return whole

@@ -6,6 +6,7 @@ import time
 
 from porch.adapters import crash, git, process
 from porch.adapters.follow import compact, head_and_tail
+from porch.adapters.redaction import Redactor, secrets_of
 from porch.errors import OutsideError
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
@@ -14,6 +15,7 @@ from porch.runtime.world import World
 
 REPORT_KEPT = 3000
 OUTPUT_KEPT = 1 << 20
+FLOOD = 8 * OUTPUT_KEPT
 
 
 async def run(world: World, effect: RunCheck) -> f.EffectFact:
@@ -87,14 +89,22 @@ async def _shell(world: World, effect: RunCheck, text: str, time_: int) -> f.Che
         await running.stop()
         raise
     crash.point("check.after-end")
-    compact(output, OUTPUT_KEPT)
-    tail = head_and_tail(output, REPORT_KEPT // 2)
+    tail = _put_away(output)
     if ended.why != "exited":
         return f.CheckEnded(effect.id, "failed", f"killed after {limit:g} s\n{tail}")
     if ended.signal is not None:
         return f.CheckEnded(effect.id, "failed", f"killed by signal {ended.signal}\n{tail}")
     said = f"exit code {ended.code}\n{tail}".strip()
     return f.CheckEnded(effect.id, "passed" if ended.code == 0 else "failed", said)
+
+
+def _put_away(output: str) -> str:
+    """What people, agents and files of the project get to read; a check knows all our secrets."""
+    redactor = Redactor(secrets_of(os.environ))
+    compact(output, FLOOD)
+    redactor.file(output)
+    compact(output, OUTPUT_KEPT)
+    return redactor.text(head_and_tail(output, REPORT_KEPT // 2))
 
 
 def _command(world: World, effect: RunCheck, text: str, output: str) -> process.Command:

@@ -1,9 +1,10 @@
 """Asking reviewers and keeping what they said; a reviewer that fails is an abstention."""
 
+import asyncio
 import os
 import time
 
-from porch.adapters import atomic
+from porch.adapters import atomic, changes
 from porch.adapters.agents.base import Outcome, Turn
 from porch.adapters.follow import head_and_tail
 from porch.errors import PorchError
@@ -18,6 +19,7 @@ from porch.views import feedback, prompt
 
 # More than this nobody works through in one revision; the transcript has them all.
 FINDINGS_KEPT = 50
+FILES_TOLD = 200
 
 
 async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
@@ -27,7 +29,8 @@ async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
     wall = limit or world.settings.consultation_timeout
     try:
         post = world.roster.reviewer(effect.name)
-        taken = await turns.take(world, post, _turn(world, post, effect), wall, 0)
+        changed = await asyncio.to_thread(_changed, world)
+        taken = await turns.take(world, post, _turn(world, post, effect, changed), wall, 0)
     except (PorchError, OSError) as error:
         # A reviewer that cannot even be started must not keep the others from being heard.
         return judged(effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began)
@@ -46,14 +49,37 @@ def judged(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:
     if outcome.kind != "ok":
         return f.ReviewEnded(effect, "ABSTAIN", outcome.detail[:300], (), outcome.kind, *cost)
     review = read_verdict(outcome.final)
-    return f.ReviewEnded(effect, review.verdict, review.summary, review.findings, review.why, *cost)
+    findings = _kept(review.findings)
+    return f.ReviewEnded(effect, review.verdict, review.summary, findings, review.why, *cost)
 
 
-def _turn(world: World, post: Post, effect: AskReviewer) -> Turn:
+def _kept(findings: tuple[str, ...]) -> tuple[str, ...]:
+    left = len(findings) - FINDINGS_KEPT
+    if left <= 0:
+        return findings
+    return (*findings[:FINDINGS_KEPT], f"[porch left out {left} more; `porch log` has them]")
+
+
+def _changed(world: World) -> str:
+    """What the run changed so far; measured, for whoever did it might not tell all of it."""
+    base = world.state().run.base_commit
+    if not (world.in_git and base):
+        return ""
+    try:
+        rows = changes.counted(world.workspace, base, world.own_paths())
+    except PorchError as error:
+        return f"porch could not measure it: {error}"
+    lines = [f"+{added} -{removed} {prompt.one_line(path)}" for added, removed, path in rows]
+    left = len(lines) - FILES_TOLD
+    note = [f"[porch left out {left} of {len(lines)} files]"] if left > 0 else []
+    return "\n".join([*lines[:FILES_TOLD], *note]) or "nothing"
+
+
+def _turn(world: World, post: Post, effect: AskReviewer, changed: str) -> Turn:
     run = world.state().run
     return Turn(
         effect=effect.id,
-        prompt=_prompt(world, effect),
+        prompt=_prompt(world, effect, changed),
         request={
             "id": run.id,
             "title": run.title,
@@ -80,7 +106,7 @@ def _turn(world: World, post: Post, effect: AskReviewer) -> Turn:
     )
 
 
-def _prompt(world: World, effect: AskReviewer) -> str:
+def _prompt(world: World, effect: AskReviewer, changed: str) -> str:
     run = world.state().run
     template = world.definition().reviews.get(effect.review, "")
     first = effect.artifacts[0] if effect.artifacts else ""
@@ -96,7 +122,8 @@ def _prompt(world: World, effect: AskReviewer) -> str:
         "base_commit": run.base_commit,
     }
     texts = {name: _content(world, name) for name in effect.artifacts}
-    return prompt.review(template, effect.review, variables, world.shown(effect.shown), texts)
+    shown = world.shown(effect.shown)
+    return prompt.review(template, effect.review, variables, shown, texts, changed)
 
 
 def _content(world: World, name: str) -> str:

@@ -19,7 +19,7 @@ async def wait(world: World, effect: StartTimer) -> f.TimerFired:
         await world.clock.until(effect.since, limit or world.settings.max_gate_wait)
     elif effect.name.startswith("limit-"):
         # The other side counts wall time, also while this machine sleeps.
-        await world.clock.until(effect.since, effect.seconds * world.settings.back_off)
+        await world.clock.until(effect.since, effect.seconds)
     elif effect.since:
         await world.clock.sleep(effect.seconds)
     else:

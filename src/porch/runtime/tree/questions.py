@@ -8,7 +8,6 @@ from typing import Any
 
 from porch.adapters import changes, git, refs, updating, worktrees
 from porch.adapters.agents.base import Outcome, Turn
-from porch.adapters.agents.events import Answered
 from porch.errors import OutsideError
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
@@ -18,7 +17,8 @@ from porch.model.permissions import READ_ONLY
 from porch.model.protocol import Protocol
 from porch.runtime import limits, turns, usage
 from porch.runtime.payloading import expand
-from porch.runtime.tree import places
+from porch.runtime.roster import Post
+from porch.runtime.tree import answering, places
 from porch.runtime.tree.accepting import Accepted, accept, left_out
 from porch.runtime.tree.places import Place
 from porch.runtime.tree.troubles import trouble
@@ -26,9 +26,7 @@ from porch.runtime.world import World
 from porch.views import jinja, question
 
 MOST_REFUSALS = 3
-EXIT_FILE = "exit.json"
 JUDGED = "judged"
-MOST_BYTES = 4 << 20
 DIFF_KEPT = 20_000
 
 
@@ -37,6 +35,7 @@ class Talk:
     """One effect's conversation: what it cost so far, and how often it had to be put right."""
 
     session: str = ""
+    fork: str = ""
     first: str = ""
     usd: float = 0
     tokens: int = 0
@@ -62,8 +61,12 @@ async def run(world: World, effect: AskAgent) -> f.EffectFact:
 
 
 async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
-    said, kind = await asyncio.to_thread(first_words, world, effect, place), "agent"
-    talk = Talk(session=effect.resume, first=said)
+    post = _post(world, effect)
+    talk = Talk(*carried(world, effect, place, post))
+    is_fresh = not talk.session and not talk.fork
+    words = await asyncio.to_thread(first_words, world, effect, place, post, is_fresh)
+    said, kind = words, "agent"
+    talk.first = said
     waiting = left_behind(world, effect)
     while True:
         talk.turn += 1
@@ -74,7 +77,7 @@ async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
             await asyncio.to_thread(salvage, effect, place)
             return f.EffectStopped(effect.id, talk.usd, talk.tokens, talk.session, talk.seconds)
         outcome = taken.outcome
-        answer = _answer_of(effect, outcome) or _from_file(world, effect)
+        answer = answering.found(world, effect, post, outcome)
         if answer is None:
             failed = _silent(world, effect, talk, outcome)
             if failed is not None:
@@ -96,7 +99,8 @@ async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
 
 def _silent(world: World, effect: AskAgent, talk: Talk, outcome: Outcome) -> f.EffectFailed | None:
     """No answer: nothing but a nudge where the turn ended or fell silent, else a failure."""
-    can_go_on = outcome.kind == "ok" or (outcome.kind == "timeout" and bool(talk.session))
+    ended = outcome.kind in ("ok", "schema_missing")
+    can_go_on = ended or (outcome.kind == "timeout" and bool(talk.session))
     _mark_judged(world, effect)
     talk.nudges += 1
     if can_go_on and talk.nudges <= world.definition().protocol.nudges:
@@ -157,19 +161,27 @@ def _accepted(effect: AskAgent, talk: Talk, judged: Accepted, outcome: Outcome) 
     )
 
 
-def _answer_of(effect: AskAgent, outcome: Outcome) -> Answered | None:
-    """What an agent's structured output says: one exit and its payload, or all in one object."""
-    answer = outcome.answer
-    if answer is None or answer.exit:
-        return answer
-    return _read(effect, answer.payload)
+def _post(world: World, effect: AskAgent) -> Post:
+    """Who is asked; whoever only reads may do nothing else, whatever the settings permit."""
+    post = world.post_of(effect.role, effect.state, ())
+    return replace(post, permissions=READ_ONLY) if effect.ask.workspace == "read" else post
 
 
-def _read(effect: AskAgent, raw: Any) -> Answered:
-    records = {known.name: known.record for known in effect.exits}
-    if isinstance(raw, dict) and isinstance(raw.get("payload"), dict):
-        return Answered(str(raw.get("exit", "")), raw["payload"])
-    return Answered(*schema.from_flat(raw, records))
+def carried(world: World, effect: AskAgent, place: Place, post: Post) -> tuple[str, str]:
+    """The conversation to go on with and the one to begin from, where whoever is asked has them.
+
+    They may belong to another agent, or to another place; then their last words are quoted.
+    """
+
+    def is_there(session: str) -> bool:
+        whose = usage.holder_of(world.directory, session)
+        is_here = usage.place_of(world.directory, session) == place.path
+        is_mine = whose in ("", usage.holder(post))
+        return bool(session) and is_mine and (is_here or not post.agent.BOUND_TO_PLACE)
+
+    resume = effect.resume if post.resumes and is_there(effect.resume) else ""
+    fork = effect.fork_of if post.agent.FORKS and is_there(effect.fork_of) else ""
+    return resume, fork
 
 
 async def _turn(
@@ -177,9 +189,7 @@ async def _turn(
 ) -> turns.Taken | turns.Stopped:
     directory = os.path.join(world.turn_directory(effect.id), f"turn-{talk.turn}")
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    post = world.post_of(effect.role, effect.state, ())
-    if effect.ask.workspace == "read":
-        post = replace(post, permissions=READ_ONLY)
+    post = _post(world, effect)
     resume = talk.session if post.resumes else ""
     turn = Turn(
         effect=effect.id,
@@ -189,7 +199,7 @@ async def _turn(
         directory=directory,
         resume=resume or None,
         script=world.script,
-        fork=effect.fork_of if not talk.session and can_fork(world, effect, place) else "",
+        fork="" if talk.session else talk.fork,
         model=post.model,
         permissions=post.permissions,
         schema=schema_of(world, effect),
@@ -225,7 +235,7 @@ def _request(world: World, effect: AskAgent, talk: Talk, kind: str) -> dict[str,
         "kind": kind,
         "name": effect.role,
         "legal": [known.name for known in effect.exits],
-        "exit_file": exit_file(world, effect),
+        "exit_file": answering.exit_file(world, effect),
         "schema": schema_of(world, effect),
     }
 
@@ -238,27 +248,7 @@ def schema_of(world: World, effect: AskAgent) -> dict[str, Any]:
     return schema.flat(records, protocol.types, out)
 
 
-def exit_file(world: World, effect: AskAgent) -> str:
-    return os.path.join(world.turn_directory(effect.id), EXIT_FILE)
-
-
-def _from_file(world: World, effect: AskAgent) -> Answered | None:
-    """The answer of an agent that can only write files; read once, then put aside."""
-    path = exit_file(world, effect)
-    try:
-        # Agents choose what lies there, and a pipe would hold us up for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            raw = json.loads(file.read(MOST_BYTES) or b"")
-        os.replace(path, f"{path}.read")
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        return Answered("", f"the exit file cannot be read: {error}")
-    return _read(effect, raw)
-
-
-def first_words(world: World, effect: AskAgent, place: Place) -> str:
+def first_words(world: World, effect: AskAgent, place: Place, post: Post, is_fresh: bool) -> str:
     """The rendered template, then how to answer."""
     values = _values(world, effect, place)
     if effect.ask.mechanical and trouble(world, effect).get("kind") == "conflict":
@@ -266,36 +256,26 @@ def first_words(world: World, effect: AskAgent, place: Place) -> str:
     template = world.definition().prompts[effect.state]
     protocol = world.definition().protocol
     told = jinja.render(template, effect.template, values)
-    if (
-        effect.told
-        and not effect.resume
-        and not (effect.fork_of and can_fork(world, effect, place))
-    ):
+    if effect.told and is_fresh:
         told = f"{told}\n{question.digest(effect.told)}"
     out = {known.name: left_out(protocol, effect, known) for known in effect.exits}
-    return told + _how(protocol, effect, out, exit_file(world, effect))
+    file, word = answering.exit_file(world, effect), answering.word(world, effect)
+    how = question.how_to_answer(post.agent.ANSWERS, [e.name for e in effect.exits], file, word)
+    return told + how + _exits(protocol, effect, out)
 
 
-def _how(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]], file: str) -> str:
+def _exits(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]]) -> str:
     """The same for every instance and visit, but for the fields that are not asked now."""
     key = (id(protocol), effect.state, json.dumps({k: sorted(v) for k, v in out.items()}))
     if key not in _SHAPES:
         records = {known.name: known.record for known in effect.exits}
         shapes = schema.per_exit(records, protocol.types, out)
         advice = [f"{e.name}.{name}" for e in effect.exits for name in e.advisory]
-        _SHAPES[key] = (protocol, question.how_to_answer(shapes, EXIT_FILE, advice))
-    return _SHAPES[key][1].replace(f"`{EXIT_FILE}`", f"`{file}`", 1)
+        _SHAPES[key] = (protocol, question.exits(shapes, advice))
+    return _SHAPES[key][1]
 
 
 _SHAPES: dict[tuple[int, str, str], tuple[Protocol, str]] = {}
-
-
-def can_fork(world: World, effect: AskAgent, place: Place) -> bool:
-    """Whether a conversation can begin from another; else its last words are quoted."""
-    agent = world.post_of(effect.role, effect.state).agent
-    if not agent.FORKS or not agent.BOUND_TO_PLACE:
-        return agent.FORKS
-    return usage.place_of(world.directory, effect.fork_of) == place.path
 
 
 def _values(world: World, effect: AskAgent, place: Place) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""What it costs the runner to listen to eight agents at once, against `cat`, which only copies.
+
+The lines are those of claude in kind and in size; each agent is a shell that prints them in small
+portions. All that a turn does with them counts: following, reading, telling whoever watches, and
+putting the transcript away without secrets. Only CPU time is taken, which a busy machine hardly
+changes.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+from bench.agents import Desk, desk, environment
+from bench.measure import Result
+from porch.adapters.settings import Settings
+
+AGENTS = 8
+PORTIONS = 40
+PORTION = 512 * 1024
+# The issue names no number. Reading JSON at all costs about 40 times what copying it does, by far
+# the most of what is left; this is half as much again as a calm machine measured.
+LIMIT = 100.0
+CATS = 5
+_WORDS = "The test fails where the parser meets an empty line, so the loop has to look ahead. "
+
+
+def results(place: Path) -> list[Result]:
+    sizes = AGENTS * PORTIONS * _written(place / "portion") / 1e6
+    ours = _listening(place) / sizes
+    bare = _copying(place / "portion") / sizes
+    told = f"{1000 * ours:.2f} ms per MB"
+    name = f"CPU of the runner while {AGENTS} agents stream / `cat`"
+    ratio = round(ours / bare, 1)
+    return [Result(name, ratio, LIMIT, "times", told, f"{1000 * bare:.3f} ms per MB", 1)]
+
+
+def _written(portion: Path) -> int:
+    """A portion of whole lines: something said, a tool that is started, and what that printed."""
+    lines = [json.dumps(line) for line in (_said(), _tool(), _output())]
+    one = "\n".join(lines) + "\n"
+    portion.write_text(one * (PORTION // len(one)), encoding="utf-8")
+    end = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
+    more = {"session_id": "s", "total_cost_usd": 0.01, "usage": {"input_tokens": 1}}
+    portion.with_name("end").write_text(json.dumps({**end, **more}) + "\n", encoding="utf-8")
+    return portion.stat().st_size
+
+
+def _said() -> dict[str, object]:
+    return _message("assistant", [{"type": "text", "text": f"{_WORDS * 3}\n{_WORDS * 2}"}])
+
+
+def _tool() -> dict[str, object]:
+    asked = {"command": "python -m pytest -q tests/test_parser.py", "description": "run a test"}
+    return _message("assistant", [{"type": "tool_use", "name": "Bash", "id": "t", "input": asked}])
+
+
+def _output() -> dict[str, object]:
+    printed = "".join(f"tests/test_parser.py:{n}: {_WORDS}\n" for n in range(20))
+    told = [{"type": "tool_result", "tool_use_id": "t", "content": printed, "is_error": False}]
+    # It tells the output twice: as the model gets it, and as the tool gave it.
+    return {**_message("user", told), "tool_use_result": {"stdout": printed, "stderr": ""}}
+
+
+def _message(role: str, content: list[dict[str, object]]) -> dict[str, object]:
+    usage = {"input_tokens": 100, "output_tokens": 1, "cache_read_input_tokens": 0}
+    more = {"id": "msg_01", "model": "claude-sonnet-4-5", "stop_reason": None, "usage": usage}
+    message = {"role": role, "content": content, **(more if role == "assistant" else {})}
+    ids = {"session_id": "9f0c2c6e-6b7c-4b55-8f0e-0d4f1f1c2a33", "parent_tool_use_id": None}
+    return {"type": role, "message": message, **ids}
+
+
+def _listening(place: Path) -> float:
+    command = place / "bin" / "claude"
+    command.parent.mkdir()
+    turns = f"for n in $(seq {PORTIONS}); do cat '{place}/portion'; sleep 0.05; done"
+    command.write_text(f"#!/bin/sh\ncat > /dev/null\n{turns}\nexec cat '{place}/end'\n")
+    command.chmod(0o755)
+    path = os.pathsep.join((str(command.parent), os.environ["PATH"]))
+    with environment({"PATH": path}):
+        at = desk(place / "desk", "claude", Settings())
+        before = _cpu(resource.RUSAGE_SELF)
+        asyncio.run(_all(at))
+        return _cpu(resource.RUSAGE_SELF) - before
+
+
+async def _all(at: Desk) -> None:
+    await asyncio.gather(*(at.take(at.turn(f"stream-{number}")) for number in range(AGENTS)))
+
+
+def _copying(portion: Path) -> float:
+    """All the same bytes, several times, for a cat is soon done."""
+    shell = f"for n in $(seq {PORTIONS}); do echo '{portion}'; done | xargs cat > /dev/null"
+    before = _cpu(resource.RUSAGE_CHILDREN)
+    for _ in range(AGENTS * CATS):
+        subprocess.run(["sh", "-c", shell], check=True)
+    return (_cpu(resource.RUSAGE_CHILDREN) - before) / CATS
+
+
+def _cpu(who: int) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
