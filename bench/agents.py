@@ -10,6 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +26,10 @@ from porch.runtime.world import World
 
 LIMIT_MS = 50.0
 SHARE = 0.15
-ROUNDS = {"codex": 12, "command": 30}
+# A busy machine moves single turns by more than we add. So rounds go on until the median is known
+# this well, or until there were so many; how well it is known stands in the row.
+CERTAIN_MS = 4.0
+FEWEST, MOST = 12, 80
 # A quick agent is the hardest to add little to: reads its prompt, thinks, answers, ends.
 SCRIPT = ("sh", "-c", "cat > /dev/null; sleep 0.05; echo done")
 # Our second look at what was left behind runs beside whatever follows; here that is nothing.
@@ -62,6 +66,7 @@ class Desk:
 def desk(place: Path, name: str, known: Settings) -> Desk:
     """In a place that is there and empty."""
     (place / "workspace").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", place / "workspace"], check=True)
     roster = Roster(known, name)
     world = workbench.world(known, roster)
     at = {"workspace": str(place / "workspace"), "directory": str(place / "run")}
@@ -74,7 +79,7 @@ def results(place: Path) -> list[Result]:
 
 def _of_command(place: Path) -> Result:
     known = Settings(agents={"script": {"command": SCRIPT}})
-    times = _times(desk(place, "script", known), ROUNDS["command"], lambda turn, _: turn.command)
+    times = asyncio.run(_taken(desk(place, "script", known), lambda turn, _: turn.command))
     return _result("what a turn of a command of one's own costs more", times)
 
 
@@ -93,7 +98,7 @@ def _of_codex(place: Path) -> Iterator[Result]:
         room = enter_room(place / "room", vendor)
         try:
             with environment(dict(room.environ)):
-                times = _times(desk(place, "codex", known), ROUNDS["codex"], _same)
+                times = asyncio.run(_taken(desk(place, "codex", known), _same))
         finally:
             room.clear()
     yield _result(name, times)
@@ -114,24 +119,26 @@ def environment(wanted: dict[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _times(at: Desk, rounds: int, words: Words) -> list[tuple[float, float]]:
-    return asyncio.run(_taken(at, rounds, words))
-
-
-async def _taken(at: Desk, rounds: int, words: Words) -> list[tuple[float, float]]:
+async def _taken(at: Desk, words: Words) -> list[tuple[float, float]]:
     """The first round warms both up and does not count; then who goes first changes."""
+    await _ours(at, 0)
+    _bare(at, 0, words)
     found: list[tuple[float, float]] = []
-    for number in range(rounds + 1):
-        bare = 0.0
-        if number % 2:
-            bare = _bare(at, number, words)
-        turn = at.turn(f"ours-{number}")
-        began = asyncio.get_running_loop().time()
-        await at.take(turn)
-        ours = asyncio.get_running_loop().time() - began
-        await asyncio.sleep(PAUSE_S)
-        found.append((ours, bare or _bare(at, number, words)))
-    return found[1:]
+    while len(found) < FEWEST or (_doubt_ms(found) > CERTAIN_MS and len(found) < MOST):
+        number = len(found) + 1
+        early = _bare(at, number, words) if number % 2 else 0
+        ours = await _ours(at, number)
+        found.append((ours, early or _bare(at, number, words)))
+    return found
+
+
+async def _ours(at: Desk, number: int) -> float:
+    turn = at.turn(f"ours-{number}")
+    began = time.perf_counter()
+    await at.take(turn)
+    took = time.perf_counter() - began
+    await asyncio.sleep(PAUSE_S)
+    return took
 
 
 def _bare(at: Desk, number: int, words: Words) -> float:
@@ -160,10 +167,22 @@ def _run(argv: tuple[str, ...], cwd: str, prepared: Prepared) -> None:
 
 def _result(name: str, times: list[tuple[float, float]]) -> Result:
     """Of each pair the difference, for the machine's mood lasts longer than a pair."""
-    more = statistics.median(ours - bare for ours, bare in times) * 1000
+    more = statistics.median(_more_ms(times))
     bare = statistics.median(bare for _, bare in times) * 1000
     ours = statistics.median(ours for ours, _ in times) * 1000
-    limit = max(LIMIT_MS, SHARE * bare)
-    return Result(
-        name, round(more, 1), limit, "ms", f"{ours:.1f} ms", f"{bare:.1f} ms", len(times)
+    measured, reference = (
+        f"{ours:.1f} ms",
+        f"{bare:.1f} ms bare, give or take {_doubt_ms(times):.1f}",
     )
+    limit = round(max(LIMIT_MS, SHARE * bare), 1)
+    return Result(name, round(more, 1), limit, "ms", measured, reference, len(times))
+
+
+def _more_ms(times: list[tuple[float, float]]) -> list[float]:
+    return [1000 * (ours - bare) for ours, bare in times]
+
+
+def _doubt_ms(times: list[tuple[float, float]]) -> float:
+    """The standard error of the median, by the quartiles, which a few wild rounds do not move."""
+    low, _, high = statistics.quantiles(_more_ms(times))
+    return 1.25 * (high - low) / 1.35 / len(times) ** 0.5

@@ -1,6 +1,6 @@
 """`make bench`: every bound in one run, as ratios, so that the machine's mood cancels out.
 
-python bench/run.py [NAME ...]      cold durable resuming crowd memory tree; all of them by default
+python bench/run.py [NAME ...]      all parts by default; PARTS names them
 """
 
 import importlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench.json"
-PARTS = ("cold", "durable", "resuming", "crowd", "memory", "tree")
+PARTS = ("cold", "durable", "resuming", "crowd", "memory", "tree", "agents", "streams")
 
 
 def main(names: list[str]) -> int:

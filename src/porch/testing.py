@@ -15,7 +15,7 @@ from porch.adapters.journal import Scan, scan
 from porch.errors import StateError
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.effects import AGENT_SLOT, Request
+from porch.machine.effects import AGENT_SLOT, Request, in_hand
 from porch.machine.evolve import begin, evolve, fold
 from porch.machine.records import Record, decode_all, encode
 from porch.machine.route import route
@@ -124,7 +124,7 @@ class Rig:
             is_free = all(used[name] < self._room.get(name, 1) for name in request.uses)
             if request.id not in state.in_hand and is_free:
                 used.update(request.uses)
-                yield InHand(request.id, request.position, request.kind, request.name, request.uses)
+                yield in_hand(request)
 
     def wanted(self) -> list[Request]:
         return [request for requests in self.index.values() for request in requests]

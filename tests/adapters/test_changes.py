@@ -85,6 +85,26 @@ def test_touched_sums_what_is_committed_uncommitted_and_untracked(repo: Path) ->
     assert sh(repo, "status", "--porcelain") == before
 
 
+def test_lines_are_counted_of_what_is_committed_uncommitted_and_untracked(repo: Path) -> None:
+    base = save(repo, gone_txt="x\ny\n", kept_txt="x\n", own_txt="x\n")
+    save(repo, done_txt="1\n2\n")
+    (repo / "a.txt").write_text("two\nthree\n")
+    (repo / "gone.txt").unlink()
+    (repo / "new\tü\n.txt").write_text("1\n")
+    (repo / "picture.png").write_bytes(b"\0\1")
+    (repo / "own.txt").write_text("y\n")
+    (repo / "x.log").write_text("ignored")
+    before = sh(repo, "status", "--porcelain")
+    assert changes.counted(str(repo), base, ("own.*",)) == [
+        ("2", "1", "a.txt"),
+        ("2", "0", "done.txt"),
+        ("0", "2", "gone.txt"),
+        ("1", "0", "new\tü\n.txt"),
+        ("-", "-", "picture.png"),
+    ]
+    assert sh(repo, "status", "--porcelain") == before
+
+
 def test_an_unknown_base_is_an_error(repo: Path) -> None:
     with pytest.raises(OutsideError):
         changes.touched(str(repo), "nowhere")

@@ -30,20 +30,22 @@ def test_before_the_turn_that_would_go_beyond_it_a_person_is_asked(
 ) -> None:
     desk.write("codev/config.toml", f"[budget]\n{budget}\n")
     desk.begin(*PHASES, agents=AGENTS, code=3)
-    assert desk.entered() == ["first", "second", "third", "failed:third"]
+    assert desk.entered()[:3] == ["first", "second", "third"]
+    assert desk.entered()[3:] == [f"budget:run.{budget.partition(' ')[0]}"]
     assert len(desk.facts("ExitAccepted")) == 2
     pending = " ".join(desk.porch("pending").out.split())
     assert f"the budget run.{budget.partition(' ')[0]} is used up" in pending
-    assert "allows as much once more" in pending
+    assert "to go on allows" in pending
+    assert "porch retry 0001" in pending
 
 
-def test_whoever_says_to_go_on_allows_as_much_once_more(desk: "Desk") -> None:
+def test_whoever_says_to_go_on_allows_as_much_again(desk: "Desk") -> None:
     desk.write("codev/config.toml", "[budget]\nmax_usd = 0.75\n")
     desk.begin(*PHASES, agents=AGENTS, code=3)
-    assert desk.entered() == ["first", "second", "failed:second"]
+    assert desk.entered() == ["first", "second", "budget:run.max_usd"]
     desk.porch("retry", "1")
     desk.porch("resume", "1", code=3)
-    assert desk.entered()[-1] == "failed:third"
+    assert desk.entered()[-2:] == ["third", "budget:run.max_usd"]
     desk.porch("retry", "1")
     desk.porch("resume", "1", code=0)
     assert desk.entered()[-1] == "complete"
@@ -56,7 +58,7 @@ def test_a_phase_has_a_budget_of_its_own(desk: "Desk") -> None:
     desk.write("codev/config.toml", "[phases.third]\nmax_turns = 1\n")
     again = {**AGENTS, "third": [{**paid("THIRD_DONE"), "signal": None}, paid("THIRD_DONE")]}
     desk.begin(*PHASES, agents=again, code=3)
-    assert desk.entered()[-1] == "failed:third"
+    assert desk.entered()[-1] == "budget:third.max_turns"
     (asked,) = desk.facts("BudgetReached")
     assert asked["budget"] == "third.max_turns"
 
@@ -82,3 +84,10 @@ def test_what_a_run_cost_is_shown_by_turn_and_in_all(desk: "Desk") -> None:
     assert (first["turns"], first["usd"], first["tokens"]) == (1, 0.75, 100)
     assert 0 < first["seconds"] < 60
     assert "second: 1 turn, 0.75 USD, 100 tokens" in desk.porch("status", "1").out
+
+
+def test_whoever_says_stop_ends_the_run(desk: "Desk") -> None:
+    desk.write("codev/config.toml", "[budget]\nmax_turns = 1\n")
+    desk.begin(*PHASES, agents=AGENTS, code=3)
+    desk.porch("answer", "1", "budget", "stopped")
+    assert desk.entered()[-1] == "abandoned"

@@ -623,6 +623,33 @@ def test_a_rejection_goes_to_the_reviser_with_fresh_rounds() -> None:
     assert human(protocol, "a:gate").shows == ("a:consult.changes",)
 
 
+def test_reviewers_of_a_later_round_hear_whoever_mended_what_they_found() -> None:
+    phase = {
+        "id": "a",
+        "steps": ["draft", "consult", "revise"],
+        "checks": {"c": "true"},
+        "consultation": {"models": MODELS},
+        "gate": {"after": "revise"},
+    }
+    protocol = compiled(phase, {"id": "b"})
+    heard = ["a:consult.changes", "undecided:a.rejected", "a:gate.rejected", "said.a:revise"]
+    assert sorted(told.path for told in protocol.states["a:consult"].inputs) == sorted(heard)
+    mine = [edge for edge in protocol.edges if protocol.states[edge.state].group == "a"]
+    out = [edge for edge in mine if Target("b") in edge.targets]
+    assert out
+    assert all("said.a:revise" in edge.forgets for edge in out), "the next visit begins afresh"
+
+
+def test_reviewers_hear_the_only_agent_there_is_and_an_earlier_phase_that_mends() -> None:
+    alone = compiled({"id": "a", "consultation": {"models": MODELS}})
+    (panel,) = [state for state in alone.states.values() if isinstance(state.actor, Panel)]
+    assert "said.a" in [told.path for told in panel.inputs]
+    back = {"id": "b", "consultation": {"models": MODELS, "next": "a"}}
+    protocol = compiled({"id": "a"}, back)
+    (panel,) = [state for state in protocol.states.values() if isinstance(state.actor, Panel)]
+    assert "said.a" in [told.path for told in panel.inputs]
+
+
 def test_a_gate_in_the_middle_lets_the_later_steps_follow() -> None:
     phase = {"id": "a", "steps": ["x", "y"], "checks": {"c": "t"}, "gate": {"after": "x"}}
     protocol = compiled(phase, {"id": "b"})

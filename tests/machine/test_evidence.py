@@ -148,6 +148,8 @@ def test_findings_name_who_asked_and_fall_back_on_the_summary(rig: Rig) -> None:
     rig.tell(f.FeedbackWritten(rig.held("feedback"), "round-1.md"))
     known = rig.state.recall(rig.state.positions["specify:revise#1"], "specify:consult.changes")
     assert known == {
+        "round": 1,
+        "earlier": [],
         "file": "round-1.md",
         "findings": [
             {"by": "gemini", "finding": "name it"},

@@ -28,7 +28,7 @@ WISH = f.Wish("w", "decide", "gate#1", "approved", "fine", who="ada")
         (f.JournalRepaired(3, 9, "x"), {"event": "repaired", "kept": 3, "lost_bytes": 9}),
         (f.StatusEdited("x"), {"event": "status_edited", "aside": "x"}),
         (
-            f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0),
+            f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0, 0.5),
             {"event": "budget_reached", "budget": "run.max_usd", "spent": 1.5, "limit": 1.0},
         ),
         (

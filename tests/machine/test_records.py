@@ -39,7 +39,7 @@ def test_every_fact_and_every_move_is_known_to_the_codec() -> None:
         f.WishRefused(f.Wish("w", "stop"), "no", True),
         f.JournalRepaired(1, 2, "x"),
         f.StatusEdited("x"),
-        f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0),
+        f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0, 0.5),
     ]
     kinds = {*get_args(f.Fact), *get_args(f.EffectFact)}
     assert {type(fact) for fact in facts} == kinds - {f.EffectFact}

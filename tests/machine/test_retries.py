@@ -109,30 +109,3 @@ def test_a_wait_that_fails_is_over(rig: Rig) -> None:
     rig.fails("agent")
     rig.fails("timer")
     assert rig.held("agent") == "specify:draft#1/agent/builder/1"
-
-
-# Budgets of money and time
-
-
-def test_a_budget_that_is_used_up_asks_a_person_and_counts_that_it_asked(rig: Rig) -> None:
-    rig.tell(f.BudgetReached("specify:draft#1", "run.max_usd", 2.5, 2.0))
-    assert stands(rig) == ["failed#1"]
-    known = rig.state.recall(rig.state.positions["failed#1"], "specify:draft.exhausted")
-    assert known is not None
-    assert known["budget"] == "run.max_usd"
-    assert "2.5 of 2" in str(known["reason"])
-    assert rig.state.spent == {"budget/run.max_usd": 1}
-
-
-def test_a_budget_of_a_position_that_is_gone_moves_nothing(rig: Rig) -> None:
-    before = rig.state.positions
-    rig.tell(f.BudgetReached("nowhere#1", "run.max_usd", 2.5, 2.0))
-    assert rig.state.positions == before
-    assert rig.state.spent == {}
-
-
-def test_what_is_paid_for_is_counted_by_the_state_that_used_it(rig: Rig) -> None:
-    rig.tell(f.TurnEndedSilent(rig.held("agent"), usd=0.5, tokens=10, seconds=2))
-    rig.tell(f.EffectFailed(rig.held("agent"), "crashed", usd=0.25, tokens=5, seconds=1))
-    cost = rig.state.costs["specify:draft"]
-    assert (cost.turns, cost.usd, cost.tokens, cost.seconds) == (2, 0.75, 15, 3)

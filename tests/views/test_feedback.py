@@ -90,3 +90,18 @@ def test_a_reviewer_that_never_ends_is_cut() -> None:
     text = feedback.render("Specify", 1, {"gemini": {"verdict": "APPROVE", "summary": "x" * 9999}})
     assert len(text) < 2200
     assert "[cut by porch]" in text
+
+
+def test_time_and_cost_stand_last_and_only_what_is_known_of_them() -> None:
+    told = {"verdict": "APPROVE", "summary": "Good", "seconds": 61.26, "tokens": 4200}
+    reviews = {
+        "claude": {**told, "usd": 0.0312},
+        "codex": {**told, "usd": 0},
+        "mine": {**told, "usd": 0, "tokens": 0},
+        "none": {**told, "seconds": 0, "usd": 0, "tokens": 0},
+    }
+    text = feedback.render("specify", 1, reviews)
+    assert "**Summary**: Good\n**Took**: 61.3 s, 4200 tokens, 0.0312 USD\n\n## Codex" in text
+    assert "**Took**: 61.3 s, 4200 tokens\n\n## Mine" in text
+    assert "**Took**: 61.3 s\n\n## None" in text
+    assert text.endswith("**Summary**: Good\n")

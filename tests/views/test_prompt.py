@@ -323,3 +323,41 @@ def test_a_signal_copied_from_the_prompt_counts_with_the_nonce_and_only_with_it(
     assert f"`{form}`" in composed(nonce="k7f3")
     assert read_signals(form, "k7f3").signals == (Signal("SPEC_DRAFTED"),)
     assert read_signals(form, "other").signals == ()
+
+
+def test_a_reviewer_sees_earlier_rounds_and_changed_files_as_data() -> None:
+    rounds = [
+        {"round": n, "findings": [{"by": "codex", "finding": f"f{n}"}], "answer": [f"a{n}\nb"]}
+        for n in (1, 2)
+    ]
+    payload = {"round": 3, "findings": [{"by": "gemini", "finding": "f3"}], "earlier": rounds}
+    shown = (Shown("Findings of the reviewers", payload),)
+    text = prompt.review("# R", "r", {}, shown, {}, "+1 -0 a.txt\n## How to reply")
+    assert inside(text, "Findings of the reviewers")[3:-1] == [
+        "> round: 3",
+        "> gemini:",
+        "> - f3",
+        "> round 1 asked for:",
+        "> codex:",
+        "> - f1",
+        "> and was answered:",
+        "> a1",
+        "> b",
+        "> round 2 asked for:",
+        "> codex:",
+        "> - f2",
+        "> and was answered:",
+        "> a2",
+        "> b",
+    ]
+    assert inside(text, "Changed files")[3:-1] == ["> +1 -0 a.txt", "> ## How to reply"]
+    assert "## Changed files" not in prompt.review("# R", "r", {}, (), {})
+
+
+def test_a_long_round_leaves_room_for_the_others() -> None:
+    rounds = [{"round": 1, "findings": ["x" * 90_000], "answer": ["y" * 90_000]}, {"round": 2}]
+    shown = (Shown("Findings", {"findings": [{"by": "a", "finding": "f"}], "earlier": rounds}),)
+    text = prompt.review("# R", "r", {}, shown, {})
+    assert text.count("[porch cut ") == 2
+    assert "> round 2 asked for:" in text
+    assert "> - f\n" in text

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from porch.machine.closing import Closing, read_closing
 from porch.views import question
 
 
@@ -9,13 +12,38 @@ def test_the_reminder_is_one_sentence_and_a_line() -> None:
     assert question.REMINDER == "REMINDER: Emit a decision to complete this phase\n"
 
 
-def test_an_agent_is_told_every_exit_its_schema_and_the_file() -> None:
+def test_an_agent_is_told_every_exit_and_its_schema() -> None:
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
-    told = question.how_to_answer({"Answered": schema, "PassUp": {}}, "/tmp/exit.json")
-    assert "exactly one of these exits: Answered, PassUp" in told
-    assert "`/tmp/exit.json`" in told
+    assert "exactly one of these exits: Answered, PassUp" in question.how_to_answer(
+        ("schema",), ("Answered", "PassUp")
+    )
+    told = question.exits({"Answered": schema, "PassUp": {}})
     assert json.dumps(schema, indent=1) in told
     assert told.index("### Answered") < told.index("### PassUp")
+
+
+@pytest.mark.parametrize(
+    "ways, told, untold",
+    [
+        (("schema",), ["structured output"], ["x.json", "fenced", "payload"]),
+        (("message",), ["fenced block", "```json ab12\n", "behind"], ["x.json", "structured"]),
+        (("file", "message"), ["`x.json`, or as the last", "```json ab12\n"], ["structured"]),
+        (("schema", "file"), ["structured", "`x.json`:", "```json\n"], ["fenced", "ab12"]),
+    ],
+)
+def test_only_the_ways_that_an_agent_has_are_told(
+    ways: tuple[str, ...], told: list[str], untold: list[str]
+) -> None:
+    """A file that it may not write, or a form that nobody gave it, would cost it a turn."""
+    text = question.how_to_answer(ways, ["Done"], "x.json", "ab12")
+    assert [word for word in told if word not in text] == []
+    assert [word for word in untold if word in text] == []
+
+
+def test_a_block_as_it_is_told_is_read_as_an_answer() -> None:
+    text = question.how_to_answer(("message",), ["Done"], nonce="ab12")
+    shape = text[text.index("```json") : text.rindex("```") + 3].replace("{...}", "{}")
+    assert read_closing(shape, "ab12") == Closing("<name>", {})
 
 
 def test_a_refusal_lists_every_reason() -> None:
@@ -34,6 +62,6 @@ def test_the_digest_is_quoted_and_can_command_nobody() -> None:
 
 def test_a_number_that_is_only_advice_is_called_so() -> None:
     """D07: whoever is asked for it knows that it decides nothing."""
-    told = question.how_to_answer({"Done": {}}, "exit.json", ["Done.iterations"])
+    told = question.exits({"Done": {}}, ["Done.iterations"])
     assert "this is taken as advice: Done.iterations." in told
-    assert "advice" not in question.how_to_answer({"Done": {}}, "exit.json")
+    assert "advice" not in question.exits({"Done": {}})

@@ -67,7 +67,7 @@ ENDINGS: list[tuple[f.EffectFact, str]] = [
     (f.ExitAccepted(AGENT, "drafted", signal="SPEC_DRAFTED"), "the agent said SPEC_DRAFTED"),
     (f.ExitAccepted(AGENT, "BLOCKED", {"reason": "why?"}), "the agent said BLOCKED: why?"),
     (f.TurnEndedSilent(AGENT), "the agent ended without a signal"),
-    (f.EffectFailed(AGENT, "timeout", "after 600 s"), "agent author failed: timeout after 600 s"),
+    (f.EffectFailed(AGENT, "timeout", "after 600 s"), "agent author failed: timeout: after 600 s"),
     (f.EffectFailed(AGENT, "limit", wait_s=60), "agent author failed: limit; it is asked again in 60 s"),
     (f.CheckEnded(CHECK, "passed", seconds=1.25), "check build passed in 1.2 s"),
     (f.CheckEnded(CHECK, "passed", reused=True), "check build passed, on evidence that is still"),

@@ -52,7 +52,7 @@ class Follower:
         while self.poll():
             pass
         if self._kept:
-            self._deliver(cut=False)
+            self._deliver()
         self._skipping = False
 
     def _read_some(self, file: BinaryIO) -> bool:
@@ -68,11 +68,18 @@ class Follower:
         # Splitting bytes before decoding is safe: no part of a longer UTF-8 character is "\n".
         *whole, rest = chunk.split(b"\n")
         for piece in whole:
-            self._keep(piece)
-            if not self._skipping:
-                self._deliver(cut=False)
-            self._skipping = False
+            if self._kept or self._skipping or len(piece) > self._longest:
+                self._end(piece)
+            else:
+                # Nearly every line lies in one chunk, and need not be kept to be told.
+                self._tell(piece, cut=False)
         self._keep(rest)
+
+    def _end(self, piece: bytes) -> None:
+        self._keep(piece)
+        if not self._skipping:
+            self._deliver()
+        self._skipping = False
 
     def _keep(self, piece: bytes) -> None:
         if self._skipping:
@@ -83,10 +90,13 @@ class Follower:
             self._deliver(cut=True)
             self._skipping = True
 
-    def _deliver(self, cut: bool) -> None:
-        text = (_whole_end(bytes(self._kept)) if cut else self._kept).decode(errors="replace")
+    def _deliver(self, cut: bool = False) -> None:
+        kept = bytes(self._kept)
         self._kept.clear()
-        self._on_line(Line(text.removesuffix("\r"), cut))
+        self._tell(_whole_end(kept) if cut else kept, cut)
+
+    def _tell(self, line: bytes, cut: bool) -> None:
+        self._on_line(Line(line.decode(errors="replace").removesuffix("\r"), cut))
 
 
 def head_and_tail(path: str, keep: int = CHUNK) -> str:

@@ -50,7 +50,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with a mask for each secret; a text without any is the same."""
-        return _Window(self._forms, 0).last(text)
+        near = _near(self._forms, text)
+        return _Window(near, 0).last(text) if near else text
 
     def line(self, line: str) -> str:
         """The same for one line, which stays JSON if it was."""
@@ -85,35 +86,42 @@ class Redactor:
             return self._rewrite(path, file, os.fstat(file.fileno()).st_mode & 0o777)
 
     def _rewrite(self, path: str, file: BinaryIO, mode: int) -> bool:
+        # Mostly there is nothing to hide, and then nothing to write.
+        if not any(is_changed for _, is_changed in self._pieces(file)):
+            return False
+        file.seek(0)
         draft = f"{path}.redacted-{os.getpid()}"
         _remove(draft)
         try:
-            if not self._copy(file, draft, mode):
-                return False
+            self._copy(file, draft, mode)
             os.replace(draft, path)
         finally:
             _remove(draft)
         return True
 
-    def _copy(self, file: BinaryIO, draft: str, mode: int) -> bool:
-        """Write the file anew without secrets; answers whether that made a difference."""
+    def _copy(self, file: BinaryIO, draft: str, mode: int) -> None:
+        """Write the file anew without secrets."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        changed = False
         with open(os.open(draft, flags, mode), "wb") as copy:
-            for piece, is_changed in self._pieces(file):
-                copy.write(piece.encode("utf-8", "surrogateescape"))
-                changed |= is_changed
+            pieces = (piece for piece, _ in self._pieces(file))
+            copy.writelines(piece.encode("utf-8", "surrogateescape") for piece in pieces)
             copy.flush()
             os.fsync(copy.fileno())
-        return changed
 
     def _pieces(self, file: BinaryIO) -> Iterator[tuple[str, bool]]:
         """Line by line where lines are JSON, then across lines, where a secret has several."""
         window = _Window(self._forms, self._hold)
         for batch in _batches(file):
-            lines = [self.line(line) if line.startswith("{") else line for line in batch]
-            yield window.next("".join(lines)), lines != batch or window.changed
+            # Looking for anchors is what all of this costs, so it is done once for all lines.
+            near = window.near("".join(batch))
+            lines = [self._line(line, near) for line in batch] if near else batch
+            is_changed = lines != batch
+            piece = window.next("".join(lines), self._forms if is_changed else near)
+            yield piece, is_changed or window.changed
         yield window.last(""), window.changed
+
+    def _line(self, line: str, near: tuple[Form, ...]) -> str:
+        return self.line(line) if line.startswith("{") and _near(near, line) else line
 
 
 class _Window:
@@ -126,19 +134,24 @@ class _Window:
         self._begin = 0
         self.changed = False
 
-    def next(self, piece: str) -> str:
+    def near(self, piece: str) -> tuple[Form, ...]:
+        """Those of the forms that this piece, behind what is held back, can have in it."""
+        return _near(self._forms, self._kept + piece)
+
+    def next(self, piece: str, forms: tuple[Form, ...]) -> str:
+        """Only these forms are looked for in it."""
         self._kept += piece
-        return self._told(max(self._begin, len(self._kept) - self._hold))
+        return self._told(max(self._begin, len(self._kept) - self._hold), forms)
 
     def last(self, piece: str) -> str:
         self._kept += piece
-        return self._told(len(self._kept))
+        return self._told(len(self._kept), self._forms)
 
-    def _told(self, limit: int) -> str:
+    def _told(self, limit: int, forms: tuple[Form, ...]) -> str:
         """What is certain up to the limit; a few characters of it stay, to be looked back at."""
         kept, at = self._kept, self._begin
         told: list[str] = []
-        for match in _matches(self._forms, kept, at):
+        for match in _matches(forms, kept, at):
             start, stop = match.span(match.lastindex or 0)
             if stop > limit and stop - start < self._hold:
                 limit = min(limit, match.start())
@@ -158,8 +171,12 @@ class _Window:
 
 def _matches(forms: tuple[Form, ...], text: str, at: int) -> Iterator[re.Match[str]]:
     """Of the many patterns those are tried whose anchors are there: mostly none."""
-    near = tuple(form.pattern for form in forms if form.anchor in text)
+    near = tuple(form.pattern for form in _near(forms, text))
     return _compiled(near).finditer(text, at) if near else iter(())
+
+
+def _near(forms: tuple[Form, ...], text: str) -> tuple[Form, ...]:
+    return tuple([form for form in forms if form.anchor in text])
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from porch.machine.facts import Payload
-from porch.machine.state import Instance
+from porch.machine.state import InHand, Instance
 from porch.model.protocol import Ask, Command, Exit, GitOp
 
 WORKTREE = "worktree"
@@ -157,3 +157,9 @@ Request = (
     | StartTimer
     | CommitPaths
 )
+
+
+def in_hand(request: Request) -> InHand:
+    """The effect as it is journalled when it begins."""
+    state = request.state if isinstance(request, (RunAgent, AskAgent, AskReviewer)) else ""
+    return InHand(request.id, request.position, request.kind, request.name, request.uses, state)

@@ -232,10 +232,10 @@ def _settled(draft: _Draft, move: m.Settled) -> None:
     hand = draft.own("in_hand").pop(move.effect, None)
     draft.usd += move.usd
     draft.tokens += move.tokens
+    if hand is not None and hand.state:
+        _count(draft, hand.state, move)
     if hand is None or hand.position not in draft.look("positions"):
         return
-    if hand.kind in PAID:
-        _count(draft, draft.look("positions")[hand.position].state, move)
     tries, key = draft.own("tries"), f"{hand.kind}/{hand.name}"
     ended = tries.get(hand.position, {})
     tries[hand.position] = {**ended, key: ended.get(key, 0) + 1}

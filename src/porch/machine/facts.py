@@ -222,6 +222,7 @@ class BudgetReached:
     budget: str
     spent: float
     limit: float
+    step: float  # what a person allows who says to go on
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,21 +88,3 @@ def interrupted(
         return leave(protocol, state, standing, EXHAUSTED, {"reason": reason})
     session = (m.Marked(place, "session", fact.session),) if fact.session else ()
     return (m.Marked(place, "interruptions", count), *session)
-
-
-def budget_key(budget: str) -> str:
-    """Under which it is counted how often a person was asked about a budget of money or time."""
-    return f"budget/{budget}"
-
-
-def over_budget(protocol: Protocol, state: State, fact: f.BudgetReached) -> tuple[m.Move, ...]:
-    """A person is asked where work would begin; whoever says to go on allows as much once more."""
-    standing = state.positions.get(fact.position)
-    if standing is None:
-        return ()
-    said = f"the budget {fact.budget} is used up: {fact.spent:g} of {fact.limit:g}"
-    payload = {"reason": f"{said}; to go on allows as much once more", "budget": fact.budget}
-    exit_ = "undecided" if isinstance(protocol.states[standing.state].actor, Panel) else EXHAUSTED
-    key = budget_key(fact.budget)
-    asked = m.Charged(key, state.spent.get(key, 0) + 1)
-    return (asked, *leave(protocol, state, standing, exit_, payload))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from porch.machine import moves as m
+from porch.machine.budgets import STATE as BUDGET
 from porch.machine.facts import Wish
 from porch.machine.joins import comes_short
 from porch.machine.leave import enter, entered, from_nowhere
@@ -66,7 +67,11 @@ def why_not_back(protocol: Protocol, state: State, wish: Wish) -> str:
     back = _return(protocol, state, target, item)
     if item and item not in back.ranks:
         return f"'{item}' is not an item of {target} in the list as it was read"
-    here = [standing for standing in state.positions.values() if not standing.instance]
+    here = [
+        standing
+        for standing in state.positions.values()
+        if not standing.instance and standing.state != BUDGET
+    ]
     if here and all(back.is_ahead_of(standing) for standing in here):
         return f"'{target}' lies ahead; a rollback goes backwards only"
     for name, path in _stranded(back):

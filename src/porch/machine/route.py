@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
+from porch.machine import budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine import wishes
 from porch.machine.answers import answered, told
 from porch.machine.automatic import followed
 from porch.machine.evidence import checked, judged, review_of
 from porch.machine.evolve import PAID
 from porch.machine.leave import Leaving, enter, entered, from_nowhere, leave, still_finished
-from porch.machine.retries import failed, interrupted, over_budget
+from porch.machine.retries import failed, interrupted
 from porch.machine.state import InHand, Standing, State
 from porch.model.protocol import SILENT, Human, Protocol, Target
 
@@ -30,7 +30,7 @@ def _routed(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...
         case f.WishTaken(wish=wish):
             return wishes.granted(protocol, state, wish)
         case f.BudgetReached():
-            return over_budget(protocol, state, fact)
+            return tuple(budgets.reached(protocol, state, fact))
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:

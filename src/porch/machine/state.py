@@ -75,6 +75,7 @@ class InHand:
     kind: str
     name: str
     uses: tuple[str, ...] = ()
+    state: str = ""  # of what is paid for: its cost counts even if its position is gone
 
 
 @dataclass(frozen=True, slots=True)

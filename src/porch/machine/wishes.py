@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from porch.machine import budgets
 from porch.machine import moves as m
 from porch.machine.facts import Item, Wish
 from porch.machine.leave import Leaving, enter, leave, still_finished
@@ -143,7 +144,9 @@ def granted(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
 def _decided(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
     closed = m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest)
     payload = {"text": wish.text, "by": wish.who} if wish.text else {"by": wish.who}
-    return (closed, *leave(protocol, state, state.positions[wish.position], wish.exit, payload))
+    standing = state.positions[wish.position]
+    allowed = budgets.granted(protocol, state, standing, wish.exit)
+    return (closed, *allowed, *leave(protocol, state, standing, wish.exit, payload))
 
 
 def _replanned(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:

@@ -81,11 +81,7 @@ def drive(found: Held, wanted: Wanted, manner: Manner, watch: Watch, resumed: bo
 def _may_begin(
     known: settings.Settings, definition: Definition, state: State, hand: InHand
 ) -> f.BudgetReached | bool:
-    reached = limits.reached(known, definition.protocol, state, hand)
-    if reached is None:
-        return True
-    # Nobody is asked twice at a time: whoever says to go on says it for all who wait.
-    return False if limits.is_being_asked(state) else reached
+    return limits.may_begin(known, definition.protocol, state, hand)
 
 
 def _unset(known: settings.Settings, book: Book) -> list[str]:

@@ -45,14 +45,22 @@ def terms(world: World, wanted: Wanted) -> Iterator[str]:
     for post in _each_once(_workers(world.roster, definition.protocol)):
         yield from _of_worker(post)
     for post in _each_once(_reviewers(world.roster, definition.protocol)):
-        if not post.is_installed:
-            yield f"the reviewer {post.name} is not installed and will abstain"
+        yield from _of_reviewer(post)
 
 
 def _of_worker(post: Post) -> Iterator[str]:
     model = f" with {post.model}" if post.model else ""
     yield f"{post.name}{model} may: {', '.join(post.permissions.texts())}"
     yield from (f"{post.name}: {text}" for text in post.agent.unenforced(post.permissions))
+
+
+def _of_reviewer(post: Post) -> Iterator[str]:
+    """That they only read needs no words; where nobody can hold them to it, it does."""
+    if not post.is_installed:
+        yield f"the reviewer {post.name} is not installed and will abstain"
+        return
+    unheld = post.agent.unenforced(post.permissions)
+    yield from (f"the reviewer {post.name}: {text}" for text in unheld)
 
 
 def _each_once(posts: Iterator[Post]) -> list[Post]:

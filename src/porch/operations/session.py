@@ -5,7 +5,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -16,6 +16,7 @@ from porch.adapters.settings import Settings
 from porch.adapters.where import Where
 from porch.errors import PorchError, StateError
 from porch.machine import facts as f
+from porch.machine.budgets import governed
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
 from porch.machine.state import State
@@ -65,7 +66,8 @@ def mark_of(where: Where, name: str) -> str:
 
 
 def definition_of(where: Where, name: str, digest: str) -> Definition:
-    return library.decoded(payloads.get(payload_directory(where, name), digest))
+    definition = library.decoded(payloads.get(payload_directory(where, name), digest))
+    return replace(definition, protocol=governed(definition.protocol))
 
 
 @contextmanager
@@ -111,6 +113,7 @@ def joined(
 ) -> Held:
     """Put the parts of a held run together and mend its pictures."""
     directory = where.run_dir(name)
+    definition = replace(definition, protocol=governed(definition.protocol))
     pictures = Pictures(where.root, directory, journal, clock)
     book = Book(
         definition,

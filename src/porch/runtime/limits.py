@@ -9,15 +9,14 @@ from typing import Any
 
 from porch.adapters.settings import Settings
 from porch.errors import UsageError
+from porch.machine import budgets
 from porch.machine import facts as f
+from porch.machine.budgets import NAMES, RUN
 from porch.machine.evolve import PAID
-from porch.machine.retries import budget_key
-from porch.machine.state import Cost, InHand, State
-from porch.model.protocol import Agent, Panel, Protocol
+from porch.machine.state import InHand, State
+from porch.model.protocol import Panel, Protocol
 from porch.runtime.roster import Post
 from porch.runtime.world import World
-
-NAMES = ("max_usd", "max_tokens", "max_turns", "max_minutes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +27,26 @@ class Limit:
     name: str
     spent: float
     allowed: float
+    step: float
 
 
-def reached(
+def may_begin(
     settings: Settings, protocol: Protocol, state: State, hand: InHand
-) -> f.BudgetReached | None:
-    """The fact that has to be recorded instead of beginning this effect; None if it may begin."""
+) -> f.BudgetReached | bool:
+    """Whether an effect may begin; else what has to be recorded, unless it is being asked."""
     standing = state.positions.get(hand.position)
     if hand.kind not in PAID or standing is None:
-        return None
-    for limit in _limits(settings, protocol, state, standing.state):
-        if limit.spent >= limit.allowed:
-            return f.BudgetReached(hand.position, limit.budget, limit.spent, limit.allowed)
-    return None
-
-
-def is_being_asked(state: State) -> bool:
-    """Whether a person has not yet said whether to go on; until then nothing paid begins."""
-    standing = (state.positions.get(name) for name in state.decisions)
-    told = (state.recall(each, each.because) for each in standing if each is not None)
-    return any(payload and "budget" in payload for payload in told)
+        return True
+    over = [
+        each
+        for each in _limits(settings, protocol, state, standing.state)
+        if each.spent >= each.allowed
+    ]
+    fresh = [each for each in over if not budgets.is_asked(state, each.budget)]
+    for limit in fresh:
+        asked = (limit.budget, limit.spent, limit.allowed, limit.step)
+        return f.BudgetReached(hand.position, *asked)
+    return not over
 
 
 def left_for_a_turn(world: World, state_name: str) -> float:
@@ -61,33 +60,16 @@ def _limits(
     settings: Settings, protocol: Protocol, state: State, state_name: str
 ) -> Iterator[Limit]:
     phase = protocol.states[state_name].group
-    mine = [name for name, each in protocol.states.items() if each.group == phase]
-    whole = _sum(state, list(state.costs))
-    of_run = {name: getattr(settings, name) for name in NAMES}
-    yield from _each("run", of_run, whole, state)
-    yield from _each(phase, settings.phases.get(phase, {}), _sum(state, mine), state)
+    yield from _each(protocol, state, RUN, {name: getattr(settings, name) for name in NAMES})
+    yield from _each(protocol, state, phase, settings.phases.get(phase, {}))
 
 
-def _each(owner: str, set_: Mapping[str, Any], cost: Cost, state: State) -> Iterator[Limit]:
-    used = {
-        "max_usd": cost.usd,
-        "max_tokens": cost.tokens,
-        "max_turns": cost.turns,
-        "max_minutes": cost.seconds / 60,
-    }
+def _each(protocol: Protocol, state: State, owner: str, set_: Mapping[str, Any]) -> Iterator[Limit]:
     for name in NAMES:
-        limit = float(set_.get(name) or 0)
-        if limit:
-            budget = f"{owner}.{name}"
-            asked = state.spent.get(budget_key(budget), 0)
-            yield Limit(budget, name, round(used[name], 6), limit * (1 + asked))
-
-
-def _sum(state: State, names: list[str]) -> Cost:
-    total = Cost()
-    for name in names:
-        total = total.plus(state.costs.get(name, Cost()))
-    return total
+        step, budget = float(set_.get(name) or 0), f"{owner}.{name}"
+        if step:
+            spent = budgets.used(protocol, state, budget)
+            yield Limit(budget, name, spent, budgets.allowed(state, budget, step), step)
 
 
 def demand_measurable(settings: Settings, posts: list[Post]) -> None:
@@ -128,23 +110,3 @@ def _most_at_once(protocol: Protocol) -> int:
         return 1_000
     panels = [s.actor for s in protocol.states.values() if isinstance(s.actor, Panel)]
     return max([1, *(len(panel.reviewers) for panel in panels if panel.parallel)])
-
-
-def posts_of(world: World) -> Iterator[Post]:
-    """Everybody whom this protocol may employ, each once."""
-    seen: set[str] = set()
-    for name, state in world.definition().protocol.states.items():
-        for post in _posts_in(world, name, state.actor):
-            if post.name not in seen:
-                seen.add(post.name)
-                yield post
-
-
-def _posts_in(world: World, name: str, actor: object) -> list[Post]:
-    match actor:
-        case Agent(role=role, permissions=asked):
-            return [world.post_of(role, name, asked)]
-        case Panel(reviewers=reviewers):
-            return [world.roster.reviewer(each) for each in reviewers]
-        case _:
-            return []

@@ -5,7 +5,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from porch.machine import moves as m
-from porch.machine.effects import Request
+from porch.machine.effects import Request, in_hand
 from porch.machine.state import InHand, State
 from porch.machine.wanted import touched, wanted
 from porch.model.protocol import Protocol
@@ -105,9 +105,7 @@ class Queue:
             looked_at.append(turn)
             if not self._lacking(request, used):
                 used.update({name: used.get(name, 0) + 1 for name in request.uses})
-                begun.append(
-                    InHand(request.id, request.position, request.kind, request.name, request.uses)
-                )
+                begun.append(in_hand(request))
         # Chosen is not yet begun, the caller may leave some for later; so all come up again.
         self._next = looked_at
         return begun

@@ -28,7 +28,7 @@ SAID_KEPT = 2000
 # Where an agent does not say when its limit is over.
 RATE_LIMIT_S = 60.0
 # Trying again changes nothing; a person has to do something first.
-HOPELESS = ("auth", "bad_request", "budget", "max_turns", "refused")
+HOPELESS = ("auth", "bad_request", "max_turns", "refused")
 _KIND, _TERMS = "agent", "turn.json"
 
 

@@ -44,8 +44,12 @@ def _section(name: str, review: Payload) -> Iterator[str]:
 def _took(review: Payload) -> str:
     seconds, usd = float(review.get("seconds") or 0), float(review.get("usd") or 0)
     tokens = int(review.get("tokens") or 0)
-    # Many agents tell tokens and no money; no price is not the same as nothing to pay.
-    words = [f"{seconds:.1f} s", f"{tokens} tokens", f"{usd:.4f} USD" if usd else ""]
+    # What an agent does not tell is left out: no price is not the same as nothing to pay.
+    words = (
+        f"{seconds:.1f} s",
+        f"{tokens} tokens" if tokens else "",
+        f"{usd:.4f} USD" if usd else "",
+    )
     return ", ".join(word for word in words if word)
 
 

@@ -22,7 +22,7 @@ def how_to_answer(
     # Only who answers in words has to know how the block is opened.
     info = f"json {nonce}".strip() if "message" in ways else "json"
     shape = fence('{"exit": "<name>", "payload": {...}}', info)
-    shown = f"{listed}:\n\n{shape}\n" if set(ways) - {"schema"} else f"{listed}."
+    shown = f"{listed}:\n\n{shape}" if set(ways) - {"schema"} else f"{listed}."
     more = _IN_WORDS if "message" in ways else ""
     return f"""
 

@@ -46,4 +46,6 @@ def clipped(ref: Mapping[str, Any]) -> str:
 
 def printable(text: str) -> str:
     """Without escape sequences, controls other than line end and tab, and invisible marks."""
+    if text.isascii() and text.isprintable():
+        return text
     return _ESCAPES.sub("", text).translate(_SAFE)

@@ -138,6 +138,15 @@ def test_failure_that_it_tells_is_the_outcome(driver: Driver, script: Write) -> 
     assert (outcome.kind, outcome.detail) == ("auth", "log in")
 
 
+@pytest.mark.parametrize("told,wait", [("7.5", 7.5), ("-3", 0), ("float('inf')", 86_400.0)])
+def test_command_at_its_limit_says_how_long(
+    driver: Driver, script: Write, told: str, wait: float
+) -> None:
+    more = f"tell(type='failed', kind='rate_limit', text='later', wait_s={told})"
+    outcome = play(driver, script(f"{EVENTS}{more}"))
+    assert (outcome.kind, outcome.wait_s) == ("rate_limit", wait)
+
+
 def test_command_that_says_nothing_has_crashed(driver: Driver, script: Write) -> None:
     outcome = play(driver, script("print('  ')"))
     assert (outcome.kind, outcome.detail) == (

@@ -27,8 +27,8 @@ def told(capture: pytest.CaptureFixture[bytes]) -> list[dict[str, Any]]:
 
 
 def run(place: Path, program: str, session: str = "") -> int:
-    asked = {"session": session, "exit_file": str(place / "exit.json")}
-    return command_process.main([json.dumps(asked), sys.executable, "-c", program])
+    asked = (session, str(place / "exit.json"))
+    return command_process.main([*asked, sys.executable, "-c", program])
 
 
 def test_plain_words_are_told_and_then_final(
@@ -72,7 +72,7 @@ def test_crash_is_left_to_the_exit_code(
 def test_command_that_cannot_be_started_is_a_failure(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    assert command_process.main(['{"session": ""}', "no-such-command-anywhere"]) == 127
+    assert command_process.main(["", "exit.json", "no-such-command-anywhere"]) == 127
     assert told(capsysbinary)[0]["kind"] == "bad_request"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from porch.adapters.agents import scripted
 from porch.machine import facts as f
-from porch.runtime.tree import questions
+from porch.runtime.tree import answering, questions
 from tests.runtime.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
 
 
@@ -73,7 +73,7 @@ def test_the_third_refusal_is_a_failure_with_its_reasons_and_its_cost(bench: Ben
 )
 def test_an_exit_file_that_makes_no_sense_is_refused(bench: Bench, text: str, told: str) -> None:
     asked = bench.wanted("scaffold")
-    file = questions.exit_file(bench.world, asked)
+    file = answering.exit_file(bench.world, asked)
     by_file = {"write": {file: text}, "signal": None}
     bench.script("scaffold", {**by_file, "refused": SCAFFOLD})
     assert isinstance(bench.perform(asked), f.ExitAccepted)
@@ -82,7 +82,7 @@ def test_an_exit_file_that_makes_no_sense_is_refused(bench: Bench, text: str, to
 
 def test_a_pipe_in_the_place_of_the_exit_file_holds_nobody_up(bench: Bench) -> None:
     asked = bench.wanted("scaffold")
-    pipe = ["mkfifo", questions.exit_file(bench.world, asked)]
+    pipe = ["mkfifo", answering.exit_file(bench.world, asked)]
     bench.script("scaffold", {"run": pipe, "signal": None, "refused": SCAFFOLD})
     assert isinstance(bench.perform(asked), f.ExitAccepted)
     assert "the exit file cannot be read" in bench.prompt(asked, 2)
@@ -92,7 +92,7 @@ def test_an_exit_file_may_be_flat(bench: Bench) -> None:
     """The form that command lines with one schema give."""
     asked = bench.wanted("scaffold")
     flat = {"exit": "InitWork", "question": None, **SCAFFOLD["payload"]}
-    written = {**SCAFFOLD["write"], questions.exit_file(bench.world, asked): json.dumps(flat)}
+    written = {**SCAFFOLD["write"], answering.exit_file(bench.world, asked): json.dumps(flat)}
     fact = bench.do("scaffold", {"write": written, "signal": None})
     assert isinstance(fact, f.ExitAccepted)
     assert fact.payload["interfaceFile"] == "api.txt"

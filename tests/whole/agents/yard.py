@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +36,30 @@ def claude(text="<signal>DONE</signal>", session="s-1", usd=0.25, **more):
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A command at work; what it says goes to a file, so that nobody has to listen."""
+
+    process: "subprocess.Popen[bytes]"
+    output: Path
+
+    @property
+    def code(self) -> int | None:
+        return self.process.returncode
+
+    def end(self, timeout_s: float = 60) -> str:
+        """All that it said until it ended by itself."""
+        self.process.wait(timeout_s)
+        return self.output.read_text(errors="replace")
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(10)
+
+
 @dataclass
 class Yard:
     """A repository, programs on PATH, and a look at what a run left."""
@@ -43,7 +68,7 @@ class Yard:
     home: Path
     names: Path
     environ: dict[str, str]
-    started: list["subprocess.Popen[str]"] = field(default_factory=list)
+    started: list["Running"] = field(default_factory=list)
 
     def agent(self, name: str, body: str) -> None:
         """A program on PATH; what it is called with is noted in the home directory."""
@@ -55,6 +80,13 @@ class Yard:
         path = self.home / f"{name}.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
+    def only_git(self) -> None:
+        """A PATH on which nobody else's agents are."""
+        git = shutil.which("git")
+        assert git is not None
+        (self.names / "git").symlink_to(git)
+        self.environ["PATH"] = str(self.names)
+
     def settings(self, text: str) -> None:
         (self.root / "codev" / "config.toml").write_text(text)
 
@@ -65,9 +97,9 @@ class Yard:
 
     def porch(self, *words: str, code: int | None = 0, timeout_s: float = 60) -> str:
         """All that a person sees of a command."""
-        process = self.start(*words)
-        told, _ = process.communicate(timeout=timeout_s)
-        assert code in (None, process.returncode), f"exit {process.returncode}\n{told}"
+        running = self.start(*words)
+        told = running.end(timeout_s)
+        assert code in (None, running.code), f"exit {running.code}\n{told}"
         return told
 
     def run(self, agent: str = "claude", code: int | None = 0, timeout_s: float = 60) -> str:
@@ -76,21 +108,22 @@ class Yard:
     def words(self, agent: str) -> Sequence[str]:
         return ("run", "p", "0001", "--title", "x", "--agent", agent)
 
-    def start(self, *words: str) -> "subprocess.Popen[str]":
+    def start(self, *words: str) -> "Running":
         """A command that goes on while the test does something else."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "porch", *words],
-            cwd=self.root,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.started.append(process)
-        return process
+        output = self.home.parent / f"told-{len(self.started)}.txt"
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "porch", *words],
+                cwd=self.root,
+                env=self.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        self.started.append(Running(process, output))
+        return self.started[-1]
 
-    def begin(self, agent: str = "claude") -> "subprocess.Popen[str]":
+    def begin(self, agent: str = "claude") -> "Running":
         return self.start(*self.words(agent))
 
     def records(self) -> list[dict[str, Any]]:
@@ -114,17 +147,19 @@ class Yard:
     def turns(self) -> list[Path]:
         return sorted((self.root / ".git" / "porch" / "runs" / RUN / "turns").iterdir())
 
+    def transcript(self) -> bytes:
+        """What the agents have printed so far."""
+        return b"".join(path.read_bytes() for path in self.home.parent.rglob("transcript.jsonl"))
+
     def living(self) -> list[int]:
         """Everybody who began in this yard and is not one of our own commands."""
         home = f"HOME={self.home}".encode()
-        ours = {os.getpid(), *(process.pid for process in self.started)}
+        ours = {os.getpid(), *(running.process.pid for running in self.started)}
         return [pid for pid in _processes() if pid not in ours and home in _environment(pid)]
 
     def clear(self) -> None:
-        for process in self.started:
-            if process.poll() is None:
-                process.kill()
-            process.communicate(timeout=10)
+        for running in self.started:
+            running.kill()
         while left := self.living():
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from porch.adapters.agents import claude_permissions
+from porch.adapters.agents import claude_permissions, claude_schema
 from porch.adapters.agents.base import Prepared, Probe, Turn
 from porch.adapters.agents.claude_results import (
     UNSTRUCTURED,
@@ -74,7 +74,7 @@ def _asked(turn: Turn) -> Iterator[str]:
     if turn.fork and not turn.resume:
         yield "--fork-session"
     if turn.schema is not None:
-        yield from ("--json-schema", json.dumps(turn.schema))
+        yield from ("--json-schema", json.dumps(claude_schema.plain(turn.schema)))
     if turn.max_steps:
         # It counts its own answers, of which each but the last calls at least one tool.
         yield from ("--max-turns", str(turn.max_steps + 1))

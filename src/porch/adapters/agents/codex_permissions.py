@@ -5,7 +5,7 @@ import os
 import tomllib
 from itertools import takewhile
 
-from porch.adapters import git
+from porch.adapters import git, gitdir
 from porch.model.permissions import ANY, Permissions
 
 # A person may add `[permissions.porch.network] enabled = true` to their own config.toml; the rest
@@ -119,6 +119,9 @@ def _folders(permissions: Permissions, workspace: str) -> list[str]:
 
 def _common_directory(workspace: str) -> str:
     """What all worktrees of the repository share, wherever a person chose to put it."""
+    known = gitdir.of(workspace)
+    if known is not None:
+        return os.path.realpath(known.common)
     found = git.find(workspace)
     return os.path.realpath(found.common_dir) if found else ""
 

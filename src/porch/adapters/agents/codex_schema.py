@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from porch.adapters.agents.tuples import as_list
+
 _TEXT = {"type": "string", "description": "a JSON object, written as text"}
 _DROPPED = ("$schema", "default", "uniqueItems")
 
@@ -21,7 +23,7 @@ def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     if "oneOf" in told:
         told["anyOf"] = told.pop("oneOf")
     if "prefixItems" in told:
-        told = _list_of(told)
+        told = as_list(told)
     return _closed(told, schema) if "properties" in told else told
 
 
@@ -35,15 +37,6 @@ def _part(key: str, value: Any) -> Any:
     if key in ("oneOf", "anyOf", "prefixItems"):
         return [strict(each) for each in value]
     return strict(value) if isinstance(value, Mapping) else value
-
-
-def _list_of(told: dict[str, Any]) -> dict[str, Any]:
-    kinds = [
-        kind for at, kind in enumerate(told["prefixItems"]) if kind not in told["prefixItems"][:at]
-    ]
-    size = len(told["prefixItems"])
-    items = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-    return {"type": "array", "items": items, "minItems": size, "maxItems": size}
 
 
 def _closed(told: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,7 @@ BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
 ANSWERS: tuple[Way, ...] = ("file", "message")
+_DAY_S = 86_400.0
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 _PLACEHOLDER = re.compile(r"\{(prompt_file|workspace|model|session|exit_file)\}")
 
@@ -64,13 +65,11 @@ def prepare(turn: Turn) -> Prepared:
     with open(prompt, "w", encoding="utf-8", errors="replace") as file:
         file.write(turn.prompt)
     values = _values(turn, prompt)
-    told = {
-        "session": values["session"] if "{session}" in text else "",
-        "exit_file": values["exit_file"],
-    }
+    session = values["session"] if "{session}" in text else ""
     words = tuple(_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in turn.command)
-    # -I: a workspace may hold a file called json.py, and it must not be imported.
-    ours = (sys.executable, "-I", command_process.__file__, json.dumps(told))
+    # -I: a workspace may hold a file called json.py, and it must not be imported. -S: packages
+    # that are installed here are looked at for nothing, and that takes longer than all else.
+    ours = (sys.executable, "-I", "-S", command_process.__file__, session, values["exit_file"])
     return Prepared(
         argv=(*ours, *words),
         env=scrubbed(os.environ, turn.env),
@@ -92,6 +91,11 @@ def _values(turn: Turn, prompt: str) -> dict[str, str]:
     }
 
 
+def _wait(told: dict[str, Any]) -> float:
+    """Nobody is made to wait longer than a day by a slip of a number."""
+    return min(max(0.0, float(told.get("wait_s", 0))), _DAY_S)
+
+
 _EVENTS: dict[str, Callable[[dict[str, Any]], Event]] = {
     "session": lambda told: Session(str(told["id"])),
     "text": lambda told: Said(str(told["text"])),
@@ -101,7 +105,7 @@ _EVENTS: dict[str, Callable[[dict[str, Any]], Event]] = {
     "final": lambda told: Final(str(told["text"])),
     "answer": lambda told: Answered(str(told["exit"]), told["payload"]),
     "failed": lambda told: Failed(
-        str(told["text"]), _KINDS[told.get("kind", "crashed")], is_last=True
+        str(told["text"]), _KINDS[told.get("kind", "crashed")], _wait(told), is_last=True
     ),
     command_process.DONE: lambda _: Done(),
 }

@@ -1,19 +1,24 @@
 """Stands above a command of a person's own and writes its turn down as events.
 
 How a command ended must be in the transcript, for whoever asked it may be dead by then. Nothing of
-porch is imported: this file is run by its path, apart from whatever the workspace holds.
+porch is imported: this file is run by its path, apart from whatever the workspace holds. All that
+it imports is waited for before the command begins, so what few commands need comes late.
 """
 
-import contextlib
-import json
+from __future__ import annotations
+
 import os
-import re
 import select
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterator
+    from typing import Any
+else:
+    # The same without names for its numbers: making those takes longer than all else in here.
+    import _signal as signal
 
 DONE = "done"
 TYPES = ("session", "text", "tool_start", "tool_end", "usage", "final", "answer", "failed")
@@ -25,10 +30,15 @@ _CHUNK = 64 * 1024
 _LONGEST_LINE = 1024 * 1024
 # A command that left somebody behind who holds its output does not keep it open for ever.
 _LINGER_S = 0.5
-_ESCAPES = re.compile(
+_ESCAPES = (
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
     r"|[\x00-\x08\x0b-\x1f\x7f]"
 )
+_CONTROLS = frozenset(map(chr, (*range(9), *range(11, 32), 127)))
+# The same as the json module makes of a text: all that JSON does not take as it is.
+_QUOTED = {code: f"\\u{code:04x}" for code in range(32)} | {
+    ord(char): f"\\{name}" for char, name in zip('\b\f\n\r\t"\\', 'bfnrt"\\', strict=True)
+}
 
 
 class Telling:
@@ -68,7 +78,7 @@ class Telling:
         _print(text.rstrip("\r\n"))
 
     def _plain(self, text: str) -> None:
-        text = _ESCAPES.sub("", text)
+        text = _without_escapes(text)
         self._text = (self._text + text)[-LONGEST_TEXT:]
         for start in range(0, len(text), LONGEST_TEXT):
             tell("text", text=text[start : start + LONGEST_TEXT])
@@ -77,15 +87,28 @@ class Telling:
 def _event(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
         return None
-    with contextlib.suppress(ValueError, RecursionError):
+    import json
+
+    try:
         event = json.loads(text)
-        if isinstance(event, dict) and event.get("type") in TYPES:
-            return event
-    return None
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and event.get("type") in TYPES else None
+
+
+def _without_escapes(text: str) -> str:
+    if _CONTROLS.isdisjoint(text):
+        return text
+    import re
+
+    return re.sub(_ESCAPES, "", text)
 
 
 def tell(type: str, **more: str) -> None:
-    _print(json.dumps({"type": type, **more}, ensure_ascii=False))
+    pairs = (
+        f'"{key}": "{text.translate(_QUOTED)}"' for key, text in {"type": type, **more}.items()
+    )
+    _print(f"{{{', '.join(pairs)}}}")
 
 
 def _print(line: str) -> None:
@@ -93,7 +116,31 @@ def _print(line: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def lines(command: "subprocess.Popen[bytes]", pipe: int) -> Iterator[bytes]:
+class Command:
+    """The started command; its standard output is `output`, all else it has from us."""
+
+    def __init__(self, words: list[str], output: int) -> None:
+        # Python ignores these two, and a command would go on ignoring them.
+        usual = (signal.SIGPIPE, signal.SIGXFSZ)
+        moved = ((os.POSIX_SPAWN_DUP2, output, 1),)
+        self._pid = os.posix_spawnp(
+            words[0], words, os.environ, file_actions=moved, setsigdef=usual
+        )
+        self._code: int | None = None
+
+    def has_ended(self) -> bool:
+        if self._code is None:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code is not None
+
+    def wait(self) -> int:
+        if self._code is None:
+            self._code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        return self._code
+
+
+def lines(command: Command, pipe: int) -> Iterator[bytes]:
     """Its lines with their ends, and parts of lines that are too long to wait for."""
     kept = b""
     while chunk := _read(command, pipe):
@@ -106,30 +153,30 @@ def lines(command: "subprocess.Popen[bytes]", pipe: int) -> Iterator[bytes]:
         yield kept
 
 
-def _read(command: "subprocess.Popen[bytes]", pipe: int) -> bytes:
+def _read(command: Command, pipe: int) -> bytes:
     while not select.select([pipe], [], [], _LINGER_S)[0]:
-        if command.poll() is not None:
+        if command.has_ended():
             return b""
     return os.read(pipe, _CHUNK)
 
 
 def main(arguments: list[str]) -> int:
-    told, words = json.loads(arguments[0]), arguments[1:]
+    session, exit_file, *words = arguments
     # Whoever stops us stops the command too, and its last words are still to be written down.
     signal.signal(signal.SIGINT, _ignore)
-    if told["session"]:
-        tell("session", id=told["session"])
+    if session:
+        tell("session", id=session)
     read, write = os.pipe()
     try:
-        command = subprocess.Popen(words, stdout=write)
+        command = Command(words, write)
     except OSError as error:
         tell("failed", kind="bad_request", text=f"`{words[0]}` could not be started: {error}")
         return NOT_STARTED
     os.close(write)
-    telling = Telling(told["session"])
+    telling = Telling(session)
     for line in lines(command, read):
         telling.line(line)
-    return ended(telling, command.wait(), os.path.exists(told["exit_file"]))
+    return ended(telling, command.wait(), os.path.exists(exit_file))
 
 
 def _ignore(*_: object) -> None:
@@ -144,7 +191,7 @@ def ended(telling: Telling, code: int, has_exit_file: bool) -> int:
     elif code == 0:
         telling.end()
     elif code < 0:
-        with contextlib.suppress(OSError):  # nobody can catch SIGKILL, so nobody need let go of it
+        if code != -signal.SIGKILL:  # nobody can catch it, so nobody need let go of it
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code

@@ -8,6 +8,8 @@ from porch.adapters.agents.kinds import Kind
 from porch.adapters.follow import LONGEST_LINE, Follower, Line
 
 DENIALS_KEPT = 20
+# Small pieces weigh more than their letters; so many are joined at the latest.
+PIECES_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,9 @@ class Summary:
             case ToolStarted():
                 # What was said before a tool is no final word, in whatever form.
                 steps = self.tools + 1
-                return replace(
-                    self, said="", is_cut=False, answer=None, tools=steps, is_over=False
-                )
+                return replace(self, said="", is_cut=False, answer=None, tools=steps, is_over=False)
             case ToolEnded():
-                return replace(self, said="", is_cut=False)
+                return replace(self, said="", is_cut=False) if self.said else self
             case Used():
                 return self._used(event)
             case Final() | Done() | Answered():
@@ -203,7 +203,51 @@ class Summary:
                 assert_never(event)
 
 
+@dataclass(slots=True)
+class Tally:
+    """A summary while it grows.
+
+    Agents speak in pieces, and each summary is a value of its own: pieces are joined when somebody
+    looks, or else a long message would be copied once for each of its words.
+    """
+
+    _summary: Summary = field(default_factory=Summary)
+    _pieces: list[str] = field(default_factory=list)
+    _size: int = 0
+
+    @property
+    def summary(self) -> Summary:
+        """Of all events so far."""
+        self._join()
+        return self._summary
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, Said) and not event.is_whole:
+            self._keep(event.text)
+            return
+        if isinstance(event, ToolStarted):
+            # What was said before it does not outlive it, so it need not be joined.
+            self._forget()
+        self._summary = self.summary.then(event)
+
+    def _keep(self, text: str) -> None:
+        self._pieces.append(text)
+        self._size += len(text)
+        if len(self._pieces) >= PIECES_KEPT or self._size >= LONGEST_LINE:
+            self._join()
+
+    def _join(self) -> None:
+        if self._pieces:
+            self._summary = self._summary.then(Said("".join(self._pieces)))
+            self._forget()
+
+    def _forget(self) -> None:
+        self._pieces.clear()
+        self._size = 0
+
+
 Feed = Callable[[str], tuple[Event, ...]]
+_LEFT_OUT = (Warned(f"a line over {LONGEST_LINE // 1024} KiB was left out"),)
 
 
 @dataclass(slots=True)
@@ -215,8 +259,12 @@ class Listener:
 
     feed: Feed
     on_event: Callable[[Event], object] = lambda _event: None
-    summary: Summary = field(default_factory=Summary)
     tools: int = 0
+    _tally: Tally = field(default_factory=Tally)
+
+    @property
+    def summary(self) -> Summary:
+        return self._tally.summary
 
     def is_busy(self) -> bool:
         """Whether a tool runs: it may be silent for long, and the agent with it."""
@@ -227,10 +275,8 @@ class Listener:
         return self.summary.is_over
 
     def take(self, line: Line) -> None:
-        size = LONGEST_LINE // 1024
-        events = (Warned(f"a line over {size} KiB was left out"),) if line.cut else ()
-        for event in events or self.feed(line.text):
-            self.summary = self.summary.then(event)
+        for event in _LEFT_OUT if line.cut else self.feed(line.text):
+            self._tally.add(event)
             self._count(event)
             self.on_event(event)
 

@@ -29,8 +29,8 @@ async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
     wall = limit or world.settings.consultation_timeout
     try:
         post = world.roster.reviewer(effect.name)
-        changed = await asyncio.to_thread(_changed, world)
-        taken = await turns.take(world, post, _turn(world, post, effect, changed), wall, 0)
+        turn = _turn(world, post, effect, await _changed(world))
+        taken = await turns.take(world, post, turn, wall, 0)
     except (PorchError, OSError) as error:
         # A reviewer that cannot even be started must not keep the others from being heard.
         return judged(effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began)
@@ -60,13 +60,17 @@ def _kept(findings: tuple[str, ...]) -> tuple[str, ...]:
     return (*findings[:FINDINGS_KEPT], f"[porch left out {left} more; `porch log` has them]")
 
 
-def _changed(world: World) -> str:
-    """What the run changed so far; measured, for whoever did it might not tell all of it."""
+async def _changed(world: World) -> str:
     base = world.state().run.base_commit
     if not (world.in_git and base):
         return ""
+    return await asyncio.to_thread(changed, world.workspace, base, world.own_paths())
+
+
+def changed(workspace: str, base: str, own: tuple[str, ...]) -> str:
+    """What the run changed so far; measured, for whoever did it might not tell all of it."""
     try:
-        rows = changes.counted(world.workspace, base, world.own_paths())
+        rows = changes.counted(workspace, base, own)
     except PorchError as error:
         return f"porch could not measure it: {error}"
     lines = [f"+{added} -{removed} {prompt.one_line(path)}" for added, removed, path in rows]
@@ -75,11 +79,11 @@ def _changed(world: World) -> str:
     return "\n".join([*lines[:FILES_TOLD], *note]) or "nothing"
 
 
-def _turn(world: World, post: Post, effect: AskReviewer, changed: str) -> Turn:
+def _turn(world: World, post: Post, effect: AskReviewer, files: str) -> Turn:
     run = world.state().run
     return Turn(
         effect=effect.id,
-        prompt=_prompt(world, effect, changed),
+        prompt=_prompt(world, effect, files),
         request={
             "id": run.id,
             "title": run.title,
@@ -106,7 +110,7 @@ def _turn(world: World, post: Post, effect: AskReviewer, changed: str) -> Turn:
     )
 
 
-def _prompt(world: World, effect: AskReviewer, changed: str) -> str:
+def _prompt(world: World, effect: AskReviewer, files: str) -> str:
     run = world.state().run
     template = world.definition().reviews.get(effect.review, "")
     first = effect.artifacts[0] if effect.artifacts else ""
@@ -123,7 +127,7 @@ def _prompt(world: World, effect: AskReviewer, changed: str) -> str:
     }
     texts = {name: _content(world, name) for name in effect.artifacts}
     shown = world.shown(effect.shown)
-    return prompt.review(template, effect.review, variables, shown, texts, changed)
+    return prompt.review(template, effect.review, variables, shown, texts, files)
 
 
 def _content(world: World, name: str) -> str:

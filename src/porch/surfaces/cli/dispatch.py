@@ -32,6 +32,25 @@ def codev() -> int:
     return main("codev", COMMANDS, sys.argv[1:])
 
 
+def envoy() -> int:
+    """The command `envoy`."""
+    argv = sys.argv[1:]
+    from porch.surfaces.cli import envoy_fast
+
+    try:
+        answered = envoy_fast.answer(argv)
+    except BrokenPipeError:
+        return _closed_pipe()
+    except OSError:
+        answered = None  # the long way round has the words for it
+    if answered is not None:
+        return answered
+    from porch.surfaces.cli.command import main
+    from porch.surfaces.cli.envoy import COMMANDS
+
+    return main("envoy", COMMANDS, argv)
+
+
 def _closed_pipe() -> int:
     """Whoever read us has gone; saying so to nobody would only print a traceback."""
     import os

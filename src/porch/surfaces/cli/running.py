@@ -12,6 +12,7 @@ from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.finding import find_run
 from porch.runtime.driver import Manner
 from porch.surfaces.cli.command import Args, Command, View, arg
+from porch.surfaces.cli.given import pairs
 from porch.surfaces.cli.stream import Stream, driven_view
 
 Drive = Callable[[Manner, Watch], Driven]
@@ -25,16 +26,6 @@ _WAYS = (
     arg("--hands-off", action="store_true", help="leave the agents' work to `next` and `done`"),
     arg("--as-person", action="store_true", help="say that a person wrote the script's decisions"),
 )
-
-
-def _inputs(pairs: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.isidentifier():
-            raise UsageError(f"'{pair}' is not an input", fix="write --input name=value")
-        found[key] = value
-    return found
 
 
 def _agent(args: Args) -> str:
@@ -56,7 +47,7 @@ def _wanted(args: Args, protocol: str = "") -> Wanted:
         protocol=protocol,
         subject=getattr(args, "subject", "") or "",
         title=getattr(args, "title", "") or "",
-        inputs=_inputs(getattr(args, "input", None) or []),
+        inputs=pairs(getattr(args, "input", None) or []),
         agent=_agent(args),
         script=args.script,
         adopt=getattr(args, "adopt", False),

@@ -1,0 +1,171 @@
+"""Bringing the index to what the files are: only what changed is read, and only that is written."""
+
+from __future__ import annotations
+
+import os
+
+from porch.adapters.knowledge import files
+from porch.adapters.knowledge.index import Index
+from porch.adapters.knowledge.sections import is_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from porch.adapters.where import Where
+
+DEFAULT_PATHS = ("docs",)
+LARGEST = 2 * 1024 * 1024
+_PROJECT_SETTINGS = ("codev", "config.toml")
+
+
+def current(where: Where, index: Index) -> int:
+    """The number of this worktree if nothing has changed since it was indexed; otherwise 0."""
+    number, paths, pruned, settings, _, picture = index.worktree(where.workspace)
+    if not number or settings != _settings_stamp(where):
+        return 0
+    seen = files.scan(where, _lines(paths), set(_lines(pruned)))
+    return number if seen.picture() == picture else 0
+
+
+def changed(where: Where, index: Index) -> list[str]:
+    """The documents whose stamps are not what they were, without looking into any."""
+    number, paths, pruned, *_ = index.worktree(where.workspace)
+    seen = files.scan(where, _lines(paths), set(_lines(pruned)))
+    known, _ = files.judged(where, _lines(paths))
+    now = {path: s for path, s in seen.stamps.items() if known is None or path in known}
+    before = index.stamps(number)
+    return sorted(path for path in now.keys() | before if now.get(path) != before.get(path))
+
+
+def refresh(where: Where, index: Index, afresh: bool = False) -> tuple[int, list[str]]:
+    """Index what changed, inside the caller's transaction; the worktree and the changed paths."""
+    number, kept_paths, kept_pruned, settings, listing, _ = index.worktree(where.workspace)
+    stamp = _settings_stamp(where)
+    if number and settings == stamp:
+        paths, pruned = _lines(kept_paths), set(_lines(kept_pruned))
+    else:
+        paths, pruned, listing = _paths(where), set(), ""
+    seen = files.scan(where, paths, pruned)
+    before = index.stamps(number)
+    if afresh or not number or seen.listing() != listing:
+        known, pruned = files.judged(where, paths)
+        # Once more: what git ignores is known only now, and must look the same next time.
+        seen = files.scan(where, paths, pruned)
+        wanted = {p: s for p, s in seen.stamps.items() if known is None or p in known}
+        _forget_lost_worktrees(index, number)
+    else:
+        wanted = {p: s for p, s in seen.stamps.items() if p in before}
+    listing = seen.listing()
+    seen.stamps = files.settled(seen.stamps)
+    texts = ("\n".join(paths), "\n".join(sorted(pruned)), stamp, listing, seen.picture())
+    number = index.keep_worktree(where.workspace, texts)
+    moved = [path for path, known_as in wanted.items() if before.get(path) != known_as]
+    for path in moved:
+        _bring(where, index, number, path, seen.stamps[path])
+    for path in before.keys() - wanted.keys():
+        index.forget(number, path)
+    return number, sorted({*moved, *(before.keys() - wanted.keys())})
+
+
+def refresh_only(where: Where, index: Index, names: list[str]) -> list[tuple[str, str]]:
+    """Bring these files up to date, inside the caller's transaction; what became of each."""
+    number, paths, *_ = index.worktree(where.workspace)
+    if not number:
+        number, _ = refresh(where, index)
+        _, paths, *_ = index.worktree(where.workspace)
+    told = [(name, _bring_named(where, index, number, name, _lines(paths))) for name in names]
+    # The next search looks at all stamps again; those brought here are as they are.
+    index.keep_picture(number, "")
+    return told
+
+
+def _bring_named(where: Where, index: Index, number: int, name: str, paths: list[str]) -> str:
+    path = os.path.relpath(os.path.join(where.workspace, name), where.workspace)
+    path = path.replace(os.sep, "/")
+    try:
+        known = os.lstat(os.path.join(where.workspace, path))
+    except OSError:
+        return "removed" if index.forget(number, path) else "not a document"
+    if index.stamp(number, path) is None and not _is_new_document(where, path, paths):
+        return "not a document"
+    told = files.settled({path: files.stamp(known)})[path]
+    return "indexed" if _bring(where, index, number, path, told) else "unchanged"
+
+
+def _is_new_document(where: Where, path: str, paths: list[str]) -> bool:
+    """Whether a path that the index does not know is one that a search would take in."""
+    full = os.path.join(where.workspace, path)
+    is_inside = any(top in (".", path) or path.startswith(f"{top}/") for top in paths)
+    is_file = os.path.isfile(full) and not os.path.islink(full)
+    if path.startswith("../") or not is_inside or not is_file or not is_document(path):
+        return False
+    known, _ = files.judged(where, [path])
+    return known is None or path in known
+
+
+def _bring(where: Where, index: Index, number: int, path: str, stamp: str) -> bool:
+    """Read one file and index it if that content is new here; whether anything changed."""
+    import hashlib
+
+    from porch.adapters.knowledge import sections
+
+    data, why = files.content(where.workspace, path, LARGEST)
+    if why:
+        index.see(number, path, stamp, None, why)
+        return True
+    digest = hashlib.sha256(data).hexdigest()
+    document = index.known(path, digest)
+    is_new = document is None
+    if document is None:
+        read = sections.read(path, data.decode("utf-8", "replace"))
+        document = index.add(path, digest, read, tokens(data))
+    return index.see(number, path, stamp, document, "") or is_new
+
+
+def tokens(data: bytes) -> int:
+    """About how many tokens a model would count; nobody's tokenizer is asked."""
+    return (len(data) + 3) // 4
+
+
+def _forget_lost_worktrees(index: Index, number: int) -> None:
+    for other, path in index.other_worktrees(number):
+        if not os.path.isdir(path):
+            index.forget_worktree(other)
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if text else []
+
+
+def _settings_stamp(where: Where) -> str:
+    """The settings are read again only if one of their files is not what it was."""
+    from porch.adapters.compiled import stamps
+
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.environ.get("HOME", ""), ".config")
+    own = os.path.join(base, "porch", "config.toml")
+    return str(stamps([os.path.join(where.root, *_PROJECT_SETTINGS), own]))
+
+
+def _paths(where: Where) -> list[str]:
+    """The directories of `[knowledge] paths`; `docs` where nothing is set."""
+    from porch.adapters import settings
+    from porch.errors import UsageError
+
+    loaded = settings.load(where.root)
+    chosen = getattr(loaded, "knowledge_paths", ()) or DEFAULT_PATHS
+    found = [os.path.normpath(path).replace(os.sep, "/") for path in chosen]
+    for path in found:
+        if path.startswith(("/", "../")) or path == "..":
+            raise UsageError(
+                f"[knowledge] paths: '{path}' lies outside of the project",
+                fix="name directories relative to the project's root",
+                code="knowledge-path",
+            )
+    return _outermost(found)
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    """Without those that lie in another one."""
+    unique = list(dict.fromkeys(paths))
+    if "." in unique:
+        return ["."]
+    return [p for p in unique if not any(p.startswith(f"{other}/") for other in unique)]

@@ -1,0 +1,225 @@
+"""Reads one file of steps; every slip becomes a finding with its place, and reading goes on."""
+
+import re
+from difflib import get_close_matches
+
+from porch.dialects.fields import Fields, described
+from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects.steps import keys
+from porch.dialects.steps.records import (
+    INPUT_TYPES,
+    Change,
+    Input,
+    InputType,
+    Level,
+    Named,
+    Output,
+    Piece,
+    StepFile,
+)
+from porch.errors import Finding, Place
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_INPUT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ID = re.compile(r"[a-z][a-z0-9_-]*")
+_LIKE_THIS = "write a mapping of numbers to texts: `1: Read the prompt`"
+_TEXT_KINDS = ("text", "number", "bool")
+
+
+def recognises(root: Node) -> bool:
+    return isinstance(root, MapNode) and None not in (root.get("name"), root.get("steps"))
+
+
+def stem(file: str) -> str:
+    return file.rpartition("/")[2].rpartition(".")[0]
+
+
+def read_file(root: Node, findings: list[Finding]) -> StepFile | None:
+    """Nothing only for what is no mapping at all; the findings say whether it can be used."""
+    if not isinstance(root, MapNode):
+        message = f"a protocol of steps is a mapping, not {described(root)}"
+        findings.append(Finding("wrong-type", message, root.place, "begin with `name:`"))
+        return None
+    return _Reader(root, findings).file()
+
+
+class _Reader:
+    def __init__(self, root: MapNode, findings: list[Finding]):
+        self.root = root
+        self.fields = Fields(root, "a protocol of steps", findings)
+        self.name = ""
+        self.extends = ""
+
+    def file(self) -> StepFile:
+        self.name = self._name()
+        self.extends = self._extends()
+        description = self.fields.text("description")
+        inputs, outputs = self._inputs(), self._outputs()
+        changes, named = self._steps()
+        self.fields.done()
+        level = Level(self.name, description, inputs, outputs, changes, named)
+        place = self.fields.place("extends") if self.extends else None
+        return StepFile(level, self.root.place, self.extends, place)
+
+    def _name(self) -> str:
+        name, wanted = self.fields.required_text("name"), stem(self.root.place.file)
+        if name and name != wanted:
+            message = f"the file is called '{wanted}' and its name is '{name}'"
+            fix = f"write `name: {wanted}`, or rename the file"
+            self.fields.report("name-differs", message, self.fields.place("name"), fix)
+        return name
+
+    def _extends(self) -> str:
+        name = self.fields.text("extends")
+        if name and not NAME.fullmatch(name):
+            message = f"'{name}' cannot be the name of a protocol"
+            fix = "use small letters, digits, '-' and '_'"
+            self.fields.report("invalid-name", message, self.fields.place("extends"), fix)
+            return ""
+        return name
+
+    def _list(self, key: str) -> tuple[Node, ...] | None:
+        """None for an absent or null list: then the one below it counts."""
+        node = self.fields.child(key)
+        if node is None or (isinstance(node, Scalar) and node.kind == "null"):
+            return None
+        return self.fields.list_of_nodes(key)
+
+    def _inputs(self) -> tuple[Input, ...] | None:
+        nodes = self._list("inputs")
+        if nodes is None:
+            return None
+        found: dict[str, Input] = {}
+        for node in nodes:
+            given = self._input(node)
+            if given is not None and given.name in found:
+                message = f"the input '{given.name}' is declared twice"
+                self.fields.report("duplicate-input", message, node.place, "keep one of the two")
+            elif given is not None:
+                found[given.name] = given
+        return tuple(found.values())
+
+    def _input(self, node: Node) -> Input | None:
+        fields = self._mapping(node, "an input")
+        if fields is None:
+            return None
+        name = fields.required_text("name")
+        if name and not _INPUT.fullmatch(name):
+            message, fix = f"'{name}' cannot be the name of an input", "write it like prompt_num"
+            fields.report("bad-input-name", message, fields.place("name"), fix)
+        type_ = self._type(fields)
+        optional, description = fields.flag("optional"), fields.text("description")
+        fields.done()
+        return Input(name, type_, optional, description)
+
+    def _type(self, fields: Fields) -> InputType:
+        text = fields.required_text("type")
+        for known in INPUT_TYPES:
+            if text == known:
+                return known
+        if text:
+            near = get_close_matches(text, INPUT_TYPES, n=1)
+            fix = f"did you mean '{near[0]}'?" if near else f"types: {', '.join(INPUT_TYPES)}"
+            message = f"'{text}' is not a type of an input"
+            fields.report("unknown-input-type", message, fields.place("type"), fix)
+        return "string"
+
+    def _outputs(self) -> tuple[Output, ...] | None:
+        """An empty list inherits, too: an end that nothing describes helps nobody."""
+        nodes = self._list("outputs")
+        found = [self._output(node) for node in nodes or ()]
+        return tuple(output for output in found if output) or None
+
+    def _output(self, node: Node) -> Output | None:
+        fields = self._mapping(node, "an output")
+        if fields is None:
+            return None
+        if isinstance(fields.child("value"), MapNode | ListNode):
+            message, fix = "the value of an output is a text", 'quote it: value: "{ success: true }"'
+            fields.report("wrong-type", message, fields.place("value"), fix)
+            return None
+        output = Output(fields.required_text("value"), fields.text("description"))
+        fields.done()
+        return output
+
+    def _mapping(self, node: Node, what: str) -> Fields | None:
+        if isinstance(node, MapNode):
+            return Fields(node, what, self.fields.findings)
+        message = f"{what} is a mapping, not {described(node)}"
+        self.fields.report("wrong-type", message, node.place)
+        return None
+
+    def _steps(self) -> tuple[dict[keys.Numbers, Change], tuple[Named, ...]]:
+        node = self.fields.child("steps")
+        changes: dict[keys.Numbers, Change] = {}
+        named: list[Named] = []
+        for entry in self._entries(node):
+            key = self._key(entry.key)
+            text = self._step(entry.value, key, named) if key else None
+            if key is not None and text is not None:
+                piece = Piece(self.name, key, text, entry.key.place, not self.extends)
+                changes[key.numbers] = _changed(changes.get(key.numbers, Change()), piece)
+        return dict(sorted(changes.items())), tuple(named)
+
+    def _entries(self, node: Node | None) -> tuple[Entry, ...]:
+        is_absent = node is None or (isinstance(node, Scalar) and node.kind == "null")
+        if isinstance(node, MapNode) and (node.entries or self.extends):
+            return node.entries
+        if is_absent and self.extends:
+            return ()
+        place = node.place if node is not None else self.root.place
+        if is_absent or isinstance(node, MapNode):
+            message = "there are no steps, and no protocol that they could come from"
+            self.fields.report("missing-key", message, place, _LIKE_THIS)
+        elif node is not None:
+            message = f"'steps' must be a mapping, not {described(node)}"
+            self.fields.report("wrong-type", message, place, _LIKE_THIS)
+        return ()
+
+    def _key(self, key: Scalar) -> keys.Key | None:
+        try:
+            return keys.parse(key.text)
+        except keys.KeySyntax as problem:
+            self.fields.report("bad-step-key", problem.message, key.place, problem.fix)
+            return None
+
+    def _step(self, node: Node, key: keys.Key, named: list[Named]) -> str | None:
+        if isinstance(node, MapNode):
+            return self._with_id(node, key, named)
+        if isinstance(node, Scalar) and node.kind in _TEXT_KINDS:
+            return self._text(node, key, node.place)
+        return self._no_text(node, key)
+
+    def _no_text(self, node: Node, key: keys.Key) -> None:
+        what, fix = f"step {key} must be a text, not {described(node)}", "write `|` and the text"
+        if isinstance(node, Scalar):
+            what, fix = f"step {key} has no text", "write one; a step cannot be removed by null"
+        self.fields.report("bad-step", what, node.place, fix)
+
+    def _text(self, node: Scalar, key: keys.Key, place: Place) -> str | None:
+        if node.text.strip():
+            return node.text
+        self.fields.report("bad-step", f"the text of step {key} is empty", place, "write one")
+        return None
+
+    def _with_id(self, node: MapNode, key: keys.Key, named: list[Named]) -> str | None:
+        fields = Fields(node, f"step {key}", self.fields.findings)
+        id_, text = fields.text("id"), fields.required_text("text")
+        if id_ and key.is_append:
+            fix = f"give it where step {keys.written(key.numbers)} is written"
+            message = f"an appended text has no id of its own: '{id_}'"
+            fields.report("bad-step-id", message, fields.place("id"), fix)
+        elif id_ and not _ID.fullmatch(id_):
+            message, fix = f"'{id_}' cannot be the id of a step", "write it like logging-gate"
+            fields.report("bad-step-id", message, fields.place("id"), fix)
+        elif id_:
+            named.append(Named(id_, key.numbers, fields.place("id")))
+        fields.done()
+        return text or None
+
+
+def _changed(change: Change, piece: Piece) -> Change:
+    """Replace, then append, in whatever order the file says it."""
+    if piece.key.is_append:
+        return Change(change.sets, (piece,))
+    return Change((piece,), change.appends)

@@ -1,0 +1,31 @@
+"""Commands whose only readers are programs: one JSON envelope, asked for or not, also on errors."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from porch.errors import EXIT_FAILED, PorchError
+from porch.surfaces.cli.command import Args, View
+from porch.views import envelope
+
+
+def told(run: Callable[[Args], dict[str, Any]]) -> Callable[[Args], View]:
+    """What an operation answers, or what it complained about, in the shape of `envoy`."""
+
+    def answered(args: Args) -> View:
+        try:
+            return _view(envelope.success(run(args)), 0)
+        except PorchError as error:
+            return _view(envelope.failure(error.findings), error.exit_code)
+
+    return answered
+
+
+def failing(data: dict[str, Any], type_: str, message: str, suggestion: str) -> View:
+    """A domain error that has an answer, too: both are there, and the exit code says so."""
+    error = {"type": type_, "message": message, "suggestion": suggestion, "findings": []}
+    return _view({"status": "error", "error": error, "data": data}, EXIT_FAILED)
+
+
+def _view(whole: dict[str, Any], code: int) -> View:
+    return View(json.dumps(whole, ensure_ascii=False, indent=2), whole, code)

@@ -1,0 +1,271 @@
+"""Panels: the real gemini, codex and claude together, and reviewers who fail in every way."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.real_agents import MODELS, Room
+from tests.standin.vendors import Vendors
+from tests.whole.agents.jury import NOTE, REBUTTAL, Start, Story, Troubled, witness
+from tests.whole.agents.shop import Shop, living, opened
+from tests.whole.agents.yard import Yard, fenced
+
+THREE = {"claude", "codex", "gemini"}
+# Which variables each needs to be itself, of those that all three together would have.
+KEYS = {
+    "claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"},
+    "codex": {"OPENAI_API_KEY", "CODEX_HOME"},
+    "gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
+}
+RESUMING = {"--resume", "-r", "--continue", "resume", "--fork-session", "--session-file"}
+PHASE = {
+    "id": "write",
+    "signals": {"DONE": "complete"},
+    "consultation": {"models": ["a", "b", "c"], "type": "any"},
+}
+GOOD = 'print("VERDICT: APPROVE\\nSUMMARY: fine\\nFINDINGS:\\n- none")'
+
+
+@pytest.mark.req("P-098", "P-099", "P-166", "P-168", "P-169")
+def test_three_real_reviewers_ask_for_changes_are_answered_and_approve(
+    tmp_path: Path, cli: Callable[[str], str], vendor: Vendors, clean_room: Room
+) -> None:
+    for name in THREE:
+        cli(name)
+    seen = witness(clean_room, tmp_path / "notes")
+    clean_room.environ["SHOP_SECRET"] = "hunter2"
+    shop = opened(tmp_path, clean_room, vendor)
+    shop.write("hall.txt", NOTE + "\n")
+    story = Story(shop.root, tmp_path / "outside")
+    story.outside.mkdir()
+    vendor.default = story
+    head = shop.git("rev-parse", "HEAD")
+    told = shop.porch("run", "spider", "0007", "--agent", "claude", code=3, timeout_s=240)
+    assert shop.entered()[-1] == "specify:gate", told
+    _were_together_and_changed_nothing(shop, story)
+    assert shop.git("rev-parse", "HEAD") == head
+    _heard_what_was_said_before(story)
+    _is_kept_in_files(shop)
+
+    shop.porch("approve", "0007", "specify_approval", "--as-person")
+    shop.porch("resume", "0007", code=3)
+    assert shop.entered()[-1] == "blocked:plan:draft"
+    _began_afresh_with_little_of_the_environment(seen.starts(), clean_room)
+    assert not living(clean_room)
+
+
+def _were_together_and_changed_nothing(shop: Shop, story: Story) -> None:
+    assert story.there == dict.fromkeys(THREE, THREE), "each ended after all had begun"
+    assert story.tried == dict.fromkeys(THREE, 4)
+    assert story.quoted == dict.fromkeys(THREE, NOTE), "untracked files are seen"
+    assert not [path for path in shop.root.parent.rglob("planted*") if "room" not in path.parts]
+
+
+def _heard_what_was_said_before(story: Story) -> None:
+    for name in THREE:
+        first, second = story.prompts[(name, 1)], story.prompts[(name, 2)]
+        assert "Findings of the reviewers" not in first
+        assert "It is written." not in first, "what an author says of the draft sways nobody"
+        for other in THREE:
+            assert f"> - {other} read: {NOTE}" in second
+        assert "## What specify:revise said to that\n\n" in second
+        assert f"> {REBUTTAL}\n" in second
+        assert "> +14 -1 codev/projects/0007-greeting/spec.md\n> +1 -0 hall.txt\n" in second
+        assert "of at most 80 letters" in second
+
+
+def _is_kept_in_files(shop: Shop) -> None:
+    where = shop.root / "codev/projects/0007-greeting"
+    first = (where / "consultation-specify-round-1.md").read_text()
+    second = (where / "consultation-specify-round-2.md").read_text()
+    assert first.count("**Verdict**: REQUEST_CHANGES") == 3
+    assert second.count("**Verdict**: APPROVE") == 3
+    assert f"- gemini read: {NOTE}" in first
+    took = [line for line in (first + second).splitlines() if line.startswith("**Took**: ")]
+    assert len(took) == 6
+    assert all(" s, " in line and " tokens" in line for line in took)
+    assert sum(" USD" in line for line in took) == 2, "claude alone tells money"
+    reviews = shop.facts("ReviewEnded")
+    assert all(fact["seconds"] > 0 and fact["tokens"] > 0 for fact in reviews)
+
+
+def _began_afresh_with_little_of_the_environment(starts: list[Start], room: Room) -> None:
+    count = {name: sum(start.name == name for start in starts) for name in THREE}
+    assert count == {"claude": 5, "codex": 2, "gemini": 2}
+    for start in starts:
+        assert not RESUMING & set(start.argv)
+        assert "SHOP_SECRET" not in start.environ
+        assert start.environ["HOME"] == room.environ["HOME"]
+        others = set().union(*(keys for name, keys in KEYS.items() if name != start.name))
+        assert KEYS[start.name] <= set(start.environ)
+        assert not others & set(start.environ)
+
+
+def test_real_reviewers_who_are_not_logged_in_or_limited_do_not_stop_the_others(
+    tmp_path: Path, cli: Callable[[str], str], vendor: Vendors, clean_room: Room
+) -> None:
+    """One of them goes by a name of its owner's own."""
+    for name in THREE:
+        cli(name)
+    vendor.default = model = Troubled()
+    with fenced(tmp_path, clean_room.environ) as yard:
+        yard.protocol(PHASE)
+        yard.agent("writer", 'print("<signal>DONE</signal>")')
+        yard.settings(
+            '[agents.writer]\ncommand = ["writer"]\n'
+            f'[agents.swift]\nkind = "gemini"\nmodel = "{MODELS["gemini"]}"\n'
+            f'[agents.claude]\nmodel = "{MODELS["claude"]}"\n'
+            '[panel]\nmodels = ["swift", "codex", "claude"]\n'
+        )
+        told = yard.run("writer", timeout_s=120)
+        assert yard.outcome == "complete", told
+        assert model.asked == {"swift": 2, "codex": 1, "claude": 1}
+        (limited,) = yard.facts("EffectFailed")
+        assert (limited["why"], limited["wait_s"]) == ("rate_limit", 1)
+        verdicts = {fact["effect"].split("/")[2]: fact for fact in yard.facts("ReviewEnded")}
+        assert verdicts["swift"]["verdict"] == verdicts["codex"]["verdict"] == "APPROVE"
+        assert (verdicts["claude"]["verdict"], verdicts["claude"]["why"]) == ("ABSTAIN", "auth")
+        text = feedback(yard)
+        assert "## Claude\n**Verdict**: ABSTAIN (auth)\n**Summary**: " in text
+        assert "log in" in text
+        assert not living(clean_room)
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    with fenced(tmp_path) as found:
+        found.agent("writer", 'print("<signal>DONE</signal>")')
+        found.agent("good", GOOD)
+        found.protocol(PHASE)
+        yield found
+
+
+def panel(yard: Yard, *names: str, more: str = "") -> None:
+    """Each is a command of one's own; `good` and `fine` are the same one twice."""
+    programs = {name: "good" if name == "fine" else name for name in ("writer", *names)}
+    agents = "".join(f'[agents.{n}]\ncommand = ["{p}"]\n' for n, p in programs.items())
+    listed = ", ".join(f'"{name}"' for name in names)
+    yard.settings(f"{agents}[panel]\nmodels = [{listed}]\n[roles.reviewer]\ntimeout = 2\n{more}")
+
+
+def feedback(yard: Yard, round_: int = 1) -> str:
+    place = yard.root / "codev/projects/0001-x"
+    return (place / f"consultation-write-round-{round_}.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "body,why,words",
+    [
+        ('tell(type="failed", kind="auth", text="log in first")', "auth", "log in first"),
+        ("sys.exit('no memory left')", "crashed", "no memory left"),
+        ('tell(type="failed", kind="refused", text="not this")', "refused", "not this"),
+        ("pass", "crashed", "said nothing at all"),
+        ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", ""),
+        ("print(PROMPT)", "the instructions repeated", ""),
+    ],
+    ids=["auth", "crash", "refusal", "silence", "half an approval", "echo"],
+)
+def test_one_reviewer_who_fails_abstains_and_two_of_three_decide(
+    body: str, why: str, words: str, yard: Yard
+) -> None:
+    yard.agent("bad", body)
+    panel(yard, "bad", "good", "fine")
+    yard.run("writer")
+    assert yard.outcome == "complete"
+    (bad,) = [fact for fact in yard.facts("ReviewEnded") if "/bad/" in fact["effect"]]
+    assert bad["verdict"] == "ABSTAIN"
+    assert why in bad["why"]
+    assert f"## Bad\n**Verdict**: ABSTAIN ({why}" in feedback(yard)
+    assert words in feedback(yard)
+    assert len(yard.calls("bad")) == 1, "an abstention is no reason to ask again"
+    assert not yard.living()
+
+
+def test_a_reviewer_who_hangs_holds_up_nobody_and_is_over_by_its_own_clock(yard: Yard) -> None:
+    yard.agent("bad", "time.sleep(99)")
+    panel(yard, "bad", "good", "fine")
+    yard.run("writer")
+    ended = [fact["effect"].split("/")[2] for fact in yard.facts("ReviewEnded")]
+    assert ended[-1] == "bad"
+    assert "## Bad\n**Verdict**: ABSTAIN (timeout)\n**Summary**: it was still at work" in feedback(
+        yard
+    )
+    assert yard.outcome == "complete"
+    assert not yard.living()
+    late, *others = [fact["seconds"] for fact in reversed(yard.facts("ReviewEnded"))]
+    assert late >= 2 > max(others)
+
+
+def test_a_reviewer_at_its_limit_waits_and_is_asked_again(yard: Yard) -> None:
+    limit = 'tell(type="failed", kind="rate_limit", text="too many", wait_s=0.3)'
+    yard.agent("busy", f"{limit} if TURN == 1 else {GOOD}")
+    panel(yard, "busy", "good", "fine")
+    yard.run("writer")
+    assert yard.outcome == "complete"
+    first, second = yard.calls("busy")
+    assert second["at"] - first["at"] >= 0.3
+    assert "3 of 3" in str(yard.moves("Remembered"))
+    assert len(yard.calls("good")) == 2, "who has answered is not asked again"
+
+
+def test_a_reviewer_who_is_not_installed_is_named_before_the_start_and_abstains(
+    yard: Yard,
+) -> None:
+    panel(yard, "ghost", "good", "fine")
+    told = yard.run("writer")
+    notice = "the reviewer ghost is not installed and will abstain"
+    assert notice in told
+    assert told.index(notice) < told.index("runner started")
+    assert yard.outcome == "complete"
+    assert "## Ghost\n**Verdict**: ABSTAIN (" in feedback(yard)
+    assert "`ghost` could not be started" in feedback(yard)
+
+
+def test_a_reviewer_whom_nobody_knows_is_refused_before_anything_begins(yard: Yard) -> None:
+    yard.settings('[agents.writer]\ncommand = ["writer"]\n[panel]\nmodels = ["nobody"]\n')
+    told = yard.run("writer", code=2)
+    assert "there is no agent 'nobody'" in told
+    assert not yard.records()
+
+
+def test_with_two_of_three_missing_nothing_is_decided_and_a_person_is_asked(yard: Yard) -> None:
+    yard.agent("bad", "sys.exit(1)")
+    panel(yard, "ghost", "bad", "good")
+    yard.run("writer", code=3)
+    assert not yard.outcome
+    told = yard.porch("pending")
+    assert "the reviewers came to no verdict" in told
+    assert "1 of 3 reviewers gave a verdict" in told + yard.porch("status", "0001")
+    yard.agent("bad", GOOD)
+    yard.porch("retry", "0001")
+    yard.porch("resume", "0001")
+    assert yard.outcome == "complete"
+    assert "(Round 2)" in feedback(yard, 2)
+
+
+def test_answers_of_all_rounds_reach_the_next_one_and_what_is_cut_is_said(yard: Yard) -> None:
+    yard.agent("strict", "found = 'no' if TURN > 2 else 'yes'\n" + _STRICT)
+    yard.agent("writer", 'print("answer", TURN, "a" * 5000, "\\n<signal>DONE</signal>")')
+    panel(yard, "strict", "good", "fine")
+    for number in range(248):
+        (yard.root / f"made-{number:03}.txt").write_text("x\n")
+    yard.run("writer")
+    assert yard.outcome == "complete"
+    first, second, third = (call["prompt"] for call in yard.calls("strict"))
+    assert "said to that" not in first
+    assert "[porch left out 50 of 250 files]" in first
+    assert "> - mend 1\n" in second
+    assert "> answer 2 aaa" in second
+    assert "> [porch cut " in second
+    assert "> - mend 2\n" in third
+    assert "> round 1 asked for:\n> strict:\n> - mend 1\n> and was answered:\n> answer 2 a" in third
+    assert "> answer 3 aaa" in third
+    reviser = yard.calls("writer")[2]["prompt"]
+    assert "> and was answered:\n> answer 2 aaa" in reviser, "who mends knows what it said before"
+
+
+_STRICT = """
+verdict = "REQUEST_CHANGES" if found == "yes" else "APPROVE"
+print(f"VERDICT: {verdict}\\nSUMMARY: s\\nFINDINGS:\\n- mend {TURN}")
+"""
