@@ -6,6 +6,7 @@ above it is ours. Both are timed in turn, in one event loop, as a run takes its 
 """
 
 import asyncio
+import math
 import os
 import statistics
 import subprocess
@@ -68,9 +69,9 @@ def desk(place: Path, name: str, known: Settings) -> Desk:
     (place / "workspace").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", place / "workspace"], check=True)
     roster = Roster(known, name)
-    world = workbench.world(known, roster)
-    at = {"workspace": str(place / "workspace"), "directory": str(place / "run")}
-    return Desk(replace(world, **at), roster.worker("", ""))
+    empty = workbench.world(known, roster)
+    world = replace(empty, workspace=str(place / "workspace"), directory=str(place / "run"))
+    return Desk(world, roster.worker("", ""))
 
 
 def results(place: Path) -> list[Result]:
@@ -185,4 +186,4 @@ def _more_ms(times: list[tuple[float, float]]) -> list[float]:
 def _doubt_ms(times: list[tuple[float, float]]) -> float:
     """The standard error of the median, by the quartiles, which a few wild rounds do not move."""
     low, _, high = statistics.quantiles(_more_ms(times))
-    return 1.25 * (high - low) / 1.35 / len(times) ** 0.5
+    return 1.25 * (high - low) / 1.35 / math.sqrt(len(times))

@@ -20,19 +20,24 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDS = 10_000
 ROUNDS = 41
 COMMANDS = (("status",), ("status", "0073"), ("protocols", "show", "spider"))
+STEPS = (("protocol", "debugging"),)
+# What each command must have said, by its first word.
+SAID = {"status": "A parser", "protocols": "specify", "protocol": "18: Finish"}
 
 
 def results(place: Path) -> list[Result]:
     """Each command as a user calls it: the installed script, in a repository with a long run."""
     python, porch = _installed(place)
     repository = _repository(place / "repository")
-    return [_against_bare(python, porch, words, repository) for words in COMMANDS]
+    envoy = porch.with_name("envoy")
+    calls = [(porch, words) for words in COMMANDS] + [(envoy, words) for words in STEPS]
+    return [_against_bare(python, program, words, repository) for program, words in calls]
 
 
-def _against_bare(python: Path, porch: Path, words: tuple[str, ...], place: Path) -> Result:
-    _tried(porch, words, place)
-    mine, bare = [str(porch), *words], [str(python), "-I", "-c", "pass"]
-    name = f"porch {' '.join(words)} / python -I -c pass"
+def _against_bare(python: Path, program: Path, words: tuple[str, ...], place: Path) -> Result:
+    _tried(program, words, place)
+    mine, bare = [str(program), *words], [str(python), "-I", "-c", "pass"]
+    name = f"{program.name} {' '.join(words)} / python -I -c pass"
     return ratio(name, 3.0, lambda: _call(mine, place), lambda: _call(bare, place), ROUNDS)
 
 
@@ -53,19 +58,18 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.defpath, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
 
 
-def _tried(porch: Path, words: tuple[str, ...], directory: Path) -> None:
+def _tried(program: Path, words: tuple[str, ...], directory: Path) -> None:
     """The first call may fill a cache; and a quick answer must be the right one."""
     told = subprocess.run(
-        [str(porch), *words],
+        [str(program), *words],
         cwd=directory,
         env=_environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    expected = "specify" if words[0] == "protocols" else "A parser"
-    if expected not in told.stdout:
-        raise RuntimeError(f"porch {' '.join(words)} printed {told.stdout!r}")
+    if SAID[words[0]] not in told.stdout:
+        raise RuntimeError(f"{program.name} {' '.join(words)} printed {told.stdout!r}")
 
 
 def _installed(place: Path) -> tuple[Path, Path]:

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench.json"
-PARTS = ("cold", "durable", "resuming", "crowd", "memory", "tree", "agents", "streams")
+PARTS = (
+    "cold",
+    "durable",
+    "resuming",
+    "crowd",
+    "memory",
+    "tree",
+    "agents",
+    "streams",
+    "knowledge",
+    "cleanup",
+)
 
 
 def main(names: list[str]) -> int:

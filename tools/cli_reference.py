@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from porch.surfaces.cli import codev, porch
+from porch.surfaces.cli import codev, envoy, porch
 from porch.surfaces.cli.command import Argument, Command
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = {"porch": porch.COMMANDS, "codev": codev.COMMANDS}
+PROGRAMS = {"porch": porch.COMMANDS, "codev": codev.COMMANDS, "envoy": envoy.COMMANDS}
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 _HEAD = """\

@@ -40,7 +40,7 @@ def command(tmp_path: Path, mark: str, what: str | tuple[str, ...], **changes: o
     return Command(**(given | changes))  # type: ignore[arg-type]
 
 
-def ended(what: Command, **limits: float) -> Ended:
+def ended(what: Command, **limits: object) -> Ended:
     async def whole() -> Ended:
         running = await process.start(what)
         return await running.wait(**limits)  # type: ignore[arg-type]
@@ -174,6 +174,23 @@ def test_idle_limit_ends_a_silent_command_but_not_a_talking_one(tmp_path: Path, 
     talks = "for x in 1 2 3 4 5 6; do echo x; sleep 0.1; done"
     assert ended(command(tmp_path, mark, talks), idle_s=0.45).why == "exited"
     assert ended(command(tmp_path, mark, "sleep 30"), idle_s=0.3).why == "idle"
+
+
+def test_who_has_said_the_last_word_and_stays_is_ended_after_a_little_silence(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LINGER_S", 0.4)
+    talks = "for x in 1 2 3 4 5 6; do echo x; sleep 0.1; done"
+    assert ended(command(tmp_path, mark, talks), is_over=lambda: True).why == "exited"
+    stays = command(tmp_path, mark, "echo x; sleep 30")
+    # What seems to be at work after the last word does not keep it.
+    assert ended(stays, is_over=lambda: True, is_busy=lambda: True).why == "over"
+    assert ended(stays, is_over=lambda: False, wall_s=0.8).why == "wall"
+
+
+def test_silence_does_not_count_while_somebody_is_busy(tmp_path: Path, mark: str) -> None:
+    quiet = command(tmp_path, mark, "sleep 0.8")
+    assert ended(quiet, idle_s=0.3, is_busy=lambda: True).why == "exited"
 
 
 def test_on_output_sees_what_arrives_while_it_arrives(tmp_path: Path, mark: str) -> None:

@@ -280,3 +280,26 @@ def test_what_is_wrong_in_such_a_table_is_said(places: Places, text: str, said: 
     with pytest.raises(DefinitionError) as raised:
         places.load(f"{text}\n")
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[agents.x]\nenv = ["*"]',
+        '[roles.reviewer]\nagent = "codex"',
+        '[roles.reviewer]\npermissions = ["write:**"]',
+    ],
+)
+def test_what_a_project_cannot_say_is_told_and_not_taken(places: Places, text: str) -> None:
+    found = places.load(f"{text}\n")
+    assert [note.code for note in found.notes] == ["no-meaning"]
+    assert not any(found.agents.values())
+    assert not any(found.roles.values())
+
+
+@pytest.mark.parametrize(
+    "text", ['[agents.x]\nkind = "claude"\ncommand = ["a"]', "[phases.p]\npermissions = []"]
+)
+def test_what_could_not_be_obeyed_is_refused(places: Places, text: str) -> None:
+    with pytest.raises(DefinitionError):
+        places.load(f"{text}\n")

@@ -1,5 +1,6 @@
 """Reviewers: rounds, quorum, what is kept of them and what reaches the agent."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -55,12 +56,13 @@ def test_a_request_for_changes_leads_through_a_revision_to_another_round(desk: "
     ]
     assert "waiting for a person: specify_approval" in said.out
     project = desk.root / "codev/projects/0001-x"
-    assert (project / "consultation-specify-round-1.md").read_text() == (
+    first = (project / "consultation-specify-round-1.md").read_text()
+    assert re.sub(r"[0-9]+\.[0-9] s", "0.1 s", first) == (
         "# Consultation: Specify Phase (Round 1)\n\n"
-        "## Gemini\n**Verdict**: APPROVE\n**Summary**: Good\n\n"
+        "## Gemini\n**Verdict**: APPROVE\n**Summary**: Good\n**Took**: 0.1 s\n\n"
         "## Codex\n**Verdict**: REQUEST_CHANGES\n**Summary**: Too vague\n"
-        "**Findings**:\n- No limits are named\n\n"
-        "## Claude\n**Verdict**: APPROVE\n**Summary**: Good\n"
+        "**Findings**:\n- No limits are named\n**Took**: 0.1 s\n\n"
+        "## Claude\n**Verdict**: APPROVE\n**Summary**: Good\n**Took**: 0.1 s\n"
     )
     second = (project / "consultation-specify-round-2.md").read_text()
     assert second.startswith("# Consultation: Specify Phase (Round 2)\n")

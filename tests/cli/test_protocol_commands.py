@@ -23,7 +23,9 @@ def lint(desk: "Desk", document: Any, code: int) -> list[dict[str, Any]]:
 @pytest.mark.req("P-002")
 def test_the_packaged_protocols_are_listed_with_their_files(desk: "Desk") -> None:
     rows = desk.porch("protocols", "list", "--json").json["protocols"]
-    assert [row["name"] for row in rows] == ["bugfix", "spider", "tick", "v3"]
+    steps = ["bug-discovery", "debugging", "discovery", "implementation"]
+    names = sorted(["bugfix", "spider", "tick", "v3", *steps])
+    assert [row["name"] for row in rows] == names
     assert {row["source"] for row in rows} == {"packaged"}
     text = desk.porch("protocols").out
     assert all(row["file"] in text and row["description"] in text for row in rows)
@@ -54,7 +56,7 @@ def test_show_prints_what_a_protocol_says_of_itself(desk: "Desk") -> None:
 
 def test_show_of_an_unknown_protocol_names_the_known_ones(desk: "Desk") -> None:
     said = desk.porch("protocols", "show", "spidr", code=2)
-    assert "known protocols: bugfix, spider, tick" in said.err
+    assert "known protocols: bug-discovery, bugfix, debugging" in said.err
 
 
 @pytest.mark.req("F-004", "F-005")

@@ -314,13 +314,14 @@ def test_a_broken_protocol_names_every_place_and_begins_nothing(desk: "Desk") ->
     assert not (desk.root / ".git/porch/runs").exists()
 
 
-def test_an_agent_that_this_release_cannot_drive_is_said_before_anything_begins(
+def test_an_agent_that_nobody_knows_is_said_before_anything_begins(
     desk: "Desk",
 ) -> None:
     desk.protocol("p", *TWO)
     desk.write("codev/config.toml", '[agent]\nname = "hal9000"\n')
     said = desk.porch("run", "p", "1", "--title", "x", code=2)
-    assert "--no-claude" in said.err
+    assert "there is no agent 'hal9000'" in said.err
+    assert "known agents: claude, codex, gemini" in said.err
     assert not desk.run_dir("1-x").exists()
 
 

@@ -263,7 +263,7 @@ def test_a_state_that_nothing_leads_to_is_a_warning() -> None:
 
 def test_yaml_is_read_by_its_phases_and_anything_else_is_no_dialect() -> None:
     assert parse("name: p\nphases:\n  - id: a\n", "p.yaml").protocol is not None
-    (finding,) = parse("name: p\nsteps: []\n", "p.yaml").findings
+    (finding,) = parse("name: p\nstages: []\n", "p.yaml").findings
     assert (finding.code, str(finding.place)) == ("unknown-dialect", "p.yaml:1:1")
 
 

@@ -8,9 +8,10 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.effects import AskReviewer, Shown
 from porch.model import protocol as p
+from porch.model.remembering import is_said, said_path
 from porch.testing import Rig
 
-SAID = p.said_path("specify:revise")
+SAID = said_path("specify:revise")
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_words_without_any_question_are_not_shown(heard: Rig) -> None:
 
 def test_nobody_remembers_what_nobody_gets_to_read(rig: Rig) -> None:
     rig.tell(f.ExitAccepted(rig.held("agent"), "SPEC_DRAFTED", said="It is written."))
-    assert not [path for path in rig.state.memory[("", "")] if p.is_said(path)]
+    assert not [path for path in rig.state.memory[("", "")] if is_said(path)]
 
 
 def test_cost_and_time_of_a_review_are_kept_until_the_round_is_written(heard: Rig) -> None:

@@ -92,3 +92,20 @@ def test_money_is_told_or_reckoned_from_prices() -> None:
     blind = Roster(Settings(), "codex").worker("r", "p")
     assert not blind.tells_usd
     assert blind.cost(0, 1000, 0, 0) == 0
+
+
+def test_the_model_of_one_agent_is_no_model_of_another() -> None:
+    settings = Settings(
+        roles={"builder": {"model": "opus"}},
+        phases={"implement": {"agent": "codex", "model": "gpt"}},
+    )
+    assert Roster(settings, "").worker("builder", "plan").model == "opus"
+    assert Roster(settings, "codex").worker("builder", "plan").model == ""
+    assert Roster(settings, "").worker("builder", "implement").model == "gpt"
+    assert Roster(settings, "claude").worker("builder", "implement").model == "opus"
+
+
+def test_a_clock_of_silence_can_be_switched_off_for_a_role() -> None:
+    settings = Settings(idle=30, roles={"builder": {"idle": 0}})
+    assert Roster(settings, "").worker("builder", "p").idle_s == 0
+    assert Roster(settings, "").worker("other", "p").idle_s is None

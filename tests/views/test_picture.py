@@ -150,6 +150,25 @@ def test_a_row_says_what_the_run_waits_for(position: Standing, waits: str) -> No
     }
 
 
+@pytest.mark.parametrize(
+    "since,waits",
+    [
+        (AT, "an agent, after a limit until 2026-01-19 15:15:00Z"),
+        ("", "an agent, after a pause"),
+    ],
+)
+def test_a_row_says_what_has_to_be_sat_out_before_the_agent_is_asked_again(
+    since: str, waits: str
+) -> None:
+    position = standing("specify:draft")
+    wait = {"name": "limit-agent-0", "seconds": 18000, "since": since}
+    marks: dict[str, Any] = {"wait/agent": wait}
+    state = run_at(position, marks={position.position: marks})
+    assert drawn(state)["row"]["waits"] == waits
+    over = {**marks, "fired/limit-agent-0": True}
+    assert drawn(run_at(position, marks={position.position: over}))["row"]["waits"] == "an agent"
+
+
 def test_reviews_that_came_in_are_no_longer_waited_for() -> None:
     marks = {"specify:consult#1": {"review/gemini": {"verdict": "APPROVE"}}}
     assert drawn(run_at(standing("specify:consult"), marks=marks))["row"]["waits"] == (

@@ -97,6 +97,7 @@ def candidates(where: Where, name: str) -> list[str]:
     places = (
         os.path.join(where.workspace, "codev", "protocols", name, "protocol.json"),
         os.path.join(where.root, "codev", "protocols", name, "protocol.json"),
+        os.path.join(where.root, ".claude", "protocols", f"{name}.yaml"),
         os.path.join(where.root, "codev-skeleton", "protocols", name, "protocol.json"),
     )
     return list(dict.fromkeys(places))

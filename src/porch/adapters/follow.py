@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -115,7 +115,7 @@ def compact(path: str, keep: int = LONGEST_LINE) -> bool:
         return False
     draft = f"{path}.compact-{os.getpid()}"
     try:
-        _write_synced(draft, head + note + tail, mode)
+        _write_synced(draft, (head, note, tail), mode)
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -124,10 +124,10 @@ def compact(path: str, keep: int = LONGEST_LINE) -> bool:
     return True
 
 
-def _write_synced(path: str, content: bytes, mode: int) -> None:
+def _write_synced(path: str, parts: Iterable[bytes], mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with open(descriptor, "wb") as file:
-        file.write(content)
+        file.writelines(parts)
         file.flush()
         os.fsync(file.fileno())
 

@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import porch
+from porch.adapters import step_files
 from porch.adapters.where import Where
 from porch.dialects import parse
 from porch.dialects.reading import Reading
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in
 from porch.model import definition as definitions
 from porch.model.definition import Definition
+from porch.model.parameters import Parameter
 from porch.model.protocol import Agent, Panel, Protocol, State
 from porch.views import jinja, prompt
 
@@ -37,6 +39,7 @@ class Loaded:
     findings: tuple[Finding, ...]
     files: tuple[str, ...]
     digest: str = ""
+    parameters: tuple[Parameter, ...] | None = None
 
     def demand(self) -> Definition:
         if self.definition is None:
@@ -49,8 +52,10 @@ def search_path(where: Where) -> list[tuple[str, str]]:
     places = [
         (os.path.join(where.workspace, "codev", "protocols"), "project"),
         (os.path.join(where.root, "codev", "protocols"), "project"),
+        (step_files.own_directory(where), "project"),
         (os.path.join(where.root, "codev-skeleton", "protocols"), "skeleton"),
         (PACKAGED, "packaged"),
+        (step_files.PACKAGED, "packaged"),
     ]
     return list(dict.fromkeys(places))
 
@@ -58,8 +63,9 @@ def search_path(where: Where) -> list[tuple[str, str]]:
 def listed(where: Where) -> list[Found]:
     """Every protocol that can be run by name, without those hidden by an earlier one."""
     found: dict[str, Found] = {}
+    steps = (step_files.own_directory(where), step_files.PACKAGED)
     for directory, source in search_path(where):
-        for each in _in(directory, source):
+        for each in _steps(directory, source) if directory in steps else _in(directory, source):
             found.setdefault(each.name, each)
     return sorted(found.values(), key=lambda each: each.name)
 
@@ -76,6 +82,11 @@ def _in(directory: str, source: str) -> Iterator[Found]:
             if os.path.isfile(file):
                 yield Found(name.removesuffix(GRAPH), file, source)
                 break
+
+
+def _steps(directory: str, source: str) -> Iterator[Found]:
+    for name in step_files.names(directory):
+        yield Found(name, os.path.join(directory, name + step_files.ENDING), source)
 
 
 def _files(directory: str, name: str) -> Iterator[str]:
@@ -99,10 +110,10 @@ def find(where: Where, name: str) -> Found:
     )
 
 
-def load(file: str) -> Loaded:
+def load(file: str, where: Where | None = None) -> Loaded:
     """Read a protocol and everything it names; all findings, not the first."""
-    reading = parse(_text(file), file)
     files = [file]
+    reading = parse(_text(file), file, step_files.fetcher(file, where, files))
     if reading.protocol is None:
         return Loaded(None, tuple(reading.findings), tuple(files))
     texts = _Texts(os.path.dirname(file), reading, files)
@@ -110,11 +121,11 @@ def load(file: str) -> Loaded:
         reading.protocol,
         texts.prompts(reading.protocol),
         texts.reviews(reading.protocol),
-        {} if reading.protocol.spec else texts.templates(),
+        {} if reading.protocol.spec or reading.texts else texts.templates(),
     )
     findings = (*reading.findings, *texts.findings)
     whole = None if errors_in(findings) else definition
-    return Loaded(whole, findings, tuple(files), digest(definition))
+    return Loaded(whole, findings, tuple(files), digest(definition), reading.parameters)
 
 
 def digest(definition: Definition) -> str:
@@ -155,6 +166,8 @@ class _Texts:
         return {state.name: self._prompt(state) for state in agents}
 
     def _prompt(self, state: State) -> str:
+        if state.name in self.reading.texts:
+            return self.reading.texts[state.name]
         path = self._first(*self.reading.prompts.get(state.name, ()))
         if state.name in self.reading.samples:
             return self._template(state, path)

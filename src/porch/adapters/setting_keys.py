@@ -74,8 +74,8 @@ AGENT_KIND = Kind(
     lambda value: isinstance(value, str) and value in AGENT_KINDS,
 )
 PERMISSIONS = Kind(
-    "a list of write:GLOB, bash:COMMAND and read:GLOB",
-    lambda value: TEXTS.fits(value) and not list(permissions.problems(value, Place(""))),
+    "a list of write:GLOB, bash:COMMAND and read:GLOB that is not empty",
+    lambda value: TEXTS.fits(value) and value and not [*permissions.problems(value, Place(""))],
 )
 
 _LATER = "it is kept for the worktrees that `af` makes; `porch run` alone makes none"
@@ -115,7 +115,7 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
         "kind": Key("", AGENT_KIND),
         "command": Key("", TEXTS),
         "model": Key("", TEXT),
-        "env": Key("", TEXTS),
+        "env": Key("", TEXTS, only_user=True),
         "usd_per_million": Key("", PRICES),
     },
     "roles": _POST,
@@ -123,5 +123,10 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
         **_POST,
         **{key.partition(".")[2]: KEYS[key] for key in KEYS if key.startswith("budget.")},
     },
+}
+# Keys that would be read and not obeyed.
+UNHEARD: Mapping[str, str] = {
+    "roles.reviewer.agent": "a panel names its reviewers; see [panel] models",
+    "roles.reviewer.permissions": "whoever reviews reads, and changes nothing",
 }
 SECTIONS = ("commands", *TABLES, *dict.fromkeys(key.partition(".")[0] for key in KEYS))

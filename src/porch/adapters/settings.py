@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from porch.adapters.setting_keys import KEYS, NAME, SECTIONS, TABLES, TEXT, VOUCH, Key
+from porch.adapters.setting_keys import (
+    KEYS,
+    NAME,
+    SECTIONS,
+    TABLES,
+    TEXT,
+    UNHEARD,
+    VOUCH,
+    Key,
+)
 from porch.errors import DefinitionError, Finding, OutsideError, Place, Severity, errors_in
 
 PROJECT_FILE = "codev/config.toml"
@@ -190,17 +199,26 @@ class _File:
                 self._wrong(f"{section}.{name}", name, f"a table [{section}.NAME]", table)
                 continue
             for key, value in table.items():
-                known = TABLES[section].get(key)
-                full = f"{section}.{name}.{key}"
-                if known is None:
-                    self._unknown(full, key, list(TABLES[section]), f"[{section}.{name}]")
-                elif not known.kind.fits(value):
-                    self._wrong(full, key, known.kind.words, value)
-                elif full == "roles.reviewer.agent":
-                    said = f"'{full}': a panel names its reviewers; see [panel] models"
-                    self._report("no-meaning", said, self.place(full), "", "warning")
-                else:
-                    yield full, value
+                yield from self._entry(section, name, key, value)
+            if "command" in table and table.get("kind", "command") != "command":
+                full = f"{section}.{name}.command"
+                said = f"'{full}': only an agent of the kind 'command' is started by words of yours"
+                self._report("bad-agent", said, self.place(full), "leave out kind, or command")
+
+    def _entry(self, section: str, name: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
+        known, full = TABLES[section].get(key), f"{section}.{name}.{key}"
+        if known is None:
+            self._unknown(full, key, list(TABLES[section]), f"[{section}.{name}]")
+        elif not known.kind.fits(value):
+            self._wrong(full, key, known.kind.words, value)
+        elif full in UNHEARD:
+            self._report(
+                "no-meaning", f"'{full}': {UNHEARD[full]}", self.place(full), "", "warning"
+            )
+        elif known.only_user and self.is_project:
+            self._report("no-meaning", f"'{full}': {VOUCH}", self.place(full), "", "warning")
+        else:
+            yield full, value
 
     def _value(self, section: str, name: str, value: Any) -> Iterator[tuple[str, Any]]:
         key = f"{section}.{name}"

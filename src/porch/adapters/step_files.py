@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import porch
 from porch.adapters.where import Where
 from porch.dialects import tree
 from porch.dialects.nodes import Node
+from porch.dialects.steps import Fetch
 from porch.errors import DefinitionError, Finding, Place, UsageError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -15,9 +16,13 @@ ENDING = ".yaml"
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols", "steps")
 
 
+def own_directory(where: Where) -> str:
+    return os.path.join(where.root, ".claude", "protocols")
+
+
 def directories(where: Where) -> list[tuple[str, str]]:
     """The first that has a file of the name wins."""
-    return [(os.path.join(where.root, ".claude", "protocols"), "project"), (PACKAGED, "packaged")]
+    return [(own_directory(where), "project"), (PACKAGED, "packaged")]
 
 
 def candidates(where: Where, name: str) -> list[str]:
@@ -39,13 +44,14 @@ def listed(where: Where) -> Iterator[tuple[str, str, str]]:
     """Name, file and source of each protocol; hidden ones are left out."""
     seen: set[str] = set()
     for directory, source in directories(where):
-        for name in _names(directory):
+        for name in names(directory):
             if name not in seen:
                 seen.add(name)
                 yield name, os.path.join(directory, name + ENDING), source
 
 
-def _names(directory: str) -> list[str]:
+def names(directory: str) -> list[str]:
+    """The protocols in a directory; files whose name is none are nobody's protocol."""
     try:
         entries = sorted(os.listdir(directory))
     except OSError:
@@ -56,7 +62,32 @@ def _names(directory: str) -> list[str]:
 
 def find(where: Where, name: str) -> str | None:
     """The file of a name that is one; whoever asks by `extends` has checked it."""
-    return next((file for file in candidates(where, name) if os.path.lexists(file)), None)
+    return _first(candidates(where, name))
+
+
+def _first(files: Sequence[str]) -> str | None:
+    """A link that leads nowhere is there: it shall be complained about, not passed over."""
+    return next((file for file in files if os.path.lexists(file)), None)
+
+
+def fetcher(file: str, where: Where | None, seen: list[str]) -> Fetch:
+    """Looks up what a file extends, and notes every file that has a say in it.
+
+    Of a file that was named by its path nothing is known but its neighbours.
+    """
+
+    def fetch(name: str) -> Node | None:
+        beside = [os.path.join(os.path.dirname(file), name + ENDING)]
+        known = candidates(where, name) if where else [*beside, *_packaged(name)]
+        seen.extend(path for path in known if path not in seen)
+        found = _first(known)
+        return read(found) if found else None
+
+    return fetch
+
+
+def _packaged(name: str) -> list[str]:
+    return [os.path.join(PACKAGED, name + ENDING)]
 
 
 def demand(where: Where, name: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porch.errors import Finding, Place
+from porch.model.parameters import Parameter
 from porch.model.protocol import Protocol
 
 
@@ -15,7 +16,8 @@ class Reading:
     `places` knows states by name, `state.exit` for edges and `state.prompt` for prompts;
     `prompts` lists for each agent state the files that may hold its prompt, best first,
     relative to the directory of the definition; `samples` are values with which the template of
-    a state must render.
+    a state must render. `texts` are prompts that stand in the definition itself, `parameters`
+    what a run must be given; None if that is not declared.
     """
 
     protocol: Protocol | None
@@ -23,6 +25,8 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     prompts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     samples: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] | None = None
 
 
 def in_file_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -8,7 +8,8 @@ from porch.machine import moves as m
 from porch.machine.digests import digest
 from porch.machine.leave import leave
 from porch.machine.state import Standing, State
-from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Protocol, said_path
+from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Protocol
+from porch.model.remembering import said_path
 
 LAST = "last."
 _SIGNAL = re.compile(r"<signal\b[^<>]*>.*?</signal\s*>", re.IGNORECASE | re.DOTALL)

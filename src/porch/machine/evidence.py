@@ -7,7 +7,8 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.leave import leave
 from porch.machine.state import InHand, Standing, State
-from porch.model.protocol import Check, Panel, Protocol, evidence_path, is_said
+from porch.model.protocol import Check, Panel, Protocol
+from porch.model.remembering import evidence_path, is_said
 
 
 def checked(

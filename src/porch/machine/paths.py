@@ -5,7 +5,8 @@ from typing import Any
 
 from porch.machine.facts import Payload
 from porch.machine.state import ROOT, Standing, State
-from porch.model.protocol import Protocol, Take, memory_key
+from porch.model.protocol import Protocol, Take
+from porch.model.remembering import memory_key
 
 PARENT = "parent."
 TOLD = "instance.revision"

@@ -9,7 +9,8 @@ from porch.machine.facts import Wish
 from porch.machine.joins import comes_short
 from porch.machine.leave import enter, entered, from_nowhere
 from porch.machine.state import Standing, State
-from porch.model.protocol import Check, End, Human, Protocol, Target, evidence_path
+from porch.model.protocol import Check, End, Human, Protocol, Target
+from porch.model.remembering import evidence_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from porch.machine.answers import asking_path
 from porch.machine.heads import head
 from porch.machine.state import Standing, State, effect_parts, position_text, work_text
 from porch.model import protocol as p
+from porch.model.remembering import evidence_path, is_said
 
 
 def wanted(protocol: p.Protocol, state: State, position: str) -> tuple[e.Request, ...]:
@@ -164,7 +165,7 @@ def _checks(
     for command in check.commands:
         if state.marked(standing.position, f"check/{command.name}") is not None:
             continue
-        fresh = state.recall(standing, p.evidence_path(kind.group, command.name)) or {}
+        fresh = state.recall(standing, evidence_path(kind.group, command.name)) or {}
         yield e.RunCheck(
             **head(state, standing, "check", command.name, (_tree(standing),)),
             command=command,
@@ -203,7 +204,7 @@ def _panel(
 
 def _discussed(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ...]:
     """What was found before and answered to it; an author's words alone would only sway."""
-    asked = [given.path for given in kind.inputs if not p.is_said(given.path)]
+    asked = [given.path for given in kind.inputs if not is_said(given.path)]
     is_open = any(state.recall(standing, path) is not None for path in asked)
     return _shown(state, standing, kind) if is_open else ()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from porch.model.remembering import evidence_path
 from porch.model.types import Record, Type
 
 # Exits that the engine itself gives for any agent, whatever the protocol declares.
@@ -315,28 +316,6 @@ class Limits:
     review_s: float = 0
     gate_poll_s: float = 0
     gate_wait_s: float = 0
-
-
-_SAID = "said."
-
-
-def evidence_path(group: str, check: str) -> str:
-    """Where the content on which a check last passed is remembered."""
-    return f"evidence.{group}:{check}"
-
-
-def said_path(state: str) -> str:
-    """Where the last words of an agent are remembered, for whoever judges its work again."""
-    return f"{_SAID}{state}"
-
-
-def is_said(path: str) -> bool:
-    return path.startswith(_SAID)
-
-
-def memory_key(path: str) -> str:
-    """The remembered exit that a path begins with; what follows leads into its payload."""
-    return ".".join(path.split(".")[:2])
 
 
 def _reads(state: State) -> Iterator[str]:

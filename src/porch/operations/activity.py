@@ -54,10 +54,11 @@ def told(turn: Turn) -> Iterator[Entry]:
 
 
 def _entries(found: Iterable[events.Event]) -> Iterator[Entry]:
-    summary = events.Summary()
+    tally = events.Tally()
     for event in found:
-        summary = summary.then(event)
+        tally.add(event)
         yield from _entry(event)
+    summary = tally.summary
     if summary.tokens or summary.usd:
         yield (
             activity.USED,

@@ -14,14 +14,14 @@ from porch.views import protocol as protocol_view
 
 
 def listed(where: Where) -> list[dict[str, str]]:
-    return [_row(found) for found in library.listed(where)]
+    return [_row(where, found) for found in library.listed(where)]
 
 
-def _row(found: library.Found) -> dict[str, str]:
+def _row(where: Where, found: library.Found) -> dict[str, str]:
     """A protocol that does not compile is still listed, with what is wrong in its place."""
     row = {"name": found.name, "file": found.file, "source": found.source}
     try:
-        protocol = library.load(found.file).demand().protocol
+        protocol = library.load(found.file, where).demand().protocol
     except DefinitionError as error:
         broken = f"(does not compile: {error.findings[0].message})"
         return {**row, "version": "", "description": broken}
@@ -30,7 +30,7 @@ def _row(found: library.Found) -> dict[str, str]:
 
 def shown(where: Where, name: str) -> dict[str, Any]:
     found = library.find(where, name)
-    loaded = library.load(found.file)
+    loaded = library.load(found.file, where)
     definition = loaded.demand()
     notes = [str(finding) for finding in loaded.findings]
     text = protocol_view.text(definition.protocol, found.file, notes)

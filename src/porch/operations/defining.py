@@ -13,7 +13,7 @@ from porch.model.protocol import Panel, State
 
 def current(where: Where, name: str) -> Loaded:
     """Find and read a protocol; the project's own list of reviewers stands in for the file's."""
-    loaded = library.load(library.find(where, name).file)
+    loaded = library.load(library.find(where, name).file, where)
     loaded = replace(loaded, files=(*loaded.files, *_also(where, name)))
     models = settings.load(where.root).models
     if loaded.definition is None or not models:

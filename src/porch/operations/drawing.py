@@ -22,7 +22,7 @@ FORMATS: Mapping[str, Callable[[Picture], str]] = {
 
 def drawn(where: Where, word: str, form: str) -> dict[str, Any]:
     file = _file(where, word)
-    protocol = library.load(file).demand().protocol
+    protocol = library.load(file, where).demand().protocol
     told = FORMATS[form](picture(protocol))
     return {"name": protocol.name, "file": file, "format": form, "picture": told}
 

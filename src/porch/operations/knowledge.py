@@ -10,7 +10,8 @@ import os
 import sqlite3
 
 from porch.adapters.knowledge import files, indexing
-from porch.adapters.knowledge.index import MEMORY, Index, make_place, remove, trouble
+from porch.adapters.knowledge.index import Index
+from porch.adapters.knowledge.place import MEMORY, NAME, make_place, remove, trouble
 from porch.adapters.knowledge.words import match
 
 TYPE_CHECKING = False
@@ -103,7 +104,7 @@ def status(where: Where) -> dict[str, Any]:
     """What the index knows, and whether it is behind; nothing is changed."""
     from porch.adapters.knowledge import semantic
 
-    path = os.path.join(where.state_dir, "knowledge.sqlite3")
+    path = os.path.join(where.state_dir, NAME)
     told: dict[str, Any] = {
         "index_exists": os.path.exists(path),
         "needs_reindex": True,

@@ -56,7 +56,7 @@ def checked_title(text: str) -> str:
 
 
 def subject(where: Where, protocol: str, kind: str, word: str, title: str) -> Subject:
-    """The subject as the protocol declares it: a project, an amendment, or an issue."""
+    """The subject as the protocol declares it: a project, an amendment, an issue, inputs."""
     match kind:
         case "amendment":
             return _amendment(protocol, word, title)
@@ -64,6 +64,9 @@ def subject(where: Where, protocol: str, kind: str, word: str, title: str) -> Su
             return _issue(protocol, word, title)
         case "spec":
             return _spec(protocol, word, title)
+        case "inputs":
+            slug = checked_title(title) if title else word
+            return _execution(f"{protocol}_{checked_id(word)}", word, slug, "")
         case _:
             return _project(where, protocol, word, title)
 

@@ -2,7 +2,7 @@
 
 from porch.adapters.where import Where
 from porch.errors import UsageError
-from porch.operations import specs
+from porch.operations import inputs, specs
 from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.beginning import begun
 from porch.operations.defining import current
@@ -22,6 +22,7 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
     loaded = current(where, wanted.protocol)
     protocol = loaded.demand().protocol
     specs.refuse_words(protocol, wanted)
+    wanted = inputs.named(loaded, wanted)
     about = subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
     known = _known_run(where, about, wanted)
     if known:
@@ -32,6 +33,7 @@ def run(where: Where, wanted: Wanted, manner: Manner, watch: Watch) -> Driven:
             fix="run it in a worktree: git worktree add ../work",
             code="bare-repository",
         )
+    inputs.demand(loaded, wanted)
     demand_agents(where, wanted, protocol, "")
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.

@@ -1,16 +1,17 @@
 """Protocols of steps as `envoy protocol` shows them: found, merged, checked and filled in."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from porch.adapters import compiled, kept_steps, step_files
 from porch.adapters.where import Where
 from porch.dialects.nodes import Node
-from porch.dialects.steps import Chain, follow, giving
+from porch.dialects.steps import Chain, follow
 from porch.dialects.steps.lint import lint, unresolved
 from porch.dialects.steps.records import Steps
 from porch.errors import DefinitionError, Finding
+from porch.model import parameters
 from porch.views import steps as view
 from porch.views.text import printable
 
@@ -29,8 +30,7 @@ def load(where: Where, name: str, lenient: bool = False) -> Loaded:
 
     def fetch(base: str) -> Node | None:
         stamps.extend(compiled.stamps(step_files.candidates(where, base)))
-        found = step_files.find(where, base)
-        return step_files.read(found) if found else None
+        return step_files.fetcher(file, where, [])(base)
 
     return Loaded(follow(step_files.read(file), fetch, lenient), stamps)
 
@@ -69,7 +69,7 @@ def shown(
     """In the form `text`, `raw` or `explain`; kept for the next time where nothing was given."""
     loaded = load(where, name, lenient)
     steps = loaded.chain.demand()
-    if given is not None and (wrong := giving.problems(steps.inputs, given)):
+    if given is not None and (wrong := parameters.problems(steps.inputs, given)):
         raise DefinitionError(wrong)
     notes = (*loaded.chain.findings, *unresolved(steps))
     if given is None and not notes:
@@ -77,7 +77,8 @@ def shown(
     return Shown(_FORMS[form](steps, given), view.data(steps, given, form == "raw"), notes)
 
 
-_FORMS = {
+Form = Callable[[Steps, Mapping[str, str] | None], str]
+_FORMS: Mapping[str, Form] = {
     "text": view.text,
     "raw": lambda steps, given: view.text(steps, given, raw=True),
     "explain": lambda steps, _: view.explained(steps),
@@ -94,4 +95,3 @@ def checked(where: Where, name: str, lenient: bool = False) -> list[Finding]:
     """All findings, of files and of references; nothing is printed from a cache."""
     chain = load(where, name, lenient).chain
     return [*chain.findings, *(lint(chain.steps) if chain.steps else [])]
-

@@ -29,7 +29,7 @@ class Post:
     prices: tuple[float, ...] = ()
     permissions: Permissions = INSIDE
     wall_s: float = 0
-    idle_s: float = 0
+    idle_s: float | None = None
     max_steps: int = 0
 
     @property
@@ -85,10 +85,17 @@ class Roster:
 
         `asked` are the permissions that the protocol names.
         """
-        terms = {**self.settings.roles.get(role, {}), **self.settings.phases.get(phase, {})}
-        name = self._default() if self.chosen else str(terms.get("agent") or self._default())
+        tables = (self.settings.roles.get(role, {}), self.settings.phases.get(phase, {}))
+        named = [str(table["agent"]) for table in tables if "agent" in table]
+        name = self.chosen or next(reversed(named), self._default())
+        terms = {key: value for table in tables for key, value in self._for(name, table).items()}
         post = replace(self._post(name), permissions=self._permissions(terms, asked))
         return _on_terms(post, terms)
+
+    def _for(self, name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A table's terms for this agent: the model of one is no model of another."""
+        meant = table.get("agent", self.settings.agent)
+        return table if meant == name else {k: v for k, v in table.items() if k != "model"}
 
     def reviewer(self, name: str) -> Post:
         """Whoever reviews reads and changes nothing; with a scripted run all of it is scripted."""
@@ -133,7 +140,8 @@ class Roster:
         known = [each for each in self.names() if each != "command"]
         return UsageError(
             f"there is no agent '{name}'",
-            fix=f"known agents: {', '.join(known)}; [agents.{name}] in codev/config.toml makes one",
+            fix=f"known agents: {', '.join(known)}; [agents.{name}] in codev/config.toml makes one,"
+            " and --no-claude tries a protocol out without any",
             code="unknown-agent",
         )
 
@@ -143,6 +151,6 @@ def _on_terms(post: Post, terms: Mapping[str, Any]) -> Post:
         post,
         model=str(terms.get("model") or post.model),
         wall_s=float(terms.get("timeout") or 0),
-        idle_s=float(terms.get("idle") or 0),
+        idle_s=float(terms["idle"]) if "idle" in terms else None,
         max_steps=int(terms.get("max_steps") or 0),
     )

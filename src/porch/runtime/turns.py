@@ -66,7 +66,8 @@ async def take(
     crash.point("turn.after-spawn")
     steps = Steps(turn.max_steps, running.stop)
     listener.on_event = partial(_each, (voice.tell, steps.count))
-    wall, idle = post.wall_s or wall_s, post.idle_s or idle_s
+    wall = post.wall_s or wall_s
+    idle = idle_s if post.idle_s is None else post.idle_s
     try:
         ended = await running.wait(
             idle or None,

@@ -40,9 +40,13 @@ def _joined(entries: Iterable[Entry]) -> Iterator[Entry]:
     """What is said may come in pieces of a word; they are one."""
     for kind, group in groupby(entries, key=lambda entry: entry[0]):
         if kind == SAID:
-            yield SAID, printable("".join(text for _, text in group))
+            yield SAID, _plain("".join(text for _, text in group))
         else:
-            yield from ((kind, printable(text)) for _, text in group)
+            yield from ((kind, _plain(text)) for _, text in group)
+
+
+def _plain(text: str) -> str:
+    return printable(text).expandtabs(4)
 
 
 def usage(tokens: int, cached: int, output: int, usd: float) -> str:

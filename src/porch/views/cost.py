@@ -37,7 +37,7 @@ def text(cost: Cost) -> str:
 def _plain(cost: Cost) -> dict[str, Any]:
     return {
         "turns": cost.turns,
-        "usd": round(cost.usd, 6),
+        "usd": round(float(cost.usd), 6),
         "tokens": cost.tokens,
-        "seconds": round(cost.seconds, 3),
+        "seconds": round(float(cost.seconds), 3),
     }

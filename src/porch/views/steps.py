@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from porch.dialects.steps import giving
-from porch.dialects.steps.records import Input, Piece, Step, Steps
+from porch.dialects.steps.giving import filled
+from porch.dialects.steps.records import Piece, Step, Steps
 from porch.dialects.steps.references import rewritten
+from porch.model.parameters import Parameter, value
 
 Given = Mapping[str, str]
 
@@ -43,7 +44,7 @@ def body(steps: Steps, given: Given | None = None, raw: bool = False) -> Iterato
         yield ""
 
 
-def _input(declared: Input, given: Given) -> str:
+def _input(declared: Parameter, given: Given) -> str:
     need = "optional" if declared.optional else "required"
     told = f" - {declared.description}" if declared.description else ""
     said = f" = {given[declared.name]}" if declared.name in given else ""
@@ -53,7 +54,7 @@ def _input(declared: Input, given: Given) -> str:
 def step_text(step: Step, steps: Steps, given: Given | None = None, raw: bool = False) -> str:
     """References first: a number in an input that was given means no step."""
     told = step.text if raw else rewritten(step.text, steps)
-    return told if given is None else giving.filled(told, giving.words(steps.inputs, given))
+    return told if given is None else filled(told, steps.inputs, given)
 
 
 def explained(steps: Steps) -> str:
@@ -82,7 +83,7 @@ def data(steps: Steps, given: Given | None = None, raw: bool = False) -> dict[st
     }
 
 
-def _input_data(declared: Input, given: Given | None) -> dict[str, Any]:
+def _input_data(declared: Parameter, given: Given | None) -> dict[str, Any]:
     told = {
         "name": declared.name,
         "type": declared.type,
@@ -92,7 +93,7 @@ def _input_data(declared: Input, given: Given | None) -> dict[str, Any]:
     if given is None:
         return told
     said = given.get(declared.name)
-    return {**told, "value": None if said is None else giving.value(declared, said)}
+    return {**told, "value": None if said is None else value(declared, said)}
 
 
 def _step_data(step: Step, steps: Steps, given: Given | None, raw: bool) -> dict[str, Any]:

@@ -80,6 +80,27 @@ def test_the_table_imports_what_is_asked_and_knows_no_other_names() -> None:
         AGENTS["nobody"]
 
 
+@pytest.mark.parametrize(
+    "told,is_over",
+    [
+        ((events.Said("a"),), False),
+        ((events.Said("a"), events.Done()), True),
+        ((events.Final("a"),), True),
+        ((events.Final("a"), events.ToolStarted("t")), False),
+        ((events.Final("a"), events.Said("more")), False),
+        ((events.Failed("it tries again"),), False),
+        ((events.Failed("for good", is_last=True),), True),
+    ],
+)
+def test_an_agent_is_over_when_it_says_so_and_not_when_it_only_complains(
+    told: tuple[events.Event, ...], is_over: bool
+) -> None:
+    summary = Summary()
+    for event in told:
+        summary = summary.then(event)
+    assert summary.is_over is is_over
+
+
 def test_an_earlier_line_may_tell_when_a_limit_is_over() -> None:
     told = Summary().then(events.Failed("limit", "rate_limit", 90.0))
     met = told.then(events.Failed("429", "rate_limit"))

@@ -157,7 +157,7 @@ def test_failure_is_told_apart_by_its_words(message: str, kind: Kind, wait_s: fl
 
 def test_people_read_the_sentence_of_a_vendor_s_answer() -> None:
     assert codex.feed(failing('{"error": {"message": "too long"}}')) == (
-        Failed("too long", "bad_request"),
+        Failed("too long", "bad_request", is_last=True),
     )
 
 

@@ -88,3 +88,17 @@ def test_long_line_is_told_in_parts_that_are_never_left_out(
 ) -> None:
     Telling("").line(b"x" * (2 * LONGEST_TEXT + 1))
     assert [len(each["text"]) for each in told(capsysbinary)] == [LONGEST_TEXT, LONGEST_TEXT, 1]
+
+
+def test_text_is_written_as_json_writes_it(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = "".join(map(chr, range(0x300))) + "\u2028€😀"
+    command_process.tell("text", text=text)
+    wanted = json.dumps({"type": "text", "text": text}, ensure_ascii=False) + "\n"
+    assert capsysbinary.readouterr().out.decode() == wanted
+
+
+def test_command_dies_of_a_broken_pipe_like_any_other(tmp_path: Path) -> None:
+    """We ourselves ignore that signal, and what is ignored is inherited."""
+    shell = f"(yes; echo $? > '{tmp_path}/code') | head -n 1"
+    assert command_process.main(["", str(tmp_path / "exit.json"), "sh", "-c", shell]) == 0
+    assert (tmp_path / "code").read_text() == f"{128 + signal.SIGPIPE}\n"

@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import time
 
-from porch.adapters.knowledge.sections import is_document
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from porch.adapters.where import Where
@@ -19,7 +17,8 @@ if TYPE_CHECKING:
 # A file that changed so short a time ago may change again without a new stamp.
 _TOO_FRESH_NS = 100_000_000
 UNSURE = "?"
-_GIT_NAMES = (".git", ".gitignore")
+MARKDOWN = (".md", ".markdown", ".mdx")
+ENDINGS = (*MARKDOWN, ".txt", ".text", ".rst", ".adoc")
 
 
 class Scan:
@@ -27,24 +26,28 @@ class Scan:
 
     __slots__ = ("names", "rules", "stamps")
 
-    def __init__(self, names: list[str], stamps: dict[str, str], rules: list[str]):
-        self.names = names
-        self.stamps = stamps
+    def __init__(self, rules: list[str]):
+        self.names: list[str] = []
+        self.stamps: dict[str, str] = {}
         self.rules = rules
 
     def picture(self) -> str:
         """The same text again means that nothing at all has changed."""
-        rows = [f"{path}\t{each}" for path, each in self.stamps.items()]
-        return "\n".join([self.listing(), *rows])
+        return "\n".join([self.listing(), *self.stamps.values()])
 
     def listing(self) -> str:
         """The same text again means that git's answer still stands."""
         return "\n".join([*self.names, *self.stamps, *self.rules])
 
 
+def is_document(name: str) -> bool:
+    """By the ending of its name."""
+    return name.endswith(ENDINGS) or name.lower().endswith(ENDINGS)
+
+
 def scan(where: Where, paths: list[str], pruned: set[str]) -> Scan:
     """Look at everything under these paths; `pruned` are directories that git ignores."""
-    found = Scan([], {}, _rules(where, paths))
+    found = Scan(_rules(where, paths))
     for path in paths:
         full = os.path.join(where.workspace, path)
         if os.path.isdir(full):
@@ -55,23 +58,23 @@ def scan(where: Where, paths: list[str], pruned: set[str]) -> Scan:
 
 
 def _walk(top: str, front: str, pruned: set[str], found: Scan) -> None:
+    pruned = {*pruned, f"{front}.git"}
     waiting = [(top, front)]
     while waiting:
         directory, front = waiting.pop()
         try:
-            entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+            entries = list(os.scandir(directory))
         except OSError:
             continue
         for entry in entries:
-            name = front + entry.name
-            if entry.name in _GIT_NAMES:
-                found.rules.append(_known(entry.path) if entry.name == ".gitignore" else "")
-            elif entry.is_dir(follow_symlinks=False):
-                if name not in pruned:
-                    found.names.append(name)
-                    waiting.append((entry.path, f"{name}/"))
-            elif is_document(entry.name) and entry.is_file(follow_symlinks=False):
-                found.stamps[name] = _entry_stamp(entry)
+            name = entry.name
+            if is_document(name) and entry.is_file(follow_symlinks=False):
+                found.stamps[front + name] = _entry_stamp(entry)
+            elif name == ".gitignore":
+                found.rules.append(_known(entry.path))
+            elif entry.is_dir(follow_symlinks=False) and front + name not in pruned:
+                found.names.append(front + name)
+                waiting.append((entry.path, f"{front}{name}/"))
 
 
 def _entry_stamp(entry: os.DirEntry[str]) -> str:

@@ -7,7 +7,6 @@ state (WAL), writers wait for each other.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 
 TYPE_CHECKING = False
@@ -17,14 +16,8 @@ if TYPE_CHECKING:
 
     from porch.adapters.knowledge.sections import Document
 
-NAME = "knowledge.sqlite3"
-MEMORY = ":memory:"
 WAIT_S = 10.0
 _VERSION = 1
-# What SQLite's own numbers mean to us; the low byte names the family.
-_CORRUPT = {1, 11, 26}
-_UNWRITABLE = {3, 8, 10, 13, 14, 23}
-_LOCKED = {5, 6}
 _SCHEMA = """
 create table worktrees (
     id integer primary key, path text not null unique, paths text not null default '',
@@ -49,12 +42,13 @@ create table vectors (
     digest text not null, model text not null, vector blob not null,
     primary key (digest, model)) without rowid;
 """
+# The best are chosen inside, where FTS5 sorts by itself; behind the join SQLite would do it twice.
 _RANKED = """
-select words.rowid, sections.document, rank from words
-join sections on sections.id = words.rowid
-where words match ? and exists
-    (select 1 from seen where seen.document = sections.document and seen.worktree = ?)
-order by rank limit ?
+select best.rowid, sections.document from
+    (select rowid, rank from words where words match ? order by rank limit ?) as best
+join sections on sections.id = best.rowid
+join seen on seen.document = sections.document and seen.worktree = ?
+order by best.rank, best.rowid limit ?
 """
 _SHOWN = """
 select path, title, description, relevant_files, tags, tokens, problem from documents where id = ?
@@ -64,25 +58,8 @@ select snippet(words, 3, '', '', ' … ', 48) from words where words match ? and
 """
 
 
-class Trouble(Exception):
-    """The index cannot be used as it is: `damaged`, `unwritable` or `locked`."""
-
-    def __init__(self, kind: str, words: str):
-        super().__init__(words)
-        self.kind = kind
-
-
-def trouble(error: sqlite3.Error) -> Trouble:
-    """What an error of SQLite means for an index that may be thrown away."""
-    family = getattr(error, "sqlite_errorcode", 1) & 0xFF
-    words = str(error)
-    if family in _LOCKED:
-        return Trouble("locked", words)
-    return Trouble("unwritable" if family in _UNWRITABLE else "damaged", words)
-
-
 class Index:
-    """An open index. Methods raise sqlite3.Error as it comes; `trouble` says what it means."""
+    """An open index; methods raise sqlite3.Error, and `place.trouble` says what that means."""
 
     __slots__ = ("database", "path")
 
@@ -120,6 +97,11 @@ class Index:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self.database.execute("rollback" if kind else "commit")
+
+    def is_sound(self) -> bool:
+        (told,) = self._one("pragma quick_check(1)")
+        self.database.execute("insert into words (words) values ('integrity-check')")
+        return bool(told == "ok")
 
     def close(self) -> None:
         self.database.close()
@@ -236,8 +218,10 @@ class Index:
 
     def ranked(self, worktree: int, match: str, most: int) -> list[tuple[int, int]]:
         """Section and document of the best matches, best first."""
-        rows = self.database.execute(_RANKED, (match, worktree, most))
-        return [(section, document) for section, document, _ in rows]
+        (worktrees,) = self._one("select count(*) from worktrees")
+        return self.database.execute(
+            _RANKED, (match, most * int(worktrees), worktree, most)
+        ).fetchall()
 
     def shown(self, document: int) -> tuple[str, str, str, list[str], list[str], int, str]:
         """Path, title, description, relevant files, tags, tokens and problem."""
@@ -319,41 +303,3 @@ class Index:
         self.database.execute(
             "delete from vectors where digest not in (select digest from sections)"
         )
-
-
-def make_place(directory: str) -> str:
-    """Where the index lies, with directories that only this user may enter."""
-    if not os.path.isdir(directory):
-        # Outside of a repository there may be no `codev` yet; that one is for everybody.
-        os.makedirs(os.path.dirname(directory), exist_ok=True)
-        os.mkdir(directory, 0o700)
-    return os.path.join(directory, NAME)
-
-
-def remove(path: str) -> None:
-    """Throw a damaged index away, unless somebody has made a good one in the meantime."""
-    import fcntl
-
-    with open(f"{path}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _is_sound(path):
-            for name in (path, f"{path}-wal", f"{path}-shm"):
-                if os.path.lexists(name):
-                    os.unlink(name)
-
-
-def _is_sound(path: str) -> bool:
-    if not os.path.exists(path):
-        return True
-    try:
-        index = Index.open(path)
-    except (sqlite3.Error, OSError):
-        return False
-    try:
-        (told,) = index._one("pragma quick_check(1)")
-        index.database.execute("insert into words (words) values ('integrity-check')")
-        return bool(told == "ok")
-    except sqlite3.Error:
-        return False
-    finally:
-        index.close()

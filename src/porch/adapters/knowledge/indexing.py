@@ -6,7 +6,6 @@ import os
 
 from porch.adapters.knowledge import files
 from porch.adapters.knowledge.index import Index
-from porch.adapters.knowledge.sections import is_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def _is_new_document(where: Where, path: str, paths: list[str]) -> bool:
     full = os.path.join(where.workspace, path)
     is_inside = any(top in (".", path) or path.startswith(f"{top}/") for top in paths)
     is_file = os.path.isfile(full) and not os.path.islink(full)
-    if path.startswith("../") or not is_inside or not is_file or not is_document(path):
+    if path.startswith("../") or not is_inside or not is_file or not files.is_document(path):
         return False
     known, _ = files.judged(where, [path])
     return known is None or path in known

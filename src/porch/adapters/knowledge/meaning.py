@@ -1,11 +1,12 @@
-"""Vectors of the indexed sections, kept by the hash of their text; made for those that have none."""
+"""Vectors of the indexed sections, kept by the hash of their text, made where there is none."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
 
-from porch.adapters.knowledge.index import Index, trouble
+from porch.adapters.knowledge.index import Index
+from porch.adapters.knowledge.place import trouble
 from porch.adapters.knowledge.semantic import MODEL, Embedding
 
 Near = list[tuple[int, int, float]]

@@ -6,13 +6,13 @@ quotes and comments apart, which costs ten times as much, and here two thousand 
 
 from __future__ import annotations
 
+from porch.adapters.knowledge.files import MARKDOWN
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-MARKDOWN = (".md", ".markdown", ".mdx")
-TEXT = (".txt", ".text", ".rst", ".adoc")
 _FRONT_MATTER_MAX = 64 * 1024
 _DEEPEST = 6
 _FENCES = ("```", "~~~")
@@ -41,11 +41,6 @@ class Document:
         self.tags = _list(told.get("tags"))
         self.sections = sections
         self.problem = problem
-
-
-def is_document(name: str) -> bool:
-    """By the ending of its name."""
-    return name.lower().endswith(MARKDOWN + TEXT)
 
 
 def read(path: str, text: str) -> Document:

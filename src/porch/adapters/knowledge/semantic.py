@@ -39,12 +39,13 @@ class Embedding:
     """The opened model."""
 
     def __init__(self, directory: str):
-        import numpy
-        from tokenizers import Tokenizer
+        from importlib import import_module
 
-        self._numpy = numpy
-        self._tokenizer = Tokenizer.from_file(os.path.join(directory, *_TOKENIZER))
-        self._table = _table(os.path.join(directory, *_WEIGHTS), numpy)
+        # By name, because types of an extra are there on some machines only.
+        self._numpy: Any = import_module("numpy")
+        tokenizer = import_module("tokenizers").Tokenizer
+        self._tokenizer: Any = tokenizer.from_file(os.path.join(directory, *_TOKENIZER))
+        self._table = _table(os.path.join(directory, *_WEIGHTS), self._numpy)
 
     def vector(self, text: str) -> bytes:
         """The direction of a text, as half floats; empty if it says nothing."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 # Words that hold sentences together and are in every document; alone they are searched even so.
-_HOLDING = frozenset(
+_LIST = (
     "a about all also an and any are as at be been but by can could did do does for from had has"
     " have he her his how i if in into is it its me my no not of on or our she should so some such"
     " than that the their them then there these they this those to us was we were what when where"
-    " which who why will with would you your".split()
+    " which who why will with would you your"
 )
+_HOLDING = frozenset(_LIST.split())
 _LONGEST_QUERY = 64
 
 

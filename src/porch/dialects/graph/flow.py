@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from porch.errors import Finding, Place
 from porch.model import protocol as p
+from porch.model.remembering import memory_key
 
 Known = frozenset[str]
 Places = Mapping[str, Place]
@@ -78,7 +79,7 @@ def _passings(protocol: p.Protocol, standing: Standing) -> Iterator[Passing]:
             continue
         surely = told.setdefault(_said(edge), set())
         implied = {g.path for g in edge.guards if g.test in ("filled", "equals", "within")}
-        roots = {p.memory_key(path) for path in implied} | implied
+        roots = {memory_key(path) for path in implied} | implied
         yield Passing(edge, frozenset((here | {_said(edge)} | surely | roots) - {*edge.forgets}))
         if len(edge.guards) == 1 and edge.guards[0].test == "empty":
             # Where the first way is for its absence, the others have it.
@@ -193,6 +194,6 @@ def _is_supplied(known: Known, path: str) -> bool:
         return "parent" in known
     if path.startswith("engine.update"):
         return "engine.update" in known
-    if p.memory_key(path) == "instance.target":
+    if memory_key(path) == "instance.target":
         return "instance.target" in known or "parent" in known
-    return path.startswith(("instance.", "engine.")) or p.memory_key(path) in known
+    return path.startswith(("instance.", "engine.")) or memory_key(path) in known

@@ -4,17 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from porch.dialects.phases.draft import Draft
-from porch.model.protocol import (
-    Agent,
-    Check,
-    Edge,
-    Human,
-    Input,
-    Panel,
-    Protocol,
-    State,
-    said_path,
-)
+from porch.model.protocol import Agent, Check, Edge, Human, Input, Panel, Protocol, State
+from porch.model.remembering import said_path
 
 
 def with_inputs(protocol: Protocol, draft: Draft) -> Protocol:

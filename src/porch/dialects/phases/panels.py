@@ -4,7 +4,8 @@ from porch.dialects.phases.bench import Bench
 from porch.dialects.phases.draft import ABANDONED
 from porch.dialects.phases.layout import Stage
 from porch.dialects.phases.records import Consultation
-from porch.model.protocol import Human, Option, Panel, Target, said_path
+from porch.model.protocol import Human, Option, Panel, Target
+from porch.model.remembering import said_path
 
 
 def quorum(reviewers: int) -> int:

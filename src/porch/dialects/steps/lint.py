@@ -44,7 +44,9 @@ def _lost(reference: Reference, piece: Piece, steps: Steps, severity: Severity) 
     if reference.is_anchor:
         known = ", ".join(id_ for step in steps.steps for id_ in step.ids) or "none"
     what = "ids" if reference.is_anchor else "steps"
-    return Finding("unknown-step", message, piece.place, f"{what} that exist: {known}", severity)
+    return Finding(
+        "unknown-reference", message, piece.place, f"{what} that exist: {known}", severity
+    )
 
 
 def _doubtful(reference: Reference, target: Step, piece: Piece, steps: Steps) -> Iterator[Finding]:

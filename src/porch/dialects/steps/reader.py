@@ -7,10 +7,7 @@ from porch.dialects.fields import Fields, described
 from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
 from porch.dialects.steps import keys
 from porch.dialects.steps.records import (
-    INPUT_TYPES,
     Change,
-    Input,
-    InputType,
     Level,
     Named,
     Output,
@@ -18,6 +15,7 @@ from porch.dialects.steps.records import (
     StepFile,
 )
 from porch.errors import Finding, Place
+from porch.model.parameters import PARAMETER_TYPES, Parameter, ParameterType
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _INPUT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -27,7 +25,8 @@ _TEXT_KINDS = ("text", "number", "bool")
 
 
 def recognises(root: Node) -> bool:
-    return isinstance(root, MapNode) and None not in (root.get("name"), root.get("steps"))
+    """Steps may all come from the protocol that is extended."""
+    return isinstance(root, MapNode) and any(root.get(key) for key in ("steps", "extends"))
 
 
 def stem(file: str) -> str:
@@ -85,11 +84,11 @@ class _Reader:
             return None
         return self.fields.list_of_nodes(key)
 
-    def _inputs(self) -> tuple[Input, ...] | None:
+    def _inputs(self) -> tuple[Parameter, ...] | None:
         nodes = self._list("inputs")
         if nodes is None:
             return None
-        found: dict[str, Input] = {}
+        found: dict[str, Parameter] = {}
         for node in nodes:
             given = self._input(node)
             if given is not None and given.name in found:
@@ -99,7 +98,7 @@ class _Reader:
                 found[given.name] = given
         return tuple(found.values())
 
-    def _input(self, node: Node) -> Input | None:
+    def _input(self, node: Node) -> Parameter | None:
         fields = self._mapping(node, "an input")
         if fields is None:
             return None
@@ -110,16 +109,16 @@ class _Reader:
         type_ = self._type(fields)
         optional, description = fields.flag("optional"), fields.text("description")
         fields.done()
-        return Input(name, type_, optional, description)
+        return Parameter(name, type_, optional, description)
 
-    def _type(self, fields: Fields) -> InputType:
+    def _type(self, fields: Fields) -> ParameterType:
         text = fields.required_text("type")
-        for known in INPUT_TYPES:
+        for known in PARAMETER_TYPES:
             if text == known:
                 return known
         if text:
-            near = get_close_matches(text, INPUT_TYPES, n=1)
-            fix = f"did you mean '{near[0]}'?" if near else f"types: {', '.join(INPUT_TYPES)}"
+            near = get_close_matches(text, PARAMETER_TYPES, n=1)
+            fix = f"did you mean '{near[0]}'?" if near else f"types: {', '.join(PARAMETER_TYPES)}"
             message = f"'{text}' is not a type of an input"
             fields.report("unknown-input-type", message, fields.place("type"), fix)
         return "string"
@@ -135,7 +134,8 @@ class _Reader:
         if fields is None:
             return None
         if isinstance(fields.child("value"), MapNode | ListNode):
-            message, fix = "the value of an output is a text", 'quote it: value: "{ success: true }"'
+            fix = 'quote it: value: "{ success: true }"'
+            message = "the value of an output is a text"
             fields.report("wrong-type", message, fields.place("value"), fix)
             return None
         output = Output(fields.required_text("value"), fields.text("description"))
@@ -163,17 +163,15 @@ class _Reader:
 
     def _entries(self, node: Node | None) -> tuple[Entry, ...]:
         is_absent = node is None or (isinstance(node, Scalar) and node.kind == "null")
-        if isinstance(node, MapNode) and (node.entries or self.extends):
-            return node.entries
-        if is_absent and self.extends:
-            return ()
-        place = node.place if node is not None else self.root.place
-        if is_absent or isinstance(node, MapNode):
-            message = "there are no steps, and no protocol that they could come from"
-            self.fields.report("missing-key", message, place, _LIKE_THIS)
-        elif node is not None:
-            message = f"'steps' must be a mapping, not {described(node)}"
-            self.fields.report("wrong-type", message, place, _LIKE_THIS)
+        if node is None or is_absent or isinstance(node, MapNode):
+            entries = node.entries if isinstance(node, MapNode) else ()
+            if not entries and not self.extends:
+                message = "there are no steps, and no protocol that they could come from"
+                place = node.place if node is not None else self.root.place
+                self.fields.report("missing-key", message, place, _LIKE_THIS)
+            return entries
+        message = f"'steps' must be a mapping, not {described(node)}"
+        self.fields.report("wrong-type", message, node.place, _LIKE_THIS)
         return ()
 
     def _key(self, key: Scalar) -> keys.Key | None:
@@ -188,9 +186,10 @@ class _Reader:
             return self._with_id(node, key, named)
         if isinstance(node, Scalar) and node.kind in _TEXT_KINDS:
             return self._text(node, key, node.place)
-        return self._no_text(node, key)
+        self._refuse(node, key)
+        return None
 
-    def _no_text(self, node: Node, key: keys.Key) -> None:
+    def _refuse(self, node: Node, key: keys.Key) -> None:
         what, fix = f"step {key} must be a text, not {described(node)}", "write `|` and the text"
         if isinstance(node, Scalar):
             what, fix = f"step {key} has no text", "write one; a step cannot be removed by null"

@@ -2,25 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from porch.dialects.steps.keys import Key, Numbers, written
 from porch.errors import Place
+from porch.model.parameters import Parameter
 
-InputType = Literal["integer", "string", "boolean", "array", "object"]
-INPUT_TYPES: tuple[InputType, ...] = get_args(InputType)
 # define: by a file that extends nothing; insert and replace: by one that does.
 Operation = Literal["define", "insert", "replace"]
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """Something that a protocol must be given, or may be."""
-
-    name: str
-    type: InputType
-    optional: bool = False
-    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +61,7 @@ class Level:
 
     name: str = ""
     description: str = ""
-    inputs: tuple[Input, ...] | None = None
+    inputs: tuple[Parameter, ...] | None = None
     outputs: tuple[Output, ...] | None = None
     changes: Mapping[Numbers, Change] = field(default_factory=dict)
     named: tuple[Named, ...] = ()
@@ -120,10 +109,6 @@ class Step:
             whole = f"{whole.rstrip()}\n{piece.text}"
         return whole.strip()
 
-    @property
-    def title(self) -> str:
-        return self.text.partition("\n")[0].strip()
-
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -131,7 +116,7 @@ class Steps:
 
     name: str
     description: str
-    inputs: tuple[Input, ...]
+    inputs: tuple[Parameter, ...]
     outputs: tuple[Output, ...]
     steps: tuple[Step, ...]
     origins: tuple[str, ...] = ()  # the files it is made of, the base first

@@ -64,9 +64,8 @@ async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
     post = _post(world, effect)
     talk = Talk(*carried(world, effect, place, post))
     is_fresh = not talk.session and not talk.fork
-    words = await asyncio.to_thread(first_words, world, effect, place, post, is_fresh)
-    said, kind = words, "agent"
-    talk.first = said
+    said = await asyncio.to_thread(first_words, world, effect, place, post, is_fresh)
+    talk.first, kind = said, "agent"
     waiting = left_behind(world, effect)
     while True:
         talk.turn += 1

@@ -14,11 +14,19 @@ def told(run: Callable[[Args], dict[str, Any]]) -> Callable[[Args], View]:
 
     def answered(args: Args) -> View:
         try:
-            return _view(envelope.success(run(args)), 0)
+            return success(run(args))
         except PorchError as error:
-            return _view(envelope.failure(error.findings), error.exit_code)
+            return complaint(error)
 
     return answered
+
+
+def success(data: dict[str, Any]) -> View:
+    return _view(envelope.success(data), 0)
+
+
+def complaint(error: PorchError) -> View:
+    return _view(envelope.failure(error.findings), error.exit_code)
 
 
 def failing(data: dict[str, Any], type_: str, message: str, suggestion: str) -> View:

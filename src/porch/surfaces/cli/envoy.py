@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from porch.adapters import where as places
 from porch.errors import EXIT_INPUT, DefinitionError, Finding, PorchError, UsageError, errors_in
+from porch.surfaces.cli.cleanup import COMMANDS as CLEANUP
 from porch.surfaces.cli.command import Args, Command, View, arg
 from porch.surfaces.cli.given import pairs
 from porch.surfaces.cli.knowledge import COMMANDS as KNOWLEDGE
@@ -95,4 +96,5 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("plan protocol", "the same as `envoy protocol`", enveloped(_protocol), _ARGUMENTS),
     *KNOWLEDGE,
+    *CLEANUP,
 )

@@ -28,7 +28,10 @@ def answer(words: list[str]) -> int | None:
         )
     except _complaints():
         return None  # the long way round has the words for it
-    _print({"status": "success", "data": data})
+    from porch.surfaces.cli.plain_json import dumps
+
+    sys.stdout.write(dumps({"status": "success", "data": data}) + "\n")
+    sys.stdout.flush()
     return 0
 
 
@@ -73,10 +76,3 @@ def _complaints() -> tuple[type[BaseException], ...]:
     from porch.errors import PorchError
 
     return (PorchError, sqlite3.Error)
-
-
-def _print(whole: object) -> None:
-    import json
-
-    sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
-    sys.stdout.flush()

@@ -1,0 +1,266 @@
+"""The four protocols of steps in the box: numbered, linted, and naming only commands that are."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from porch.adapters import where as places
+from porch.adapters.step_files import PACKAGED
+from porch.dialects.steps.records import Step, Steps
+from porch.operations import steps as operation
+from porch.views import steps as view
+
+NAMES = ("implementation", "debugging", "discovery", "bug-discovery")
+COUNTS = {"implementation": 15, "debugging": 18, "discovery": 6, "bug-discovery": 6}
+# What the commands of envoy are called, and the flags that each of them takes.
+COMMANDS = {
+    "plan read-prompt": set(),
+    "plan start-prompt": {"--specialist", "--worktree"},
+    "plan record-implementation": {"--walkthrough", "--iteration", "--refinement-reason"},
+    "plan complete-prompt": set(),
+    "plan block-prompt-testing-gate": set(),
+    "plan block-prompt-variants-gate": set(),
+    "plan block-debugging-logging-gate": set(),
+    "plan cleanup-debug-logs": set(),
+    "plan read-design-manifest": set(),
+    "plan get-finding-approach": set(),
+    "plan write-notes": {"--notes"},
+    "plan write-approach": {"--description", "--variant", "--context", "--files", "--questions"},
+    "git diff-base": set(),
+    "git merge-worktree": set(),
+    "gemini review": set(),
+    "knowledge search docs": set(),
+}  # fmt: skip
+CALL = re.compile(r"`envoy ([^`]*)`")
+
+
+@cache
+def merged(name: str) -> Steps:
+    return operation.load(places.find(PACKAGED), name).chain.demand()
+
+
+@cache
+def printed(name: str) -> str:
+    return view.text(merged(name))
+
+
+def step(name: str, source: str) -> Step:
+    return next(each for each in merged(name).steps if each.source == source)
+
+
+def told(name: str, source: str) -> str:
+    return view.step_text(step(name, source), merged(name))
+
+
+@pytest.mark.req("E-013", "E-090")
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_are_printed_with_sequential_numbers(name: str) -> None:
+    # A numbered list inside a step has dots, the steps have colons.
+    numbers = [int(number) for number in re.findall(r"^([0-9]+): ", printed(name), re.MULTILINE)]
+    assert numbers == list(range(1, COUNTS[name] + 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reference_is_beyond_doubt(name: str, tmp_path: Path) -> None:
+    assert operation.checked(places.find(str(tmp_path)), name) == []
+    assert "{step:" not in printed(name)
+
+
+@pytest.mark.req("E-014")
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_and_outputs_are_printed(name: str) -> None:
+    head = printed(name).partition("## Steps")[0]
+    for declared in merged(name).inputs:
+        need = "optional" if declared.optional else "required"
+        assert f"- {declared.name}: {declared.type} ({need}) - {declared.description}\n" in head
+    for output in merged(name).outputs:
+        assert f"- {output.value}\n  {output.description}\n" in head
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_commands_that_exist_are_named(name: str) -> None:
+    calls = CALL.findall(printed(name))
+    assert calls
+    for call in calls:
+        command = next((known for known in COMMANDS if call.startswith(known)), None)
+        assert command is not None, call
+        assert set(re.findall(r"--[a-z-]+", call)) <= COMMANDS[command] | {"--implementation"}, call
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_failure_has_an_output(name: str) -> None:
+    values = [output.value for output in merged(name).outputs]
+    assert any("success: true" in value for value in values)
+    assert any("success: false" in value for value in values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fields_are_called_as_the_commands_return_them(name: str) -> None:
+    text = printed(name)
+    assert "pending_refinement" not in text
+    assert not re.search(r"\brefinements\b", text)
+    assert not re.search(r"\baccepted\b", text)
+    assert "<FEATURE_BRANCH>/implementation" not in text
+
+
+def test_the_example_of_the_reference_page_is_beyond_doubt(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "steps.md").read_text("utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    own = tmp_path / ".claude" / "protocols" / "debugging-ours.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(example, encoding="utf-8")
+    where = places.find(str(tmp_path))
+    assert operation.checked(where, "debugging-ours") == []
+    told = operation.shown(where, "debugging-ours").text
+    assert "12: Ask a colleague to read the fix. If it is not clear, go back to step 9.\n" in told
+
+
+@pytest.mark.req("E-017")
+def test_implementation_has_15_steps() -> None:
+    assert [each.source for each in merged("implementation").steps] == [
+        str(n) for n in range(1, 16)
+    ]
+
+
+@pytest.mark.req("E-018")
+def test_inputs_of_implementation() -> None:
+    rows = [(p.name, p.type, p.optional) for p in merged("implementation").inputs]
+    assert rows == [
+        ("prompt_num", "integer", False), ("variant", "string", True),
+        ("feature_branch", "string", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("E-019")
+def test_outputs_of_implementation() -> None:
+    values = [output.value for output in merged("implementation").outputs]
+    assert values[:2] == [
+        "{ success: true, merged: true }",
+        '{ success: true, merged: false, reason: "rejected" }',
+    ]
+
+
+@pytest.mark.req("E-087")
+def test_a_todo_list_is_made_and_then_worked_through() -> None:
+    assert "todo list" in told("implementation", "6")
+    assert "todo list" in told("implementation", "7")
+
+
+def test_a_failed_test_leads_back_to_the_work() -> None:
+    assert "Go to step 7" in told("implementation", "12")
+    assert "Go to step 9" in told("debugging", "12")
+    assert step("debugging", "7").number == 9
+
+
+@pytest.mark.req("E-043")
+def test_debugging_has_the_inputs_of_implementation() -> None:
+    assert merged("debugging").inputs == merged("implementation").inputs
+
+
+@pytest.mark.req("E-044")
+def test_debugging_has_outputs_of_its_own() -> None:
+    assert "the fix is on the feature branch" in printed("debugging")
+    assert "the work is on the feature branch" not in printed("debugging")
+
+
+@pytest.mark.req("E-045", "E-053")
+def test_debugging_has_18_steps_in_order() -> None:
+    sources = " ".join(each.source for each in merged("debugging").steps)
+    assert sources == "1 2 3 4 5 6 6.1 6.2 7 8 9 10 11 12 13 13.1 14 15"
+    assert "cleanup-debug-logs" in told("debugging", "13.1")
+
+
+@pytest.mark.req("E-046")
+def test_logging_comes_first_in_the_todo_list() -> None:
+    assert told("debugging", "6").endswith("\n* Tasks that add logging come first.")
+
+
+@pytest.mark.req("E-047")
+def test_markers_are_described_with_their_form() -> None:
+    text = told("debugging", "6.1")
+    assert "`// [DEBUG-TEMP]`" in text
+    assert "`# [DEBUG-TEMP]`" in text
+    assert "blank line" in text
+    assert "line by line" in text
+
+
+@pytest.mark.req("E-049", "E-050", "E-054")
+@pytest.mark.parametrize(
+    "source, words",
+    [("7", ["hypothesis", "logs", "thoughts"]), ("8", ["initial", "testing-refinement"]),
+     ("14", ["merge the fix"])],
+)  # fmt: skip
+def test_debugging_replaces_steps(source: str, words: list[str]) -> None:
+    assert step("debugging", source).operation == "replace"
+    assert all(word in told("debugging", source) for word in words)
+
+
+def test_a_new_attempt_passes_the_logging_gate_again() -> None:
+    gate = step("debugging", "6.2").number
+    assert f"gate of step {gate} again" in told("debugging", "12")
+
+
+def test_the_code_is_reviewed_once_more_without_its_logs() -> None:
+    text = told("debugging", "13.1")
+    assert text.index("cleanup-debug-logs") < text.index("gemini review")
+
+
+def test_a_gate_for_variants_can_be_called_without_one() -> None:
+    for name in ("implementation", "debugging"):
+        assert "block-prompt-variants-gate <PROMPT_NUM> [<VARIANT>]`" in told(name, "13")
+        assert all(word in told(name, "13") for word in ("`main`", "`alternative`", "`discard`"))
+
+
+@pytest.mark.req("E-055")
+def test_inputs_of_discovery() -> None:
+    rows = [(p.name, p.type, p.optional) for p in merged("discovery").inputs]
+    assert rows == [
+        ("agent_name", "string", False), ("segment_context", "string", False),
+        ("approach_references", "array", True),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("E-056")
+def test_outputs_of_discovery() -> None:
+    assert merged("discovery").outputs[0].value == "{ success: true }"
+
+
+@pytest.mark.req("E-062")
+def test_repomix_is_named_only_for_agents_that_have_it() -> None:
+    assert "repomix extraction skill if your agent has that skill" in told("discovery", "4")
+
+
+@pytest.mark.req("E-067")
+def test_bug_discovery_has_inputs_and_outputs_of_its_own() -> None:
+    assert "symptoms" in merged("bug-discovery").inputs[1].description
+    assert "hypotheses" in merged("bug-discovery").outputs[0].description
+
+
+@pytest.mark.req("E-016", "E-070")
+def test_bug_discovery_inherits_step_3() -> None:
+    assert step("bug-discovery", "3").origin == "discovery"
+    assert told("bug-discovery", "3") == told("discovery", "3")
+
+
+@pytest.mark.req("E-071")
+def test_bug_discovery_appends_to_step_4() -> None:
+    assert told("bug-discovery", "4") == (
+        told("discovery", "4") + "\nover the areas where the bug is suspected"
+    )
+
+
+@pytest.mark.req("E-068", "E-069", "E-072", "E-073")
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        ("1", ["knowledge search docs", "suspected", "symptoms"]),
+        ("2", ["compiler", "linters"]),
+        ("5", ["Error messages", "stack traces", "interfaces"]),
+        ("6", ["write-approach", "hypothesis", "analysis", "log statements", "possible fixes"]),
+    ],
+)
+def test_bug_discovery_replaces_steps(source: str, words: list[str]) -> None:
+    assert step("bug-discovery", source).operation == "replace"
+    assert all(word in told("bug-discovery", source) for word in words)
