@@ -207,3 +207,11 @@ def test_a_gate_that_lists_its_files_signs_their_contents(asked: "Desk") -> None
     assert decision["artifacts"] == ["codev/projects/0001-x/text.md"]
     assert len(decision["digest"]) == 64
     assert {option["answer"] for option in decision["options"]} >= {"approved", "rejected"}
+
+
+@pytest.mark.parametrize("variable", ["CODEX_HOME", "CODEX_API_KEY"])
+def test_a_person_who_has_set_up_an_agent_is_still_a_person(
+    asked: "Desk", monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "x")
+    asked.porch("approve", "1", "ready")

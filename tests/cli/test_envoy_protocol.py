@@ -185,6 +185,13 @@ def test_a_protocol_of_steps_is_run_to_its_end(desk: "Desk") -> None:
     assert len(list((desk.root / ".git/porch/runs").iterdir())) == 2
 
 
+def test_plain_inputs_are_the_name_of_the_run(desk: "Desk") -> None:
+    given = ("--input", "prompt_num=3", "--input", "feature_branch=x")
+    desk.porch("run", "debugging", "--no-claude", *given)
+    assert (desk.root / ".git/porch/runs/debugging_3-x").is_dir()
+    assert desk.status("codev/executions/debugging_3-x")["protocol"] == "debugging"
+
+
 def test_a_run_without_its_inputs_does_not_begin(desk: "Desk") -> None:
     said = desk.porch("run", "implementation", "--no-claude", "--input", "x=1", code=2)
     assert said.err.count("error[missing-input]") == 2

@@ -184,7 +184,7 @@ def test_brackets_in_texts_do_not_count(line: str) -> None:
         (f"log(1)  # {OPEN} x", "code stands before"),
         (f"/* {OPEN}", "not closed"),
         (f"{OPEN}", "no comment"),
-        (f" * {OPEN}", "not closed"),
+        (f" * {OPEN}", "no comment"),
         (f"# {CLOSE}", "no marker before"),
         (f'log("{OPEN} here", x)', "printed"),
         (f"log('{OPEN}: ' + x)", "printed"),
@@ -219,10 +219,21 @@ def test_a_text_that_only_names_the_marker_is_no_leftover(line: str) -> None:
 def test_in_prose_only_an_html_comment_outside_of_code_is_a_marker() -> None:
     shown = f"# {OPEN}\nprint(1)\n\n```js\n// {OPEN}\nlog(1)\n\n<!-- {OPEN} -->\nx\n\n```\n\n"
     text = f"{shown}<!-- {OPEN} -->\nleft here\n\nend\n"
-    judged = judge(text, is_prose=True)
+    judged = judge(text, "prose")
     assert judged.leftovers == ()
     assert without(text, judged.blocks) == f"{shown}\nend\n"
     assert judged.mentions == 3
+
+
+def test_in_yaml_what_is_between_fences_only_shows() -> None:
+    shown = (
+        f"text: |\n  Put it so, below a **{OPEN} marker**:\n  ```\n  // {OPEN}\n  log(1)\n\n  ```\n"
+    )
+    text = f"{shown}# {OPEN}\nlevel: debug\n\nend: true\n"
+    judged = judge(text, "fenced")
+    assert judged.leftovers == ()
+    assert without(text, judged.blocks) == f"{shown}\nend: true\n"
+    assert judged.mentions == 2
 
 
 PARTS = st.sampled_from(

@@ -8,11 +8,14 @@ are what latin-1 makes of bytes, one character for each, so that every encoding 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 MARK = "DEBUG-TEMP"
 OPEN, CLOSE = f"[{MARK}]", f"[/{MARK}]"
 # Longer blocks are no debug output but code without a blank line between.
 LONGEST = 40
+# Source code; texts that show examples between fences, such as YAML; texts for people.
+Manner = Literal["code", "fenced", "prose"]
 _BLANK = " \t\r\f\v\n"
 _PAIRED = {
     "/*": "*/",
@@ -27,7 +30,7 @@ _PAIRED = {
     "/**": "*/",
 }
 _ALONE = ("//", "///", "#", "##", "--", ";", ";;", "%", "%%", "!", "'", '"', "REM", "rem", "dnl")
-_OPENERS = tuple(sorted((*_PAIRED, *_ALONE, "*"), key=len, reverse=True))
+_OPENERS = tuple(sorted((*_PAIRED, *_ALONE), key=len, reverse=True))
 _EITHER = re.compile(r"\[/?DEBUG-TEMP\]")
 _DEFINES = re.compile(
     r"(?:(?:export|default|async|static|abstract|final|pub(?:\([^)]*\))?|unsafe|override)\s+)*"
@@ -66,16 +69,20 @@ class Judged:
     mentions: int
 
 
-def judge(text: str, *, is_prose: bool = False) -> Judged:
-    """In prose a marker is a comment of HTML outside of code; everything else there only shows."""
+def judge(text: str, manner: Manner = "code") -> Judged:
+    """What is in a fence only shows; in prose so does every comment but those of HTML."""
     lines = _lines(text)
-    kinds = [_kind(line) for line in lines]
-    if is_prose:
-        kinds = _spoken(lines, kinds)
+    shown = set() if manner == "code" else _fenced(lines)
+    kinds = ["" if at in shown else _kind(line) for at, line in enumerate(lines)]
+    if manner == "prose":
+        kinds = [
+            k if lines[at].strip(_BLANK).startswith("<!--") else "" for at, k in enumerate(kinds)
+        ]
     blocks = tuple(_blocks(lines, kinds))
     inside = {at for block in blocks for at in range(block.begin, block.end)}
     others = [at for at, line in enumerate(lines) if at not in inside and MARK in line]
-    leftovers = [] if is_prose else [each for at in others if (each := _leftover(at, lines[at]))]
+    meant = [] if manner == "prose" else [at for at in others if at not in shown]
+    leftovers = [left for at in meant if (left := _leftover(at, lines[at]))]
     named = sum(len(_EITHER.findall(lines[at])) for at in others) - len(leftovers)
     return Judged(blocks, tuple(leftovers), max(named, 0))
 
@@ -98,7 +105,7 @@ def _kind(line: str) -> str:
         return ""
     bare = line.strip(_BLANK)
     for opener in _OPENERS:
-        if bare.startswith(opener) and opener != "*":
+        if bare.startswith(opener):
             rest = bare.removeprefix(opener).strip(_BLANK)
             inner = rest.removesuffix(_PAIRED.get(opener, "")).strip(_BLANK)
             is_closed = opener not in _PAIRED or inner != rest
@@ -107,15 +114,16 @@ def _kind(line: str) -> str:
     return ""
 
 
-def _spoken(lines: Sequence[str], kinds: Sequence[str]) -> list[str]:
-    """Without what stands inside a fence, and without headings that look like comments."""
-    found: list[str] = []
+def _fenced(lines: Sequence[str]) -> set[int]:
+    """The lines of examples, between two fences of Markdown."""
+    found: set[int] = set()
     fence = ""
-    for line, kind in zip(lines, kinds, strict=True):
+    for at, line in enumerate(lines):
         bare = line.strip(_BLANK)
         if bare.startswith(("```", "~~~")):
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
-        found.append(kind if not fence and bare.startswith("<!--") else "")
+        elif fence:
+            found.add(at)
     return found
 
 
@@ -207,8 +215,8 @@ def _meant(before: str, after: str, mark: str) -> str:
     if before[-1:] in ('"', "'"):
         is_name = after.startswith(before[-1])
         return "" if is_name else "the marker stands in a text that is printed"
-    if not front:
-        return "the marker stands in no comment"
+    if front.strip(_BLANK) in ("", "*"):
+        return "the marker stands in no comment of its own"
     if not front.endswith(_OPENERS):
         return ""
     if front.strip(_BLANK) not in _OPENERS:

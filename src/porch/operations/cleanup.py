@@ -10,6 +10,9 @@ from porch.errors import UsageError
 from porch.model import markers
 
 _PROSE = (".md", ".markdown", ".rst", ".adoc", ".txt")
+_FENCED = (".yaml", ".yml")
+# What agents are told, in whatever format, and what they wrote about their work.
+_TOLD = (".claude/", "codev/")
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ def cleaned(where: Where, *, dry_run: bool = False, force: bool = False) -> Clea
 
 def _clean(told: Cleaned, name: str, source: sources.Source, force: bool) -> None:
     text = source.data.decode("latin-1")
-    judged = markers.judge(text, is_prose=name.lower().endswith(_PROSE))
+    judged = markers.judge(text, _manner(name))
     going = [block for block in judged.blocks if force or not block.refusal]
     staying = [block for block in judged.blocks if block not in going]
     told.mentions += judged.mentions
@@ -87,6 +90,12 @@ def _clean(told: Cleaned, name: str, source: sources.Source, force: bool) -> Non
     told.unmatched += [_left(name, left, _now(left.line, gone)) for left in judged.leftovers]
     told.removed += len(going)
     told.lines += sum(block.end - block.begin for block in going)
+
+
+def _manner(name: str) -> markers.Manner:
+    if name.startswith(_TOLD) or name.lower().endswith(_PROSE):
+        return "prose"
+    return "fenced" if name.lower().endswith(_FENCED) else "code"
 
 
 def _removed(told: Cleaned, name: str, source: sources.Source, after: str) -> str:

@@ -278,9 +278,15 @@ def _in_memory(place: str, why: str) -> str:
 
 def _after(error: sqlite3.Error, place: str, notes: list[str]) -> str:
     """Where to try again."""
-    from porch.errors import BusyError
+    from porch.errors import BusyError, OutsideError
 
     known = trouble(error)
+    if "fts5" in str(error) and "no such module" in str(error):
+        raise OutsideError(
+            "the SQLite of this Python cannot search full text (it lacks FTS5)",
+            fix="use a Python whose sqlite3 has FTS5; those of python.org and of Linux have it",
+            code="no-full-text",
+        ) from error
     if known.kind == "locked":
         raise BusyError(
             f"another process holds the index {place}",

@@ -14,6 +14,8 @@ from porch.operations.session import held
 PATIENCE_S = 5.0
 _LOOK_S = 0.02
 AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK")
+# People set these themselves, and have them in every shell.
+_PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 
 
 def who() -> str:
@@ -27,7 +29,8 @@ def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
     """Only people decide. This stops accidents, not malice: a liar can say --as-person too."""
     if as_person:
         return
-    seen = [f"{n} is set" for n in environ if n in AGENT_VARIABLES or n.startswith("CODEX_")]
+    codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]
+    seen = [f"{n} is set" for n in (*(n for n in AGENT_VARIABLES if n in environ), *codex)]
     # An agent that cleans its environment still has the process that porch started above it.
     seen += ["a process of a run is its parent"] if not seen and marks.has_marked_ancestor() else []
     if seen:

@@ -49,11 +49,20 @@ def may_begin(
     return not over
 
 
-def left_for_a_turn(world: World, state_name: str) -> float:
-    """Dollars that a turn may still use; 0 where nobody set a limit."""
+def left_for_a_turn(world: World, state_name: str, spent: float = 0) -> float:
+    """Dollars that a turn may still use; 0 where nobody set a limit.
+
+    `spent` is what the same effect has used and not yet told.
+    """
     known = _limits(world.settings, world.definition().protocol, world.state(), state_name)
-    left = [each.allowed - each.spent for each in known if each.name == "max_usd"]
+    left = [each.allowed - each.spent - spent for each in known if each.name == "max_usd"]
     return max(0.01, round(min(left), 4)) if left else 0
+
+
+def is_out_of_money(world: World, state_name: str, spent: float) -> bool:
+    """Whether what an effect has used so far leaves nothing of a budget of dollars."""
+    known = _limits(world.settings, world.definition().protocol, world.state(), state_name)
+    return any(each.name == "max_usd" and each.spent + spent >= each.allowed for each in known)
 
 
 def _limits(

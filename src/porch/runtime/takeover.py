@@ -69,7 +69,9 @@ def _fate(world: World, hand: InHand) -> f.EffectFact:
 def _typed_fate(world: World, hand: InHand) -> f.EffectInterrupted:
     from porch.runtime.tree import questions
 
-    seen = [turns.seen(world, each) for each in questions.turns_of(world, hand.effect)]
+    *before, last = questions.turns_of(world, hand.effect) or [world.turn_directory(hand.effect)]
+    # Of the last one nobody may know what it cost; the others came to their ends.
+    seen = [*(turns.told(world, each) for each in before), turns.seen(world, last)]
     usd, tokens = sum(each.usd for each in seen), sum(each.tokens for each in seen)
     session = next((each.session for each in reversed(seen) if each.session), "")
     return f.EffectInterrupted(hand.effect, usd, tokens, session)

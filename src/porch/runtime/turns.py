@@ -1,19 +1,20 @@
 """One turn of an agent command line: prepare, start, follow, and never leave anything running."""
 
 import asyncio
+import contextlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-from porch.adapters import atomic, crash, process
-from porch.adapters.agents import AGENTS, base, events
+from porch.adapters import crash, process
+from porch.adapters.agents import base, events
 from porch.adapters.follow import Follower, compact, tail
 from porch.adapters.redaction import Redactor, secrets_of
-from porch.runtime import usage
+from porch.errors import PorchError
+from porch.runtime import conversations, terms, usage
 from porch.runtime.roster import Post
 from porch.runtime.steps import Steps
 from porch.runtime.voice import Voice
@@ -29,7 +30,6 @@ SAID_KEPT = 2000
 RATE_LIMIT_S = 60.0
 # Trying again changes nothing; a person has to do something first.
 HOPELESS = ("auth", "bad_request", "max_turns", "refused")
-_KIND, _TERMS = "agent", "turn.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Stopped:
     tokens: int = 0
     session: str = ""
     seconds: float = 0
+    has_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,9 @@ async def take(
     """Run one turn to its outcome; cancelling it stops every process it started."""
     began = time.monotonic()
     prepared = post.agent.prepare(turn)
-    _write_down(post, turn)
-    redactor = Redactor(secrets_of(_known(prepared)))
-    voice = Voice(lambda text: world.progress(turn.effect, redactor.text(text)))
+    written = _write_down(world, post, turn, prepared)
+    shown = Redactor(secrets_of(_known(prepared)))
+    voice = Voice(lambda text: world.progress(turn.effect, shown.text(text)))
     listener = events.Listener(post.agent.feed, voice.tell)
     follower = Follower(prepared.output, listener.take)
     crash.point("turn.before-spawn")
@@ -79,16 +80,29 @@ async def take(
     except asyncio.CancelledError:
         await running.stop()
         follower.drain()
-        return _cut_short(world, post, turn, prepared, time.monotonic() - began)
+        return _cut_short(world, turn, prepared, round(time.monotonic() - began, 3))
     crash.point("turn.after-end")
     follower.drain()
     voice.finish()
     errors = tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(base.finish(post.agent, listener.summary, ended, errors))
-    await asyncio.to_thread(put_away, prepared.output, _known(prepared))
-    seconds = round(time.monotonic() - began, 3)
-    counted = _counted(world, post, turn.directory, outcome)
-    return Taken(_clean(_waiting(world, counted), redactor), seconds)
+    taken = _taken(world, post, written, outcome, prepared.env, began)
+    # Not to be cut short: what was paid for is told, whoever stops us now.
+    await asyncio.shield(asyncio.to_thread(put_away, prepared.output, _known(prepared)))
+    return taken
+
+
+def _taken(
+    world: World,
+    post: Post,
+    written: terms.Terms,
+    outcome: base.Outcome,
+    given: Mapping[str, str],
+    began: float,
+) -> Taken:
+    counted = _counted(world, post, written, _waiting(world, outcome))
+    # Only what the agent was given is hidden in what moves the run.
+    return Taken(_clean(counted, Redactor(secrets_of(given))), round(time.monotonic() - began, 3))
 
 
 def _known(prepared: base.Prepared) -> Mapping[str, str]:
@@ -109,65 +123,53 @@ def _each(told: Iterable[Callable[[events.Event], None]], event: events.Event) -
         tell(event)
 
 
-def put_away(transcript: str, env: Mapping[str, str]) -> Redactor:
+def put_away(transcript: str, env: Mapping[str, str]) -> None:
     """A transcript stays for people to read: no larger than that takes, and without secrets."""
     redactor = Redactor(secrets_of(env))
     for path in (transcript, os.path.join(os.path.dirname(transcript), "errors.txt")):
-        if os.path.exists(path):
-            # A flood first; then secrets before the cut, which might leave half of one.
-            compact(path, FLOOD)
-            redactor.file(path)
-            compact(path, TRANSCRIPT_KEPT)
-    return redactor
+        # What a full disk keeps us from tidying is no reason to lose what was said.
+        with contextlib.suppress(OSError, PorchError):
+            if os.path.exists(path):
+                # A flood first; then secrets before the cut, which might leave half of one.
+                compact(path, FLOOD)
+                redactor.file(path)
+                compact(path, TRANSCRIPT_KEPT)
 
 
 def _cut_short(
-    world: World, post: Post, turn: base.Turn, prepared: base.Prepared, seconds: float
+    world: World, turn: base.Turn, prepared: base.Prepared, seconds: float
 ) -> Taken | Stopped:
     # An agent that had come to its end when the stop came is not run again for nothing.
     outcome = _ended_well(world, turn.directory)
-    if outcome is not None:
-        return Taken(outcome, round(seconds, 3))
-    told = _seen(world, post, turn.directory)
+    seen_ = told(world, turn.directory)
     put_away(prepared.output, _known(prepared))
-    return Stopped(told.usd, told.tokens, told.session, round(seconds, 3))
+    if outcome is not None:
+        return Taken(outcome, seconds)
+    return Stopped(seen_.usd, seen_.tokens, seen_.session, seconds)
 
 
-def _write_down(post: Post, turn: base.Turn) -> None:
-    """Who is asked, and on what terms: for whoever takes over, and whoever reads the transcript."""
-    terms = {"name": post.name, "model": post.model, "fork": turn.fork, "max_usd": turn.max_usd}
-    more = {"permissions": post.permissions.texts(), "prices": post.prices}
-    told = {**terms, **more, "place": turn.workspace}
-    for name, text in ((_KIND, post.kind), (_TERMS, json.dumps(told))):
-        atomic.replace(turn.file(name), f"{text}\n".encode(), sync=False)
+def _write_down(world: World, post: Post, turn: base.Turn, prepared: base.Prepared) -> terms.Terms:
+    told = terms.Terms(
+        kind=post.kind,
+        name=post.name,
+        model=post.model,
+        place=turn.workspace,
+        fork=turn.fork,
+        max_usd=turn.max_usd,
+        prices=post.prices,
+        permissions=post.permissions.texts(),
+        before=conversations.used(world.directory, turn.resume or turn.fork),
+        hidden=terms.secret_names(prepared.env),
+    )
+    terms.write(turn.directory, told)
+    return told
 
 
-def post_of(world: World, directory: str) -> tuple[Post, Mapping[str, Any]]:
-    """Who was asked in a turn, whatever the settings say by now."""
-    try:
-        with open(os.path.join(directory, _TERMS), encoding="utf-8") as file:
-            terms = json.load(file)
-        with open(os.path.join(directory, _KIND), encoding="utf-8") as file:
-            kind = file.read().strip()
-    except (OSError, ValueError):
-        terms, kind = {}, ""
-    name, prices = str(terms.get("name", kind)), tuple(terms.get("prices", ()))
-    post = Post(name, kind, AGENTS[kind]) if kind in AGENTS else world.roster.worker("", "")
-    return replace(post, prices=prices), terms
-
-
-def _counted(world: World, post: Post, directory: str, outcome: base.Outcome) -> base.Outcome:
+def _counted(world: World, post: Post, written: terms.Terms, outcome: base.Outcome) -> base.Outcome:
     told = usage.Usage(outcome.usd, outcome.tokens, outcome.cached, outcome.output)
-    used = _of_turn(world, post, directory, outcome.session, told)
+    conversations.keep(world.directory, outcome.session, post, written.place, told)
+    used = usage.of_turn(post, told, written.before)
     return replace(outcome, usd=used.usd, tokens=used.tokens)
-
-
-def _of_turn(
-    world: World, post: Post, directory: str, session: str, told: usage.Usage
-) -> usage.Usage:
-    _, terms = post_of(world, directory)
-    origin, place = str(terms.get("fork", "")), str(terms.get("place", ""))
-    return usage.of_turn(post, world.directory, session, origin, told, place)
 
 
 def _clean(outcome: base.Outcome, redactor: Redactor) -> base.Outcome:
@@ -209,35 +211,43 @@ def _command(world: World, turn: base.Turn, prepared: base.Prepared) -> process.
 def left_behind(world: World, directory: str) -> base.Outcome | None:
     """What an agent said after its runner died, if it came to an end."""
     outcome = _ended_well(world, directory)
-    if outcome is None and os.path.exists(os.path.join(directory, TRANSCRIPT)):
-        put_away(os.path.join(directory, TRANSCRIPT), os.environ)
+    path = os.path.join(directory, TRANSCRIPT)
+    if os.path.exists(path):
+        put_away(path, os.environ)
     return outcome
 
 
 def _ended_well(world: World, directory: str) -> base.Outcome | None:
-    path = os.path.join(directory, TRANSCRIPT)
-    if not os.path.exists(path):
-        return None
-    post, _ = post_of(world, directory)
-    outcome = base.from_transcript(post.agent, path)
+    path, written = os.path.join(directory, TRANSCRIPT), terms.read(directory)
+    post = written.post(world.roster)
+    outcome = base.from_transcript(post.agent, path) if os.path.exists(path) else None
     if outcome is None:
         return None
-    redactor = put_away(path, os.environ)
-    return _clean(_counted(world, post, directory, outcome), redactor)
+    counted = _counted(world, post, written, outcome)
+    return _clean(counted, Redactor(written.secrets(os.environ)))
 
 
 def seen(world: World, directory: str) -> Stopped:
-    """What an interrupted agent had told: its cost, and by which name its conversation goes on."""
-    post, terms = post_of(world, directory)
-    told = _seen(world, post, directory)
-    if not told.tokens and not told.usd and os.path.exists(os.path.join(directory, _TERMS)):
-        # It may have spent anything up to its limit; nobody will ever know.
-        return replace(told, usd=float(terms.get("max_usd") or 0))
-    return told
+    """What an interrupted agent had told: its cost, and by which name its conversation goes on.
+
+    One that had begun to answer and told no money may have spent anything up to its limit.
+    """
+    known = told(world, directory)
+    path = os.path.join(directory, TRANSCRIPT)
+    if os.path.exists(path):
+        put_away(path, os.environ)
+    if known.usd or not known.has_answered:
+        return known
+    return replace(known, usd=terms.read(directory).max_usd)
 
 
-def _seen(world: World, post: Post, directory: str) -> Stopped:
+def told(world: World, directory: str) -> Stopped:
+    """What the transcript of a turn tells of its cost, and no more."""
+    written = terms.read(directory)
+    post = written.post(world.roster)
     summary = events.summary_of(os.path.join(directory, TRANSCRIPT), post.agent.feed)
-    told = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
-    used = _of_turn(world, post, directory, summary.session, told)
-    return Stopped(used.usd, used.tokens, summary.session)
+    total = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
+    conversations.keep(world.directory, summary.session, post, written.place, total)
+    used = usage.of_turn(post, total, written.before)
+    has_answered = bool(summary.said or summary.tools or summary.final)
+    return Stopped(used.usd, used.tokens, summary.session, has_answered=has_answered)

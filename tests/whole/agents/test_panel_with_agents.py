@@ -49,7 +49,7 @@ def test_three_real_reviewers_ask_for_changes_are_answered_and_approve(
     _heard_what_was_said_before(story)
     _is_kept_in_files(shop)
 
-    shop.porch("approve", "0007", "specify_approval", "--as-person")
+    shop.porch("approve", "0007", "specify_approval")
     shop.porch("resume", "0007", code=3)
     assert shop.entered()[-1] == "blocked:plan:draft"
     _began_afresh_with_little_of_the_environment(seen.starts(), clean_room)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from porch.adapters.agents import claude_permissions, claude_schema
+from porch.adapters.agents import claude_permissions, claude_results, claude_schema
 from porch.adapters.agents.base import Prepared, Probe, Turn
 from porch.adapters.agents.claude_results import (
     UNSTRUCTURED,
@@ -113,6 +113,8 @@ def _assistant(said: Mapping[str, Any]) -> Iterator[Event]:
     # Words that the command line puts into the agent's mouth when a request failed.
     invented = bool(said.get("error")) or message.get("model") == "<synthetic>"
     is_helper = said.get("parent_tool_use_id") is not None
+    if not invented and isinstance(message.get("usage"), Mapping):
+        yield claude_results.part(str(message.get("id") or ""), message["usage"])
     for block in message["content"]:
         if block["type"] == "tool_use":
             yield ToolStarted(readable(str(block["name"]), block.get("input")))

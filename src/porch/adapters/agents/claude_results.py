@@ -89,6 +89,20 @@ def _used(said: Mapping[str, Any]) -> Used:
     return Used(usd, fresh + written + read + output, read, output, is_total=True)
 
 
+def part(message: str, usage: Mapping[str, Any]) -> Used:
+    """What one answer used, for turns that never come to a result: no money, and a lower bound."""
+    fresh, written, read, output = (
+        _count(usage.get(name))
+        for name in (
+            "input_tokens",
+            "cache_creation_input_tokens",
+            "cache_read_input_tokens",
+            "output_tokens",
+        )
+    )
+    return Used(0, fresh + written + read + output, read, output, part=message)
+
+
 def _mappings(found: object) -> list[Mapping[str, Any]]:
     """The outcome of a turn is not lost for an oddity in what surrounds it."""
     return [e for e in found if isinstance(e, Mapping)] if isinstance(found, list) else []

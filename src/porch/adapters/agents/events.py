@@ -58,6 +58,10 @@ class Used:
     cached: int = 0
     output: int = 0
     is_total: bool = False
+    part: str = ""  # of which message; the same one told again replaces what was told of it
+
+
+NOTHING = Used(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ class Summary:
     denied: tuple[str, ...] = ()
     tools: int = 0
     is_over: bool = False  # whether the agent said that this was all
+    last_used: Used = NOTHING
 
     def then(self, event: Event) -> "Summary":
         """The summary after one more event; `said` is what was said since the last tool."""
@@ -163,12 +168,14 @@ class Summary:
 
     def _used(self, event: Used) -> "Summary":
         old = Summary() if event.is_total else self
+        again = self.last_used if event.part and event.part == self.last_used.part else NOTHING
         return replace(
             self,
-            usd=old.usd + event.usd,
-            tokens=old.tokens + event.tokens,
-            cached=old.cached + event.cached,
-            output=old.output + event.output,
+            usd=old.usd + event.usd - again.usd,
+            tokens=old.tokens + event.tokens - again.tokens,
+            cached=old.cached + event.cached - again.cached,
+            output=old.output + event.output - again.output,
+            last_used=event,
         )
 
     def _answered(self, event: Final | Done | Answered) -> "Summary":

@@ -98,11 +98,6 @@ class Index:
     def __exit__(self, kind: object, *_: object) -> None:
         self.database.execute("rollback" if kind else "commit")
 
-    def is_sound(self) -> bool:
-        (told,) = self._one("pragma quick_check(1)")
-        self.database.execute("insert into words (words) values ('integrity-check')")
-        return bool(told == "ok")
-
     def close(self) -> None:
         self.database.close()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 
-from porch.adapters.knowledge.index import Index
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
 
 NAME = "knowledge.sqlite3"
 MEMORY = ":memory:"
@@ -42,27 +43,10 @@ def make_place(directory: str) -> str:
 
 
 def remove(path: str) -> None:
-    """Throw a damaged index away, unless somebody has made a good one in the meantime."""
-    import fcntl
+    """Throw a damaged index away; whoever still has it open goes on with what nobody else sees.
 
-    with open(f"{path}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _is_sound(path):
-            for name in (path, f"{path}-wal", f"{path}-shm"):
-                if os.path.lexists(name):
-                    os.unlink(name)
-
-
-def _is_sound(path: str) -> bool:
-    if not os.path.exists(path):
-        return True
-    try:
-        index = Index.open(path)
-    except (sqlite3.Error, OSError):
-        return False
-    try:
-        return index.is_sound()
-    except sqlite3.Error:
-        return False
-    finally:
-        index.close()
+    The file itself goes last: a new one beside an old log would drop that log as not its own.
+    """
+    for name in (f"{path}-wal", f"{path}-shm", path):
+        if os.path.lexists(name):
+            os.unlink(name)

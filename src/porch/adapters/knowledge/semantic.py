@@ -24,6 +24,7 @@ LEAST_SIMILAR = 0.15
 _WEIGHTS = ("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = ("tokenizers", "l2_supercat_tokenizer_config.json")
 _LONGEST = 4000
+_LONGEST_HEADER = 1_000_000
 
 
 def place() -> str | None:
@@ -43,8 +44,7 @@ class Embedding:
 
         # By name, because types of an extra are there on some machines only.
         self._numpy: Any = import_module("numpy")
-        tokenizer = import_module("tokenizers").Tokenizer
-        self._tokenizer: Any = tokenizer.from_file(os.path.join(directory, *_TOKENIZER))
+        self._tokenizer = _tokenizer(os.path.join(directory, *_TOKENIZER))
         self._table = _table(os.path.join(directory, *_WEIGHTS), self._numpy)
 
     def vector(self, text: str) -> bytes:
@@ -74,14 +74,24 @@ class Embedding:
         return [each for each in told if each[2] >= LEAST_SIMILAR]
 
 
+def _tokenizer(path: str) -> Any:
+    from importlib import import_module
+
+    read = import_module("tokenizers").Tokenizer.from_file
+    try:
+        return read(path)
+    # It raises nothing more exact than that.
+    except Exception as error:
+        raise ValueError(f"{path} is no tokenizer: {error}") from error
+
+
 def _table(path: str, numpy: Any) -> Any:
     """The one tensor of a safetensors file, mapped: a search needs a few of its 32,000 rows."""
     import json
-    import struct
 
     with open(path, "rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(min(length, _LONGEST_HEADER)))
     (told,) = [entry for name, entry in header.items() if name != "__metadata__"]
     if told["dtype"] != "F16":
         raise ValueError(f"{path} holds {told['dtype']}, not half floats")

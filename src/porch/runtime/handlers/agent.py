@@ -12,7 +12,7 @@ from porch.machine.effects import RunAgent
 from porch.machine.signals import LegalSignal, choose, read_signals
 from porch.machine.state import State
 from porch.model.protocol import Exit
-from porch.runtime import limits, turns
+from porch.runtime import conversations, limits, turns
 from porch.runtime.payloading import expand
 from porch.runtime.roster import Post
 from porch.runtime.world import World
@@ -82,7 +82,8 @@ def legal(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
 
 
 def _turn(world: World, post: Post, effect: RunAgent) -> Turn:
-    resume = effect.session if post.resumes else ""
+    is_mine = post.resumes and conversations.is_of(world.directory, effect.session, post)
+    resume = effect.session if is_mine else ""
     return Turn(
         effect=effect.id,
         prompt=whole_prompt(world, effect, in_conversation=bool(resume)),

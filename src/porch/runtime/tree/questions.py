@@ -3,19 +3,20 @@
 import asyncio
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from porch.adapters import changes, git, refs, updating, worktrees
 from porch.adapters.agents.base import Outcome, Turn
-from porch.errors import OutsideError
+from porch.errors import OutsideError, PorchError
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
 from porch.machine.paths import look
 from porch.model import schema
 from porch.model.permissions import READ_ONLY
 from porch.model.protocol import Protocol
-from porch.runtime import limits, turns, usage
+from porch.runtime import conversations, limits, turns
 from porch.runtime.payloading import expand
 from porch.runtime.roster import Post
 from porch.runtime.tree import answering, places
@@ -27,6 +28,7 @@ from porch.views import jinja, question
 
 MOST_REFUSALS = 3
 JUDGED = "judged"
+_TURN = re.compile(r"turn-[0-9]{1,9}")
 DIFF_KEPT = 20_000
 
 
@@ -63,6 +65,20 @@ async def run(world: World, effect: AskAgent) -> f.EffectFact:
 async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
     post = _post(world, effect)
     talk = Talk(*carried(world, effect, place, post))
+    try:
+        return await _talked(world, effect, place, post, talk)
+    except asyncio.CancelledError:
+        # While an answer was measured: what was paid for is told all the same.
+        await asyncio.to_thread(salvage, effect, place)
+        return f.EffectStopped(effect.id, talk.usd, talk.tokens, talk.session, talk.seconds)
+    except (PorchError, OSError) as error:
+        why, cost = str(error), (talk.usd, talk.tokens)
+        return f.EffectFailed(effect.id, "outside", why, 0, *cost, seconds=talk.seconds)
+
+
+async def _talked(
+    world: World, effect: AskAgent, place: Place, post: Post, talk: Talk
+) -> f.EffectFact:
     is_fresh = not talk.session and not talk.fork
     said = await asyncio.to_thread(first_words, world, effect, place, post, is_fresh)
     talk.first, kind = said, "agent"
@@ -94,6 +110,9 @@ async def _asked(world: World, effect: AskAgent, place: Place) -> f.EffectFact:
             cost = (talk.usd, talk.tokens)
             return f.EffectFailed(effect.id, "refused", why, 0, *cost, seconds=talk.seconds)
         said, kind = question.refused(judged.reasons), "refused"
+        if limits.is_out_of_money(world, effect.state, talk.usd):
+            cost = (talk.usd, talk.tokens)
+            return f.EffectFailed(effect.id, "budget", said, 0, *cost, seconds=talk.seconds)
 
 
 def _silent(world: World, effect: AskAgent, talk: Talk, outcome: Outcome) -> f.EffectFailed | None:
@@ -118,7 +137,7 @@ def last_turn(world: World, effect: str) -> str:
 def turns_of(world: World, effect: str) -> list[str]:
     """The directories of all turns of an effect, each of which was paid for."""
     directory = world.turn_directory(effect)
-    found = [name for name in os.listdir(directory) if name.startswith("turn-")]
+    found = [name for name in os.listdir(directory) if _TURN.fullmatch(name)]
     found.sort(key=lambda name: int(name.partition("-")[2]))
     return [os.path.join(directory, name) for name in found]
 
@@ -173,9 +192,8 @@ def carried(world: World, effect: AskAgent, place: Place, post: Post) -> tuple[s
     """
 
     def is_there(session: str) -> bool:
-        whose = usage.holder_of(world.directory, session)
-        is_here = usage.place_of(world.directory, session) == place.path
-        is_mine = whose in ("", usage.holder(post))
+        is_here = conversations.place_of(world.directory, session) == place.path
+        is_mine = conversations.is_of(world.directory, session, post)
         return bool(session) and is_mine and (is_here or not post.agent.BOUND_TO_PLACE)
 
     resume = effect.resume if post.resumes and is_there(effect.resume) else ""
@@ -202,7 +220,7 @@ async def _turn(
         model=post.model,
         permissions=post.permissions,
         schema=schema_of(world, effect),
-        max_usd=limits.left_for_a_turn(world, effect.state),
+        max_usd=limits.left_for_a_turn(world, effect.state, talk.usd),
         max_steps=post.max_steps,
         command=post.command,
         env=post.env,
