@@ -281,6 +281,14 @@ def test_what_git_ignores_is_no_document(docs: "Desk", envoy: Envoy) -> None:
     assert len(paths(envoy("search", "kettle"))) == 3
 
 
+def test_a_new_document_among_ignored_ones_is_noticed(docs: "Desk", envoy: Envoy) -> None:
+    docs.write(".gitignore", "draft-*\n")
+    docs.write("docs/deep/draft-1.md", "# Kettle\n")
+    assert paths(envoy("search", "kettle")) == []
+    docs.write("docs/deep/final.md", "# Kettle\n")
+    assert paths(envoy("search", "kettle")) == ["docs/deep/final.md"]
+
+
 def test_links_other_files_and_what_is_no_text_are_left_out(docs: "Desk", envoy: Envoy) -> None:
     (docs.root / "docs/link.md").symlink_to("auth.md")
     (docs.root / "docs/loop").symlink_to(".")
@@ -525,3 +533,11 @@ def test_a_search_of_what_is_indexed_loads_next_to_nothing(docs: "Desk") -> None
     loaded = call()
     assert "porch.operations.knowledge" in loaded
     assert not loaded & {*heavy, "hashlib", "tomllib", "porch.errors", "porch.model"}
+
+
+def test_settings_that_are_wrong_are_said_before_anything_is_searched(
+    docs: "Desk", envoy: Envoy
+) -> None:
+    docs.write("codev/config.toml", "[agent\n")
+    told = envoy("search", "token", code=2)
+    assert told["type"] == "toml_syntax"

@@ -20,7 +20,7 @@ from porch.runtime.world import World
 
 LOGIN = {
     "claude": "run `claude` once and log in, or set ANTHROPIC_API_KEY",
-    "codex": "run `codex login`, or set OPENAI_API_KEY",
+    "codex": "run `codex login`, or set CODEX_API_KEY",
     "gemini": "run `gemini` once and log in, or set GEMINI_API_KEY",
 }
 

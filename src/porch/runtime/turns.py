@@ -87,9 +87,18 @@ async def take(
     errors = tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(base.finish(post.agent, listener.summary, ended, errors))
     taken = _taken(world, post, written, outcome, prepared.env, began)
-    # Not to be cut short: what was paid for is told, whoever stops us now.
-    await asyncio.shield(asyncio.to_thread(put_away, prepared.output, _known(prepared)))
+    await _tidied(prepared)
     return taken
+
+
+async def _tidied(prepared: base.Prepared) -> None:
+    """Not to be cut short, and no reason to fail: what was paid for is told, whoever stops us."""
+    tidying = asyncio.ensure_future(asyncio.to_thread(put_away, prepared.output, _known(prepared)))
+    with contextlib.suppress(OSError, PorchError):
+        try:
+            await asyncio.shield(tidying)
+        except asyncio.CancelledError:
+            await tidying
 
 
 def _taken(
@@ -127,13 +136,11 @@ def put_away(transcript: str, env: Mapping[str, str]) -> None:
     """A transcript stays for people to read: no larger than that takes, and without secrets."""
     redactor = Redactor(secrets_of(env))
     for path in (transcript, os.path.join(os.path.dirname(transcript), "errors.txt")):
-        # What a full disk keeps us from tidying is no reason to lose what was said.
-        with contextlib.suppress(OSError, PorchError):
-            if os.path.exists(path):
-                # A flood first; then secrets before the cut, which might leave half of one.
-                compact(path, FLOOD)
-                redactor.file(path)
-                compact(path, TRANSCRIPT_KEPT)
+        if os.path.exists(path):
+            # A flood first; then secrets before the cut, which might leave half of one.
+            compact(path, FLOOD)
+            redactor.file(path)
+            compact(path, TRANSCRIPT_KEPT)
 
 
 def _cut_short(
@@ -142,7 +149,8 @@ def _cut_short(
     # An agent that had come to its end when the stop came is not run again for nothing.
     outcome = _ended_well(world, turn.directory)
     seen_ = told(world, turn.directory)
-    put_away(prepared.output, _known(prepared))
+    with contextlib.suppress(OSError, PorchError):
+        put_away(prepared.output, _known(prepared))
     if outcome is not None:
         return Taken(outcome, seconds)
     return Stopped(seen_.usd, seen_.tokens, seen_.session, seconds)
@@ -212,7 +220,7 @@ def left_behind(world: World, directory: str) -> base.Outcome | None:
     """What an agent said after its runner died, if it came to an end."""
     outcome = _ended_well(world, directory)
     path = os.path.join(directory, TRANSCRIPT)
-    if os.path.exists(path):
+    with contextlib.suppress(OSError, PorchError):
         put_away(path, os.environ)
     return outcome
 
@@ -234,7 +242,7 @@ def seen(world: World, directory: str) -> Stopped:
     """
     known = told(world, directory)
     path = os.path.join(directory, TRANSCRIPT)
-    if os.path.exists(path):
+    with contextlib.suppress(OSError, PorchError):
         put_away(path, os.environ)
     if known.usd or not known.has_answered:
         return known

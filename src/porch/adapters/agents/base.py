@@ -158,8 +158,8 @@ def _out_of_time(ended: "Ended") -> str:
     if ended.why == "idle":
         said, key = f"it said nothing for too long ({ended.seconds:.1f} s in all)", "idle"
     else:
-        said, key = f"it was still at work after {ended.seconds:.1f} s", "claude_timeout"
-    return f"{said} and was ended; [timeouts] {key} or the protocol can allow more"
+        said, key = f"it was still at work after {ended.seconds:.1f} s", "timeout"
+    return f"{said} and was ended; the settings ({key}) or the protocol can allow more"
 
 
 def _outcome(kind: Kind, detail: str, summary: Summary) -> Outcome:

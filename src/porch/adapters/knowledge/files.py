@@ -157,7 +157,18 @@ def judged(where: Where, paths: list[str]) -> tuple[set[str] | None, set[str]]:
     front = ("ls-files", "-z", "--exclude-standard")
     known = ask(where.workspace, *front, "-co", *named)
     ignored = ask(where.workspace, *front, "-oi", "--directory", *named)
-    return set(known.split("\0")), {n.rstrip("/") for n in ignored.split("\0") if n.endswith("/")}
+    closed = [name for name in ignored.split("\0") if name.endswith("/")]
+    return set(known.split("\0")), _ignored_themselves(where.workspace, closed)
+
+
+def _ignored_themselves(workspace: str, names: list[str]) -> set[str]:
+    """Git also lists directories in which all files happen to be ignored; a new one may not be."""
+    from porch.adapters.git_command import attempt
+
+    if not names:
+        return set()
+    done = attempt(workspace, "check-ignore", "-z", "--stdin", stdin="\0".join(names))
+    return {name.rstrip("/") for name in done.stdout.split("\0") if name}
 
 
 def content(workspace: str, path: str, most: int) -> tuple[bytes, str]:

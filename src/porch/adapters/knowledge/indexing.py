@@ -9,6 +9,8 @@ from porch.adapters.knowledge.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from porch.adapters.where import Where
 
 DEFAULT_PATHS = ("docs",)
@@ -147,11 +149,15 @@ def _settings_stamp(where: Where) -> str:
 def _paths(where: Where) -> list[str]:
     """The directories of `[knowledge] paths`; `docs` where nothing is set."""
     from porch.adapters import settings
+
+    return resolved(getattr(settings.load(where.root), "knowledge_paths", ()) or DEFAULT_PATHS)
+
+
+def resolved(chosen: Iterable[str]) -> list[str]:
+    """Paths from the root, without those that lie in another one; refused if one leads out."""
     from porch.errors import UsageError
 
-    loaded = settings.load(where.root)
-    chosen = getattr(loaded, "knowledge_paths", ()) or DEFAULT_PATHS
-    found = [os.path.normpath(path).replace(os.sep, "/") for path in chosen]
+    found = list(dict.fromkeys(os.path.normpath(path) for path in chosen))
     for path in found:
         if path.startswith(("/", "../")) or path == "..":
             raise UsageError(
@@ -159,12 +165,6 @@ def _paths(where: Where) -> list[str]:
                 fix="name directories relative to the project's root",
                 code="knowledge-path",
             )
-    return _outermost(found)
-
-
-def _outermost(paths: list[str]) -> list[str]:
-    """Without those that lie in another one."""
-    unique = list(dict.fromkeys(paths))
-    if "." in unique:
+    if "." in found:
         return ["."]
-    return [p for p in unique if not any(p.startswith(f"{other}/") for other in unique)]
+    return [path for path in found if not any(path.startswith(f"{top}/") for top in found)]

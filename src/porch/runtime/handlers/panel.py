@@ -30,7 +30,7 @@ async def ask(world: World, effect: AskReviewer) -> f.EffectFact:
     try:
         post = world.roster.reviewer(effect.name)
         turn = _turn(world, post, effect, await _changed(world))
-        taken = await turns.take(world, post, turn, wall, 0)
+        taken = await turns.take(world, post, turn, wall, world.settings.idle)
     except (PorchError, OSError) as error:
         # A reviewer that cannot even be started must not keep the others from being heard.
         return judged(effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began)
