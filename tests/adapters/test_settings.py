@@ -85,6 +85,8 @@ max_turns = 7
 max_minutes = 30
 [panel]
 models = ["gemini"]
+[knowledge]
+paths = ["docs", "notes"]
 [worktree]
 setup = ["npm ci"]
 copy = [".env"]

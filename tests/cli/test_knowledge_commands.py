@@ -384,7 +384,7 @@ def test_a_full_disk_is_said_and_costs_no_answer(docs: "Desk") -> None:
     script = (
         "import resource, sys\nfrom porch.adapters import where\n"
         "from porch.operations import knowledge\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "told = knowledge.search(where.find('.'), ['token'])\n"
         "sys.exit(0 if told['results'] and 'in memory' in told['notes'][0] else str(told))"
     )

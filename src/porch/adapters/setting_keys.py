@@ -97,6 +97,7 @@ KEYS: Mapping[str, Key] = {
     "budget.max_turns": Key("max_turns", AMOUNT),
     "budget.max_minutes": Key("max_minutes", AMOUNT),
     "panel.models": Key("models", NAMES),
+    "knowledge.paths": Key("knowledge_paths", TEXTS),
     "worktree.setup": Key("setup", TEXTS, _LATER),
     "worktree.copy": Key("copy", TEXTS, _LATER),
     "worktree.link": Key("link", TEXTS, _LATER),

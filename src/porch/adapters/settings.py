@@ -50,6 +50,7 @@ class Settings:
     agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     phases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    knowledge_paths: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     link: tuple[str, ...] = ()

@@ -42,16 +42,24 @@ def terms(world: World, wanted: Wanted) -> Iterator[str]:
         return
     definition: Definition = world.definition()
     yield limits.worst_case(world.settings, definition.protocol)
-    for post in _each_once(_workers(world.roster, definition.protocol)):
-        yield from _of_worker(post)
+    yield from _of_workers(world.roster, definition.protocol)
     for post in _each_once(_reviewers(world.roster, definition.protocol)):
         yield from _of_reviewer(post)
 
 
-def _of_worker(post: Post) -> Iterator[str]:
-    model = f" with {post.model}" if post.model else ""
-    yield f"{post.name}{model} may: {', '.join(post.permissions.texts())}"
-    yield from (f"{post.name}: {text}" for text in post.agent.unenforced(post.permissions))
+def _of_workers(roster: Roster, protocol: Protocol) -> Iterator[str]:
+    """Who may do what in which phases, and once for each agent what nobody can hold it to."""
+    phases: dict[Post, list[str]] = {}
+    for state in protocol.states.values():
+        if isinstance(state.actor, Agent):
+            post = roster.worker(state.actor.role, state.group, state.actor.permissions)
+            phases.setdefault(post, []).append(state.group)
+    for post, groups in phases.items():
+        model = f" with {post.model}" if post.model else ""
+        where = f" in {', '.join(dict.fromkeys(groups))}" if len(phases) > 1 else ""
+        yield f"{post.name}{model} may{where}: {', '.join(post.permissions.texts())}"
+    said = (f"{post.name}: {t}" for post in phases for t in post.agent.unenforced(post.permissions))
+    yield from dict.fromkeys(said)
 
 
 def _of_reviewer(post: Post) -> Iterator[str]:

@@ -150,7 +150,7 @@ def _paths(where: Where) -> list[str]:
     """The directories of `[knowledge] paths`; `docs` where nothing is set."""
     from porch.adapters import settings
 
-    return resolved(getattr(settings.load(where.root), "knowledge_paths", ()) or DEFAULT_PATHS)
+    return resolved(settings.load(where.root).knowledge_paths or DEFAULT_PATHS)
 
 
 def resolved(chosen: Iterable[str]) -> list[str]:

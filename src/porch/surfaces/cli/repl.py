@@ -48,7 +48,7 @@ class Repl:
         watch = Watch(
             self._record,
             self._screen.output,
-            notice=self._screen.say,
+            notice=self._screen.note,
             started=self._keys.listen,
         )
         with self._keys, self._live:

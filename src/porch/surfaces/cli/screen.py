@@ -49,6 +49,10 @@ class Screen:
         """A line of our own; it is not broken up, so that a path in it can be copied."""
         self.console.print(Text(printable(text)), soft_wrap=True)
 
+    def note(self, text: str) -> None:
+        """Something to know before or while agents work, broken at words."""
+        self._beside("·", text)
+
     def asks(self, decision: Mapping[str, Any], root: str) -> None:
         """One question with everything that a person needs to answer it."""
         name, question = decision["name"], decision["question"]
