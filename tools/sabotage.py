@@ -248,6 +248,62 @@ GUARDS: tuple[Guard, ...] = (
         "",
         "test_two_budgets_that_restore_each_other_go_round_for_ever",
     ),
+    Guard(
+        "trust that only a person gives",
+        "runtime/roster.py",
+        "return INSIDE if said.unlimited and not self.settings.trusted else said",
+        "return said",
+        "test_no_protocol_gives_more_than_a_person_trusts",
+    ),
+    Guard(
+        "reviewers only read",
+        "runtime/roster.py",
+        "return replace(_on_terms(post, terms), permissions=READ_ONLY)",
+        "return _on_terms(post, terms)",
+        "test_reviewers_are_whom_the_protocol_names_and_only_read",
+    ),
+    Guard(
+        "a budget asks before work begins",
+        "runtime/limits.py",
+        "    for limit in fresh:\n",
+        "    for limit in ():\n",
+        "test_before_the_turn_that_would_go_beyond_it_a_person_is_asked",
+    ),
+    Guard(
+        "a grant is the answer's, not the question's",
+        "machine/budgets.py",
+        'if standing.state == STATE and exit_ == "retry":',
+        "if standing.state == STATE:",
+        "test_whoever_says_stop_is_granted_nothing",
+    ),
+    Guard(
+        "the environment of an agent",
+        "adapters/agents/environment.py",
+        "if any(fnmatchcase(name, pattern) for pattern in patterns)",
+        "if patterns",
+        "test_scrubbed_keeps_only_what_an_agent_needs",
+    ),
+    Guard(
+        "totals of a conversation",
+        "runtime/usage.py",
+        "mine = told.less(before) if post.agent.COUNTS_ALL else told",
+        "mine = told",
+        "test_of_totals_a_turn_is_what_came_since_and_told_again_it_is_the_same",
+    ),
+    Guard(
+        "answers before a tool are not final",
+        "adapters/agents/events.py",
+        'return replace(self, said="", is_cut=False, answer=None, tools=steps, is_over=False)',
+        "return replace(self, tools=steps, is_over=False)",
+        "test_what_was_answered_before_a_tool_is_no_final_word",
+    ),
+    Guard(
+        "a nonce that is another turn's",
+        "machine/signals.py",
+        'if attributes is not None and attributes.get("nonce", "") != nonce:',
+        "if False:",
+        "test_without_the_nonce_of_the_turn_no_signal_counts_and_that_is_noted",
+    ),
 )
 
 

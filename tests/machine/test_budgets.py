@@ -93,3 +93,10 @@ def test_what_is_paid_for_is_counted_by_the_state_that_used_it(rig: Rig) -> None
     rig.tell(f.EffectFailed(rig.held("agent"), "crashed", usd=0.25, tokens=5, seconds=1))
     cost = rig.state.costs["specify:draft"]
     assert (cost.turns, cost.usd, cost.tokens, cost.seconds) == (2, 0.75, 15, 3)
+
+
+def test_whoever_says_stop_is_granted_nothing(paying: Rig) -> None:
+    paying.tell(REACHED)
+    paying.asked()
+    paying.decide("stopped", position=QUESTION)
+    assert budgets.allowed(paying.state, "run.max_usd", 2.0) == 2.0
