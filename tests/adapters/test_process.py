@@ -259,7 +259,7 @@ def test_stop_ends_a_process_that_forks_all_the_time(tmp_path: Path, mark: str) 
         "os.setsid() if os.fork() == 0 else time.sleep(60)\n"
         # Bounded, so that no failure of this test can leave a machine busy for ever.
         "for _ in range(5000):\n"
-        "    time.sleep(0.002)\n"
+        "    time.sleep(0.005)\n"
         "    if os.fork(): os._exit(0)\n"
     )
     ended(command(tmp_path, mark, python(code)), wall_s=0.5, grace_s=0.1)

@@ -92,6 +92,13 @@ class Room:
         others = (pid for pid in _processes() if pid != os.getpid())
         return [pid for pid in others if self._home in _environment(pid)]
 
+    def is_empty(self, within_s: float = 10) -> bool:
+        """Whether everybody is gone; whoever was killed needs a moment to be."""
+        deadline = time.monotonic() + within_s
+        while self.left() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return not self.left()
+
     def clear(self) -> None:
         """Nobody survives the test; they may fork meanwhile, so we look until nobody is there."""
         while left := self.left():

@@ -10,6 +10,9 @@ from tests.whole.v3.conftest import ADD, Home, Script, a_home
 
 EXIT_FILE = "../../.git/porch/runs/v3_add/turns/review_1_agent_tests_0/exit.json"
 
+# One run for all tests of this file, so they stay together.
+pytestmark = pytest.mark.xdist_group("v3-answers")
+
 
 def _with(entry: dict[str, Any], **payload: Any) -> dict[str, Any]:
     return {**entry, "payload": {**entry["payload"], **payload}}

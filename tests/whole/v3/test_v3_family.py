@@ -18,6 +18,9 @@ from tests.whole.v3.conftest import (
 
 BRANCH = "porch/v3_calc"
 
+# One run for all tests of this file, so they stay together.
+pytestmark = pytest.mark.xdist_group("v3-family")
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterator[Home]:

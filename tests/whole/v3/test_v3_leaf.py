@@ -10,6 +10,9 @@ from tests.whole.v3.conftest import ADD, Home, Script, a_home
 
 LONG = "Everything was read. " * 300
 
+# One run for all tests of this file, so they stay together.
+pytestmark = pytest.mark.xdist_group("v3-leaf")
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterator[Home]:

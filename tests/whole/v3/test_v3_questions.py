@@ -7,6 +7,9 @@ import pytest
 
 from tests.whole.v3.conftest import ADD, MUL, Home, a_home, family, family_spec
 
+# One run for all tests of this file, so they stay together.
+pytestmark = pytest.mark.xdist_group("v3-questions")
+
 
 def _asks(question: str) -> dict[str, Any]:
     payload = {

@@ -24,6 +24,9 @@ ADAPTED = USING.replace("plus", "total")
 CLEVER = "def mul(a, b):\n    return 6\n"
 CLASHING = "def minus(a, b):\n    return a - b\n"
 
+# One run for all tests of this file, so they stay together.
+pytestmark = pytest.mark.xdist_group("v3-updates")
+
 
 def _adapted(code: str) -> dict[str, Any]:
     adaptation = {"symbol": "plus", "change": "total", "reason": "a sibling renamed it"}
