@@ -309,7 +309,7 @@ class Project:
             return Counter()
 
 
-_TOOK = re.compile(r"^\*\*Took\*\*: .*$", re.MULTILINE)
+_TOOK = re.compile(r"\n\*\*Took\*\*: .*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ def _files(root: str) -> Iterator[tuple[str, str]]:
             path = os.path.join(directory, name)
             if not name.startswith("status."):
                 with open(path, encoding="utf-8") as file:
-                    yield os.path.relpath(path, root), _TOOK.sub("**Took**", file.read())
+                    yield os.path.relpath(path, root), _TOOK.sub("", file.read())
 
 
 def distrust(project: Project) -> list[str]:

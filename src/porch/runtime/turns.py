@@ -40,7 +40,7 @@ class Stopped:
     tokens: int = 0
     session: str = ""
     seconds: float = 0
-    has_answered: bool = False
+    is_free: bool = False  # it cannot have cost anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ def _taken(
     began: float,
 ) -> Taken:
     counted = _counted(world, post, written, _waiting(world, outcome))
-    # Only what the agent was given is hidden in what moves the run.
-    return Taken(_clean(counted, Redactor(secrets_of(given))), round(time.monotonic() - began, 3))
+    clean = _clean(counted, {**os.environ, **given}, secrets_of(given))
+    return Taken(clean, round(time.monotonic() - began, 3))
 
 
 def _known(prepared: base.Prepared) -> Mapping[str, str]:
@@ -180,8 +180,12 @@ def _counted(world: World, post: Post, written: terms.Terms, outcome: base.Outco
     return replace(outcome, usd=used.usd, tokens=used.tokens)
 
 
-def _clean(outcome: base.Outcome, redactor: Redactor) -> base.Outcome:
-    """Half a character cannot be written to any file; what an agent says must not break a run."""
+def _clean(outcome: base.Outcome, environ: Mapping[str, str], given: Iterable[str]) -> base.Outcome:
+    """Half a character cannot be written to any file; what an agent says must not break a run.
+
+    In a typed answer only what the agent was given is hidden: a path in it must stay what it is.
+    """
+    redactor = Redactor(secrets_of(environ))
     final, detail = (
         redactor.text(text.encode("utf-8", "replace").decode())
         for text in (outcome.final, outcome.detail)
@@ -192,7 +196,7 @@ def _clean(outcome: base.Outcome, redactor: Redactor) -> base.Outcome:
         final=final,
         detail=detail[:DETAIL_KEPT],
         denied=denied,
-        answer=_without_secrets(outcome.answer, redactor),
+        answer=_without_secrets(outcome.answer, Redactor(given)),
     )
 
 
@@ -232,19 +236,20 @@ def _ended_well(world: World, directory: str) -> base.Outcome | None:
     if outcome is None:
         return None
     counted = _counted(world, post, written, outcome)
-    return _clean(counted, Redactor(written.secrets(os.environ)))
+    return _clean(counted, os.environ, written.secrets(os.environ))
 
 
 def seen(world: World, directory: str) -> Stopped:
     """What an interrupted agent had told: its cost, and by which name its conversation goes on.
 
-    One that had begun to answer and told no money may have spent anything up to its limit.
+    One that told no money may have spent anything up to its limit, unless it never started or said
+    itself that it came to nothing.
     """
     known = told(world, directory)
     path = os.path.join(directory, TRANSCRIPT)
     with contextlib.suppress(OSError, PorchError):
         put_away(path, os.environ)
-    if known.usd or not known.has_answered:
+    if known.usd or known.is_free:
         return known
     return replace(known, usd=terms.read(directory).max_usd)
 
@@ -257,5 +262,7 @@ def told(world: World, directory: str) -> Stopped:
     total = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
     conversations.keep(world.directory, summary.session, post, written.place, total)
     used = usage.of_turn(post, total, written.before)
-    has_answered = bool(summary.said or summary.tools or summary.final)
-    return Stopped(used.usd, used.tokens, summary.session, has_answered=has_answered)
+    is_answered = bool(summary.said or summary.tools or summary.final)
+    has_failed = summary.failure is not None and not is_answered
+    is_free = has_failed or not os.path.exists(os.path.join(directory, TRANSCRIPT))
+    return Stopped(used.usd, used.tokens, summary.session, is_free=is_free)

@@ -195,7 +195,7 @@ def test_who_hangs_before_or_in_its_words_is_ended_by_the_clocks_and_leaves_nobo
     assert [fact["why"] for fact in yard.facts("EffectFailed")] == ["timeout"] * 3
     assert all("it said nothing for too long" in detail for detail in details[:2])
     assert re.match(r"it was still at work after 2\.\d s and was ended", details[2])
-    assert "[timeouts] claude_timeout" in told
+    assert "the settings (timeout) or the protocol can allow more" in told
     assert len(yard.calls("claude")) == 4, "a tool may be silent for longer than the agent"
     assert yard.outcome == "complete"
     assert not yard.living()
