@@ -118,3 +118,9 @@ def test_whatever_was_written_is_read_and_changed_alone(
     assert page.fields == {**fields, **changes}
     assert page.body == "\n# Body\n"
     assert front_matter.changed(changed, "x.md", changes) == changed
+
+
+def test_front_matter_that_holds_only_a_remark_has_no_fields() -> None:
+    text = "---\n# later\n---\n\nBody.\n"
+    assert front_matter.read(text, "1.md").fields == {}
+    assert front_matter.changed(text, "1.md", {"a": 1}) == "---\n# later\na: 1\n---\n\nBody.\n"

@@ -26,9 +26,8 @@ class Page(NamedTuple):
 def read(text: str, file: str) -> Page:
     """Raises DefinitionError where the fields cannot be read: what is written back then is lost."""
     front, body = _split(text, file)
-    fields = plain(read_yaml(front, file)) if front.strip() else {}
-    if fields is None:
-        fields = {}
+    has_fields = any(line.strip() and line.lstrip()[0] != "#" for line in front.splitlines())
+    fields = plain(read_yaml(front, file)) if has_fields else {}
     if not isinstance(fields, dict):
         message = "the front matter is no list of fields"
         raise DefinitionError([Finding("bad-front-matter", message, Place(file, 2, 1), _FIX)])

@@ -1,6 +1,7 @@
 """A sibling merged something that the others do not take in by themselves."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -120,5 +121,7 @@ def test_a_conflict_that_is_not_mechanical_goes_to_the_implementer(built: Home) 
     again = built.prompt("neg/impl#2")
     assert "both want the whole file" in again
     states = built.entered("neg")
-    assert states[states.index("rebase") :][:4] == ["rebase", "impl", "update", "review"]
+    # A sibling that is merged meanwhile makes it look again.
+    went = [state for state, _ in groupby(states[states.index("rebase") :])]
+    assert went[:4] == ["rebase", "impl", "update", "review"]
     assert {m["budget"]: m["spent"] for m in built.moves("Charged")}["neg/rounds"] == 1

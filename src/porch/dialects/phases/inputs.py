@@ -34,9 +34,9 @@ def _discussion(protocol: Protocol, draft: Draft, phase: str) -> Iterator[Input]
     yield from asked.values()
     edges = [edge for edge in protocol.edges if f"{edge.state}.{edge.exit}" in asked]
     menders = dict.fromkeys(target.state for edge in edges for target in edge.targets)
-    for name in menders:
-        if name in protocol.states and isinstance(protocol.states[name].actor, Agent):
-            yield Input(f"What {name} said to that", said_path(name))
+    known = {name: protocol.states[name].actor for name in menders if name in protocol.states}
+    agents = [name for name, actor in known.items() if isinstance(actor, Agent)]
+    yield from (Input(f"What {name} said to that", said_path(name)) for name in agents)
 
 
 def _of_loops(protocol: Protocol, draft: Draft) -> dict[str, list[Input]]:
