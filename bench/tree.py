@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 from bench.measure import Result
@@ -100,7 +100,9 @@ def _states(state: State) -> int:
 
 
 def _instant() -> Any:
-    return SimpleNamespace(**{**vars(scripted), "prepare": _prepare})
+    instant = ModuleType("instant")
+    vars(instant).update({**vars(scripted), "prepare": _prepare})
+    return instant
 
 
 def _prepare(turn: Turn) -> Prepared:
