@@ -96,6 +96,7 @@ def test_what_is_paid_for_is_counted_by_the_state_that_used_it(rig: Rig) -> None
 
 
 def test_whoever_says_stop_is_granted_nothing(paying: Rig) -> None:
+    pay(paying, 2.5)
     paying.tell(REACHED)
     paying.asked()
     paying.decide("stopped", position=QUESTION)
