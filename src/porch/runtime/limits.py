@@ -95,8 +95,13 @@ def demand_measurable(settings: Settings, posts: list[Post]) -> None:
 
 def worst_case(settings: Settings, protocol: Protocol) -> str:
     """One line for people, before anything is spent."""
-    said = [
-        f"{_amount(name, getattr(settings, name))}" for name in NAMES if getattr(settings, name)
+    said = [_amount(name, getattr(settings, name)) for name in NAMES if getattr(settings, name)]
+    groups = dict.fromkeys(state.group for state in protocol.states.values())
+    said += [
+        f"{_amount(name, settings.phases[phase][name])} in {phase}"
+        for phase in groups
+        for name in NAMES
+        if name in settings.phases.get(phase, {})
     ]
     turn = protocol.limits.agent_s or settings.claude_timeout
     if said:

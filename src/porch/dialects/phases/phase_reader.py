@@ -14,6 +14,7 @@ from porch.dialects.phases.part_reader import (
     read_steps,
     read_ways,
 )
+from porch.dialects.phases.permitting import read_permissions
 from porch.dialects.phases.records import CheckRecord, Consultation, Phase, Step, Ways
 from porch.errors import Finding
 
@@ -96,7 +97,7 @@ def _phase(id_: str, form: Form, defaults: Defaults) -> Phase:
         gate=read_gate(form.child("gate"), form.what, form.findings),
         ways=_ways(form),
         commits=_commits(form, artifacts),
-        permissions=form.list_of_text("permissions"),
+        permissions=read_permissions(form, "permissions"),
         is_end=is_bare_end,
     )
 

@@ -21,6 +21,7 @@ from porch.dialects.phases.part_reader import (
     read_panel_defaults,
     read_signals,
 )
+from porch.dialects.phases.permitting import read_permissions
 from porch.dialects.phases.phase_reader import Defaults, read_phase
 from porch.dialects.phases.records import DEFAULT_RETRIES, DEFAULT_ROUNDS, Definition, Phase
 from porch.errors import Place
@@ -176,14 +177,14 @@ def _permitted(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
     """`permissions` names what agents may do, for each phase or for all of them."""
     node = form.child("permissions")
     if not isinstance(node, MapNode):
-        every = form.list_of_text("permissions")
+        every = read_permissions(form, "permissions")
         return tuple(replace(phase, permissions=phase.permissions or every) for phase in phases)
     table = Fields(node, "'permissions'", form.findings)
     ids = [phase.id for phase in phases]
     given: dict[str, tuple[str, ...]] = {}
     for entry in good_entries(node, table.what, form.findings, MOST_PHASES):
         if entry.key.text in ids:
-            given[entry.key.text] = table.list_of_text(entry.key.text)
+            given[entry.key.text] = read_permissions(table, entry.key.text)
         else:
             message = f"'permissions' names '{entry.key.text}', which is not a phase"
             fix = did_you_mean(entry.key.text, ids) or f"phases: {', '.join(ids[:20])}"
