@@ -13,6 +13,7 @@ from porch.adapters.journal import Journal
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
 from porch.machine.state import State
+from porch.model.definition import canonical
 from porch.runtime.clock import Clock
 from porch.runtime.pictures import Pictures
 
@@ -100,7 +101,7 @@ def _repository(root: Path) -> Path:
     path = story.written(str(directory), RECORDS)
     loaded = library.load(os.path.join(library.PACKAGED, "spider", "protocol.json"))
     definition = loaded.demand()
-    payloads.put(str(directory / "payloads"), library.canonical(definition))
+    payloads.put(str(directory / "payloads"), canonical(definition))
     compiled.keep_stamps(str(directory), loaded.digest, loaded.files)
     journal, found = Journal.open(path)
     with journal:

@@ -14,7 +14,7 @@ from porch.machine.evolve import fold
 from porch.machine.records import Record, decode_all
 from porch.machine.state import Decision, InHand, State
 from porch.machine.wanted import wanted
-from porch.model.definition import Definition
+from porch.model.definition import Definition, digest
 from porch.runtime import payloading
 from porch.runtime.book import Book, Moves, PicturesPort
 from porch.runtime.clock import Clock
@@ -82,7 +82,7 @@ class Story:
             id="0073",
             title="A parser for dates",
             protocol=self.book.definition.protocol.name,
-            digest=library.digest(self.book.definition),
+            digest=digest(self.book.definition),
             project_dir=PROJECT,
             status_file=f"{PROJECT}/status.yaml",
             worktree=".",

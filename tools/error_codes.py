@@ -28,7 +28,7 @@ def parse(folder: Path) -> dict[str, ast.Module]:
 
 def takers(modules: dict[str, ast.Module]) -> Takers:
     """Callables by name, and at which positions each of them takes a code."""
-    found: Takers = {"Finding": {0}}
+    found: Takers = {"Finding": {0}, "Condition": {0}}
     for tree in modules.values():
         for owner in ast.walk(tree):
             if isinstance(owner, ast.ClassDef):

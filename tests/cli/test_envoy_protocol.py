@@ -48,6 +48,22 @@ def test_a_file_of_the_project_is_printed_as_text(desk: "Desk", envoy: Envoy) ->
     assert envoy("protocol", "own") == "# own\n\n## Steps\n\n1: mine\n"
 
 
+@pytest.mark.req("E-015", "E-090")
+@pytest.mark.parametrize(
+    "name, last",
+    [("implementation", 15), ("debugging", 18), ("discovery", 6), ("bug-discovery", 6)],
+)
+def test_a_fresh_project_has_four_protocols(
+    desk: "Desk", envoy: Envoy, name: str, last: int
+) -> None:
+    assert not (desk.root / ".claude").exists()
+    lines = envoy("protocol", name).splitlines()
+    assert lines[0] == f"# {name}"
+    assert {"## Inputs", "## Outputs", "## Steps"} <= {*lines}
+    steps = [line.partition(":")[0] for line in lines if line.partition(":")[0].isdecimal()]
+    assert steps == [str(number) for number in range(1, last + 1)]
+
+
 def test_it_may_be_called_as_a_plan_command(envoy: Envoy) -> None:
     assert envoy("plan", "protocol", "discovery") == envoy("protocol", "discovery")
     assert envoy("plan", "protocol", "discovery", "--raw") == envoy(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.errors import DefinitionError, Finding, errors_in
 
 STEPS = [f"s{n}" for n in range(20)]

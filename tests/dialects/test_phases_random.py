@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.dialects.phases.keys import KEYS
 from porch.errors import errors_in
 from porch.model.protocol import Edge, End, Guard, Human, Protocol, Target

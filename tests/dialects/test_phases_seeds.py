@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import Reading, parse
+from porch.dialects.parsing import Reading, parse
 from porch.model.protocol import Agent, Edge, Human, Loop, Panel, Protocol, Target
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "phases"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from porch.dialects import Reading, parse
+from porch.dialects.parsing import Reading, parse
 from porch.errors import errors_in
 from porch.model.protocol import (
     Agent,

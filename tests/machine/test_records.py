@@ -40,6 +40,8 @@ def test_every_fact_and_every_move_is_known_to_the_codec() -> None:
         f.JournalRepaired(1, 2, "x"),
         f.StatusEdited("x"),
         f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0, 0.5),
+        f.PlanMoved("a", {"1": {"x": [1]}, "2": None}, {"s": 1}, {}, "w", "a", ("forced",)),
+        f.QuestionPosed("testing", "1", {"reason": "r"}, "d", {"a.md": "1"}, "a"),
     ]
     kinds = {*get_args(f.Fact), *get_args(f.EffectFact)}
     assert {type(fact) for fact in facts} == kinds - {f.EffectFact}

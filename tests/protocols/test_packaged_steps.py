@@ -11,29 +11,10 @@ from porch.adapters.step_files import PACKAGED
 from porch.dialects.steps.records import Step, Steps
 from porch.operations import steps as operation
 from porch.views import steps as view
+from tests.envoy_texts import calls, named, refused
 
 NAMES = ("implementation", "debugging", "discovery", "bug-discovery")
 COUNTS = {"implementation": 15, "debugging": 18, "discovery": 6, "bug-discovery": 6}
-# What the commands of envoy are called, and the flags that each of them takes.
-COMMANDS = {
-    "plan read-prompt": set(),
-    "plan start-prompt": {"--specialist", "--worktree"},
-    "plan record-implementation": {"--walkthrough", "--iteration", "--refinement-reason"},
-    "plan complete-prompt": set(),
-    "plan block-prompt-testing-gate": set(),
-    "plan block-prompt-variants-gate": set(),
-    "plan block-debugging-logging-gate": set(),
-    "plan cleanup-debug-logs": set(),
-    "plan read-design-manifest": set(),
-    "plan get-finding-approach": set(),
-    "plan write-notes": {"--notes"},
-    "plan write-approach": {"--description", "--variant", "--context", "--files", "--questions"},
-    "git diff-base": set(),
-    "git merge-worktree": set(),
-    "gemini review": set(),
-    "knowledge search docs": set(),
-}  # fmt: skip
-CALL = re.compile(r"`envoy ([^`]*)`")
 
 
 @cache
@@ -54,7 +35,7 @@ def told(name: str, source: str) -> str:
     return view.step_text(step(name, source), merged(name))
 
 
-@pytest.mark.req("E-013", "E-090")
+@pytest.mark.req("E-013")
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_are_printed_with_sequential_numbers(name: str) -> None:
     # A numbered list inside a step has dots, the steps have colons.
@@ -68,10 +49,12 @@ def test_every_reference_is_beyond_doubt(name: str, tmp_path: Path) -> None:
     assert "{step:" not in printed(name)
 
 
-@pytest.mark.req("E-014")
+@pytest.mark.req("E-005", "E-007", "E-014")
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_and_outputs_are_printed(name: str) -> None:
     head = printed(name).partition("## Steps")[0]
+    assert merged(name).inputs
+    assert merged(name).outputs
     for declared in merged(name).inputs:
         need = "optional" if declared.optional else "required"
         assert f"- {declared.name}: {declared.type} ({need}) - {declared.description}\n" in head
@@ -81,12 +64,23 @@ def test_inputs_and_outputs_are_printed(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_commands_that_exist_are_named(name: str) -> None:
-    calls = CALL.findall(printed(name))
-    assert calls
-    for call in calls:
-        command = next((known for known in COMMANDS if call.startswith(known)), None)
-        assert command is not None, call
-        assert set(re.findall(r"--[a-z-]+", call)) <= COMMANDS[command] | {"--implementation"}, call
+    found = list(calls(printed(name)))
+    assert found
+    assert [" ".join(call) for call in found if named(call) is None] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_call_has_arguments_that_its_command_takes(name: str) -> None:
+    assert [" ".join(call) for call in calls(printed(name)) if refused(call)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_call_with_its_inputs_filled_in_is_taken_too(name: str, tmp_path: Path) -> None:
+    values = {"integer": "2", "string": "A", "array": '[{"specialist_name": "a"}]'}
+    given = {each.name: values[each.type] for each in merged(name).inputs}
+    told = operation.shown(places.find(str(tmp_path)), name, "text", given=given).text
+    found = list(calls(told))
+    assert [" ".join(call) for call in found if named(call) is None or refused(call)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,8 +138,9 @@ def test_outputs_of_implementation() -> None:
 
 @pytest.mark.req("E-087")
 def test_a_todo_list_is_made_and_then_worked_through() -> None:
-    assert "todo list" in told("implementation", "6")
-    assert "todo list" in told("implementation", "7")
+    assert [step("implementation", source).number for source in ("6", "7")] == [6, 7]
+    assert told("implementation", "6").startswith("Turn the prompt into a todo list")
+    assert told("implementation", "7").startswith("Work through the todo list")
 
 
 def test_a_failed_test_leads_back_to_the_work() -> None:
@@ -186,15 +181,23 @@ def test_markers_are_described_with_their_form() -> None:
     assert "line by line" in text
 
 
-@pytest.mark.req("E-049", "E-050", "E-054")
+@pytest.mark.req("E-049", "E-054")
 @pytest.mark.parametrize(
     "source, words",
-    [("7", ["hypothesis", "logs", "thoughts"]), ("8", ["initial", "testing-refinement"]),
-     ("14", ["merge the fix"])],
+    [("7", ["hypothesis", "logs", "thoughts"]), ("8", ["record-implementation"]),
+     ("14", ["merge the fix", "`envoy git merge-worktree <PROMPT_NUM> [<VARIANT>]`"])],
 )  # fmt: skip
 def test_debugging_replaces_steps(source: str, words: list[str]) -> None:
     assert step("debugging", source).operation == "replace"
+    assert step("debugging", source).origin == "debugging"
     assert all(word in told("debugging", source) for word in words)
+    assert told("implementation", source) not in told("debugging", source)
+
+
+@pytest.mark.req("E-050")
+def test_a_walkthrough_of_debugging_is_the_first_or_follows_a_test() -> None:
+    text = told("debugging", "8")
+    assert re.findall(r"`([a-z]+(?:-refinement)?)`", text) == ["initial", "testing-refinement"]
 
 
 def test_a_new_attempt_passes_the_logging_gate_again() -> None:
@@ -257,10 +260,11 @@ def test_bug_discovery_appends_to_step_4() -> None:
     [
         ("1", ["knowledge search docs", "suspected", "symptoms"]),
         ("2", ["compiler", "linters"]),
-        ("5", ["Error messages", "stack traces", "interfaces"]),
+        ("5", ["write-notes", "Error messages", "stack traces", "interfaces"]),
         ("6", ["write-approach", "hypothesis", "analysis", "log statements", "possible fixes"]),
     ],
 )
 def test_bug_discovery_replaces_steps(source: str, words: list[str]) -> None:
     assert step("bug-discovery", source).operation == "replace"
     assert all(word in told("bug-discovery", source) for word in words)
+    assert told("discovery", source) not in told("bug-discovery", source)

@@ -1,7 +1,5 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
-import hashlib
-import json
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -9,11 +7,10 @@ from dataclasses import dataclass
 import porch
 from porch.adapters import step_files
 from porch.adapters.where import Where
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.dialects.reading import Reading
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in
-from porch.model import definition as definitions
-from porch.model.definition import Definition
+from porch.model.definition import Definition, digest
 from porch.model.parameters import Parameter
 from porch.model.protocol import Agent, Panel, Protocol, State
 from porch.views import jinja, prompt
@@ -126,20 +123,6 @@ def load(file: str, where: Where | None = None) -> Loaded:
     findings = (*reading.findings, *texts.findings)
     whole = None if errors_in(findings) else definition
     return Loaded(whole, findings, tuple(files), digest(definition), reading.parameters)
-
-
-def digest(definition: Definition) -> str:
-    return hashlib.sha256(canonical(definition)).hexdigest()
-
-
-def canonical(definition: Definition) -> bytes:
-    # Keys stay in their order: the order of the states is how far along a run is.
-    raw = definitions.encode(definition)
-    return json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def decoded(data: bytes) -> Definition:
-    return definitions.decode(json.loads(data))
 
 
 # For a phase without words of its own; status, plan, findings and signals follow as always.

@@ -98,6 +98,8 @@ KEYS: Mapping[str, Key] = {
     "budget.max_minutes": Key("max_minutes", AMOUNT),
     "panel.models": Key("models", NAMES),
     "knowledge.paths": Key("knowledge_paths", TEXTS),
+    "review.agents": Key("review_agents", NAMES),
+    "review.max_rounds": Key("review_rounds", COUNT),
     "worktree.setup": Key("setup", TEXTS, _LATER),
     "worktree.copy": Key("copy", TEXTS, _LATER),
     "worktree.link": Key("link", TEXTS, _LATER),

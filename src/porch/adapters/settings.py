@@ -51,6 +51,8 @@ class Settings:
     roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     phases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     knowledge_paths: tuple[str, ...] = ()
+    review_agents: tuple[str, ...] = ()
+    review_rounds: int = 5
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     link: tuple[str, ...] = ()

@@ -226,6 +226,34 @@ class BudgetReached:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanMoved:
+    """A command of envoy changed a plan; the fields on top of its prompts are pictures of this.
+
+    `prompts` holds the fields that are new, by prompt; None means that the prompt is gone.
+    """
+
+    action: str
+    prompts: Mapping[str, Payload | None] = field(default_factory=dict)
+    plan: Payload = field(default_factory=dict)
+    payload: Payload = field(default_factory=dict)
+    who: str = ""
+    agent: str = ""
+    forced: tuple[str, ...] = ()  # the rules that were set aside
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPosed:
+    """A command of envoy asks a person; the same question stands once."""
+
+    state: str
+    item: str = ""
+    payload: Payload = field(default_factory=dict)
+    digest: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What somebody outside asks of a run; it names what it is for, so order means nothing."""
 
@@ -298,4 +326,6 @@ Fact = (
     | JournalRepaired
     | StatusEdited
     | BudgetReached
+    | PlanMoved
+    | QuestionPosed
 )

@@ -57,12 +57,23 @@ def _describe(record: Record) -> tuple[str, dict[str, Any]] | None:
             return "asked", {"decision": effect_parts(effect)[0]}
         case f.BudgetReached(budget=budget, spent=spent, limit=limit):
             return "budget_reached", {"budget": budget, "spent": spent, "limit": limit}
+        case f.PlanMoved() | f.QuestionPosed():
+            return _of_plan(fact)
         case f.WishTaken() | f.WishRefused():
             return _of_wish(fact)
         case f.RunnerStarted() | f.RunAdopted() | f.JournalRepaired() | f.StatusEdited():
             return _of_run(fact)
         case _:
             return None
+
+
+def _of_plan(fact: f.PlanMoved | f.QuestionPosed) -> tuple[str, dict[str, Any]]:
+    if isinstance(fact, f.QuestionPosed):
+        item = f":{fact.item}" if fact.item else ""
+        return "asked", {"decision": f"{fact.state}{item}"}
+    told = {"prompts": list(fact.prompts), "by": fact.who, "agent": fact.agent}
+    said = {name: value for name, value in told.items() if value}
+    return fact.action, {**said, "forced": list(fact.forced)} if fact.forced else said
 
 
 def _of_loss(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from porch.machine import budgets, wishes
+from porch.machine import budgets, plans, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.answers import answered, told
@@ -31,6 +31,10 @@ def _routed(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...
             return wishes.granted(protocol, state, wish)
         case f.BudgetReached():
             return tuple(budgets.reached(protocol, state, fact))
+        case f.PlanMoved():
+            return tuple(plans.moved(state, fact))
+        case f.QuestionPosed():
+            return tuple(plans.posed(protocol, state, fact))
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:

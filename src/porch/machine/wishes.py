@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porch.machine import budgets
+from porch.machine import budgets, plans
 from porch.machine import moves as m
 from porch.machine.facts import Item, Wish
 from porch.machine.leave import Leaving, enter, leave, still_finished
@@ -26,6 +26,12 @@ def refusal(protocol: Protocol, state: State, wish: Wish, digest: str = "") -> R
     """Why a wish cannot be granted now; `digest` is that of the asked artifacts as they are."""
     if state.outcome and wish.kind != "upgrade":
         return Refusal(f"the run is already {state.outcome}", notice=True)
+    if protocol.subject == plans.NAME and wish.kind not in ("decide", "upgrade"):
+        return Refusal("a plan is moved by commands of envoy, and by answers to what it asks")
+    return _refused(protocol, state, wish, digest)
+
+
+def _refused(protocol: Protocol, state: State, wish: Wish, digest: str) -> Refusal | None:
     match wish.kind:
         case "decide":
             return _refuse_decision(protocol, state, wish, digest)
@@ -60,8 +66,11 @@ def _refuse_decision(protocol: Protocol, state: State, wish: Wish, digest: str) 
     option = _option(protocol, state, decision, wish.exit)
     if option is None:
         return Refusal(f"'{wish.exit}' is not an answer to {decision.name}")
-    if option.needs_text and not wish.text.strip():
+    if option.needs_text and not (wish.text.strip() or wish.data.get("form")):
         return Refusal(f"'{wish.exit}' needs a reason")
+    if protocol.subject == plans.NAME:
+        reason = plans.why_not(state, state.positions[wish.position], wish)
+        return Refusal(reason) if reason else None
     if wish.exit == "approved":
         return _needs_override(protocol, state, state.positions[wish.position])
     return None
@@ -146,7 +155,8 @@ def _decided(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]
     payload = {"text": wish.text, "by": wish.who} if wish.text else {"by": wish.who}
     standing = state.positions[wish.position]
     allowed = budgets.granted(protocol, state, standing, wish.exit)
-    return (closed, *allowed, *leave(protocol, state, standing, wish.exit, payload))
+    of_plan = plans.decided(state, standing, wish) if protocol.subject == plans.NAME else ()
+    return (closed, *allowed, *of_plan, *leave(protocol, state, standing, wish.exit, payload))
 
 
 def _replanned(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:

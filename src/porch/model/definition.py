@@ -1,5 +1,7 @@
 """All that governs a run: the compiled protocol with its prompts, review texts and templates."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,3 +72,16 @@ def decode(raw: dict[str, Any]) -> Definition:
     return Definition(
         CODEC.decode(raw["protocol"]), raw["prompts"], raw["reviews"], raw["templates"]
     )
+
+
+def digest(definition: Definition) -> str:
+    return hashlib.sha256(canonical(definition)).hexdigest()
+
+
+def canonical(definition: Definition) -> bytes:
+    # Keys stay in their order: the order of the states is how far along a run is.
+    return json.dumps(encode(definition), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decoded(data: bytes) -> Definition:
+    return decode(json.loads(data))

@@ -9,6 +9,7 @@ from porch.adapters.journal import Journal
 from porch.adapters.where import Where
 from porch.machine import facts as f
 from porch.machine.state import State
+from porch.model.definition import canonical
 from porch.operations import adopting, scripted, specs
 from porch.operations.asking import Wanted, Watch
 from porch.operations.names import Subject
@@ -37,7 +38,7 @@ def begun(
             if scan.records:
                 raise lock.busy(about.run, None)
             store = payload_directory(where, about.run)
-            digest = payloads.put(store, library.canonical(definition))
+            digest = payloads.put(store, canonical(definition))
             started = joined(where, about.run, journal, State(), definition, [], Clock())
             _make_room(where, about)
             compiled.keep_stamps(directory, digest, loaded.files)

@@ -6,6 +6,7 @@ from typing import Any
 
 from porch.adapters.where import Where
 from porch.errors import FailedError, UsageError
+from porch.machine import plans
 from porch.machine.state import Decision, State
 from porch.model.protocol import Human, Protocol
 from porch.operations.reading import Read, read
@@ -52,11 +53,22 @@ def decide(where: Where, run: str, name: str, verdict: Verdict) -> Answered:
         "digest": verdict.digest or digest_of(now),
         "as_person": verdict.as_person,
         "channel": verdict.channel,
-        "data": {"name": decision.name},
+        "data": {"name": decision.name, **_form(where, found, decision, verdict)},
     }
     fact = ask(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed(decision.artifacts, now))
     return _answered(run, decision, verdict, fact, moved)
+
+
+def _form(where: Where, found: Read, decision: Decision, verdict: Verdict) -> dict[str, Any]:
+    """A gate of a plan has a form; its words are read before anybody is bothered with them."""
+    if found.definition.protocol.subject != plans.NAME or verdict.exit != "answered":
+        return {}
+    from porch.operations.plans import spoken_forms
+
+    standing = found.state.positions[decision.position]
+    form = spoken_forms.form_in(where, found.state, standing, verdict.text)
+    return {} if form is None else {"form": form}
 
 
 def asked(found: Read, name: str) -> Decision | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from porch.adapters import compiled, library, settings
 from porch.adapters.library import Loaded
 from porch.adapters.where import Where
-from porch.model.definition import Definition
+from porch.model.definition import Definition, digest
 from porch.model.protocol import Panel, State
 
 
@@ -19,7 +19,7 @@ def current(where: Where, name: str) -> Loaded:
     if loaded.definition is None or not models:
         return loaded
     definition = _with_reviewers(loaded.definition, models)
-    return replace(loaded, definition=definition, digest=library.digest(definition))
+    return replace(loaded, definition=definition, digest=digest(definition))
 
 
 def _also(where: Where, name: str) -> list[str]:

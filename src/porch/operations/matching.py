@@ -5,6 +5,9 @@ from __future__ import annotations
 
 def matching(known: list[str], word: str) -> list[str]:
     """The run of exactly this name, else all whose id it is, padded with zeros or not."""
+    if word.startswith("plan/"):
+        # The plan of a branch; its directory has no slashes, see `operations.plans.place`.
+        word = "plan_" + word[5:].replace("/", "~")
     if word in known or not word:
         return [word] if word else []
     exact = [name for name in known if _is_id_of(name, word)]

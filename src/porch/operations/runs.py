@@ -2,6 +2,7 @@
 
 from porch.adapters.where import Where
 from porch.errors import UsageError
+from porch.machine import plans
 from porch.operations import inputs, specs
 from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.beginning import begun
@@ -46,6 +47,12 @@ def resume(where: Where, name: str, wanted: Wanted, manner: Manner, watch: Watch
     """Take a run over and go on from the last record."""
     with held(where, name, "porch run") as found:
         state = found.book.state
+        if found.book.definition.protocol.subject == plans.NAME:
+            raise UsageError(
+                f"{state.run.id} has nobody to drive: commands of envoy move it",
+                fix="`porch pending` shows what it asks; `envoy plan next` what can be done",
+                code="no-driver",
+            )
         if wanted.protocol and state.run.protocol != wanted.protocol:
             raise UsageError(
                 f"{name} runs {state.run.protocol}, not {wanted.protocol}",

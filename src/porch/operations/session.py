@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from porch.adapters import atomic, library, lock, payloads
+from porch.adapters import atomic, lock, payloads
 from porch.adapters.journal import Journal
 from porch.adapters.settings import Settings
 from porch.adapters.where import Where
@@ -20,7 +20,7 @@ from porch.machine.budgets import governed
 from porch.machine.evolve import fold
 from porch.machine.records import decode_all
 from porch.machine.state import State
-from porch.model.definition import Definition
+from porch.model.definition import Definition, decoded
 from porch.runtime.book import Book
 from porch.runtime.clock import Clock
 from porch.runtime.payloading import slim
@@ -66,7 +66,7 @@ def mark_of(where: Where, name: str) -> str:
 
 
 def definition_of(where: Where, name: str, digest: str) -> Definition:
-    definition = library.decoded(payloads.get(payload_directory(where, name), digest))
+    definition = decoded(payloads.get(payload_directory(where, name), digest))
     return replace(definition, protocol=governed(definition.protocol))
 
 

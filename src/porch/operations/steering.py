@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from porch.adapters import compiled, library, marks, payloads
+from porch.adapters import compiled, marks, payloads
 from porch.adapters.where import Where
 from porch.dialects.plan_headings import read_plan
 from porch.errors import BusyError, FailedError, UsageError
 from porch.machine.state import State
+from porch.model.definition import canonical
 from porch.model.protocol import Protocol
 from porch.operations.defining import current
 from porch.operations.reading import Read, read
@@ -136,7 +137,7 @@ def upgrade(where: Where, run: str, as_person: bool = False) -> Steered:
         what = found.state.outcome and f"is already {found.state.outcome}"
         said = f"{run} {what or 'already runs this definition'}; nothing was changed"
         return Steered(said, data, notice=True)
-    payloads.put(payload_directory(where, run), library.canonical(definition))
+    payloads.put(payload_directory(where, run), canonical(definition))
     data_ = {"digest": loaded.digest}
     wish = {"kind": "upgrade", "data": data_, "as_person": as_person}
     compiled.keep_stamps(where.run_dir(run), loaded.digest, loaded.files)

@@ -37,15 +37,19 @@ def may_begin(
     standing = state.positions.get(hand.position)
     if hand.kind not in PAID or standing is None:
         return True
-    over = [
-        each
-        for each in _limits(settings, protocol, state, standing.state)
-        if each.spent >= each.allowed
-    ]
+    return is_affordable(settings, protocol, state, standing.state, hand.position)
+
+
+def is_affordable(
+    settings: Settings, protocol: Protocol, state: State, state_name: str, position: str
+) -> f.BudgetReached | bool:
+    """The same of work that is known by the name of its state."""
+    known = _limits(settings, protocol, state, state_name)
+    over = [each for each in known if each.spent >= each.allowed]
     fresh = [each for each in over if not budgets.is_asked(state, each.budget)]
     for limit in fresh:
         asked = (limit.budget, limit.spent, limit.allowed, limit.step)
-        return f.BudgetReached(hand.position, *asked)
+        return f.BudgetReached(position, *asked)
     return not over
 
 

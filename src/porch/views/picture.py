@@ -82,6 +82,8 @@ def _waiting(protocol: p.Protocol, state: State, standing: Standing) -> str:
         return "porch upgrade"
     if kind.loop and not standing.item:
         return "the plan"
+    if isinstance(kind.actor, p.Join) and not kind.waits_for:
+        return "commands of envoy"
     return _mover(state, standing, kind.actor)
 
 

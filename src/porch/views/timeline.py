@@ -194,6 +194,25 @@ def _over_budget(fact: Raw) -> str:
     return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
 
 
+def _plan(fact: Raw) -> str:
+    about = ", ".join([*(fact.get("prompts") or {}), *_about(fact.get("payload") or {})])
+    agent = f" (agent {fact['agent']})" if fact.get("agent") else ""
+    forced = f", forced past {', '.join(fact['forced'])}" if fact.get("forced") else ""
+    return f"{fact.get('action')} {about}".strip() + f" by {fact.get('who')}{agent}{forced}"
+
+
+def _about(payload: Raw) -> list[str]:
+    """What was said beside the prompts, as far as one line has room for it."""
+    named = [
+        str(payload[key]) for key in ("subject", "iteration", "type", "verdict") if key in payload
+    ]
+    return [each for each in named if each]
+
+
+def _posed(fact: Raw) -> str:
+    return f"a person is asked: {fact.get('state')} {fact.get('item', '')}".strip()
+
+
 _MOVES: dict[Any, Callable[[Raw], str]] = {
     "Entered": lambda move: f" -> {move.get('position')}",
     "Ended": lambda move: f" -> {move.get('outcome')}",
@@ -223,4 +242,6 @@ _TELL: dict[str, Callable[[Raw], str]] = {
     "JournalRepaired": _repaired,
     "StatusEdited": _edited,
     "BudgetReached": _over_budget,
+    "PlanMoved": _plan,
+    "QuestionPosed": _posed,
 }

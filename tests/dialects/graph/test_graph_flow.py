@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.errors import Finding
 
 FILE = "line.graph.yaml"

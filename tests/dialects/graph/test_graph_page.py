@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import parse, tree
+from porch.dialects import tree
 from porch.dialects.graph.compiler import BLOCKS
 from porch.dialects.graph.given import FILLED, INSTANCE, PROMPT, SHOWN, TYPES
 from porch.dialects.graph.measures import NONE, PAIR, WORDS
 from porch.dialects.nodes import ListNode, MapNode, Node
+from porch.dialects.parsing import parse
 from porch.model.types import SCALARS
 
 ROOT = Path(__file__).parents[3]

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porch.adapters import library
-from porch.dialects import graph, parse, tree
+from porch.dialects import graph, tree
 from porch.dialects.nodes import Entry, Kind, ListNode, MapNode, Node, Scalar
+from porch.dialects.parsing import parse
 from porch.errors import DefinitionError, Place, errors_in
 from porch.model.validate import validate
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.errors import Finding, errors_in
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "graph"

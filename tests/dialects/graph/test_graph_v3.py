@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from porch.adapters import library
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.answers import problems

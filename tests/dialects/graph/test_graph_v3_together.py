@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from porch.adapters import library
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.answers import problems

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import graph, parse, tree
+from porch.dialects import graph, tree
+from porch.dialects.parsing import parse
 from porch.errors import Finding, errors_in
 from porch.model import protocol as p
 from porch.model import types as t

@@ -27,7 +27,15 @@ def only(findings: tuple[Finding, ...]) -> Finding:
     return finding
 
 
-@pytest.mark.req("E-011", "E-001")
+@pytest.mark.req("E-001")
+def test_a_protocol_replaces_appends_and_inserts_in_what_it_extends(steps: "Merge") -> None:
+    found = steps("1: one\n2: two\n3: three", "1: other\n2+: more\n2.1: between").demand()
+    assert [(step.number, step.source, step.text) for step in found.steps] == [
+        (1, "1", "other"), (2, "2", "two\nmore"), (3, "2.1", "between"), (4, "3", "three"),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("E-011")
 def test_6_10_comes_after_6_9_and_before_7(steps: "Merge") -> None:
     found = steps(SIX, '"6.10": ten\n6.9: nine\n6.2: two\n6.1: one').demand()
     assert sources(found)[5:] == ["6", "6.1", "6.2", "6.9", "6.10", "7"]

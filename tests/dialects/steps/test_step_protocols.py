@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.dialects import parse
 from porch.dialects.nodes import Node
+from porch.dialects.parsing import parse
 from porch.dialects.reading import Reading
 from porch.dialects.tree import read_yaml
 from porch.model.protocol import Agent, End

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 import porch
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine import moves as m

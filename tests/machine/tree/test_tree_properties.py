@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from porch.dialects import parse
+from porch.dialects.parsing import parse
 from porch.machine import facts as f
 from porch.machine.evolve import evolve
 from porch.machine.state import State

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from porch.errors import EXIT_FAILED, PorchError
+from porch.errors import EXIT_FAILED, OutsideError, PorchError
 from porch.surfaces.cli.command import Args, View
 from porch.views import envelope
 
@@ -17,12 +17,19 @@ def told(run: Callable[[Args], dict[str, Any]]) -> Callable[[Args], View]:
             return success(run(args))
         except PorchError as error:
             return complaint(error)
+        except OSError as error:
+            return complaint(outside(error))
 
     return answered
 
 
 def success(data: dict[str, Any]) -> View:
     return _view(envelope.success(data), 0)
+
+
+def waiting(data: dict[str, Any], code: int) -> View:
+    """An answer, or that there is none yet; the exit code tells one from the other."""
+    return _view(envelope.success(data), code)
 
 
 def complaint(error: PorchError) -> View:
@@ -35,5 +42,12 @@ def failing(data: dict[str, Any], type_: str, message: str, suggestion: str) -> 
     return _view({"status": "error", "error": error, "data": data}, EXIT_FAILED)
 
 
+def outside(error: OSError) -> OutsideError:
+    return OutsideError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+
+
 def _view(whole: dict[str, Any], code: int) -> View:
-    return View(json.dumps(whole, ensure_ascii=False, indent=2), whole, code)
+    text = json.dumps(whole, ensure_ascii=False, indent=2)
+    # Names of files may hold bytes that are no text; those become question marks.
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return View(clean, json.loads(clean), code)

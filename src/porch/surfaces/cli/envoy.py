@@ -8,8 +8,12 @@ from porch.adapters import where as places
 from porch.errors import EXIT_INPUT, DefinitionError, Finding, PorchError, UsageError, errors_in
 from porch.surfaces.cli.cleanup import COMMANDS as CLEANUP
 from porch.surfaces.cli.command import Args, Command, View, arg
+from porch.surfaces.cli.envoy_git import COMMANDS as GIT
 from porch.surfaces.cli.given import pairs
 from porch.surfaces.cli.knowledge import COMMANDS as KNOWLEDGE
+from porch.surfaces.cli.plan import COMMANDS as PLAN
+from porch.surfaces.cli.plan_findings import COMMANDS as FINDINGS
+from porch.surfaces.cli.plan_gates import COMMANDS as GATES
 from porch.views import envelope
 from porch.views.text import printable
 
@@ -95,6 +99,10 @@ COMMANDS: tuple[Command, ...] = (
         _ARGUMENTS,
     ),
     Command("plan protocol", "the same as `envoy protocol`", enveloped(_protocol), _ARGUMENTS),
+    *PLAN,
+    *FINDINGS,
+    *GATES,
+    *GIT,
     *KNOWLEDGE,
     *CLEANUP,
 )

@@ -1,0 +1,79 @@
+"""The files of a plan: read as they are, replaced whole, and never half written."""
+
+import contextlib
+import os
+import stat
+
+from porch.adapters import atomic
+from porch.errors import DefinitionError, Finding, Place
+
+MOST = 1 << 22
+
+
+def text(path: str) -> str | None:
+    """The content of a regular file; None where there is none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    with open(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise _unreadable(path, "it is not a file")
+        data = file.read(MOST + 1)
+    if len(data) > MOST:
+        raise _unreadable(path, f"it is larger than {MOST} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it is not UTF-8 text: {error.reason}") from error
+
+
+def _unreadable(path: str, why: str) -> DefinitionError:
+    fix = "mend or move the file; nothing was written"
+    return DefinitionError([Finding("unreadable", f"cannot be read: {why}", Place(path), fix)])
+
+
+def write(path: str, content: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    atomic.replace(path, content.encode("utf-8", "replace"), sync=True)
+
+
+def append(path: str, content: str, heading: str) -> None:
+    """Behind what is there, which is not touched, in one write that is on the disk afterwards."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        size = os.fstat(fd).st_size
+        torn = size and os.pread(fd, 1, size - 1) != b"\n"
+        front = "" if size else heading
+        atomic.write_all(
+            fd, f"{chr(10) if torn else ''}{front}{content}".encode("utf-8", "replace")
+        )
+        atomic.sync_file(fd, path)
+    finally:
+        os.close(fd)
+
+
+def names(directory: str, ending: str) -> list[str]:
+    """The files of a directory with this ending, without it."""
+    with contextlib.suppress(OSError):
+        return sorted(
+            name.removesuffix(ending)
+            for name in os.listdir(directory)
+            if name.endswith(ending) and not name.startswith((".", "_"))
+        )
+    return []
+
+
+def keep_aside(path: str, directory: str) -> str:
+    """A copy under a name that is free; what somebody wrote is never written over."""
+    os.makedirs(directory, exist_ok=True)
+    stem, ending = os.path.splitext(os.path.basename(path))
+    number = 1
+    while os.path.lexists(aside := os.path.join(directory, f"{stem}-{number}{ending}")):
+        number += 1
+    with open(path, "rb") as file:
+        atomic.replace(aside, file.read(), sync=True)
+    return aside

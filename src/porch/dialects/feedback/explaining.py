@@ -1,0 +1,87 @@
+"""What is wrong, told in the file itself: above what a person typed, and without touching it."""
+
+import re
+import zlib
+from collections.abc import Sequence
+
+from porch.dialects.feedback.marks import BOM, marks
+from porch.dialects.feedback.writing import one_line
+from porch.errors import Finding
+
+_FIRST = "## ---- envoy could not use this yet; `done` is false again ----"
+_ADVICE = "## Mend this below, then set done to true and save. These lines go away by themselves."
+_LAST = "## ---- end of what envoy says here, {:08x} ----"
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_NUMBERS = re.compile(r"^## line \d+, column \d+: ?")
+_SHOWN = 20
+_LONGEST = 400
+
+
+def explained(text: str, findings: Sequence[Finding]) -> str:
+    """The same bytes with these findings on top and `done: false`; their places are of `text`."""
+    bare = text.removeprefix(BOM)
+    mark = text[: len(text) - len(bare)]
+    old, body = _split(bare)
+    waiting = _waiting(body)
+    shift = len(_block(findings, 0)) - len(old)
+    new = _block(findings, shift)
+    if waiting == body and _unnumbered(new) == _unnumbered(old):
+        # The same was said already, and the numbers were right when it was.
+        return text
+    # As the first line ends, so do ours.
+    end = "\r\n" if body.partition("\n")[0].endswith("\r") else "\n"
+    return mark + "".join(line + end for line in new) + waiting
+
+
+def _waiting(body: str) -> str:
+    for start, end in reversed(marks(body).done):
+        body = f"{body[:start]}false{body[end:]}"
+    return body
+
+
+def _block(findings: Sequence[Finding], shift: int) -> list[str]:
+    told = [line for finding in findings[:_SHOWN] for line in _told(finding, shift)]
+    if len(findings) > _SHOWN:
+        told.append(f"## and {len(findings) - _SHOWN} more")
+    told.append(_ADVICE)
+    return [_FIRST, *told, _LAST.format(_sum(told))]
+
+
+def _told(finding: Finding, shift: int) -> list[str]:
+    place = finding.place
+    where = ""
+    if place is not None and place.line:
+        where = f"line {place.line + shift}, column {place.column}: "
+    elif place is not None:
+        where = f"{place.file}: "
+    told, fix = _short(where + finding.message), _short(finding.fix)
+    lines = (f"## {told}", f"##   {fix}")
+    return [line.rstrip() for line in lines if line.strip("# ")]
+
+
+def _short(text: str) -> str:
+    words = one_line(text)
+    return f"{words[:_LONGEST]} ..." if len(words) > _LONGEST else words
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """An earlier block of ours and what is below it; one that a person edited is theirs."""
+    block: list[str] = []
+    start = 0
+    for end in _LINE_END.finditer(text):
+        line = text[start : end.start()].rstrip()
+        if not line.startswith("##" if block else _FIRST):
+            break
+        if line == _LAST.format(_sum(block[1:])):
+            return [*block, line], text[end.end() :]
+        block.append(line)
+        start = end.end()
+    return [], text
+
+
+def _sum(told: Sequence[str]) -> int:
+    return zlib.crc32("\n".join(told).encode("utf-8", "surrogatepass"))
+
+
+def _unnumbered(block: Sequence[str]) -> list[str]:
+    return [_NUMBERS.sub("", line) for line in block[:-1]]

@@ -1,0 +1,252 @@
+"""The life of a prompt: what must be so before each step, as one table; a plan is its prompts.
+
+These fields live in the journal of the plan's run. The front matter of a prompt shows them, and
+whoever writes something else there has changed a picture.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal
+
+from porch.machine.facts import Payload
+from porch.machine.state import State
+from porch.model.prompt_ids import PromptId, parse
+
+IS = "prompt.is"
+PLAN = "plan.is"
+STATUSES = ("unimplemented", "implemented", "reviewed", "tested", "merged")
+Solution = Literal["", "main", "alternative", "discard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What envoy knows of a prompt and nobody may write by hand."""
+
+    kind: str = "feature"
+    depends_on: tuple[int, ...] = ()
+    requires_manual_testing: bool = False
+    planned_at: str = ""
+    status: str = "unimplemented"
+    in_progress: bool = False
+    current_iteration: int = 1
+    delegated_to: str = ""
+    worktree_branch_name: str = ""
+    base_commit: str = ""
+    started_at: str = ""
+    owner: Mapping[str, Any] | None = None
+    review: str = ""
+    review_rounds: int = 0
+    rounds_allowed: int = 0
+    testing: str = ""
+    completed_debug_logging: bool = False
+    variant_solution: str = ""
+    variant_reason: str = ""
+    merge_commit_hash: str = ""
+    documentation_extracted: bool = False
+    blocked_reason: str = ""
+
+    @property
+    def is_written(self) -> bool:
+        """Somebody has said what was done."""
+        return self.status != "unimplemented"
+
+    @property
+    def needs_testing(self) -> bool:
+        """A person tries every fix of a fault, whatever its prompt says."""
+        return self.requires_manual_testing or self.kind == "debug"
+
+    @property
+    def is_put_aside(self) -> bool:
+        return self.variant_solution in ("alternative", "discard")
+
+
+FIELDS = tuple(each.name for each in fields(Prompt))
+Prompts = Mapping[PromptId, Prompt]
+
+
+def prompts_of(state: State) -> dict[PromptId, Prompt]:
+    """All prompts of a plan, in the order of their numbers and letters."""
+    found = {
+        parse([item]): made(remembered[IS])
+        for (_, item), remembered in state.memory.items()
+        if IS in remembered
+    }
+    return dict(sorted(found.items()))
+
+
+def made(known: Payload) -> Prompt:
+    """What is not known has its default: an older release did not write it."""
+    given = {name: known[name] for name in FIELDS if known.get(name) is not None}
+    return replace(Prompt(), **{**given, "depends_on": tuple(given.get("depends_on", ()))})
+
+
+def as_fields(prompt: Prompt) -> dict[str, Any]:
+    """As the front matter shows them; nothing is said by null."""
+    told = {**asdict(prompt), "depends_on": list(prompt.depends_on)}
+    return {name: None if value == "" else value for name, value in told.items()}
+
+
+def variants_of(prompts: Prompts, number: int) -> list[PromptId]:
+    return [each for each in prompts if each.number == number and each.variant]
+
+
+def merged_numbers(prompts: Prompts) -> set[int]:
+    """A number is done with whichever of its variants is merged."""
+    return {id_.number for id_, prompt in prompts.items() if prompt.status == "merged"}
+
+
+def waiting_on(prompts: Prompts, prompt: Prompt) -> list[int]:
+    return sorted(set(prompt.depends_on) - merged_numbers(prompts))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that must be so; `code` is how callers tell one from another."""
+
+    code: str
+    holds: Callable[[Prompts, PromptId, Prompt], bool]
+    otherwise: str
+    fix: str
+
+
+_ALREADY_MERGED = Condition(
+    "already-merged",
+    lambda _all, _id, prompt: prompt.status != "merged",
+    "it is merged",
+    "write a new prompt for what is missing",
+)
+_PUT_ASIDE = Condition(
+    "variant-put-aside",
+    lambda _all, _id, prompt: not prompt.is_put_aside,
+    "this variant was not chosen",
+    "work on the variant that is main",
+)
+_OTHER_MERGED = Condition(
+    "other-variant-merged",
+    lambda all_, id_, _prompt: id_.number not in merged_numbers(all_),
+    "another variant of this number is merged",
+    "nothing is left to do for this number",
+)
+_DEPENDENCIES = Condition(
+    "dependencies-not-merged",
+    lambda all_, _id, prompt: not waiting_on(all_, prompt),
+    "prompts that it depends on are not merged",
+    "`envoy plan next` says what can be started",
+)
+_STARTED = Condition(
+    "not-started",
+    lambda _all, _id, prompt: prompt.in_progress,
+    "nobody has started it",
+    "claim it first: `envoy plan start-prompt`",
+)
+_LOGGED = Condition(
+    "logging-gate-open",
+    lambda _all, _id, prompt: prompt.kind != "debug" or prompt.completed_debug_logging,
+    "nobody has reproduced the fault with its logs yet",
+    "pass `envoy plan block-debugging-logging-gate` first",
+)
+_WRITTEN = Condition(
+    "invalid-status",
+    lambda _all, _id, prompt: prompt.is_written,
+    "no implementation is recorded",
+    "record it first: `envoy plan record-implementation`",
+)
+_TESTED = Condition(
+    "testing-not-passed",
+    lambda _all, _id, prompt: not prompt.needs_testing or prompt.testing == "passed",
+    "a person has to test it, and has not said that it passed",
+    "pass `envoy plan block-prompt-testing-gate` first",
+)
+_REVIEWED = Condition(
+    "review-not-passed",
+    lambda _all, _id, prompt: prompt.review != "failed",
+    "its last review asked for changes",
+    "make them, record them, and have it reviewed again: `envoy review`",
+)
+_RESOLVED = Condition(
+    "variant-not-resolved",
+    lambda all_, id_, prompt: (
+        prompt.variant_solution == "main" or len(variants_of(all_, id_.number)) < 2
+    ),
+    "nobody has chosen among its variants, or another one is main",
+    "pass `envoy plan block-prompt-variants-gate` first; only main is merged",
+)
+_WORKTREE = Condition(
+    "no-worktree",
+    lambda _all, _id, prompt: bool(prompt.worktree_branch_name),
+    "it has no branch",
+    "name one: `envoy plan start-prompt N --worktree BRANCH`",
+)
+_MERGED = Condition(
+    "not-merged",
+    lambda _all, _id, prompt: bool(prompt.merge_commit_hash),
+    "its work is not on the feature branch",
+    "merge it first: `envoy git merge-worktree`",
+)
+_DEBUG = Condition(
+    "not-debug",
+    lambda _all, _id, prompt: prompt.kind == "debug",
+    "it is no debug prompt",
+    "only prompts written with --debug have logs",
+)
+_IDLE = Condition(
+    "already-in-progress",
+    lambda _all, _id, prompt: not prompt.in_progress,
+    "somebody works on it",
+    "let them finish, or release it: `envoy plan release-all-prompts`",
+)
+
+# What must hold before each step, in the order in which it is said.
+LIFE: Mapping[str, tuple[Condition, ...]] = {
+    "write-prompt": (_ALREADY_MERGED, _IDLE),
+    "clear-prompt": (_ALREADY_MERGED, _IDLE),
+    "start-prompt": (_ALREADY_MERGED, _PUT_ASIDE, _OTHER_MERGED, _DEPENDENCIES),
+    "block-debugging-logging-gate": (_DEBUG, _ALREADY_MERGED, _STARTED),
+    "record-implementation": (_ALREADY_MERGED, _PUT_ASIDE, _STARTED, _LOGGED),
+    "review": (_WRITTEN,),
+    "block-prompt-testing-gate": (_ALREADY_MERGED, _WRITTEN),
+    "block-prompt-variants-gate": (_ALREADY_MERGED, _WRITTEN, _TESTED),
+    "merge-worktree": (_WORKTREE, _WRITTEN, _REVIEWED, _TESTED, _PUT_ASIDE, _RESOLVED),
+    "complete-prompt": (_MERGED, _WRITTEN, _REVIEWED, _TESTED, _RESOLVED),
+}
+
+
+def unmet(action: str, prompts: Prompts, id_: PromptId) -> Sequence[Condition]:
+    """Everything that keeps a prompt from this step."""
+    return [each for each in LIFE[action] if not each.holds(prompts, id_, prompts[id_])]
+
+
+def reviewed(prompt: Prompt, verdict: str) -> dict[str, Any]:
+    """What was tested stays tested; a review that asks for changes takes back an earlier one."""
+    if verdict == "passed":
+        status = "reviewed" if prompt.status == "implemented" else prompt.status
+        return {"review": verdict, "review_rounds": 0, "rounds_allowed": 0, "status": status}
+    if verdict == "failed":
+        status = "implemented" if prompt.status == "reviewed" else prompt.status
+        return {"review": verdict, "status": status}
+    return {}
+
+
+def recorded(iteration: int) -> dict[str, Any]:
+    """New work has not been tried by anybody."""
+    return {"status": "implemented", "current_iteration": iteration, "testing": ""}
+
+
+def tested(prompt: Prompt, passed: bool) -> dict[str, Any]:
+    if passed:
+        return {"testing": "passed", "status": "tested"}
+    status = "implemented" if prompt.status == "tested" else prompt.status
+    return {"testing": "failed", "status": status}
+
+
+def chosen(prompts: Prompts, number: int, decisions: Mapping[str, Payload]) -> dict[str, Payload]:
+    """By prompt, what a person's choice among variants makes of each; a fault has one fix."""
+    found: dict[str, Payload] = {}
+    for id_ in variants_of(prompts, number):
+        given = decisions[id_.variant]
+        solution = str(given["decision"])
+        if solution == "alternative" and prompts[id_].kind == "debug":
+            solution = "discard"
+        said = {"variant_solution": solution, "variant_reason": given.get("reason", "")}
+        found[str(id_)] = said if solution == "main" else {**said, "in_progress": False}
+    return found

@@ -1,0 +1,291 @@
+"""Gates: a question of a plan's run, asked once, answered by a person, however often one waits.
+
+The waiter is nobody important. It poses the question, waits for an answer in the journal or in the
+feedback file, and may die at any time; whoever waits next finds the question or the answer.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from porch.adapters import feedback_files
+from porch.adapters.where import Where
+from porch.dialects import feedback
+from porch.errors import EXIT_WAITING, FailedError
+from porch.machine import facts as f
+from porch.machine import plans
+from porch.machine.prompts import unmet, variants_of
+from porch.model.finding_answers import outcome
+from porch.model.findings import Key
+from porch.model.prompt_ids import PromptId
+from porch.operations.plans import findings, forms_taken, opening, papers, place, planning, working
+from porch.operations.plans.desk import Desk
+from porch.operations.plans.feedback_forms import (
+    WITH_LOGS,
+    file_of,
+    files_of,
+    form_of,
+    logs_file_of,
+)
+from porch.operations.plans.patience import awaited
+from porch.operations.plans.prompting import allowed
+from porch.runtime.artifacts import digest_of, sums
+
+# What a gate is called by the command that waits for it.
+COMMANDS: Mapping[str, str] = {
+    "findings": "block-findings-gate",
+    "plan": "block-plan-gate",
+    "testing": "block-prompt-testing-gate",
+    "variants": "block-prompt-variants-gate",
+    "logging": "block-debugging-logging-gate",
+}
+LONGEST_S = 43_200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of waiting: data for the caller, and whether it is an answer."""
+
+    data: dict[str, Any]
+    is_pending: bool = False
+
+    @property
+    def code(self) -> int:
+        return EXIT_WAITING if self.is_pending else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Which gate of which prompt, and who waits at it."""
+
+    where: Where
+    name: str
+    id: PromptId | None = None
+    force: bool = False
+    caller: str = ""
+
+    @property
+    def item(self) -> str:
+        """Variants are chosen among for a number; everything else is asked of one prompt."""
+        if self.id is None:
+            return ""
+        return str(self.id.number) if self.name == "variants" else str(self.id)
+
+
+def longest_s(environ: Mapping[str, str]) -> float:
+    """How long one waits who names no time; what is no positive number counts as not set."""
+    text = environ.get("BLOCKING_GATE_TIMEOUT_MS", "")
+    return int(text) / 1000 if text.isdecimal() and int(text) else LONGEST_S
+
+
+def block(gate: Gate, wait_s: float) -> Came:
+    """Ask, if it is not being asked, and wait so long for the answer."""
+    began = time.monotonic()
+    plan = place.demand(place.current(gate.where))
+    last: list[Came] = []
+
+    def look() -> Came | None:
+        last[:] = [_look(gate)]
+        return None if last[0].is_pending else last[0]
+
+    awaited(plan, files_of(plan, gate.name, gate.item), wait_s, look)
+    duration = round((time.monotonic() - began) * 1000)
+    return Came({**last[0].data, "duration_ms": duration}, last[0].is_pending)
+
+
+def _look(gate: Gate) -> Came:
+    """One look: an answer that is there, a file that is finished, or the question as it stands."""
+    with opening.held(gate.where, gate.caller) as held:
+        skipped = _skipped(held, gate)
+        if skipped is not None:
+            return Came(skipped)
+        answer = held.recalled(plans.answer_path(gate.name), gate.item)
+        if answer:
+            return Came(_told(held, gate, answer))
+        waiting = _unready(held, gate)
+        if waiting:
+            return _pending(held, gate, waiting)
+        _pose(held, gate)
+        if forms_taken.taken(held, gate.name, gate.item):
+            answer = held.recalled(plans.answer_path(gate.name), gate.item)
+            return Came(_told(held, gate, answer))
+        return _pending(held, gate, [])
+
+
+def _skipped(held: Desk, gate: Gate) -> dict[str, Any] | None:
+    """Where there is nothing to ask."""
+    if gate.name == "findings" and not findings.read_all(held.plan):
+        return {
+            "skipped": True,
+            "thoughts": "",
+            "affected_approaches": [],
+            "rejected_approaches": [],
+        }
+    if gate.name == "plan" and not held.prompts:
+        raise FailedError(
+            "the plan has no prompts",
+            fix="write them first: `envoy plan write-prompt`",
+            code="no-prompts",
+        )
+    if gate.id is None:
+        return None
+    prompt = held.demand(gate.id)
+    if gate.name == "variants" and len(variants_of(held.prompts, gate.id.number)) < 2:
+        return {**_chosen(held, gate.id, {}), "skipped": True, "variant_solution": "main"}
+    if gate.name == "variants" and prompt.variant_solution:
+        answer = held.recalled(plans.answer_path(gate.name), gate.item)
+        return {**_chosen(held, gate.id, answer.get("form", {})), "skipped": False}
+    return None
+
+
+def _unready(held: Desk, gate: Gate) -> list[str]:
+    """Nobody is asked to choose while a variant is not ready to be looked at."""
+    if gate.id is None:
+        return []
+    action = COMMANDS[gate.name]
+    is_posed = plans.standing_of(held.state, gate.name, gate.item) is not None
+    if not is_posed:
+        allowed(action, held, gate.id, gate.force)
+    if gate.name != "variants" or gate.force or is_posed:
+        return []
+    others = variants_of(held.prompts, gate.id.number)
+    return [str(each) for each in others if unmet(action, held.prompts, each)]
+
+
+def _pose(held: Desk, gate: Gate) -> None:
+    if plans.standing_of(held.state, gate.name, gate.item) is not None:
+        return
+    payload: dict[str, Any] = {"reason": _reason(held, gate)}
+    if gate.force and gate.id is not None:
+        payload["forced"] = [c.code for c in unmet(COMMANDS[gate.name], held.prompts, gate.id)]
+    pose(held, gate.name, gate.item, payload, _artifacts(held, gate))
+
+
+def pose(
+    held: Desk, gate: str, item: str, payload: dict[str, Any], artifacts: tuple[str, ...] = ()
+) -> None:
+    """The question in the journal, then its file; a file that is there already is somebody's."""
+    base = held.plan.where.base
+    known = sums(base, "", artifacts)
+    where_to = os.path.relpath(file_of(held.plan, gate, item), base)
+    said = "\n".join(part for part in (payload.get("reason", ""), f"answer in {where_to}") if part)
+    fact = f.QuestionPosed(
+        gate, item, {**payload, "reason": said}, digest_of(known), known, held.caller
+    )
+    held.found.book.record(fact)
+    form = form_of(held.plan, held.prompts, gate, item, payload)
+    head = [
+        f"{held.plan.branch}: {gate} {item}".strip(),
+        *str(payload.get("reason", "")).split("\n"),
+    ]
+    feedback_files.ensure(file_of(held.plan, gate, item), feedback.template(form, head))
+    if gate in WITH_LOGS:
+        feedback_files.ensure(logs_file_of(held.plan, gate, item), feedback.logs_template())
+
+
+def _reason(held: Desk, gate: Gate) -> str:
+    if gate.id is None:
+        return f"{len(held.prompts)} prompts" if gate.name == "plan" else ""
+    fields = papers.fields_of(held.plan, gate.id, held.demand(gate.id))
+    branch = fields["worktree_branch_name"] or ""
+    criteria = str(fields["success_criteria"]).strip()
+    told = [str(fields["description"]).strip(), f"branch {branch}" if branch else "", criteria]
+    return "\n".join(line for line in told if line)
+
+
+def _artifacts(held: Desk, gate: Gate) -> tuple[str, ...]:
+    """What is decided about, by content: of a plan its files, of a prompt its text."""
+    plan = held.plan
+    match gate.name:
+        case "findings":
+            known = [f"findings/{each.specialist}.yaml" for each in findings.read_all(plan)]
+        case "plan":
+            known = ["plan.md", *(f"prompts/{id_}.md" for id_ in held.prompts)]
+        case _:
+            known = []
+    return tuple(os.path.join(plan.relative, name) for name in known)
+
+
+def _pending(held: Desk, gate: Gate, waiting_on: list[str]) -> Came:
+    standing = plans.standing_of(held.state, gate.name, gate.item)
+    told = {
+        "state": "pending",
+        "file": file_of(held.plan, gate.name, gate.item) if standing else None,
+        "decision": standing.position if standing else None,
+        "waiting_on": waiting_on,
+        "message": f"prompts {', '.join(waiting_on)} are not ready to be chosen among"
+        if waiting_on
+        else "nobody has answered yet; run the same command again to wait on",
+        "notes": held.notes,
+    }
+    return Came(told, is_pending=True)
+
+
+def _told(held: Desk, gate: Gate, answer: Mapping[str, Any]) -> dict[str, Any]:
+    form = answer["form"]
+    who = {"answered_by": answer.get("by") or "unknown", "channel": answer.get("channel", "")}
+    thoughts = str(form.get("thoughts", ""))
+    return {
+        "state": "answered",
+        "thoughts": thoughts,
+        **_result(held, gate, form),
+        **who,
+        "notes": held.notes,
+    }
+
+
+def _result(held: Desk, gate: Gate, form: Mapping[str, Any]) -> dict[str, Any]:
+    match gate.name:
+        case "findings":
+            return _of_findings(form)
+        case "plan":
+            planning.draw_stage(held)
+            return _of_plan(form)
+        case "testing":
+            return {
+                "passed": bool(form.get("test_passed", True)),
+                "user_required_changes": str(form.get("user_required_changes", "")),
+                "logs": str(form.get("logs", "")),
+            }
+        case "logging":
+            return {"logs": str(form.get("logs", ""))}
+        case _:
+            return _chosen(held, gate.id, form) if gate.id else {}
+
+
+def _of_findings(form: Mapping[str, Any]) -> dict[str, Any]:
+    affected, rejected = outcome(form.get("approach_feedback", {}))
+    return {
+        "affected_approaches": [_row(each) for each in affected],
+        "rejected_approaches": [_row(each) for each in rejected],
+        "skipped": False,
+    }
+
+
+def _row(key: Key) -> dict[str, str]:
+    return {"specialist_name": key.specialist, "approach_id": str(key.approach)}
+
+
+def _of_plan(form: Mapping[str, Any]) -> dict[str, Any]:
+    changes = [
+        {"prompt_id": id_, "user_required_changes": given["user_required_changes"]}
+        for id_, given in form.get("prompt_feedback", {}).items()
+        if str(given.get("user_required_changes", "")).strip()
+    ]
+    return {
+        "has_user_required_changes": plans.has_changes(form),
+        "user_required_plan_changes": str(form.get("user_required_plan_changes", "")),
+        "prompt_changes": changes,
+    }
+
+
+def _chosen(held: Desk, id_: PromptId, form: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = held.prompts[id_]
+    return {
+        "thoughts": str(form.get("thoughts", "")),
+        "variant_solution": prompt.variant_solution or None,
+        "reason": prompt.variant_reason or "",
+        "unmerged_alternatives": working.unmerged(held.plan, held.prompts, id_.number),
+    }

@@ -1,0 +1,67 @@
+"""A form in words: what somebody types behind `porch answer` for a gate of a plan."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from porch.adapters import feedback_files
+from porch.adapters.where import Where
+from porch.dialects import feedback
+from porch.errors import DefinitionError, UsageError
+from porch.machine import plans
+from porch.machine.prompts import prompts_of
+from porch.machine.state import Standing, State
+from porch.operations.plans import findings, place
+from porch.operations.plans.feedback_forms import WITH_LOGS, form_of, logs_file_of
+from porch.operations.session import payload_directory
+from porch.runtime.payloading import expand
+
+_FILE = "the answer"
+
+
+def form_in(where: Where, state: State, standing: Standing, text: str) -> Mapping[str, Any] | None:
+    """The form of a gate from YAML, or from plain words where they can mean only one thing."""
+    if standing.state not in plans.FORMS:
+        return None
+    plan = place.of(where, state.run.title)
+    known = state.memory.get(("", standing.item), {}).get(plans.posed_path(standing.state), {})
+    posed = expand(payload_directory(where, plan.run), known)
+    form = form_of(plan, prompts_of(state), standing.state, standing.item, posed)
+    values = dict(_read(form, standing.state, text))
+    if standing.state == "findings" and (wrong := findings.complaints(plan, values)):
+        raise DefinitionError(wrong)
+    if standing.state in WITH_LOGS:
+        content = feedback_files.content(logs_file_of(plan, standing.state, standing.item))
+        values["logs"] = feedback.logs_of(content[0]) if content else ""
+    return values
+
+
+def _read(form: feedback.Form, gate: str, text: str) -> Mapping[str, Any]:
+    if _is_plain(text):
+        return _plain(form, gate, text)
+    match feedback.read(f"{text}\ndone: true\n", form, _FILE):
+        case feedback.Filled(values):
+            return values
+        case feedback.Wrong(found):
+            raise DefinitionError(found)
+        case _:
+            raise UsageError("this is no form", fix="write it as YAML", code="bad-form")
+
+
+def _is_plain(text: str) -> bool:
+    return not text.lstrip().startswith("{") and ": " not in text and ":\n" not in text
+
+
+def _plain(form: feedback.Form, gate: str, text: str) -> Mapping[str, Any]:
+    given = form.given()
+    questions = given.get("questions", ())
+    if gate in ("findings", "logging"):
+        return {**given, "thoughts": text}
+    if gate == "clarifying" and len(questions) == 1:
+        return {**given, "questions": [{**questions[0], "answer": text}]}
+    names = ", ".join(given)
+    raise UsageError(
+        f"plain words cannot answer this: it has the fields {names}",
+        fix="answer as YAML, such as '{A: {decision: main}, B: {decision: discard}}' below "
+        "`variants:`, or fill in the feedback file",
+        code="bad-form",
+    )

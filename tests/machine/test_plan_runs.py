@@ -1,0 +1,330 @@
+"""The implicit run of a plan: what its facts move, what its answers change, and what they undo."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porch.machine import facts as f
+from porch.machine import plans, prompts
+from porch.machine.budgets import governed
+from porch.machine.evolve import evolve
+from porch.machine.history import entries
+from porch.machine.records import Record, decode, encode
+from porch.machine.route import route
+from porch.machine.state import State
+from porch.machine.wishes import refusal
+from porch.model.prompt_ids import PromptId
+from porch.model.protocol import Human
+
+PROTOCOL = governed(plans.protocol())
+FIRST = f.RunStarted("plan_feat~x", "plan/feat/x", "feat/x", "plan", "digest")
+
+
+class Told:
+    """A plan's run, moved by facts as its book would."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.records: list[Record] = []
+        self.tell(FIRST)
+
+    def tell(self, *facts: f.Fact) -> "Told":
+        for fact in facts:
+            moves = route(PROTOCOL, self.state, fact)
+            record = Record(self.state.seq + 1, "2026-01-01T00:00:00.000Z", fact, moves)
+            self.records.append(record)
+            self.state = evolve(self.state, record)
+        return self
+
+    def prompt(self, id_: str, **fields: Any) -> "Told":
+        return self.tell(f.PlanMoved("write-prompt", {id_: fields}))
+
+    def decide(self, position: str, exit_: str, text: str = "", form: Any = None) -> str:
+        """The reason of a refusal; nothing if it was taken."""
+        data = {} if form is None else {"form": form}
+        wish = f.Wish("w", "decide", position, exit_, text, who="ann", channel="cli", data=data)
+        refused = refusal(PROTOCOL, self.state, wish)
+        if refused is None:
+            self.tell(f.WishTaken(wish))
+        return refused.reason if refused else ""
+
+    def of(self, id_: str) -> prompts.Prompt:
+        number, _, letter = id_.partition("_")
+        return prompts.prompts_of(self.state)[PromptId(int(number), letter)]
+
+    def answer(self, gate: str, item: str = "") -> Any:
+        return self.state.memory.get(("", item), {}).get(plans.answer_path(gate))
+
+
+def test_a_plan_stands_open_until_it_is_complete() -> None:
+    told = Told()
+    assert list(told.state.positions) == ["open#1"]
+    told.tell(f.QuestionPosed("plan"), f.PlanMoved("complete", plan={"stage": "completed"}))
+    assert (told.state.outcome, dict(told.state.positions)) == ("complete", {})
+    assert not told.state.decisions
+    told.tell(f.QuestionPosed("plan"), f.PlanMoved("complete"))
+    assert not told.state.decisions
+
+
+def test_what_is_new_of_a_prompt_goes_over_what_was_known() -> None:
+    told = Told().prompt("1", kind="debug").prompt("1", status="implemented")
+    assert (told.of("1").kind, told.of("1").status) == ("debug", "implemented")
+    assert told.tell(f.PlanMoved("clear-prompt", {"1": None})).state.memory[("", "1")] == {}
+
+
+def test_prompts_are_in_the_order_of_numbers_and_letters() -> None:
+    told = Told().prompt("10").prompt("2_B").prompt("2_A").prompt("1")
+    assert [str(each) for each in prompts.prompts_of(told.state)] == ["1", "2_A", "2_B", "10"]
+
+
+def test_a_field_that_an_older_release_did_not_know_has_its_default() -> None:
+    made = prompts.made({"status": "tested", "of the future": 1, "owner": None})
+    assert made == replace(prompts.Prompt(), status="tested")
+
+
+def test_a_question_stands_once_and_has_a_position_of_its_own() -> None:
+    told = (
+        Told()
+        .prompt("2_A")
+        .tell(f.QuestionPosed("testing", "2_A"), f.QuestionPosed("testing", "2_A"))
+    )
+    assert list(told.state.decisions) == ["testing:2_A#1"]
+    assert told.state.decisions["testing:2_A#1"].name == "testing:2_A"
+    told.decide("testing:2_A#1", "approved")
+    told.tell(f.PlanMoved("record-implementation", {"2_A": {}}), f.QuestionPosed("testing", "2_A"))
+    assert list(told.state.decisions) == ["testing:2_A#2"]
+
+
+def test_a_state_that_asks_nobody_is_still_asked_as_a_question() -> None:
+    told = Told().tell(f.QuestionPosed("review"))
+    assert told.state.decisions["review#1"].kind == "question"
+
+
+@pytest.mark.parametrize(
+    "exit_, text, form, status, testing",
+    [
+        ("approved", "fine", None, "tested", "passed"),
+        ("rejected", "it crashes", None, "reviewed", "failed"),
+        ("answered", "", {"test_passed": True, "thoughts": "ok"}, "tested", "passed"),
+        (
+            "answered",
+            "",
+            {"test_passed": False, "user_required_changes": "no"},
+            "reviewed",
+            "failed",
+        ),
+    ],
+)
+def test_an_answer_to_the_testing_gate_moves_its_prompt(
+    exit_: str, text: str, form: Any, status: str, testing: str
+) -> None:
+    told = Told().prompt("1", status="reviewed").tell(f.QuestionPosed("testing", "1"))
+    assert told.decide("testing:1#1", exit_, text, form) == ""
+    assert (told.of("1").status, told.of("1").testing) == (status, testing)
+    assert told.answer("testing", "1")["by"] == "ann"
+
+
+def test_a_test_that_failed_says_what_is_wrong() -> None:
+    told = Told().prompt("1", status="reviewed").tell(f.QuestionPosed("testing", "1"))
+    said = told.decide("testing:1#1", "answered", "", {"test_passed": False})
+    assert "user_required_changes" in said
+    assert told.decide("testing:1#1", "rejected") == "'rejected' needs a reason"
+    assert "form" in told.decide("testing:1#1", "answered", "just words")
+    assert told.of("1").testing == ""
+
+
+def test_testing_again_takes_an_earlier_pass_back() -> None:
+    prompt = prompts.Prompt(status="tested", testing="passed")
+    assert prompts.tested(prompt, False) == {"testing": "failed", "status": "implemented"}
+
+
+@pytest.mark.req("E-037")
+@pytest.mark.parametrize(
+    "words, reason",
+    [
+        ({"A": "main", "B": "main"}, "exactly one variant is main, not 2"),
+        ({"A": "discard", "B": "alternative"}, "exactly one variant is main, not 0"),
+        ({"A": "main"}, "each of the variants A, B"),
+        ({"A": "main", "B": "discard", "C": "discard"}, "each of the variants A, B"),
+        ({"A": "main", "B": "perhaps"}, "one of main, alternative, discard"),
+    ],
+)
+def test_exactly_one_variant_is_main_and_every_one_has_a_decision(
+    words: dict[str, str], reason: str
+) -> None:
+    told = Told().prompt("2_A").prompt("2_B").tell(f.QuestionPosed("variants", "2"))
+    form = {"variants": {letter: {"decision": word} for letter, word in words.items()}}
+    assert reason in told.decide("variants:2#1", "answered", "", form)
+    assert told.of("2_A").variant_solution == ""
+
+
+@pytest.mark.req("E-038", "E-085")
+def test_a_choice_makes_one_variant_main_and_ends_the_work_on_the_others() -> None:
+    told = Told()
+    for letter in "ABC":
+        told.prompt(f"2_{letter}", in_progress=True)
+    told.tell(f.QuestionPosed("variants", "2"))
+    words = {"A": "alternative", "B": "main", "C": "discard"}
+    form = {"variants": {k: {"decision": w, "reason": f"r{k}"} for k, w in words.items()}}
+    assert told.decide("variants:2#1", "answered", "", form) == ""
+    assert {k: told.of(f"2_{k}").variant_solution for k in "ABC"} == words
+    assert [told.of(f"2_{k}").in_progress for k in "ABC"] == [False, True, False]
+    assert told.of("2_B").variant_reason == "rB"
+
+
+@pytest.mark.req("E-052")
+def test_an_alternative_fix_of_a_fault_is_a_discarded_one() -> None:
+    told = Told().prompt("2_A", kind="debug").prompt("2_B", kind="debug")
+    told.tell(f.QuestionPosed("variants", "2"))
+    form = {"variants": {"A": {"decision": "main"}, "B": {"decision": "alternative"}}}
+    assert told.decide("variants:2#1", "answered", "", form) == ""
+    assert told.of("2_B").variant_solution == "discard"
+
+
+@pytest.mark.parametrize(
+    "exit_, text, form, stage",
+    [
+        ("approved", "", None, "in_progress"),
+        ("rejected", "smaller steps", None, None),
+        ("answered", "", {"user_required_plan_changes": "", "prompt_feedback": {}}, "in_progress"),
+        ("answered", "", {"user_required_plan_changes": "x"}, None),
+        ("answered", "", {"prompt_feedback": {"1": {"user_required_changes": "x"}}}, None),
+        ("answered", "", {"prompt_feedback": "odd"}, "in_progress"),
+    ],
+)
+def test_a_plan_is_in_progress_once_nobody_wants_it_different(
+    exit_: str, text: str, form: Any, stage: str | None
+) -> None:
+    told = Told().prompt("1").tell(f.QuestionPosed("plan"))
+    assert told.decide("plan#1", exit_, text, form) == ""
+    assert told.state.memory[("", "")].get(prompts.PLAN, {}).get("stage") == stage
+
+
+def test_logs_that_were_given_are_remembered_with_the_prompt() -> None:
+    told = Told().prompt("1", kind="debug").tell(f.QuestionPosed("logging", "1"))
+    assert told.decide("logging:1#1", "answered", "", {"logs": "boom"}) == ""
+    assert told.of("1").completed_debug_logging
+    assert told.answer("logging", "1")["form"] == {"logs": "boom"}
+
+
+def test_every_question_of_a_reviewer_needs_an_answer() -> None:
+    told = Told().prompt("1").tell(f.QuestionPosed("clarifying", "1"))
+    rows = [{"question": "a?", "answer": "b"}, {"question": "c?", "answer": " "}]
+    assert told.decide("clarifying:1#1", "answered", "", {"questions": rows})
+    assert told.decide("clarifying:1#1", "answered", "", {"questions": rows[:1]}) == ""
+
+
+def test_more_rounds_are_as_many_as_there_were() -> None:
+    told = Told().prompt("1", review_rounds=5).tell(f.QuestionPosed("rounds", "1"))
+    told.tell(f.PlanMoved("review-begun", plan={"review_rounds": 3}), f.QuestionPosed("rounds"))
+    assert told.decide("rounds:1#1", "retry") == ""
+    assert told.decide("rounds#1", "retry") == ""
+    assert told.of("1").rounds_allowed == 5
+    assert told.state.memory[("", "")][prompts.PLAN]["rounds_allowed"] == 3
+    told.tell(f.QuestionPosed("rounds", "1"))
+    assert told.decide("rounds:1#2", "stopped") == ""
+    assert told.of("1").rounds_allowed == 5
+
+
+def test_findings_are_approved_with_a_word_or_answered_with_a_form() -> None:
+    told = Told().tell(f.QuestionPosed("findings"))
+    assert told.decide("findings#1", "approved", "good") == ""
+    assert told.answer("findings")["form"] == {"thoughts": "good"}
+
+
+def test_an_answer_stands_until_what_it_was_about_changes() -> None:
+    told = Told().prompt("1").prompt("2").tell(f.QuestionPosed("testing", "1"))
+    told.decide("testing:1#1", "approved")
+    told.tell(f.PlanMoved("record-implementation", {"2": {}}))
+    assert told.answer("testing", "1")
+    told.tell(f.PlanMoved("record-implementation", {"1": {}}))
+    assert told.answer("testing", "1") is None
+
+
+def test_a_plan_that_is_changed_is_asked_about_again() -> None:
+    for action in ("write-plan", "write-prompt", "clear-prompt", "update-prompt-dependencies"):
+        told = Told().prompt("1").tell(f.QuestionPosed("plan"))
+        told.decide("plan#1", "approved")
+        assert told.answer("plan")
+        told.tell(f.PlanMoved(action, {"1": {}}))
+        assert told.answer("plan") is None, action
+
+
+def test_new_work_withdraws_the_question_about_the_old() -> None:
+    told = Told().prompt("1").prompt("2")
+    told.tell(f.QuestionPosed("testing", "1"), f.QuestionPosed("testing", "2"))
+    told.tell(f.PlanMoved("record-implementation", {"1": {}}))
+    assert list(told.state.decisions) == ["testing:2#1"]
+
+
+def test_a_failed_test_asks_for_logs_anew() -> None:
+    told = Told().prompt("1", kind="debug").tell(f.QuestionPosed("logging", "1"))
+    told.decide("logging:1#1", "answered", "", {"logs": "x"})
+    told.tell(f.QuestionPosed("testing", "1"))
+    told.decide("testing:1#1", "rejected", "no")
+    assert told.answer("logging", "1") is None
+
+
+@pytest.mark.parametrize("kind", ["stop", "rollback", "done", "replan", "resume"])
+def test_nothing_but_answers_and_upgrades_can_be_wished_of_a_plan(kind: str) -> None:
+    refused = refusal(PROTOCOL, Told().state, f.Wish("w", kind, "open#1", "x"))
+    assert refused is not None
+    assert "envoy" in refused.reason
+
+
+def test_the_log_says_who_did_what_and_what_was_forced() -> None:
+    moved = f.PlanMoved("start-prompt", {"1": {}}, who="ann", agent="lead", forced=("no-worktree",))
+    record = Record(2, "t", moved)
+    (said,) = entries(record)
+    assert said["event"] == "start-prompt"
+    assert (said["prompts"], said["by"], said["agent"]) == (["1"], "ann", "lead")
+    assert said["forced"] == ["no-worktree"]
+    (quiet,) = entries(Record(3, "t", f.PlanMoved("init")))
+    assert quiet == {"ts": "t", "event": "init"}
+    asked = [
+        next(iter(entries(Record(3, "t", f.QuestionPosed("testing", item))))) for item in ("1", "")
+    ]
+    assert [each["decision"] for each in asked] == ["testing:1", "testing"]
+
+
+def test_every_answer_of_every_gate_leads_somewhere() -> None:
+    for name, state in PROTOCOL.states.items():
+        if isinstance(state.actor, Human):
+            for option in state.actor.options:
+                assert list(PROTOCOL.edges_of(name, option.exit)), (name, option.exit)
+
+
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "status": st.sampled_from(prompts.STATUSES),
+        "in_progress": st.booleans(),
+        "testing": st.sampled_from(["", "passed", "failed"]),
+        "kind": st.sampled_from(["feature", "debug"]),
+    },
+)
+ACTIONS = st.one_of(
+    st.tuples(
+        st.sampled_from(["write-prompt", "record-implementation", "review", "write-plan"]),
+        st.sampled_from(["1", "2_A", "2_B"]),
+        FIELDS,
+    ).map(lambda each: f.PlanMoved(each[0], {each[1]: each[2]})),
+    st.tuples(
+        st.sampled_from(["testing", "logging", "clarifying"]), st.sampled_from(["1", "2_A"])
+    ).map(lambda each: f.QuestionPosed(*each)),
+)
+
+
+@given(st.lists(ACTIONS, max_size=12))
+def test_a_journal_read_again_gives_the_same_plan(facts: list[f.Fact]) -> None:
+    told = Told().tell(*facts)
+    state = State()
+    for record in told.records:
+        state = evolve(state, decode(encode(record)))
+    assert prompts.prompts_of(state) == prompts.prompts_of(told.state)
+    assert dict(state.decisions) == dict(told.state.decisions)
+    asked = [(d.name.partition(":")[0], d.position) for d in state.decisions.values()]
+    assert len(asked) == len(set(asked))

@@ -1,0 +1,169 @@
+"""Which plan a command means: by the branch, wherever in the repository one stands."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porch.adapters import where as places
+from porch.adapters.where import Where
+from porch.operations.plans import opening, place, planning, prompting
+from tests.operations.plans.yards import Branch, git, ids, refused, tree, write
+
+PARTS = st.from_regex(r"\A[a-z0-9_][a-z0-9_.@{-]{0,8}[a-z0-9_]\Z")
+
+
+@given(st.lists(PARTS, min_size=1, max_size=4), st.lists(PARTS, min_size=1, max_size=4))
+def test_no_two_branches_have_one_plan(one: list[str], other: list[str]) -> None:
+    names = {place.file_name("/".join(parts)) for parts in (one, other)}
+    assert len(names) == len({"/".join(one), "/".join(other)})
+    assert all("/" not in name and name not in (".", "..") for name in names)
+
+
+def test_branches_that_differ_in_a_slash_or_a_dash_have_two_plans(shop: Path) -> None:
+    for branch in ("feat/a", "feat-a"):
+        git(shop, "switch", "-qc", branch)
+        planning.write_plan(places.find(str(shop)), branch, "o", "c")
+    assert planning.full_plan(places.find(str(shop)))["plan"]["content"].startswith("# feat-a")
+    git(shop, "switch", "-q", "feat/a")
+    assert planning.full_plan(places.find(str(shop)))["plan"]["content"].startswith("# feat/a")
+    homes = {path.name for path in (shop / ".claude/plans").iterdir()}
+    assert homes == {"feat~a", "feat-a"}
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "f\u00fcnf/\u00f6l",
+        "\u529f\u80fd/\u4e00",
+        "we\"ird'$(x)&;",
+        "a@b",
+        "feat.x",
+        "UPPER/lower",
+        "plan_feat~x".replace("~", "-"),
+        "x" * 240,
+        "feat/" + "y" * 120 + "/" + "z" * 180,
+    ],
+)
+def test_a_branch_of_any_name_has_a_plan(shop: Path, branch: str) -> None:
+    git(shop, "switch", "-qc", branch)
+    where = places.find(str(shop))
+    told = planning.init(where)
+    assert told["branch"] == branch
+    write(where, "1")
+    planning.append_user_input(where, "hello")
+    planning.write_plan(where, "T", "o", "c")
+    assert planning.full_plan(where)["plan"]["front_matter"]["branch_name"] == branch
+    assert planning.status(where)["exists"] is True
+    assert git(shop, "status", "--porcelain") == ""
+
+
+def test_two_long_branches_that_begin_alike_have_two_plans() -> None:
+    one, other = ("feat/" + "x" * 300 + end for end in ("1", "2"))
+    names = {place.file_name(one), place.file_name(other)}
+    assert len(names) == 2
+    assert max(len(name.encode()) for name in names) < 240
+    assert len(place.file_name("\u529f" * 200).encode()) < 240
+
+
+def test_a_branch_whose_name_is_no_text_is_refused_and_not_a_fault(shop: Path) -> None:
+    (shop / ".git/HEAD").write_bytes(b"ref: refs/heads/caf\xe9\n")
+    where = places.find(str(shop))
+    with refused("no-branch"):
+        planning.init(where)
+    assert not (shop / ".claude").exists()
+
+
+def test_without_a_branch_there_is_no_plan(shop: Path, where: Where) -> None:
+    planning.init(where)
+    git(shop, "switch", "-q", "--detach")
+    for act in (planning.init, planning.status, planning.check, planning.full_plan):
+        with refused("no-branch"):
+            act(where)
+
+
+def test_outside_of_a_repository_there_is_no_plan(tmp_path: Path) -> None:
+    where = places.find(str(tmp_path))
+    for act in (planning.init, planning.status, planning.check):
+        with refused("no-repository"):
+            act(where)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_branch_without_a_plan_is_told_how_to_get_one(where: Where) -> None:
+    for act in (planning.full_plan, prompting.validate_dependencies):
+        with refused("no-plan"):
+            act(where)
+    with refused("no-plan"), opening.held(where):
+        pass
+    assert not Path(where.root, ".claude").exists()
+
+
+@pytest.mark.req("E-023")
+def test_in_the_worktree_of_a_prompt_the_plan_is_that_of_its_feature(
+    shop: Path, where: Where
+) -> None:
+    write(where, "1", context="All of it", description="one")
+    write(where, "2_A", 1, description="two")
+    before = tree(shop / ".claude")
+    for id_ in ("1", "2_A"):
+        deep = Branch(where, id_).path / "src" / "deep"
+        deep.mkdir(parents=True)
+        inside = places.find(str(deep))
+        told = prompting.read_prompt(inside, *ids("1"))
+        assert (told["content"], told["front_matter"]["description"]) == ("All of it", "one")
+        assert planning.status(inside)["branch"] == "feat/x"
+        assert not (deep.parents[1] / ".claude").exists()
+    assert tree(shop / ".claude") == before
+
+
+@pytest.mark.req("E-023")
+def test_what_is_written_from_a_worktree_is_in_the_plan_of_the_feature(where: Where) -> None:
+    inside = places.find(str(Branch(where, "1").path))
+    write(inside, "1", files=["src/a.py", f"{inside.workspace}/b.py"], description="from inside")
+    told = prompting.read_prompt(where, *ids("1"))
+    assert told["front_matter"]["relevant_files"] == ["src/a.py", "b.py"]
+
+
+@pytest.mark.req("E-022")
+def test_a_checkout_of_an_implementation_branch_makes_no_plan(shop: Path, where: Where) -> None:
+    planning.init(where)
+    git(shop, "switch", "-qc", "feat/x--implementation-1")
+    git(shop, "switch", "-q", "feat/x")
+    Branch(where, "2")
+    assert [path.name for path in (shop / ".claude/plans").iterdir()] == ["feat~x"]
+    git(shop, "switch", "-q", "feat/x--implementation-1")
+    told = planning.init(places.find(str(shop)))
+    assert told["branch"] == "feat/x"
+    assert [path.name for path in (shop / ".claude/plans").iterdir()] == ["feat~x"]
+    assert [path.name for path in (shop / ".git/porch/runs").iterdir()] == ["plan_feat~x"]
+
+
+def test_a_bare_repository_with_worktrees_has_one_plan_for_all_of_them(
+    shop: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "shop.git"
+    git(tmp_path, "clone", "-q", "--bare", str(shop), str(bare))
+    git(bare, "worktree", "add", "-q", str(tmp_path / "feature"), "feat/x")
+    words = ("-b", "feat/x--implementation-1", str(tmp_path / "one"), "feat/x")
+    git(bare, "worktree", "add", "-q", *words)
+    feature, one = (places.find(str(tmp_path / name)) for name in ("feature", "one"))
+    write(feature, "1", context="All")
+    assert prompting.read_prompt(one, *ids("1"))["content"] == "All"
+    write(one, "2")
+    assert list(map(str, ids("1", "2"))) == [
+        each["id"] for each in planning.full_plan(feature)["prompts"]
+    ]
+    with refused("no-branch"):
+        planning.init(places.find(str(bare)))
+    assert git(tmp_path / "feature", "status", "--porcelain") == ""
+
+
+def test_a_repository_without_any_commit_has_a_plan(tmp_path: Path, shop: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "feat/new", str(tmp_path / "new"))
+    where = places.find(str(tmp_path / "new"))
+    assert planning.init(where)["branch"] == "feat/new"
+    write(where, "1")
+    assert planning.check(where)["exists"] is True

@@ -1,0 +1,302 @@
+"""A plan is made, looked at and kept: its words are people's, its stage is the journal's."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from porch.adapters.where import Where
+from porch.machine.facts import PlanMoved
+from porch.operations.plans import homecoming, opening, place, planning, prompting
+from porch.operations.plans.prompting import Written
+from tests.operations.plans.yards import (
+    carried_out,
+    disagreements,
+    facts,
+    fields,
+    file,
+    git,
+    ids,
+    journal,
+    refused,
+    tree,
+    write,
+)
+
+HOME = ".claude/plans/feat~x"
+
+
+def go_ahead(where: Where) -> None:
+    """As the gate of the plan does."""
+    with opening.held(where) as desk:
+        desk.record(PlanMoved("plan", plan={"stage": "in_progress"}))
+        planning.draw_stage(desk)
+
+
+def test_a_plan_has_its_rooms_and_git_sees_none_of_it(shop: Path, where: Where) -> None:
+    told = planning.init(where, "planner")
+    assert told == {
+        "initialized": True,
+        "branch": "feat/x",
+        "base_branch": "main",
+        "direct_mode": False,
+        "directory": str(shop / HOME),
+        "notes": [],
+    }
+    rooms = {path.name for path in (shop / HOME).iterdir()}
+    assert rooms == {"prompts", "findings", "design", "user_feedback"}
+    planning.write_plan(where, "T", "o", "c")
+    assert git(shop, "status", "--porcelain", "--ignored") == "!! .claude/"
+    assert facts(where, "init")[0]["caller"] == "planner"
+
+
+def test_a_second_init_changes_nothing(shop: Path, where: Where) -> None:
+    planning.write_plan(where, "T", "o", "c")
+    write(where, "1")
+    before = tree(shop / HOME), journal(where).read_bytes()
+    planning.init(where)
+    planning.init(where)
+    once = tree(shop / HOME), journal(where).read_bytes()
+    assert once[0] == before[0]
+    assert [fact["action"] for fact in facts(where)] == ["write-plan", "write-prompt"]
+
+
+def test_the_status_tells_whether_there_is_a_plan_and_makes_none(shop: Path, where: Where) -> None:
+    told = planning.status(where)
+    assert (told["exists"], told["branch"], told["base_branch"]) == (False, "feat/x", "main")
+    assert not (shop / ".claude").exists()
+    assert not (shop / ".git/porch").exists()
+    planning.init(where)
+    assert planning.status(where)["exists"] is True
+
+
+def test_a_branch_without_a_plan_is_checked(where: Where) -> None:
+    told = planning.check(where)
+    assert told["exists"] is False
+    assert "init" in told["message"]
+
+
+def test_a_draft_is_checked_with_what_the_user_said(where: Where) -> None:
+    planning.init(where)
+    told = planning.check(where)
+    assert told == {"exists": True, "stage": "draft", "branch": "feat/x", "user_input": ""}
+    planning.append_user_input(where, "make it fast")
+    write(where, "1")
+    told = planning.check(where)
+    assert "make it fast" in told["user_input"]
+    assert set(told) == {"exists", "stage", "branch", "user_input"}
+
+
+def test_a_plan_in_progress_is_checked_with_its_context_and_prompts(where: Where) -> None:
+    planning.write_plan(where, "Title", "Be faster", "Only SQLite")
+    write(where, "1", description="first", debug=True)
+    write(where, "2_A", 1)
+    go_ahead(where)
+    told = planning.check(where)
+    assert told["stage"] == "in_progress"
+    assert "Only SQLite" in told["plan_context"]
+    assert told["prompts"] == [
+        {
+            "id": "1",
+            "description": "first",
+            "status": "unimplemented",
+            "kind": "debug",
+            "depends_on": [],
+            "in_progress": False,
+            "variant_solution": None,
+        },
+        {
+            "id": "2_A",
+            "description": "",
+            "status": "unimplemented",
+            "kind": "feature",
+            "depends_on": [1],
+            "in_progress": False,
+            "variant_solution": None,
+        },
+    ]
+
+
+def test_a_completed_plan_is_checked_with_its_summary(where: Where) -> None:
+    planning.write_plan(where, "T", "o", "c")
+    homecoming.complete(where, "All is well")
+    told = planning.check(where)
+    assert told == {
+        "exists": True,
+        "stage": "completed",
+        "branch": "feat/x",
+        "summary": "All is well\n",
+    }
+
+
+def test_a_plan_is_written(shop: Path, where: Where) -> None:
+    assert planning.write_plan(where, " Faster ", "Be fast.", "Only SQLite.")["created"] is True
+    assert (shop / HOME / "plan.md").read_text() == (
+        "---\nstage: draft\nbranch_name: feat/x\naudits: []\nreviews: []\n---\n\n"
+        "# Faster\n\n## Objective\n\nBe fast.\n\n## Context\n\nOnly SQLite.\n"
+    )
+
+
+def test_a_plan_written_again_keeps_what_reviews_said_of_it_and_every_comment(
+    shop: Path, where: Where
+) -> None:
+    planning.write_plan(where, "Old", "old", "old")
+    path = shop / HOME / "plan.md"
+    top = (
+        "---\n# ours\nstage: draft   # not yet\n\nbranch_name: feat/x\naudits:\n"
+        "- {review_context: a, decision: approved}\nreviews:\n  # none was kind\n"
+        "  - review_context: b\n    decision: rejected\nmine: kept\n---\n"
+    )
+    path.write_text(f"{top}\n# Old\n\n## Objective\n\nold\n")
+    assert planning.write_plan(where, "New", "new", "new")["created"] is False
+    once = path.read_text()
+    assert once == f"{top}\n# New\n\n## Objective\n\nnew\n\n## Context\n\nnew\n"
+    planning.write_plan(where, "New", "new", "new")
+    assert path.read_text() == once
+    go_ahead(where)
+    planning.write_plan(where, "New", "new", "new")
+    told = planning.full_plan(where)["plan"]["front_matter"]
+    assert (told["stage"], told["mine"], len(told["audits"])) == ("in_progress", "kept", 1)
+    assert "# none was kind" in path.read_text()
+
+
+def test_a_plan_needs_a_title(where: Where) -> None:
+    with refused("empty-content"):
+        planning.write_plan(where, " \n", "o", "c")
+    assert not Path(where.root, ".claude").exists()
+
+
+def test_a_plan_file_that_cannot_be_read_is_not_touched_and_nothing_is_recorded(
+    shop: Path, where: Where
+) -> None:
+    planning.write_plan(where, "T", "o", "c")
+    path = shop / HOME / "plan.md"
+    for broken in (b"---\nstage: [\n---\nmy words\n", b"no fields at all\n", b"---\n\xff\n---\n"):
+        path.write_bytes(broken)
+        before = len(facts(where))
+        with pytest.raises(Exception, match="plan.md"):
+            planning.write_plan(where, "New", "o", "c")
+        with pytest.raises(Exception, match="plan.md"):
+            homecoming.complete(where, "done")
+        assert path.read_bytes() == broken
+        assert len(facts(where)) == before
+        assert planning.check(where)["stage"] == "draft"
+
+
+def test_a_stage_written_by_hand_counts_for_nothing(shop: Path, where: Where) -> None:
+    planning.write_plan(where, "T", "o", "c")
+    path = shop / HOME / "plan.md"
+    path.write_text(path.read_text().replace("stage: draft", "stage: completed"))
+    assert planning.check(where)["stage"] == "draft"
+    assert planning.full_plan(where)["plan"]["front_matter"]["stage"] == "draft"
+    planning.write_plan(where, "T", "o", "c")
+    assert "stage: draft" in path.read_text()
+
+
+def test_the_full_plan_has_everything_in_it(where: Where) -> None:
+    planning.init(where)
+    empty = planning.full_plan(where)
+    assert empty["plan"] == {"front_matter": {"stage": "draft"}, "content": ""}
+    assert (empty["user_input"], empty["summary"], empty["prompts"]) == ("", "", [])
+    planning.write_plan(where, "T", "o", "c")
+    planning.append_user_input(where, "please")
+    write(where, "2", context="second")
+    write(where, "1_B", context="B")
+    write(where, "1_A", context="A")
+    told = planning.full_plan(where)
+    assert [each["id"] for each in told["prompts"]] == ["1_A", "1_B", "2"]
+    assert [each["content"] for each in told["prompts"]] == ["A", "B", "second"]
+    assert told["prompts"][0]["front_matter"]["status"] == "unimplemented"
+    assert told["branch"] == "feat/x"
+    assert "please" in told["user_input"]
+
+
+def test_what_the_user_said_is_only_ever_added_to(shop: Path, where: Where) -> None:
+    path = shop / HOME / "user_input.md"
+    seen = b""
+    for text in ("  first\n", "second\n---\nwith a rule", "\u00e4 \u529f", "first"):
+        assert planning.append_user_input(where, text)["appended"] is True
+        now = path.read_bytes()
+        assert now.startswith(seen)
+        assert len(now) > len(seen)
+        seen = now
+    entries = re.findall(r"(?m)^---\n\*\*\S+Z\*\*.*\n\n(.+)$", path.read_text())
+    assert entries == ["first", "second", "\u00e4 \u529f", "first"]
+    assert path.read_text().startswith("# User Input Log\n")
+
+
+def test_a_log_of_input_that_somebody_wrote_stays_as_it_is(shop: Path, where: Where) -> None:
+    planning.init(where)
+    path = shop / HOME / "user_input.md"
+    path.write_bytes(b"my own words\r\nwithout an end")
+    planning.append_user_input(where, "more")
+    assert path.read_bytes().startswith(b"my own words\r\nwithout an end\n")
+    assert path.read_bytes().endswith(b"\n\nmore\n")
+    path.write_bytes(b"no text: \xff")
+    with refused("unreadable"):
+        planning.append_user_input(where, "more")
+    assert path.read_bytes() == b"no text: \xff"
+
+
+def test_nothing_is_no_input(where: Where) -> None:
+    for text in ("", " \n\t"):
+        with refused("empty-content"):
+            planning.append_user_input(where, text)
+    assert not Path(where.root, ".claude").exists()
+
+
+def test_a_log_of_input_that_leads_elsewhere_is_not_followed(shop: Path, where: Where) -> None:
+    planning.init(where)
+    (shop / "a.txt").write_text("mine\n")
+    (shop / HOME / "user_input.md").symlink_to(shop / "a.txt")
+    with refused("unreadable"):
+        planning.append_user_input(where, "x")
+    assert (shop / "a.txt").read_text() == "mine\n"
+
+
+def test_a_plan_whose_directory_was_deleted_is_told_and_can_be_made_again(
+    shop: Path, where: Where
+) -> None:
+    carried_out(where, "1")
+    planning.append_user_input(where, "x")
+    shutil.rmtree(shop / ".claude")
+    assert planning.check(where)["exists"] is False
+    with refused("no-plan"):
+        planning.full_plan(where)
+    told = planning.init(where)
+    assert any("prompt 1 is gone" in note for note in told["notes"])
+    write(where, "2")
+    with refused("already-in-progress"):
+        write(where, "1")
+    prompting.write_prompt(where, *ids("1"), Written(context="again"), force=True)
+    assert disagreements(where) == []
+    assert fields(where, "1")["status"] == "implemented"
+
+
+def test_a_damaged_journal_is_not_trusted_and_not_touched(where: Where) -> None:
+    write(where, "1")
+    write(where, "2")
+    data = bytearray(journal(where).read_bytes())
+    data[len(data) // 2] ^= 1
+    journal(where).write_bytes(data)
+    files = tree(place.current(where).directory)
+    for act in (planning.init, planning.check, planning.full_plan):
+        with refused("journal-damaged") as caught:
+            act(where)
+        assert caught.value.exit_code == 5
+    assert journal(where).read_bytes() == bytes(data)
+    assert tree(place.current(where).directory) == files
+
+
+def test_the_plan_of_a_tool_that_kept_no_journal_is_taken_up(shop: Path, where: Where) -> None:
+    home = shop / HOME
+    (home / "prompts").mkdir(parents=True)
+    (home / "plan.md").write_text("---\nstage: draft\nbranch_name: feat/x\n---\n\n# Old\n")
+    (home / "prompts/1.md").write_text("---\nnumber: 1\nstatus: merged\n---\n\nDo it.\n")
+    assert planning.check(where)["stage"] == "draft"
+    assert planning.full_plan(where)["prompts"][0]["front_matter"]["status"] == "unimplemented"
+    notes = planning.init(where)["notes"]
+    assert any("written by hand" in note for note in notes)
+    assert disagreements(where) == []
+    assert file(where, "1").read_text().endswith("Do it.\n")
