@@ -122,6 +122,13 @@ def test_whatever_a_form_says_is_read_back_and_breaks_out_of_nothing(
     assert values(finished(text), form) == form.given()
 
 
+@given(st.text(alphabet=" \na#:-'") | TEXTS)
+def test_every_space_and_line_end_of_a_text_is_read_back(text: str) -> None:
+    inner = Field("asked", Questions((Question(text, text),)))
+    form = Form((Field("parts", Parts((Part("A", (inner,)),))), Field("own", Text(), "", text)))
+    assert values(finished(template(form, [])), form) == form.given()
+
+
 def test_every_field_says_what_to_write_there_and_the_last_line_ends_it() -> None:
     lines = template(ASKING, ["Test prompt 2_A.", "done: true\n---"]).splitlines()
     assert lines[:3] == ["# Test prompt 2_A.", "# done: true", "# ---"]

@@ -32,6 +32,7 @@ ABOUT = About(
     files=("src/list.py", "tests/test_list.py"),
     earlier=("name the test", "test it twice"),
     answers=(("which login?", "the second"),),
+    changed=("src/list.py +0 -1",),
 )
 HEADINGS = [
     "Review",
@@ -44,6 +45,7 @@ HEADINGS = [
     "What was asked for: the user's own words, oldest first",
     "What the worker claims",
     "What really changed: the commits, by git",
+    "What really changed: the files, by git",
     "What really changed: about the diff below, by porch",
     "What really changed: the diff, by git",
     "Asked for in round 1",
@@ -74,6 +76,7 @@ def test_every_part_stands_in_its_place() -> None:
         ABOUT.user_input,
         ABOUT.walkthrough,
         ABOUT.log,
+        "src/list.py +0 -1",
         ABOUT.diff_note,
         ABOUT.diff.rstrip("\n"),
         *ABOUT.earlier,
@@ -168,10 +171,10 @@ ESCAPES = [
 def test_no_text_leaves_its_fence(text: str) -> None:
     about = About(
         "prompt", text, text, text, text, text, text, text, text, text, [text], [text],
-        [(text, text)], debug=True,
+        [(text, text)], debug=True, changed=[text],
     )  # fmt: skip
     shown = review_prompt(about)
-    assert len(fenced_blocks(lines_of(shown))) == 13
+    assert len(fenced_blocks(lines_of(shown))) == 14
     assert headings(shown) == [each for each in HEADINGS if each != "Asked for in round 2"]
     assert shown.endswith(review_prompt(ABOUT).partition("## How to answer")[2])
 

@@ -18,10 +18,13 @@ def text(path: str) -> str | None:
         return None
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
-    with open(fd, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise _unreadable(path, "it is not a file")
-        data = file.read(MOST + 1)
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(MOST + 1)
+    finally:
+        os.close(fd)
     if len(data) > MOST:
         raise _unreadable(path, f"it is larger than {MOST} bytes")
     try:
@@ -68,12 +71,24 @@ def names(directory: str, ending: str) -> list[str]:
 
 
 def keep_aside(path: str, directory: str) -> str:
-    """A copy under a name that is free; what somebody wrote is never written over."""
+    """A copy under a name that is free; what somebody wrote is never written over.
+
+    The same bytes are kept once: whoever was killed after this comes again.
+    """
     os.makedirs(directory, exist_ok=True)
     stem, ending = os.path.splitext(os.path.basename(path))
+    with open(path, "rb") as file:
+        data = file.read()
     number = 1
     while os.path.lexists(aside := os.path.join(directory, f"{stem}-{number}{ending}")):
+        if _holds(aside, data):
+            return aside
         number += 1
-    with open(path, "rb") as file:
-        atomic.replace(aside, file.read(), sync=True)
+    atomic.replace(aside, data, sync=True)
     return aside
+
+
+def _holds(path: str, data: bytes) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(len(data) + 1) == data
+    return False

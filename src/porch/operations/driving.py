@@ -19,8 +19,9 @@ from porch.model.protocol import Check
 from porch.operations import scripted
 from porch.operations.asking import Driven, Wanted, Watch
 from porch.operations.employing import terms
-from porch.operations.session import Held, payload_directory, world_of
+from porch.operations.session import Held, payload_directory
 from porch.operations.wishing import refuse_agents, who
+from porch.operations.worlds import world_of
 from porch.runtime import limits, takeover
 from porch.runtime.book import Book
 from porch.runtime.driver import Driver, Manner, Rest

@@ -15,7 +15,8 @@ from porch.machine.wishes import refusal
 from porch.model.protocol import Agent, Check, Protocol
 from porch.operations.reading import Read, read
 from porch.operations.runs import Driven, Wanted, Watch, resume
-from porch.operations.session import held, world_of
+from porch.operations.session import held
+from porch.operations.worlds import world_of
 from porch.runtime.driver import Manner
 from porch.runtime.handlers import agent, check
 from porch.runtime.queue import PATIENT

@@ -1,18 +1,15 @@
 """A run held under its lock: journal open, state folded, definition pinned, ready to move."""
 
-import contextlib
 import os
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from porch.adapters import atomic, lock, payloads
+from porch.adapters import lock, payloads
 from porch.adapters.journal import Journal
-from porch.adapters.settings import Settings
 from porch.adapters.where import Where
 from porch.errors import PorchError, StateError
 from porch.machine import facts as f
@@ -25,9 +22,7 @@ from porch.runtime.book import Book
 from porch.runtime.clock import Clock
 from porch.runtime.payloading import slim
 from porch.runtime.pictures import Pictures
-from porch.runtime.roster import Roster
 from porch.runtime.wishing import Wishes
-from porch.runtime.world import Progress, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,42 +136,3 @@ def _mend_pictures(book: Book, pictures: Pictures) -> None:
             pictures.draw(book.definition, book.state)
     except (PorchError, OSError) as error:
         book.trouble = str(error)
-
-
-def world_of(
-    where: Where,
-    name: str,
-    settings: Settings,
-    state: Callable[[], State],
-    definition: Callable[[], Definition],
-    progress: Progress = lambda _effect, _text: None,
-    script: str = "",
-    agent: str = "",
-) -> World:
-    """The world that handlers see."""
-    run = state().run
-    store = payload_directory(where, name)
-    return World(
-        workspace=workspace_of(where, state()),
-        directory=where.run_dir(name),
-        mark=mark_of(where, name),
-        settings=settings,
-        roster=Roster(settings, agent or run.agent),
-        clock=Clock(),
-        state=state,
-        definition=definition,
-        progress=progress,
-        script=script,
-        subject_text=payloads.get(store, run.subject).decode() if run.subject else "",
-        in_git=bool(where.common_dir),
-        secret=_secret(where.run_dir(name)) if settings.nonce else "",
-    )
-
-
-def _secret(directory: str) -> str:
-    """A word of the run's own, so that nobody could write a signal of it down beforehand."""
-    path = os.path.join(directory, "secret")
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
-        return file.read()
-    atomic.publish(f"{path}.tmp", path, secrets.token_hex(16).encode())
-    return _secret(directory)

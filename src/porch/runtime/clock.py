@@ -1,6 +1,5 @@
 """The only place where time is read: wall clock for people, monotonic for processes."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +19,9 @@ class Clock:
         return instant(self.wall())
 
     async def sleep(self, seconds: float) -> None:
+        # Here, because most commands only ask what time it is.
+        import asyncio
+
         await asyncio.sleep(max(0.0, seconds))
 
     async def until(self, since: str, seconds: float) -> None:

@@ -9,8 +9,13 @@ Form = Mapping[str, Any]
 
 def entry(at: str, text: str, mark: str = "") -> str:
     """One entry; `mark` says which answer it keeps, so that it is kept once."""
-    noted = f" {marked(mark)}" if mark else ""
-    return f"\n---\n**{at}**{noted}\n\n{text.strip()}\n"
+    noted = f" {kept(mark, text)}" if mark else f"\n\n{text.strip()}\n"
+    return f"\n---\n**{at}**{noted}"
+
+
+def kept(mark: str, text: str) -> str:
+    """The part of an entry that is the same whenever it is written."""
+    return f"{marked(mark)}\n\n{text.strip()}\n"
 
 
 def marked(mark: str) -> str:
@@ -53,6 +58,7 @@ _TITLES: Mapping[str, str] = {
     "logging": "Logging Gate {item}",
     "clarifying": "Review Clarifications {item}",
     "rounds": "Review Rounds {item}",
+    "budget": "Budget {item}",
 }
 
 

@@ -38,6 +38,9 @@ step = {"say": step} if isinstance(step, str) else step
 for event in step.get("events", ()):
     print(json.dumps(event), flush=True)
 time.sleep(step.get("sleep", 0))
+for path in step.get("after", ()):
+    while not os.path.exists(path):
+        time.sleep(0.01)
 print(step.get("say", ""))
 sys.exit(step.get("exit", 0))
 """

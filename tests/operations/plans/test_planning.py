@@ -48,7 +48,7 @@ def test_a_plan_has_its_rooms_and_git_sees_none_of_it(shop: Path, where: Where) 
     assert rooms == {"prompts", "findings", "design", "user_feedback"}
     planning.write_plan(where, "T", "o", "c")
     assert git(shop, "status", "--porcelain", "--ignored") == "!! .claude/"
-    assert facts(where, "init")[0]["caller"] == "planner"
+    assert facts(where, "init")[0]["agent"] == "planner"
 
 
 def test_a_second_init_changes_nothing(shop: Path, where: Where) -> None:

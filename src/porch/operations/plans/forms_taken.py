@@ -1,14 +1,14 @@
 """A feedback file that a person has finished becomes an answer, by the rules of every channel."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from porch.adapters import feedback_files, inbox
 from porch.adapters.journal import scan
 from porch.adapters.knowledge.indexing import tokens
 from porch.dialects import feedback
-from porch.errors import Finding, Place, PorchError
+from porch.errors import DefinitionError, Finding, Place, PorchError
 from porch.machine import plans
 from porch.machine.state import Standing
 from porch.operations.plans import findings, settling
@@ -19,16 +19,54 @@ from porch.operations.plans.feedback_forms import (
     form_of,
     logs_file_of,
 )
+from porch.operations.plans.place import Plan
 
 LOGS_TOKENS = 10_000
+
+
+def offer(held: Desk, gate: str, item: str) -> None:
+    """The file to answer in, wherever there is none: who removed it has not answered."""
+    path = file_of(held.plan, gate, item)
+    if not os.path.lexists(path):
+        posed = held.recalled(plans.posed_path(gate), item)
+        form = form_of(held.plan, held.prompts, gate, item, posed)
+        feedback_files.ensure(path, feedback.template(form, _head(held.plan, gate, item, posed)))
+    if gate in WITH_LOGS:
+        feedback_files.ensure(logs_file_of(held.plan, gate, item), feedback.logs_template())
+
+
+def _head(plan: Plan, gate: str, item: str, posed: Mapping[str, Any]) -> list[str]:
+    head = [f"{plan.branch}: {gate} {item}".strip(), *str(posed.get("about", "")).split("\n")]
+    if gate in WITH_LOGS:
+        logs = os.path.basename(logs_file_of(plan, gate, item))
+        head.append(f"logs, if there are any, go into {logs}")
+    return head
+
+
+def put_finished_away(held: Desk, gate: str, item: str, payload: Mapping[str, Any]) -> None:
+    """A file that was finished before a question is asked answers another one; it is kept."""
+    path = file_of(held.plan, gate, item)
+    try:
+        content = feedback_files.content(path)
+    except DefinitionError:
+        return
+    form = form_of(held.plan, held.prompts, gate, item, payload)
+    if content is None or isinstance(feedback.read(content.text, form, path), feedback.Waiting):
+        return
+    settling.file_away(held, gate, item, "earlier")
+    held.notes.append(
+        f"{os.path.basename(path)} was finished before this was asked; it is kept in "
+        f"{settling.ARCHIVE}, and a person is asked again"
+    )
 
 
 def taken(held: Desk, gate: str, item: str) -> bool:
     """Whether the file held an answer that was taken; what is wrong with it is said inside it."""
     standing = plans.standing_of(held.state, gate, item)
-    path = file_of(held.plan, gate, item)
-    if standing is None or not os.path.lexists(path):
+    if standing is None:
         return False
+    offer(held, gate, item)
+    path = file_of(held.plan, gate, item)
     feedback_files.settle(path)
     content = feedback_files.content(path)
     if content is None:
@@ -55,7 +93,7 @@ def _offered(held: Desk, gate: str, standing: Standing, form: dict[str, Any]) ->
     if gate == "findings" and (wrong := findings.complaints(held.plan, form)):
         return wrong
     if gate in WITH_LOGS:
-        logs, wrong_logs = _logs(held, gate, standing.item)
+        logs, wrong_logs = logs_beside(held.plan, gate, standing.item)
         form["logs"] = logs
         if wrong_logs:
             return wrong_logs
@@ -85,10 +123,14 @@ def _refused(held: Desk, id_: str) -> str:
     return "it was not taken"
 
 
-def _logs(held: Desk, gate: str, item: str) -> tuple[str, Sequence[Finding]]:
-    path = logs_file_of(held.plan, gate, item)
-    content = feedback_files.content(path) if os.path.lexists(path) else None
-    logs = feedback.logs_of(content[0]) if content else ""
+def logs_beside(plan: Plan, gate: str, item: str) -> tuple[str, Sequence[Finding]]:
+    """What was pasted into the file for logs, and what keeps it from being taken."""
+    path = logs_file_of(plan, gate, item)
+    try:
+        content = feedback_files.content(path)
+    except DefinitionError as error:
+        return "", error.findings
+    logs = feedback.logs_of(content.text) if content else ""
     most = _most()
     if tokens(logs.encode()) <= most:
         return logs, ()

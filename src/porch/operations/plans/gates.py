@@ -10,26 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from porch.adapters import feedback_files
 from porch.adapters.where import Where
-from porch.dialects import feedback
 from porch.errors import EXIT_WAITING, FailedError
 from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.prompts import unmet, variants_of
-from porch.model.finding_answers import outcome
-from porch.model.findings import Key
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import findings, forms_taken, opening, papers, place, planning, working
+from porch.operations.plans import findings, forms_taken, gate_results, opening, papers, place
 from porch.operations.plans.desk import Desk
-from porch.operations.plans.feedback_forms import (
-    WITH_LOGS,
-    file_of,
-    files_of,
-    form_of,
-    logs_file_of,
-)
+from porch.operations.plans.feedback_forms import file_of, files_of
 from porch.operations.plans.patience import awaited
+from porch.operations.plans.place import Plan
 from porch.operations.plans.prompting import allowed
 from porch.runtime.artifacts import digest_of, sums
 
@@ -87,7 +78,7 @@ def block(gate: Gate, wait_s: float) -> Came:
     last: list[Came] = []
 
     def look() -> Came | None:
-        last[:] = [_look(gate)]
+        last[:] = [_look(gate, plan)]
         return None if last[0].is_pending else last[0]
 
     awaited(plan, files_of(plan, gate.name, gate.item), wait_s, look)
@@ -95,34 +86,28 @@ def block(gate: Gate, wait_s: float) -> Came:
     return Came({**last[0].data, "duration_ms": duration}, last[0].is_pending)
 
 
-def _look(gate: Gate) -> Came:
+def _look(gate: Gate, plan: Plan) -> Came:
     """One look: an answer that is there, a file that is finished, or the question as it stands."""
-    with opening.held(gate.where, gate.caller) as held:
-        skipped = _skipped(held, gate)
-        if skipped is not None:
-            return Came(skipped)
-        answer = held.recalled(plans.answer_path(gate.name), gate.item)
-        if answer:
-            return Came(_told(held, gate, answer))
+    with opening.held(gate.where, gate.caller, plan=plan) as held:
+        if _is_needless(held, gate):
+            return Came(gate_results.skipped(held, gate.name, gate.id))
+        if answer := _answer(held, gate):
+            return Came(gate_results.answered(held, gate.name, gate.id, answer))
+        _demand_open(held)
         waiting = _unready(held, gate)
         if waiting:
             return _pending(held, gate, waiting)
         _pose(held, gate)
         if forms_taken.taken(held, gate.name, gate.item):
-            answer = held.recalled(plans.answer_path(gate.name), gate.item)
-            return Came(_told(held, gate, answer))
+            answer = _answer(held, gate)
+            return Came(gate_results.answered(held, gate.name, gate.id, answer))
         return _pending(held, gate, [])
 
 
-def _skipped(held: Desk, gate: Gate) -> dict[str, Any] | None:
+def _is_needless(held: Desk, gate: Gate) -> bool:
     """Where there is nothing to ask."""
-    if gate.name == "findings" and not findings.read_all(held.plan):
-        return {
-            "skipped": True,
-            "thoughts": "",
-            "affected_approaches": [],
-            "rejected_approaches": [],
-        }
+    if gate.name == "findings":
+        return not findings.read_all(held.plan) and not _answer(held, gate)
     if gate.name == "plan" and not held.prompts:
         raise FailedError(
             "the plan has no prompts",
@@ -130,14 +115,26 @@ def _skipped(held: Desk, gate: Gate) -> dict[str, Any] | None:
             code="no-prompts",
         )
     if gate.id is None:
-        return None
-    prompt = held.demand(gate.id)
-    if gate.name == "variants" and len(variants_of(held.prompts, gate.id.number)) < 2:
-        return {**_chosen(held, gate.id, {}), "skipped": True, "variant_solution": "main"}
-    if gate.name == "variants" and prompt.variant_solution:
-        answer = held.recalled(plans.answer_path(gate.name), gate.item)
-        return {**_chosen(held, gate.id, answer.get("form", {})), "skipped": False}
-    return None
+        return False
+    held.demand(gate.id)
+    return gate.name == "variants" and len(variants_of(held.prompts, gate.id.number)) < 2
+
+
+def _answer(held: Desk, gate: Gate) -> Mapping[str, Any]:
+    """What was said to this, and still holds; a variant that came later was not chosen among."""
+    answer = held.recalled(plans.answer_path(gate.name), gate.item)
+    if gate.name == "variants" and gate.id and answer:
+        return answer if gate.id.variant in answer["form"]["variants"] else {}
+    return answer
+
+
+def _demand_open(held: Desk) -> None:
+    if held.state.outcome:
+        raise FailedError(
+            f"the plan of {held.plan.branch} is {held.state.outcome}, so nobody is asked any more",
+            fix="what is still to be done needs a plan on a branch of its own",
+            code="plan-completed",
+        )
 
 
 def _unready(held: Desk, gate: Gate) -> list[str]:
@@ -169,20 +166,13 @@ def pose(
     """The question in the journal, then its file; a file that is there already is somebody's."""
     base = held.plan.where.base
     known = sums(base, "", artifacts)
+    about = str(payload.get("reason", ""))
     where_to = os.path.relpath(file_of(held.plan, gate, item), base)
-    said = "\n".join(part for part in (payload.get("reason", ""), f"answer in {where_to}") if part)
-    fact = f.QuestionPosed(
-        gate, item, {**payload, "reason": said}, digest_of(known), known, held.caller
-    )
-    held.found.book.record(fact)
-    form = form_of(held.plan, held.prompts, gate, item, payload)
-    head = [
-        f"{held.plan.branch}: {gate} {item}".strip(),
-        *str(payload.get("reason", "")).split("\n"),
-    ]
-    feedback_files.ensure(file_of(held.plan, gate, item), feedback.template(form, head))
-    if gate in WITH_LOGS:
-        feedback_files.ensure(logs_file_of(held.plan, gate, item), feedback.logs_template())
+    said = "\n".join(part for part in (about, f"answer in {where_to}") if part)
+    told = {**payload, "about": about, "reason": said}
+    forms_taken.put_finished_away(held, gate, item, payload)
+    held.found.book.record(f.QuestionPosed(gate, item, told, digest_of(known), known, held.caller))
+    forms_taken.offer(held, gate, item)
 
 
 def _reason(held: Desk, gate: Gate) -> str:
@@ -221,71 +211,3 @@ def _pending(held: Desk, gate: Gate, waiting_on: list[str]) -> Came:
         "notes": held.notes,
     }
     return Came(told, is_pending=True)
-
-
-def _told(held: Desk, gate: Gate, answer: Mapping[str, Any]) -> dict[str, Any]:
-    form = answer["form"]
-    who = {"answered_by": answer.get("by") or "unknown", "channel": answer.get("channel", "")}
-    thoughts = str(form.get("thoughts", ""))
-    return {
-        "state": "answered",
-        "thoughts": thoughts,
-        **_result(held, gate, form),
-        **who,
-        "notes": held.notes,
-    }
-
-
-def _result(held: Desk, gate: Gate, form: Mapping[str, Any]) -> dict[str, Any]:
-    match gate.name:
-        case "findings":
-            return _of_findings(form)
-        case "plan":
-            planning.draw_stage(held)
-            return _of_plan(form)
-        case "testing":
-            return {
-                "passed": bool(form.get("test_passed", True)),
-                "user_required_changes": str(form.get("user_required_changes", "")),
-                "logs": str(form.get("logs", "")),
-            }
-        case "logging":
-            return {"logs": str(form.get("logs", ""))}
-        case _:
-            return _chosen(held, gate.id, form) if gate.id else {}
-
-
-def _of_findings(form: Mapping[str, Any]) -> dict[str, Any]:
-    affected, rejected = outcome(form.get("approach_feedback", {}))
-    return {
-        "affected_approaches": [_row(each) for each in affected],
-        "rejected_approaches": [_row(each) for each in rejected],
-        "skipped": False,
-    }
-
-
-def _row(key: Key) -> dict[str, str]:
-    return {"specialist_name": key.specialist, "approach_id": str(key.approach)}
-
-
-def _of_plan(form: Mapping[str, Any]) -> dict[str, Any]:
-    changes = [
-        {"prompt_id": id_, "user_required_changes": given["user_required_changes"]}
-        for id_, given in form.get("prompt_feedback", {}).items()
-        if str(given.get("user_required_changes", "")).strip()
-    ]
-    return {
-        "has_user_required_changes": plans.has_changes(form),
-        "user_required_plan_changes": str(form.get("user_required_plan_changes", "")),
-        "prompt_changes": changes,
-    }
-
-
-def _chosen(held: Desk, id_: PromptId, form: Mapping[str, Any]) -> dict[str, Any]:
-    prompt = held.prompts[id_]
-    return {
-        "thoughts": str(form.get("thoughts", "")),
-        "variant_solution": prompt.variant_solution or None,
-        "reason": prompt.variant_reason or "",
-        "unmerged_alternatives": working.unmerged(held.plan, held.prompts, id_.number),
-    }

@@ -130,6 +130,7 @@ def _completed(where: Where, summary: str, *, force: bool, caller: str) -> dict[
                 code="prompts-not-merged",
             )
         text = summary.strip() or _summary(held)
+        shelf.plan_page(shelf.of(held.plan))  # what cannot be shown is not recorded
         plan_files.write(held.plan.file(planning.SUMMARY), f"{text}\n")
         forced = ("prompts-not-merged",) if left else ()
         fact = PlanMoved("complete", {}, {"stage": "completed"}, {"text": text}, forced=forced)

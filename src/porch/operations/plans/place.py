@@ -1,5 +1,6 @@
 """Where the plan of a branch lives: one directory in the main checkout, whoever asks from where."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from porch.errors import FailedError, UsageError
 
 PLANS = os.path.join(".claude", "plans")
 RUN = "plan_"
+# A file has a name of 255 bytes at most, and the name of the run and its drafts are longer.
+LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,12 @@ class Plan:
 
 
 def file_name(branch: str) -> str:
-    """No two branches share it: git allows no tilde in their names."""
-    return branch.replace("/", "~")
+    """No two branches share it: git allows neither a tilde in their names, nor two slashes."""
+    name = branch.replace("/", "~")
+    if len(name.encode()) <= LONGEST:
+        return name
+    front = name.encode()[: LONGEST // 2].decode("utf-8", "ignore")
+    return f"{front}~~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
 
 def current(where: Where) -> Plan:
@@ -96,6 +103,12 @@ def standing_on(where: Where) -> str:
         )
     found = gitdir.of(where.workspace)
     branch = gitdir.branch(found) if found else None
+    if branch and any("\ud800" <= each <= "\udfff" for each in branch):
+        raise FailedError(
+            f"the name of the branch is not UTF-8 text: {branch!r}",
+            fix="give it another one: git branch -m NAME",
+            code="no-branch",
+        )
     if not branch:
         raise FailedError(
             f"{where.workspace} stands on no branch, and plans belong to branches",

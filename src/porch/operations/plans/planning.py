@@ -1,7 +1,5 @@
 """Making a plan and looking at it: init, status, check, write-plan, get-full-plan, user input."""
 
-import os
-from collections.abc import Mapping
 from typing import Any
 
 from porch.adapters import base_branch, plan_files
@@ -9,6 +7,7 @@ from porch.adapters.where import Where
 from porch.dialects import front_matter
 from porch.errors import FailedError, UsageError
 from porch.machine.facts import PlanMoved
+from porch.model.prompt_ids import PromptId
 from porch.operations.plans import opening, place, shelf
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.settling import INPUT
@@ -56,14 +55,16 @@ def check(where: Where) -> dict[str, Any]:
     told["user_input"] = found.text(INPUT)
     if found.stage == "draft":
         return told
-    return {**told, "plan_context": shelf.plan_page(found).body, "prompts": _rows(found)}
+    notes = found.notes()
+    context = shelf.plan_page(found).body.strip("\n")
+    return {**told, "plan_context": context, "prompts": _rows(found, notes), "notes": notes}
 
 
-def _rows(found: Shelf) -> list[dict[str, Any]]:
+def _rows(found: Shelf, notes: list[str]) -> list[dict[str, Any]]:
     return [
         {
             "id": str(id_),
-            "description": found.fields(id_)["description"],
+            "description": found.page(id_, notes).fields["description"],
             "status": prompt.status,
             "kind": prompt.kind,
             "depends_on": list(prompt.depends_on),
@@ -84,12 +85,12 @@ def write_plan(
         path = held.plan.file(PLAN_FILE)
         old = plan_files.text(path)
         body = _body(title, objective, context)
-        held.record(PlanMoved("write-plan", plan={"stage": held.stage}, payload={"text": body}))
         mine = {"stage": held.stage, "branch_name": held.plan.branch}
         if old is None:
             text = front_matter.fresh({**mine, "audits": [], "reviews": []}, body)
         else:
             text = front_matter.with_body(front_matter.changed(old, path, mine), path, body)
+        held.record(PlanMoved("write-plan", plan={"stage": held.stage}, payload={"text": body}))
         plan_files.write(path, text)
         return {"created": old is None, "branch": held.plan.branch, "notes": held.notes}
 
@@ -109,27 +110,32 @@ def draw_stage(held: Desk) -> None:
 
 def full_plan(where: Where) -> dict[str, Any]:
     found = shelf.opened(where)
-    page = shelf.plan_page(found)
+    page, notes = shelf.plan_page(found), found.notes()
+    fields = {**page.fields, "stage": found.stage}
     return {
         "branch": found.plan.branch,
-        "plan": {"front_matter": {**page.fields, "stage": found.stage}, "content": page.body},
+        "plan": {"front_matter": fields, "content": page.body.strip("\n")},
         "user_input": found.text(INPUT),
         "summary": found.text(SUMMARY),
-        "prompts": [_whole(found, str(id_), found.fields(id_)) for id_ in found.prompts],
+        "prompts": [_whole(found, id_, notes) for id_ in found.prompts],
+        "notes": notes,
     }
 
 
-def _whole(found: Shelf, id_: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    path = os.path.join(found.plan.prompts_dir, f"{id_}.md")
-    page = front_matter.read(plan_files.text(path) or "", path)
-    return {"id": id_, "front_matter": dict(fields), "content": page.body.strip("\n")}
+def _whole(found: Shelf, id_: PromptId, notes: list[str]) -> dict[str, Any]:
+    page = found.page(id_, notes)
+    return {"id": str(id_), "front_matter": dict(page.fields), "content": page.body.strip("\n")}
 
 
 def append_user_input(where: Where, text: str, caller: str = "") -> dict[str, Any]:
     if not text.strip():
         raise FailedError("there is no text", fix="give what the user said", code="empty-content")
     with opening.held(where, caller, make=True) as held:
-        entry = user_input.entry(Clock().now(), text)
-        plan_files.append(held.plan.file(INPUT), entry, user_input.HEADING)
+        path = held.plan.file(INPUT)
+        # Whoever was killed before the record was made comes again with the same number.
+        mark = f"said {held.state.seq + 1}"
+        if user_input.kept(mark, text) not in (plan_files.text(path) or ""):
+            entry = user_input.entry(Clock().now(), text, mark)
+            plan_files.append(path, entry, user_input.HEADING)
         held.note("append-user-input", text=text)
         return {"appended": True, "notes": held.notes}

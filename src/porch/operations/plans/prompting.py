@@ -45,8 +45,10 @@ def write_prompt(
         forced = allowed("write-prompt", held, id_, force) if old else ()
         prompt = _planned(old or Prompt(), given)
         demand_sound({**known, id_: prompt}, id_)
+        words = dict(_authored(where, given))
+        papers.demand_drawable(held.plan, id_)
         held.move("write-prompt", {id_: as_fields(prompt)}, forced, text=given.context or "")
-        papers.put(held, id_, dict(_authored(where, given)), given.context)
+        papers.put(held, id_, words, given.context)
         return {"id": str(id_), "created": old is None, "notes": held.notes}
 
 
@@ -95,7 +97,7 @@ def _wrong(prompts: Prompts, id_: PromptId) -> Iterator[Finding]:
             fix = f"numbers of the plan: {', '.join(map(str, sorted(numbers)))}; write it first"
             yield Finding("unknown-dependency", f"there is no prompt {number}", None, fix)
     for ring in cycles(prompts):
-        if id_.number in ring:
+        if id_.number in ring and len(ring) > 2:
             way = " -> ".join(map(str, ring))
             yield Finding("dependency-cycle", f"prompts depend on each other: {way}", None, _CUT)
 
@@ -122,7 +124,7 @@ def _back_to(ways: dict[int, set[int]], start: int) -> tuple[int, ...]:
     seen: set[int] = set()
     for way in ahead:
         for number in sorted(ways.get(way[-1], ())):
-            if number == start and len(way) > 1:
+            if number == start:
                 return (*way, start)
             if number > start and number not in seen:
                 seen.add(number)
@@ -198,7 +200,7 @@ def update_dependencies(
 ) -> dict[str, Any]:
     """Planned anew at this moment: otherwise nothing would ever cease to be stale."""
     with opening.held(where, caller) as held:
-        old = held.demand(id_)
+        old = papers.demand(held, id_)
         now = Clock().now()
         news = {"depends_on": list(depends_on), "planned_at": now}
         demand_sound({**held.prompts, id_: _with(old, depends_on)}, id_)
@@ -225,22 +227,34 @@ def following(where: Where, count: int | None) -> dict[str, Any]:
             f"{wanted} is no number of prompts", fix="ask for one or more", code="invalid-count"
         )
     found = shelf.opened(where)
+    notes = found.notes()
     ready, blocked = _sorted_out(found.prompts)
+    ready = [id_ for id_ in ready if _is_readable(found, id_, notes)]
     numbers = list(dict.fromkeys(id_.number for id_ in ready))[:wanted]
     rows = [_row(found, id_) for id_ in ready if id_.number in numbers]
+    is_over = all(_is_over(found.prompts, each) for each in found.prompts)
     return {
         "prompts": rows,
         "count": len(rows),
         "requested": wanted,
         "blocked": blocked,
-        "all_done": all(_is_over(found.prompts, each) for each in found.prompts),
+        # Where nothing is planned, nothing is done.
+        "all_done": bool(found.prompts) and is_over and not found.broken,
+        "notes": notes,
     }
+
+
+def _is_readable(found: shelf.Shelf, id_: PromptId, notes: list[str]) -> bool:
+    """Nobody could start it as it is."""
+    before = len(notes)
+    found.page(id_, notes)
+    return len(notes) == before
 
 
 def _count() -> int:
     """A variable that is no number counts as not set."""
     text = os.environ.get("N_PARALLEL_WORKERS", "")
-    return int(text) if text.isdecimal() and int(text) else 1
+    return int(text[:6]) if text.isdecimal() and int(text[:6]) else 1
 
 
 def _is_over(prompts: Prompts, id_: PromptId) -> bool:

@@ -19,7 +19,8 @@ from porch.machine.state import InHand
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.place import Plan
 from porch.operations.reading import read
-from porch.operations.session import mark_of, world_of
+from porch.operations.session import mark_of
+from porch.operations.worlds import world_of
 from porch.runtime import limits, turns
 from porch.runtime.world import World
 

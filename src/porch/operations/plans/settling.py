@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from porch.adapters import feedback_files, implementation_branches, plan_files
 from porch.adapters.journal import scan
 from porch.errors import PorchError
+from porch.machine import facts as f
 from porch.machine import plans
-from porch.machine.prompts import IS, Prompt, as_fields, made
-from porch.model.prompt_ids import PromptId, parse
+from porch.machine.prompts import IS, PLAN, Prompt, as_fields
+from porch.model.prompt_ids import PromptId
 from porch.operations.plans import findings, papers
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.feedback_forms import files_of
@@ -23,74 +25,75 @@ ARCHIVE = "_archive"
 
 def settle(desk: Desk) -> None:
     """Everything that is due; done again, it finds nothing to do."""
-    for name in plan_files.names(desk.plan.prompts_dir, ".md"):
-        _adopt(desk, name)
-    for id_ in desk.prompts:
-        try:
-            papers.draw(desk, id_)
-        except PorchError as error:
-            # One broken file keeps nobody from the others; who needs it hears all of it.
-            desk.notes.append(str(error))
+    for id_ in papers.listed(desk.plan):
+        if IS not in desk.state.memory.get(("", str(id_)), {}):
+            _adopt(desk, id_)
+    papers.draw_all(desk, desk.prompts)
     keep_answers(desk)
     for id_, prompt in desk.prompts.items():
         if prompt.variant_solution == "discard" and prompt.worktree_branch_name:
             _put_away(desk, id_, prompt)
 
 
-def _adopt(desk: Desk, name: str) -> None:
-    """A prompt that no command wrote is planned like any other; what it says was done is not."""
+def _adopt(desk: Desk, id_: PromptId) -> None:
+    """A prompt that no command wrote is planned like any other."""
     try:
-        id_ = parse([name])
-    except PorchError:
-        return
-    if str(id_) != name or IS in desk.state.memory.get(("", name), {}):
-        return
-    try:
-        found = papers.page_of(desk.plan, id_).fields
+        prompt = papers.planned(desk.plan, id_)
     except PorchError as error:
         desk.notes.append(str(error))
         return
-    prompt = _planned(found)
     desk.move("adopt-prompt", {id_: as_fields(prompt)})
     papers.put(desk, id_, {})
     desk.notes.append(f"prompt {id_} was written by hand; it begins as unimplemented")
 
 
-def _planned(found: Any) -> Prompt:
-    try:
-        numbers = tuple(int(each) for each in found.get("depends_on") or ())
-    except (TypeError, ValueError):
-        numbers = ()
-    return made(
-        {
-            "kind": "debug" if found.get("kind") == "debug" else "feature",
-            "depends_on": numbers,
-            "requires_manual_testing": found.get("requires_manual_testing") is True,
-            "planned_at": str(found.get("planned_at") or ""),
-        }
-    )
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a person said, by the record of the journal that has it."""
+
+    seq: int
+    at: str
+    position: str
+    gate: str
+    item: str
+    form: dict[str, Any]
 
 
 def keep_answers(desk: Desk) -> None:
-    """Each answer of a person goes into the log of their input once, then its file is put away."""
+    """Each answer of a person changes what it was about and goes into the log of their input, once.
+
+    An answer that cannot be kept yet keeps those behind it, so that they stay in their order.
+    """
+    last = int(desk.recalled(PLAN).get("kept_answers", 0))
+    for answer in _answers(desk, last):
+        try:
+            _keep(desk, answer)
+        except (PorchError, OSError) as error:
+            desk.notes.append(f"the answer {answer.position} is not kept in files yet: {error}")
+            return
+
+
+def _keep(desk: Desk, answer: _Answer) -> None:
+    news: dict[str, Any] = {"kept_answers": answer.seq}
+    if answer.gate == "findings":
+        findings.settle(desk.plan, answer.form)
+    if answer.gate == "plan" and not plans.has_changes(answer.form):
+        known = desk.recalled(PLAN).get("archived_findings", [])
+        news["archived_findings"] = [*known, *findings.archive(desk.plan)]
+    # Before it is told: a finished file that stays would answer the next question, too.
+    file_away(desk, answer.gate, answer.item, answer.position)
     path = desk.plan.file(INPUT)
-    known = plan_files.text(path) or ""
-    for at, position, gate, item, form in _answers(desk):
-        if user_input.marked(position) in known:
-            continue
-        if gate == "findings":
-            findings.settle(desk.plan, form)
-        if gate == "plan" and not plans.has_changes(form):
-            findings.archive(desk.plan)
-        text = user_input.entry(at, user_input.answer(gate, item, form), position)
-        plan_files.append(path, text, user_input.HEADING)
-        _file_away(desk, gate, item, position)
+    said = user_input.answer(answer.gate, answer.item, answer.form)
+    if user_input.kept(answer.position, said) not in (plan_files.text(path) or ""):
+        entry = user_input.entry(answer.at, said, answer.position)
+        plan_files.append(path, entry, user_input.HEADING)
+    desk.record(f.PlanMoved("keep-answer", plan=news, payload={"subject": answer.position}))
 
 
-def _answers(desk: Desk) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
-    """When, which position, gate, prompt, and the form, of every answer in the journal."""
+def _answers(desk: Desk, after: int) -> Iterator[_Answer]:
+    """Every answer in the journal behind this record."""
     store = payload_directory(desk.plan.where, desk.plan.run)
-    for raw in scan(os.path.join(desk.found.directory, "journal.jsonl")).records:
+    for raw in scan(os.path.join(desk.found.directory, "journal.jsonl")).records[after:]:
         if raw["fact"].get("is") != "WishTaken":
             continue
         for move in raw["moves"]:
@@ -98,14 +101,19 @@ def _answers(desk: Desk) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
             if move.get("is") == "Remembered" and last == "answer":
                 position = raw["fact"]["wish"]["position"]
                 form = expand(store, move["payload"])["form"]
-                yield raw["at"], position, gate, str(move.get("item", "")), form
+                item = str(move.get("item", ""))
+                yield _Answer(raw["seq"], raw["at"], position, gate, item, form)
 
 
-def _file_away(desk: Desk, gate: str, item: str, position: str) -> None:
+def file_away(desk: Desk, gate: str, item: str, position: str) -> None:
+    """Whatever lies where a gate is answered is kept under a name of its own."""
     files = [path for path in files_of(desk.plan, gate, item) if os.path.lexists(path)]
-    if files:
-        name = position.replace(":", "-").replace("#", "-")
-        feedback_files.archive(files, os.path.join(desk.plan.feedback_dir, ARCHIVE), name)
+    name = position.replace(":", "-").replace("#", "-")
+    try:
+        if files:
+            feedback_files.archive(files, os.path.join(desk.plan.feedback_dir, ARCHIVE), name)
+    except PorchError as error:
+        desk.notes.append(str(error))
 
 
 def _put_away(desk: Desk, id_: PromptId, prompt: Prompt) -> None:

@@ -1,5 +1,6 @@
 """Reading a plan without its lock: the journal for what counts, the files for the words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from porch.dialects import front_matter
 from porch.errors import PorchError
 from porch.machine.prompts import PLAN, Prompt, Prompts, prompts_of
 from porch.machine.state import State
-from porch.model.prompt_ids import PromptId, parse
+from porch.model.prompt_ids import PromptId
 from porch.operations.plans import papers, place
 from porch.operations.plans.desk import unknown
 from porch.operations.plans.place import Plan
@@ -25,6 +26,8 @@ class Shelf:
     plan: Plan
     prompts: Prompts
     state: State
+    # Files that nobody took into the journal yet, and that cannot be read.
+    broken: Mapping[PromptId, PorchError]
 
     @property
     def stage(self) -> str:
@@ -37,7 +40,20 @@ class Shelf:
     def fields(self, id_: PromptId) -> dict[str, Any]:
         return papers.fields_of(self.plan, id_, self.demand(id_))
 
+    def page(self, id_: PromptId, notes: list[str]) -> front_matter.Page:
+        """Fields and text; of a file that cannot be read, what is known without it, and a note."""
+        try:
+            return front_matter.Page(self.fields(id_), papers.page_of(self.plan, id_).body)
+        except PorchError as error:
+            notes.append(str(error))
+            return front_matter.Page(papers.bare(id_, self.prompts[id_]), "")
+
+    def notes(self) -> list[str]:
+        return [str(error) for error in self.broken.values()]
+
     def demand(self, id_: PromptId) -> Prompt:
+        if id_ in self.broken:
+            raise self.broken[id_]
         if id_ not in self.prompts:
             raise unknown(id_, self.prompts)
         return self.prompts[id_]
@@ -51,14 +67,15 @@ def opened(where: Where) -> Shelf:
 def of(plan: Plan) -> Shelf:
     state = read(plan.where, plan.run).state if plan.run in plan.where.runs() else State()
     known = prompts_of(state)
-    for name in plan_files.names(plan.prompts_dir, ".md"):
-        try:
-            id_ = parse([name])
-        except PorchError:
+    broken: dict[PromptId, PorchError] = {}
+    for id_ in papers.listed(plan):
+        if id_ in known:
             continue
-        if str(id_) == name:
-            known.setdefault(id_, Prompt())
-    return Shelf(plan, dict(sorted(known.items())), state)
+        try:
+            known[id_] = papers.planned(plan, id_)
+        except PorchError as error:
+            broken[id_] = error
+    return Shelf(plan, dict(sorted(known.items())), state, broken)
 
 
 def plan_page(shelf: Shelf) -> front_matter.Page:

@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from porch.adapters import feedback_files
 from porch.adapters.where import Where
 from porch.dialects import feedback
 from porch.errors import DefinitionError, UsageError
 from porch.machine import plans
 from porch.machine.prompts import prompts_of
 from porch.machine.state import Standing, State
-from porch.operations.plans import findings, place
-from porch.operations.plans.feedback_forms import WITH_LOGS, form_of, logs_file_of
+from porch.operations.plans import findings, forms_taken, place
+from porch.operations.plans.feedback_forms import WITH_LOGS, form_of
 from porch.operations.session import payload_directory
 from porch.runtime.payloading import expand
 
@@ -30,21 +29,22 @@ def form_in(where: Where, state: State, standing: Standing, text: str) -> Mappin
     if standing.state == "findings" and (wrong := findings.complaints(plan, values)):
         raise DefinitionError(wrong)
     if standing.state in WITH_LOGS:
-        content = feedback_files.content(logs_file_of(plan, standing.state, standing.item))
-        values["logs"] = feedback.logs_of(content[0]) if content else ""
+        values["logs"], refused = forms_taken.logs_beside(plan, standing.state, standing.item)
+        if refused:
+            raise DefinitionError(refused)
     return values
 
 
 def _read(form: feedback.Form, gate: str, text: str) -> Mapping[str, Any]:
     if _is_plain(text):
         return _plain(form, gate, text)
-    match feedback.read(f"{text}\ndone: true\n", form, _FILE):
-        case feedback.Filled(values):
-            return values
+    match feedback.read(text, form, _FILE, is_finished=True):
         case feedback.Wrong(found):
             raise DefinitionError(found)
+        case feedback.Filled(values):
+            return values
         case _:
-            raise UsageError("this is no form", fix="write it as YAML", code="bad-form")
+            return form.given()
 
 
 def _is_plain(text: str) -> bool:

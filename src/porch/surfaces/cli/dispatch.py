@@ -46,9 +46,9 @@ def envoy() -> int:
     if answered is not None:
         return answered
     from porch.surfaces.cli.command import main
-    from porch.surfaces.cli.envoy import COMMANDS
+    from porch.surfaces.cli.envoy_tables import table
 
-    return main("envoy", COMMANDS, argv)
+    return main("envoy", table(argv), argv)
 
 
 def _closed_pipe() -> int:

@@ -1,0 +1,63 @@
+"""Commands as processes of their own, without each of them paying for the imports anew."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from porch.operations.plans import reviewing  # noqa: F401 - loaded once, for every review
+from porch.surfaces.cli import dispatch
+from porch.surfaces.cli import envoy as _table  # noqa: F401 - the same for the table of commands
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said, and the words that it was called with."""
+
+    words: tuple[str, ...] = ()
+    code: int = 0
+    text: str = ""
+
+    @property
+    def verb(self) -> str:
+        return " ".join(self.words[:2])
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return self._envelope.get("data") or {}
+
+    @property
+    def error(self) -> str:
+        return str((self._envelope.get("error") or {}).get("type", ""))
+
+    @property
+    def _envelope(self) -> dict[str, Any]:
+        return dict(json.loads(self.text)) if self.text else {}
+
+
+def envoy(words: Sequence[str], directory: str) -> Answer:
+    """A child of ours, so that whoever looks for the caller of the command finds us."""
+    with tempfile.TemporaryFile("w+") as out:
+        pid = os.fork()
+        if pid == 0:
+            _become(words, directory, out.fileno())
+        _, status = os.waitpid(pid, 0)
+        out.seek(0)
+        return Answer(tuple(words), os.waitstatus_to_exitcode(status), out.read())
+
+
+def _become(words: Sequence[str], directory: str, out: int) -> NoReturn:
+    code = 70
+    try:
+        os.chdir(directory)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        sys.argv = ["envoy", *words]
+        code = dispatch.envoy()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

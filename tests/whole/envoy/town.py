@@ -1,0 +1,256 @@
+"""A real repository with a plan, a reviewer who answers by round, and people at its gates."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from porch.testing import unmeasured
+
+HERE = Path(__file__).resolve().parents[3]
+FOLLOW = "from tests.whole.envoy.follower import main; raise SystemExit(main())"
+COMMAND = "from porch.surfaces.cli.dispatch import {0}; raise SystemExit({0}())"
+PASSED = {"verdict": "passed", "thoughts": "It does what the prompt says."}
+MINE = "notes of mine.txt"
+UNTOUCHED = "No agent has to know this.\n"
+_AGENTS = ("CLAUDECODE", "GEMINI_CLI", "CODEX_", "PORCH_", "GIT_")
+# Answers for the branch it finds itself on, the last one for ever; keeps what it was shown.
+_REVIEWER = """\
+import json, subprocess, sys
+from pathlib import Path
+home = Path(sys.argv[1])
+branch = subprocess.run(["git", "branch", "--show-current"], capture_output=True, text=True).stdout
+name = branch.strip().replace("/", "~")
+seen = sorted(home.glob(f"{name}.*.md"))
+(home / f"{name}.{len(seen)}.md").write_text(sys.stdin.read())
+answers = json.loads((home / "answers.json").read_text()).get(branch.strip(), [])
+answers = answers or [json.loads(sys.argv[2])]
+print(json.dumps(answers[min(len(seen), len(answers) - 1)]))
+"""
+# What a person does at a gate: fields of the file, or the words of a command.
+Does = Mapping[str, Any] | Sequence[str] | Callable[[], Mapping[str, Any]]
+
+
+@dataclass
+class Town:
+    """One directory with everything in it."""
+
+    home: Path
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def root(self) -> Path:
+        return self.home / "repo"
+
+    @property
+    def plan(self) -> Path:
+        return self.root / ".claude" / "plans" / "feat~x"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        kept = {k: v for k, v in unmeasured().items() if not k.startswith(_AGENTS)}
+        return {
+            **kept,
+            "HOME": str(self.home),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)]),
+            # So short that a gate is asked several times before a person has answered.
+            "BLOCKING_GATE_TIMEOUT_MS": "400",
+        }
+
+    def found(self, files: Mapping[str, str], reviews: Mapping[str, Any]) -> "Town":
+        for name in ("repo", "trees", "reviews", "config"):
+            (self.home / name).mkdir()
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "Ann")
+        self.git("config", "user.email", "ann@example.org")
+        self.git("config", "gc.auto", "0")
+        for name, text in files.items():
+            self.write(name, text)
+        self._hire(reviews)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "The beginning")
+        self.git("switch", "-qc", "feat/x")
+        self.write(MINE, UNTOUCHED)
+        return self
+
+    def is_whole(self) -> None:
+        """What holds however it went: git is sound, and what is the user's is untouched."""
+        assert self.git("fsck", "--strict", "--no-dangling") == ""
+        assert self.git("status", "--porcelain") == f'?? "{MINE}"'
+        assert (self.root / MINE).read_text() == UNTOUCHED
+
+    def _hire(self, reviews: Mapping[str, Any]) -> None:
+        (self.home / "reviewer.py").write_text(_REVIEWER)
+        (self.home / "reviews" / "answers.json").write_text(json.dumps(reviews))
+        words = [sys.executable, "-I", "-S", str(self.home / "reviewer.py")]
+        words += [str(self.home / "reviews"), json.dumps(PASSED)]
+        self.write("codev/config.toml", f"[agents.gemini]\ncommand = {json.dumps(words)}\n")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def git(self, *words: str, place: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=place or self.root, check=False, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
+
+    def type(self, *words: str, code: int = 0) -> str:
+        """A person or an agent types a command in the main checkout."""
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND.format(words[0]), *words[1:]],
+            cwd=self.root,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def envoy(self, *words: str, code: int = 0) -> dict[str, Any]:
+        told = json.loads(self.type("envoy", *words, code=code))
+        return dict(told["data"] if told["status"] == "success" else told["error"])
+
+    def prompt(self, name: str) -> dict[str, Any]:
+        """The front matter, as it stands in the file."""
+        text = (self.plan / "prompts" / f"{name}.md").read_text()
+        return dict(yaml.safe_load(text.split("---\n")[1]))
+
+    def tree(self, branch: str) -> Path:
+        return self.home / "trees" / branch.replace("/", "~")
+
+    def seen_by_reviewer(self, branch: str) -> list[str]:
+        found = sorted((self.home / "reviews").glob(f"{branch.replace('/', '~')}.*.md"))
+        return [path.read_text() for path in found]
+
+    def send(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> "Sent":
+        """An agent that follows a protocol, in a process and a session of its own."""
+        path = self.home / f"agent-{len(self.started)}.json"
+        spec = {
+            "root": str(self.root),
+            "inputs": {k: v if isinstance(v, str) else json.dumps(v) for k, v in inputs.items()},
+            "hands": {"trees": str(self.home / "trees"), **hands},
+        }
+        path.write_text(json.dumps(spec))
+        started = subprocess.Popen(
+            [sys.executable, "-c", FOLLOW, protocol, str(path)],
+            cwd=self.root,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.started.append(started)
+        return Sent(started, Path(f"{path}.result"))
+
+    def follow(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> dict[str, Any]:
+        return self.send(protocol, hands, **inputs).came()
+
+    def close(self) -> None:
+        for each in self.started:
+            if each.poll() is None:
+                os.killpg(each.pid, 9)
+            each.wait()
+
+
+@dataclass
+class Sent:
+    """An agent that is at work."""
+
+    process: subprocess.Popen[bytes]
+    result: Path
+
+    def came(self) -> dict[str, Any]:
+        """What came of it, once it is done; an agent that is lost says where."""
+        self.process.wait(timeout=60)
+        told = json.loads(self.result.read_text())
+        assert not told["lost"], told["lost"]
+        return dict(told)
+
+    def died(self) -> None:
+        assert self.process.wait(timeout=60) == -9
+        assert not self.result.exists()
+
+
+class People(threading.Thread):
+    """They look at the feedback files, and answer each time what they have made up their minds to.
+
+    By file name without its end, the answers in their order; what is not mentioned stays open.
+    """
+
+    def __init__(self, town: Town, answers: Mapping[str, Sequence[Does]]):
+        super().__init__(daemon=True)
+        self.town = town
+        self.left = {name: list(does) for name, does in answers.items()}
+        self.error: BaseException | None = None
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> "People":
+        self.start()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._is_over.set()
+        self.join(10)
+        if kind is None:
+            assert self.error is None, self.error
+            assert not any(self.left.values()), f"nobody asked for {self.left}"
+
+    def run(self) -> None:
+        try:
+            while not self._is_over.wait(0.03):
+                for path in (self.town.plan / "user_feedback").glob("*.yaml"):
+                    self._look_at(path)
+        except BaseException as error:  # noqa: BLE001 - told by whoever waits for us
+            self.error = error
+
+    def _look_at(self, path: Path) -> None:
+        does = self.left.get(path.stem)
+        if not does or "done: false" not in path.read_text():
+            return
+        first = does.pop(0)
+        given = first() if callable(first) else first
+        if isinstance(given, Mapping):
+            self._fill(path, dict(given))
+        else:
+            self.town.type(*given)
+        self._await(path)
+
+    def _fill(self, path: Path, given: dict[str, Any]) -> None:
+        """As editors save: beside it, then under its name."""
+        if "logs" in given:
+            path.with_name(f"{path.stem}_logs.md").write_text(given.pop("logs"))
+        form = merged(yaml.safe_load(path.read_text()), {**given, "done": True})
+        draft = path.with_name(f".{path.name}.swp")
+        draft.write_text(yaml.safe_dump(form, sort_keys=False))
+        draft.rename(path)
+
+    def _await(self, path: Path) -> None:
+        """Until it was taken; an answer that is not taken is a finding, written into the file."""
+        text, until = path.read_text() if path.exists() else "", time.monotonic() + 20
+        while path.exists() and path.read_text() == text:
+            assert time.monotonic() < until, f"nobody took {path.name}:\n{text}"
+            time.sleep(0.02)
+
+
+def merged(form: Any, given: Any) -> Any:
+    """What is given over what is there, entry by entry."""
+    if isinstance(form, dict) and isinstance(given, dict):
+        unknown = set(given) - set(form)
+        assert not unknown, f"the form does not ask for {unknown}"
+        return {key: merged(form[key], given[key]) if key in given else form[key] for key in form}
+    return given
