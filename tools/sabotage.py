@@ -40,7 +40,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "late facts of positions that are gone",
         "machine/route.py",
-        "    if standing is None:\n        return (settled,)\n",
+        "    if standing is None:\n        return (settled, *plans.heard(protocol, hand, fact))\n",
         "    if standing is None:\n        standing = next(iter(state.positions.values()))\n",
         "test_a_fact_of_an_effect_whose_position_is_gone_only_settles_it",
     ),

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from porch.machine import facts as f
 from porch.machine import plans, prompts
 from porch.machine.budgets import governed
-from porch.machine.evolve import evolve
+from porch.machine.evolve import begin, evolve
 from porch.machine.history import entries
 from porch.machine.records import Record, decode, encode
 from porch.machine.route import route
-from porch.machine.state import State
+from porch.machine.state import InHand, State
 from porch.machine.wishes import refusal
 from porch.model.prompt_ids import PromptId
 from porch.model.protocol import Human
@@ -288,6 +288,18 @@ def test_the_log_says_who_did_what_and_what_was_forced() -> None:
         next(iter(entries(Record(3, "t", f.QuestionPosed("testing", item))))) for item in ("1", "")
     ]
     assert [each["decision"] for each in asked] == ["testing:1", "testing"]
+
+
+def test_what_a_reviewer_said_is_remembered_although_nobody_stands_there() -> None:
+    told = Told().prompt("1")
+    hand = InHand("review:1#3/review/ann/0", "review:1#3", "review", "ann", state="review")
+    told.state = begin(told.state, [hand])
+    told.tell(f.ReviewEnded(hand.effect, "APPROVE", usd=0.5))
+    assert told.state.memory[("", "1")]["review.ann"] == {"verdict": "APPROVE"}
+    assert (told.state.usd, dict(told.state.in_hand)) == (0.5, {})
+    told.state = begin(told.state, [hand])
+    told.tell(f.EffectInterrupted(hand.effect, 0.25))
+    assert (told.state.usd, dict(told.state.in_hand)) == (0.75, {})
 
 
 def test_every_answer_of_every_gate_leads_somewhere() -> None:

@@ -55,7 +55,8 @@ READY = Prompt(status="reviewed", in_progress=True, worktree_branch_name="b", te
         ("merge-worktree", READY, []),
         ("merge-worktree", replace(READY, worktree_branch_name=""), ["no-worktree"]),
         ("merge-worktree", replace(READY, review="failed"), ["review-not-passed"]),
-        ("merge-worktree", replace(READY, review="error"), []),
+        ("merge-worktree", replace(READY, review="passed"), []),
+        ("merge-worktree", replace(READY, review="outdated"), ["review-not-passed"]),
         ("merge-worktree", replace(READY, testing="", kind="debug"), ["testing-not-passed"]),
         ("merge-worktree", Prompt(), ["no-worktree", "invalid-status"]),
         ("complete-prompt", READY, ["not-merged"]),
@@ -116,8 +117,13 @@ def test_a_review_that_could_not_be_read_moves_nothing() -> None:
 
 
 def test_new_work_is_untested_work() -> None:
-    prompt = replace(replace(READY, status="tested"), **life.recorded(2))
+    prompt = replace(READY, **life.recorded(replace(READY, status="tested"), 2))
     assert (prompt.status, prompt.testing, prompt.current_iteration) == ("implemented", "", 2)
+
+
+@pytest.mark.parametrize("before, after", [("", ""), ("passed", "outdated"), ("failed", "failed")])
+def test_what_was_reviewed_is_not_what_there_is_after_new_work(before: str, after: str) -> None:
+    assert life.recorded(replace(READY, review=before), 2)["review"] == after
 
 
 def test_fields_say_nothing_by_null_and_read_back_as_they_were() -> None:
@@ -134,7 +140,7 @@ PROMPTS = st.builds(
     status=st.sampled_from(life.STATUSES),
     in_progress=st.booleans(),
     testing=st.sampled_from(["", "passed", "failed"]),
-    review=st.sampled_from(["", "passed", "failed"]),
+    review=st.sampled_from(["", "passed", "failed", "outdated"]),
     worktree_branch_name=st.sampled_from(["", "b"]),
     variant_solution=st.sampled_from(["", "main", "alternative", "discard"]),
     merge_commit_hash=st.sampled_from(["", "abc"]),
@@ -149,7 +155,7 @@ def test_nothing_is_merged_that_a_person_or_a_reviewer_has_not_let_pass(
     said: list[Any] = codes(action, prompt)
     if action in ("merge-worktree", "complete-prompt") and not said:
         assert prompt.is_written
-        assert prompt.review != "failed"
+        assert prompt.review in ("", "passed")
         assert prompt.testing == "passed" or not (
             prompt.kind == "debug" or prompt.requires_manual_testing
         )

@@ -77,7 +77,9 @@ def test_every_name_is_read_back_however_it_is_written(id_: PromptId) -> None:
 
 
 @given(st.lists(IDS))
-def test_names_are_in_order_of_number_and_then_letter_with_none_first(found: list[PromptId]) -> None:
+def test_names_are_in_order_of_number_and_then_letter_with_none_first(
+    found: list[PromptId],
+) -> None:
     ordered = sorted(found)
     assert ordered == sorted(found, key=lambda each: (each.number, each.variant))
 

@@ -143,6 +143,24 @@ def test_a_todo_list_is_made_and_then_worked_through() -> None:
     assert told("implementation", "7").startswith("Work through the todo list")
 
 
+@pytest.mark.parametrize("name", ["implementation", "debugging"])
+def test_whoever_waits_for_a_person_is_told_what_to_do_meanwhile(name: str) -> None:
+    texts = [view.step_text(each, merged(name)) for each in merged(name).steps]
+    waiting = [text for text in texts if re.search(r": `envoy (?:plan block-|gemini)", text)]
+    assert len(waiting) == {"implementation": 3, "debugging": 5}[name]
+    silent = [text for text in waiting if "Exit code 3 means" not in text]
+    assert [text.splitlines()[0] for text in silent] == []
+
+
+@pytest.mark.req("E-027")
+@pytest.mark.parametrize("name", ["implementation", "debugging"])
+def test_whoever_goes_on_with_earlier_work_knows_its_iteration_first(name: str) -> None:
+    at, review = step(name, "5").number, step(name, "9").number
+    assert told(name, "5").startswith('Set **ITERATION = 1** and **REFINEMENT_REASON = ""**.')
+    assert f"After step {at}, go on at the first step" in told(name, "4")
+    assert f"recorded that is step {review}." in told(name, "4")
+
+
 def test_a_failed_test_leads_back_to_the_work() -> None:
     assert "Go to step 7" in told("implementation", "12")
     assert "Go to step 9" in told("debugging", "12")

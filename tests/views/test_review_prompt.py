@@ -103,7 +103,10 @@ def test_a_whole_plan_is_called_one() -> None:
 def test_the_logs_of_a_fault_are_explained() -> None:
     marker = "[" + "DEBUG-TEMP]"
     assert marker not in review_prompt(ABOUT)
-    assert marker in section(review_prompt(replace(ABOUT, debug=True)), "Your task")
+    fault = replace(ABOUT, debug=True)
+    assert marker not in review_prompt(fault)
+    logged = replace(fault, diff=f"+# {marker}\n+print(1)\n")
+    assert marker in section(review_prompt(logged), "Your task")
 
 
 def test_what_is_not_there_is_left_out_but_for_claims_and_changes() -> None:

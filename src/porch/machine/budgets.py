@@ -16,6 +16,8 @@ from porch.model.protocol import State as Kind
 STATE = "budget"
 _STOPPED = "budget:stopped"
 _REACHED = f"{STATE}.reached"
+PLAN = "plan"
+_MEANING = ("the run ends as abandoned", "no review begins; the next one asks again")
 NAMES = ("max_usd", "max_tokens", "max_turns", "max_minutes")
 RUN = "run"
 
@@ -30,7 +32,7 @@ def governed(protocol: Protocol) -> Protocol:
         "A budget is used up",
         (
             Option("retry", "as much again is allowed, and the run goes on"),
-            Option("stopped", "the run ends as abandoned"),
+            Option("stopped", _MEANING[protocol.subject == PLAN]),
         ),
         shows=(_REACHED,),
     )
@@ -39,10 +41,12 @@ def governed(protocol: Protocol) -> Protocol:
         STATE: Kind(STATE, STATE, asked, "Budget"),
         _STOPPED: Kind(_STOPPED, STATE, End("abandoned")),
     }
+    # Nobody drives a plan: what does not begin there ends nothing.
+    ends = () if protocol.subject == PLAN else (Target(_STOPPED),)
     edges = (
         *protocol.edges,
         Edge(STATE, "retry", ()),
-        Edge(STATE, "stopped", (Target(_STOPPED),), is_alone=True),
+        Edge(STATE, "stopped", ends, is_alone=bool(ends)),
     )
     return replace(protocol, states=states, edges=edges)
 

@@ -6,13 +6,14 @@ from typing import Any
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine import prompts as life
+from porch.machine.budgets import PLAN
 from porch.machine.facts import Payload, Wish
-from porch.machine.state import Standing, State, position_text
+from porch.machine.state import InHand, Standing, State, position_text
 from porch.model.prompt_ids import PromptId, parse
 from porch.model.protocol import AskKind, Edge, End, Human, Join, Option, Protocol, Target
 from porch.model.protocol import State as Kind
 
-NAME = "plan"
+NAME = PLAN
 OPEN = "open"
 DONE = "done"
 REVIEW = "review"
@@ -166,6 +167,13 @@ def posed(protocol: Protocol, state: State, fact: f.QuestionPosed) -> Iterator[m
     yield m.Entered(position, fact.state, visit, fact.item, because=path)
     label = position.rpartition("#")[0]
     yield m.Asked(position, kind, label, fact.digest, fact.artifacts)
+
+
+def heard(protocol: Protocol, hand: InHand, fact: f.EffectFact) -> Iterator[m.Move]:
+    """What a reviewer said last of a prompt; nobody stands anywhere while a plan is reviewed."""
+    if protocol.subject == NAME and isinstance(fact, f.ReviewEnded):
+        item = hand.position.rpartition("#")[0].partition(":")[2]
+        yield m.Remembered(f"{REVIEW}.{hand.name}", {"verdict": fact.verdict}, item)
 
 
 def standing_of(state: State, gate: str, item: str) -> Standing | None:

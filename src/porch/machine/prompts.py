@@ -159,9 +159,9 @@ _TESTED = Condition(
 )
 _REVIEWED = Condition(
     "review-not-passed",
-    lambda _all, _id, prompt: prompt.review != "failed",
-    "its last review asked for changes",
-    "make them, record them, and have it reviewed again: `envoy review`",
+    lambda _all, _id, prompt: prompt.review in ("", "passed"),
+    "its last review asked for changes, or has not seen the newest work",
+    "record what was changed and have it reviewed again: `envoy review`",
 )
 _RESOLVED = Condition(
     "variant-not-resolved",
@@ -227,9 +227,11 @@ def reviewed(prompt: Prompt, verdict: str) -> dict[str, Any]:
     return {}
 
 
-def recorded(iteration: int) -> dict[str, Any]:
-    """New work has not been tried by anybody."""
-    return {"status": "implemented", "current_iteration": iteration, "testing": ""}
+def recorded(prompt: Prompt, iteration: int) -> dict[str, Any]:
+    """New work has not been tried by anybody, and what was reviewed is not what there is now."""
+    review = "outdated" if prompt.review == "passed" else prompt.review
+    news = {"status": "implemented", "current_iteration": iteration, "testing": ""}
+    return {**news, "review": review}
 
 
 def tested(prompt: Prompt, passed: bool) -> dict[str, Any]:

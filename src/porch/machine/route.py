@@ -110,7 +110,7 @@ def _ended(protocol: Protocol, state: State, fact: f.EffectFact) -> tuple[m.Move
     settled = _settled(hand, fact)
     standing = state.positions.get(hand.position)
     if standing is None:
-        return (settled,)
+        return (settled, *plans.heard(protocol, hand, fact))
     if hand.kind not in _ENDS.get(type(fact), (hand.kind,)):
         # An answer of the wrong kind proves nothing, whatever it says.
         wrong = f"it was answered by {type(fact).__name__}"

@@ -92,7 +92,11 @@ def _answered(
     reason = str(fact["reason"])
     if fact.get("notice"):
         return Answered(run, decision.name, decision.position, reason, notice=True)
-    raise FailedError(f"{decision.name} was not decided: {reason}", code="wish-refused")
+    raise FailedError(
+        f"{decision.name} was not decided: {reason}",
+        fix="it is still open; `porch pending` shows which answers there are",
+        code="wish-refused",
+    )
 
 
 def _nothing_asked(found: Read, name: str, verdict: Verdict) -> Answered:

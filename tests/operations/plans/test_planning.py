@@ -8,8 +8,10 @@ import pytest
 
 from porch.adapters.where import Where
 from porch.machine.facts import PlanMoved
+from porch.model.prompt_ids import PromptId
 from porch.operations.plans import homecoming, opening, place, planning, prompting
 from porch.operations.plans.prompting import Written
+from porch.operations.plans.settling import draw_stage
 from tests.operations.plans.yards import (
     carried_out,
     disagreements,
@@ -17,7 +19,6 @@ from tests.operations.plans.yards import (
     fields,
     file,
     git,
-    ids,
     journal,
     refused,
     tree,
@@ -31,7 +32,7 @@ def go_ahead(where: Where) -> None:
     """As the gate of the plan does."""
     with opening.held(where) as desk:
         desk.record(PlanMoved("plan", plan={"stage": "in_progress"}))
-        planning.draw_stage(desk)
+        draw_stage(desk)
 
 
 def test_a_plan_has_its_rooms_and_git_sees_none_of_it(shop: Path, where: Where) -> None:
@@ -175,9 +176,9 @@ def test_a_plan_file_that_cannot_be_read_is_not_touched_and_nothing_is_recorded(
     for broken in (b"---\nstage: [\n---\nmy words\n", b"no fields at all\n", b"---\n\xff\n---\n"):
         path.write_bytes(broken)
         before = len(facts(where))
-        with pytest.raises(Exception, match="plan.md"):
+        with pytest.raises(Exception, match=r"plan\.md"):
             planning.write_plan(where, "New", "o", "c")
-        with pytest.raises(Exception, match="plan.md"):
+        with pytest.raises(Exception, match=r"plan\.md"):
             homecoming.complete(where, "done")
         assert path.read_bytes() == broken
         assert len(facts(where)) == before
@@ -269,7 +270,7 @@ def test_a_plan_whose_directory_was_deleted_is_told_and_can_be_made_again(
     write(where, "2")
     with refused("already-in-progress"):
         write(where, "1")
-    prompting.write_prompt(where, *ids("1"), Written(context="again"), force=True)
+    prompting.write_prompt(where, PromptId(1), Written(context="again"), force=True)
     assert disagreements(where) == []
     assert fields(where, "1")["status"] == "implemented"
 

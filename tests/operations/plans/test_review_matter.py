@@ -38,7 +38,9 @@ def shown(
 
 
 def part(text: str, heading: str) -> str:
-    (found,) = re.findall(rf"^## {heading}.*?$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    """Up to the next heading of porch; what it shows has headings of its own."""
+    ours = r"^## (?:What (?:was|the|really)|Asked for in|How to answer)"
+    (found,) = re.findall(rf"^## {heading}.*?$(.*?)(?={ours})", text, re.MULTILINE | re.DOTALL)
     return str(found)
 
 

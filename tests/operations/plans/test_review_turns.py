@@ -113,7 +113,7 @@ def test_what_will_not_get_better_is_not_asked_again(court: Court, kind: str) ->
 def test_whoever_reviews_may_only_read(court: Court) -> None:
     court.review(by="ann")
     (terms,) = (court.run_dir / "turns").glob("*/turn.json")
-    assert json.loads(terms.read_text())["permissions"] == ["read:**"]
+    assert json.loads(terms.read_text())["permissions"] == ["read:*"]
 
 
 def test_the_scripted_reviewer_answers_by_prompt_and_round(court: Court) -> None:

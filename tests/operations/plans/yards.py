@@ -80,7 +80,6 @@ def disagreements(where: Where) -> list[str]:
     wrong = []
     for id_, prompt in found.prompts.items():
         told = fields(where, str(id_))
-        told |= {"number": told["number"], "variant": told["variant"]}
         wanted = {**as_fields(prompt), "number": id_.number, "variant": id_.variant or None}
         wrong += [
             f"{id_}.{name}: {told.get(name)!r} is not {value!r}"

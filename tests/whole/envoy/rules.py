@@ -163,7 +163,7 @@ def _mend_named(me: "Follower", found: Found, _: Step) -> None:
     for attempt in range(1, 4):
         if me.last.data["verdict"] == found[1]:
             return
-        me.hands.write("mended", attempt)
+        me.hands.write("mended", attempt + 1)
         _commit(me)
         me.again()
 
@@ -224,13 +224,16 @@ def _cite(me: "Follower", found: Found, _: Step) -> None:
     if "`envoy knowledge search" not in me.page.steps[int(found[1])][0].text:
         raise Lost(f"step {found[1]} finds no documents")
     found_in = [a.data["results"] for a in me.answers if a.verb == "knowledge search"]
-    paths = {each["resource_path"] for results in found_in for each in results}
+    paths = {each["path"] for results in found_in for each in results}
     me.known["notes"] = "\n".join([me.hands.told["notes"], *sorted(paths)])
+
+
+def _notes(me: "Follower", *_: object) -> None:
+    me.known["notes"] = str(me.hands.told["notes"])
 
 
 def _proposals(me: "Follower", *_: object) -> None:
     me.each = [_proposal(me, each) for each in me.hands.told["approaches"]]
-    me.known.setdefault("notes", me.hands.told["notes"])
 
 
 def _proposal(me: "Follower", each: dict[str, object]) -> dict[str, str]:
@@ -263,6 +266,7 @@ _PREPARE: tuple[tuple[str, Action], ...] = (
     (r"(?:its|the) walkthrough ha(?:s|ving) the type `([a-z]+-refinement)`", _type_named),
     (r"Search once for each topic", _topics),
     (r"(?=.*get-finding-approach).*for each of them", _references),
+    (r"^Write down what holds for all (?:approaches|hypotheses): ", _notes),
     (r"The documents that step (\d+) found, by path", _cite),
     (r"^Write each (?:approach|hypothesis): ", _proposals),
 )  # fmt: skip
@@ -292,7 +296,7 @@ _ACT: tuple[tuple[str, Action], ...] = (
     (r"when the answer of a review says that none is left, return the output of failure",
      _none_left),
     (r"^Exit code 3 means that (?:.* )?nobody has answered yet: run the same command again", _wait),
-    (r"Go to step (\d+)", _go_to),
+    (r"\*\*Go to step (\d+)\*\*", _go_to),
     (r"^`(main|alternative|discard)`(?=:| is )(?:.*\bGo on\b|: go on\b)?", _chosen),
     (r"Return (\{.*?\}|the same)", _return),
     (r"If it reports leftovers, mend these places by hand and run it again", _mend_places),

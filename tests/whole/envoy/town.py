@@ -1,5 +1,7 @@
 """A real repository with a plan, a reviewer who answers by round, and people at its gates."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -13,6 +15,10 @@ from typing import Any
 
 import yaml
 
+from porch.adapters import where as places
+from porch.adapters.where import Where
+from porch.surfaces.cli.command import main
+from porch.surfaces.cli.envoy import COMMANDS
 from porch.testing import unmeasured
 
 HERE = Path(__file__).resolve().parents[3]
@@ -53,6 +59,17 @@ class Town:
     @property
     def plan(self) -> Path:
         return self.root / ".claude" / "plans" / "feat~x"
+
+    @property
+    def where(self) -> Where:
+        return places.find(str(self.root))
+
+    def await_question(self, name: str) -> None:
+        """Until somebody waits for an answer in this feedback file."""
+        until = time.monotonic() + 30
+        while not (self.plan / "user_feedback" / f"{name}.yaml").exists():
+            assert time.monotonic() < until, f"nobody asks {name}"
+            time.sleep(0.02)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -122,9 +139,13 @@ class Town:
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 
-    def envoy(self, *words: str, code: int = 0) -> dict[str, Any]:
-        told = json.loads(self.type("envoy", *words, code=code))
-        return dict(told["data"] if told["status"] == "success" else told["error"])
+    def envoy(self, *words: str) -> dict[str, Any]:
+        """A command of the agent that leads the others, without a process of its own."""
+        out = io.StringIO()
+        with contextlib.chdir(self.root), contextlib.redirect_stdout(out):
+            code = main("envoy", COMMANDS, list(words))
+        assert code == 0, f"{words}: {code}\n{out.getvalue()}"
+        return dict(json.loads(out.getvalue())["data"])
 
     def prompt(self, name: str) -> dict[str, Any]:
         """The front matter, as it stands in the file."""
@@ -138,24 +159,29 @@ class Town:
         found = sorted((self.home / "reviews").glob(f"{branch.replace('/', '~')}.*.md"))
         return [path.read_text() for path in found]
 
-    def send(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> "Sent":
-        """An agent that follows a protocol, in a process and a session of its own."""
-        path = self.home / f"agent-{len(self.started)}.json"
+    def brief(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> list[str]:
+        """The words that start an agent which follows a protocol; the last names its brief."""
+        path = self.home / f"agent-{len(list(self.home.glob('agent-*.json')))}.json"
         spec = {
             "root": str(self.root),
             "inputs": {k: v if isinstance(v, str) else json.dumps(v) for k, v in inputs.items()},
             "hands": {"trees": str(self.home / "trees"), **hands},
         }
         path.write_text(json.dumps(spec))
+        return [sys.executable, "-c", FOLLOW, protocol, str(path)]
+
+    def send(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> "Sent":
+        """An agent that follows a protocol, in a process and a session of its own."""
+        words = self.brief(protocol, hands, **inputs)
         started = subprocess.Popen(
-            [sys.executable, "-c", FOLLOW, protocol, str(path)],
+            words,
             cwd=self.root,
             env=self.environ,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
         self.started.append(started)
-        return Sent(started, Path(f"{path}.result"))
+        return Sent(started, Path(f"{words[-1]}.result"))
 
     def follow(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> dict[str, Any]:
         return self.send(protocol, hands, **inputs).came()
@@ -206,8 +232,9 @@ class People(threading.Thread):
     def __exit__(self, kind: object, *_: object) -> None:
         self._is_over.set()
         self.join(10)
+        if self.error is not None:
+            raise self.error
         if kind is None:
-            assert self.error is None, self.error
             assert not any(self.left.values()), f"nobody asked for {self.left}"
 
     def run(self) -> None:
@@ -248,9 +275,9 @@ class People(threading.Thread):
 
 
 def merged(form: Any, given: Any) -> Any:
-    """What is given over what is there, entry by entry."""
+    """What is given over what is there, entry by entry; prompts are named by words."""
     if isinstance(form, dict) and isinstance(given, dict):
-        unknown = set(given) - set(form)
-        assert not unknown, f"the form does not ask for {unknown}"
-        return {key: merged(form[key], given[key]) if key in given else form[key] for key in form}
+        asked = {str(key): value for key, value in form.items()}
+        assert set(given) <= set(asked), f"the form asks for {list(asked)}, not for {list(given)}"
+        return {k: merged(asked[k], given[k]) if k in given else asked[k] for k in asked}
     return given

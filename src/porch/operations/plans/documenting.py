@@ -1,5 +1,6 @@
 """What was done, for whoever writes it up: walkthroughs, and which of them are written up."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from porch.adapters import base_branch, git
@@ -11,7 +12,8 @@ from porch.operations.plans.shelf import Shelf
 
 
 def walkthrough_of(where: Where, id_: PromptId) -> dict[str, Any]:
-    return _told(shelf.opened(where), id_)
+    found = shelf.opened(where)
+    return _told(found, id_, found.fields(id_))
 
 
 def all_walkthroughs(where: Where) -> dict[str, Any]:
@@ -20,11 +22,12 @@ def all_walkthroughs(where: Where) -> dict[str, Any]:
     due = [
         id_ for id_, p in found.prompts.items() if p.is_written and not p.documentation_extracted
     ]
-    return {"count": len(due), "walkthroughs": [_told(found, id_) for id_ in due]}
+    notes = found.notes()
+    told = [_told(found, id_, found.page(id_, notes).fields) for id_ in due]
+    return {"count": len(due), "walkthroughs": told, "notes": notes}
 
 
-def _told(found: Shelf, id_: PromptId) -> dict[str, Any]:
-    fields = found.fields(id_)
+def _told(found: Shelf, id_: PromptId, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "prompt_num": id_.number,
         "variant": id_.variant or None,
@@ -37,11 +40,14 @@ def _told(found: Shelf, id_: PromptId) -> dict[str, Any]:
     }
 
 
-def _summary(found: Shelf, fields: dict[str, Any]) -> str:
+def _summary(found: Shelf, fields: Mapping[str, Any]) -> str:
     """The files and lines of the merge; before it, of the files that the prompt is about."""
     repo, merged = found.plan.where.base, fields["merge_commit_hash"]
     if merged:
-        words = ("diff", "--stat", f"{merged}^1", merged)
+        # A branch that came home by fast-forward has no commit that brought all of it.
+        is_merge = git.resolve(repo, f"{merged}^2") is not None
+        start = f"{merged}^1" if is_merge else fields["base_commit"] or f"{merged}^1"
+        words = ("diff", "--stat", start, merged)
         return attempt(repo, *words).stdout if git.resolve(repo, merged) else ""
     files = [str(each) for each in fields["relevant_files"]]
     base = base_branch.commit_of(repo, base_branch.of(found.plan.where.workspace).branch)
@@ -54,7 +60,7 @@ def _summary(found: Shelf, fields: dict[str, Any]) -> str:
 
 def mark_extracted(where: Where, id_: PromptId, caller: str = "") -> dict[str, Any]:
     with opening.held(where, caller) as held:
-        held.demand(id_)
+        papers.demand(held, id_)
         held.move("mark-prompt-extracted", {id_: {"documentation_extracted": True}})
         papers.put(held, id_, {})
         return {"id": str(id_), "documentation_extracted": True, "notes": held.notes}
@@ -72,6 +78,6 @@ def mark_all(where: Where, caller: str = "") -> dict[str, Any]:
             held.move(
                 "mark-all-documented", {key: {"documentation_extracted": True} for key in due}
             )
-        for id_ in due:
-            papers.put(held, id_, {})
-        return {"marked_count": len(due), "marked_prompts": [str(id_) for id_ in due]}
+        papers.draw_all(held, due)
+        marked = [str(id_) for id_ in due]
+        return {"marked_count": len(due), "marked_prompts": marked, "notes": held.notes}

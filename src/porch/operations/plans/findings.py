@@ -170,27 +170,38 @@ def settle(plan: Plan, form: Mapping[str, Any]) -> Answered:
     known = read_all(plan)
     result = answers.answered(known, _feedback(form), again=True)
     for old, new in zip(known, result.findings, strict=True):
+        path = _path(plan, new.specialist)
+        if len(new.approaches) < len(old.approaches):
+            # What a person rejects was somebody's work; only the plan has it no longer.
+            plan_files.keep_aside(path, os.path.join(plan.findings_dir, _ARCHIVE))
         if old != new:
-            _replace(_path(plan, new.specialist), new)
+            _replace(path, new)
     return result
 
 
 def archive(plan: Plan) -> list[str]:
     """Put all findings away; returns where they are now, seen from the directory of the plan."""
-    target = os.path.join(plan.findings_dir, _ARCHIVE)
-    moved = []
-    for name in _names(plan):
-        atomic.ensure_directory(target)
-        free = _free(target, name)
+    moves = _archiving(plan)
+    for old, new in moves:
+        atomic.ensure_directory(os.path.dirname(new))
         try:
-            os.rename(_path(plan, name), free)
+            os.rename(old, new)
         except OSError as error:
-            raise atomic.refusal(free, "write", error) from error
-        moved.append(os.path.relpath(free, plan.directory))
-    if moved:
-        atomic.sync_directory(target)
+            raise atomic.refusal(new, "write", error) from error
+    if moves:
+        atomic.sync_directory(os.path.dirname(moves[0][1]))
         atomic.sync_directory(plan.findings_dir)
-    return moved
+    return [os.path.relpath(new, plan.directory) for _, new in moves]
+
+
+def archive_names(plan: Plan) -> list[str]:
+    """Where the findings will be once they are archived."""
+    return [os.path.relpath(new, plan.directory) for _, new in _archiving(plan)]
+
+
+def _archiving(plan: Plan) -> list[tuple[str, str]]:
+    target = os.path.join(plan.findings_dir, _ARCHIVE)
+    return [(_path(plan, name), _free(target, name)) for name in _names(plan)]
 
 
 def _free(directory: str, name: str) -> str:

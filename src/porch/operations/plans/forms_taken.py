@@ -67,18 +67,17 @@ def taken(held: Desk, gate: str, item: str) -> bool:
         return False
     offer(held, gate, item)
     path = file_of(held.plan, gate, item)
-    feedback_files.settle(path)
-    content = feedback_files.content(path)
-    if content is None:
+    if _reading(held, gate, item) is None:
         return False
-    text, stamp = content
-    posed = held.recalled(plans.posed_path(gate), item)
-    reading = feedback.read(text, form_of(held.plan, held.prompts, gate, item, posed), path)
+    # Editors save in several steps, and a file may say that it is finished before it is whole.
+    feedback_files.settle(path)
+    found = _reading(held, gate, item)
+    if found is None:
+        return False
+    (text, stamp), reading = found
     match reading:
-        case feedback.Waiting():
-            return False
-        case feedback.Wrong(found):
-            problems: Sequence[Finding] = found
+        case feedback.Wrong(wrong):
+            problems: Sequence[Finding] = wrong
         case feedback.Filled(values):
             problems = _offered(held, gate, standing, dict(values))
     if problems:
@@ -86,6 +85,20 @@ def taken(held: Desk, gate: str, item: str) -> bool:
         return False
     settling.settle(held)
     return True
+
+
+def _reading(
+    held: Desk, gate: str, item: str
+) -> tuple[feedback_files.Content, feedback.Filled | feedback.Wrong] | None:
+    """The file and what it says; nothing as long as nobody has finished it."""
+    path = file_of(held.plan, gate, item)
+    content = feedback_files.content(path)
+    if content is None:
+        return None
+    posed = held.recalled(plans.posed_path(gate), item)
+    form = form_of(held.plan, held.prompts, gate, item, posed)
+    reading = feedback.read(content.text, form, path)
+    return None if isinstance(reading, feedback.Waiting) else (content, reading)
 
 
 def _offered(held: Desk, gate: str, standing: Standing, form: dict[str, Any]) -> Sequence[Finding]:

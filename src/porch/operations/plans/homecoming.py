@@ -16,6 +16,7 @@ from porch.operations.branches import create_pr
 from porch.operations.plans import opening, papers, planning, shelf
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.prompting import allowed
+from porch.operations.plans.settling import draw_stage
 from porch.operations.plans.working import unmerged
 
 
@@ -24,7 +25,7 @@ def merge_worktree(
 ) -> dict[str, Any]:
     """A merge commit on the feature branch; a conflict leaves everything as it was."""
     with opening.held(where, caller) as held:
-        prompt = held.demand(id_)
+        prompt = papers.demand(held, id_)
         if prompt.merge_commit_hash and prompt.status == "merged":
             return _merged(held, id_, prompt.merge_commit_hash, found_existing=True)
         forced = allowed("merge-worktree", held, id_, force)
@@ -135,7 +136,7 @@ def _completed(where: Where, summary: str, *, force: bool, caller: str) -> dict[
         forced = ("prompts-not-merged",) if left else ()
         fact = PlanMoved("complete", {}, {"stage": "completed"}, {"text": text}, forced=forced)
         held.record(fact)
-        planning.draw_stage(held)
+        draw_stage(held)
         return {
             "success": True,
             "stage": "completed",

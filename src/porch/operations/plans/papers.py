@@ -71,8 +71,11 @@ def fields_of(plan: Plan, id_: PromptId, prompt: Prompt) -> dict[str, Any]:
 
 def bare(id_: PromptId, prompt: Prompt) -> dict[str, Any]:
     """All that is known of a prompt without its file."""
-    named = {"number": id_.number, "variant": id_.variant or None}
-    return {**named, **AUTHORED, **as_fields(prompt)}
+    return {**_ours(id_, prompt), **AUTHORED}
+
+
+def _ours(id_: PromptId, prompt: Prompt) -> dict[str, Any]:
+    return {"number": id_.number, "variant": id_.variant or None, **as_fields(prompt)}
 
 
 def _shaped(name: str, value: Any, path: str) -> Any:
@@ -122,6 +125,11 @@ def _numbers(value: Any, path: str) -> list[int]:
     return list(dict.fromkeys(int(word) for word in words))
 
 
+def stamp_found(desk: Desk, id_: PromptId) -> None:
+    """What a file says before it is drawn for the first time is nobody's edit."""
+    _stamp(desk, id_, page_of(desk.plan, id_).fields)
+
+
 def demand(desk: Desk, id_: PromptId) -> Prompt:
     """A prompt of the plan whose file can be drawn: what cannot be shown is not recorded."""
     prompt = desk.demand(id_)
@@ -139,17 +147,18 @@ def demand_drawable(plan: Plan, id_: PromptId) -> None:
 def put(desk: Desk, id_: PromptId, authored: Mapping[str, Any], body: str | None = None) -> None:
     """The file of a prompt with these fields, and with ours drawn anew."""
     path, known = path_of(desk.plan, id_), desk.prompts[id_]
-    changes = {"number": id_.number, "variant": id_.variant or None, **authored, **as_fields(known)}
+    ours = _ours(id_, known)
     old = plan_files.text(path)
     if old is None:
-        fields = {"number": 0, "variant": None, **AUTHORED, **changes}
+        # In the order in which people read them.
+        fields = {"number": 0, "variant": None, **AUTHORED, **authored, **ours}
         text = front_matter.fresh(fields, body or HEADING)
     else:
-        text = front_matter.changed(old, path, changes)
+        text = front_matter.changed(old, path, {**ours, **authored})
         text = text if body is None else front_matter.with_body(text, path, body)
     if text != old:
         plan_files.write(path, text)
-    _stamp(desk, id_, as_fields(known))
+    _stamp(desk, id_, ours)
 
 
 def draw_all(desk: Desk, ids: Iterable[PromptId]) -> None:
@@ -173,7 +182,7 @@ def draw(desk: Desk, id_: PromptId) -> None:
     if old is None:
         _note(desk, f"the file of prompt {id_} is gone; the journal still has its life")
         return
-    wanted = as_fields(desk.prompts[id_])
+    wanted = _ours(id_, desk.prompts[id_])
     found = front_matter.read(old, path).fields
     if all(found.get(name, _UNKNOWN) == value for name, value in wanted.items()):
         _stamp(desk, id_, wanted)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from porch.adapters.file_events import Watching
+from porch.errors import BusyError
 from porch.operations.plans.place import Plan
 
 T = TypeVar("T")
@@ -21,11 +22,24 @@ def awaited(
     it is the journal and the given files that count, not that something moved there.
     """
     until = time.monotonic() + wait_s
+    while True:
+        try:
+            return _awaited(plan, files, until, look)
+        except BusyError:
+            # Who holds the plan for long keeps a command from it, not somebody who waits anyway.
+            if time.monotonic() >= until:
+                raise
+
+
+def _awaited(
+    plan: Plan, files: Sequence[str], until: float, look: Callable[[], T | None]
+) -> T | None:
     found = look()
-    if found is not None or wait_s <= 0:
+    if found is not None or time.monotonic() >= until:
         return found
     directory = plan.where.run_dir(plan.run)
-    watched = (os.path.join(directory, "journal.jsonl"), *files)
+    # The inbox, for a wish whose maker was killed before somebody took it.
+    watched = (*(os.path.join(directory, name) for name in ("journal.jsonl", "inbox")), *files)
     with Watching([plan.feedback_dir, directory]) as watching:
         while True:
             seen = _stamps(watched)

@@ -9,7 +9,6 @@ from porch.errors import FailedError, UsageError
 from porch.machine.facts import PlanMoved
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import opening, place, shelf
-from porch.operations.plans.desk import Desk
 from porch.operations.plans.settling import INPUT
 from porch.operations.plans.shelf import PLAN_FILE, Shelf
 from porch.runtime.clock import Clock
@@ -98,14 +97,6 @@ def write_plan(
 def _body(title: str, objective: str, context: str) -> str:
     parts = (f"# {title.strip()}", _OBJECTIVE, objective.strip(), _CONTEXT, context.strip())
     return "\n\n".join(part for part in parts if part)
-
-
-def draw_stage(held: Desk) -> None:
-    """The stage in the file of the plan, which a decision may have changed."""
-    path = held.plan.file(PLAN_FILE)
-    text = plan_files.text(path)
-    if text is not None:
-        plan_files.write(path, front_matter.changed(text, path, {"stage": held.stage}))
 
 
 def full_plan(where: Where) -> dict[str, Any]:

@@ -238,10 +238,16 @@ def following(where: Where, count: int | None) -> dict[str, Any]:
         "count": len(rows),
         "requested": wanted,
         "blocked": blocked,
+        "in_progress": [_claim(id_, p) for id_, p in found.prompts.items() if p.in_progress],
         # Where nothing is planned, nothing is done.
         "all_done": bool(found.prompts) and is_over and not found.broken,
         "notes": notes,
     }
+
+
+def _claim(id_: PromptId, prompt: Prompt) -> dict[str, Any]:
+    since = {"specialist": prompt.delegated_to or None, "since": prompt.started_at or None}
+    return {"id": str(id_), **since, "status": prompt.status}
 
 
 def _is_readable(found: shelf.Shelf, id_: PromptId, notes: list[str]) -> bool:

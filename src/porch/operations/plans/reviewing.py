@@ -224,6 +224,7 @@ def _end(
         held.demand(wanted.id)
     result = _about_what_is_there(held, wanted, round_, combined(told))
     if result.questions:
+        _give_back(held, wanted, round_)
         payload = {"reason": "\n".join(result.questions), "questions": list(result.questions)}
         pose(held, "clarifying", wanted.item, payload)
         return None
@@ -260,6 +261,13 @@ def _about_what_is_there(held: Desk, wanted: Wanted, round_: _Round, result: Com
     if result.verdict != "passed" or not moved:
         return result
     return replace(result, verdict="error", why="new work was recorded meanwhile; ask again")
+
+
+def _give_back(held: Desk, wanted: Wanted, round_: _Round) -> None:
+    """A person stands between this round and the next, so it needs no other end."""
+    news = {"review_rounds": round_.number - 1}
+    prompts = {wanted.item: news} if wanted.id else {}
+    held.record(f.PlanMoved("review-questions", prompts, {} if wanted.id else news))
 
 
 _DECISIONS: Mapping[str, str] = {"passed": "approved", "failed": "needs_changes", "error": "error"}

@@ -7,6 +7,7 @@ from typing import Any
 
 from porch.adapters import feedback_files, implementation_branches, plan_files
 from porch.adapters.journal import scan
+from porch.dialects import front_matter
 from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine import plans
@@ -15,6 +16,7 @@ from porch.model.prompt_ids import PromptId
 from porch.operations.plans import findings, papers
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.feedback_forms import files_of
+from porch.operations.plans.shelf import PLAN_FILE
 from porch.operations.session import payload_directory
 from porch.runtime.payloading import expand
 from porch.views import user_input
@@ -30,6 +32,7 @@ def settle(desk: Desk) -> None:
             _adopt(desk, id_)
     papers.draw_all(desk, desk.prompts)
     keep_answers(desk)
+    _show_stage(desk)
     for id_, prompt in desk.prompts.items():
         if prompt.variant_solution == "discard" and prompt.worktree_branch_name:
             _put_away(desk, id_, prompt)
@@ -39,6 +42,7 @@ def _adopt(desk: Desk, id_: PromptId) -> None:
     """A prompt that no command wrote is planned like any other."""
     try:
         prompt = papers.planned(desk.plan, id_)
+        papers.stamp_found(desk, id_)
     except PorchError as error:
         desk.notes.append(str(error))
         return
@@ -74,12 +78,10 @@ def keep_answers(desk: Desk) -> None:
 
 
 def _keep(desk: Desk, answer: _Answer) -> None:
-    news: dict[str, Any] = {"kept_answers": answer.seq}
     if answer.gate == "findings":
         findings.settle(desk.plan, answer.form)
     if answer.gate == "plan" and not plans.has_changes(answer.form):
-        known = desk.recalled(PLAN).get("archived_findings", [])
-        news["archived_findings"] = [*known, *findings.archive(desk.plan)]
+        _archive_findings(desk)
     # Before it is told: a finished file that stays would answer the next question, too.
     file_away(desk, answer.gate, answer.item, answer.position)
     path = desk.plan.file(INPUT)
@@ -87,7 +89,17 @@ def _keep(desk: Desk, answer: _Answer) -> None:
     if user_input.kept(answer.position, said) not in (plan_files.text(path) or ""):
         entry = user_input.entry(answer.at, said, answer.position)
         plan_files.append(path, entry, user_input.HEADING)
+    news = {"kept_answers": answer.seq}
     desk.record(f.PlanMoved("keep-answer", plan=news, payload={"subject": answer.position}))
+
+
+def _archive_findings(desk: Desk) -> None:
+    """Told before it is done: once they are moved nobody could say any more which these were."""
+    known = desk.recalled(PLAN).get("archived_findings", [])
+    names = list(dict.fromkeys([*known, *findings.archive_names(desk.plan)]))
+    if names != known:
+        desk.record(f.PlanMoved("archive-findings", plan={"archived_findings": names}))
+    findings.archive(desk.plan)
 
 
 def _answers(desk: Desk, after: int) -> Iterator[_Answer]:
@@ -114,6 +126,23 @@ def file_away(desk: Desk, gate: str, item: str, position: str) -> None:
             feedback_files.archive(files, os.path.join(desk.plan.feedback_dir, ARCHIVE), name)
     except PorchError as error:
         desk.notes.append(str(error))
+
+
+def _show_stage(desk: Desk) -> None:
+    """An answer may have changed it; a file that cannot be read keeps nobody from the rest."""
+    try:
+        draw_stage(desk)
+    except PorchError as error:
+        desk.notes.append(str(error))
+
+
+def draw_stage(desk: Desk) -> None:
+    """The stage in the file of the plan, as the journal has it."""
+    path = desk.plan.file(PLAN_FILE)
+    text = plan_files.text(path)
+    if text is None or front_matter.read(text, path).fields.get("stage") == desk.stage:
+        return
+    plan_files.write(path, front_matter.changed(text, path, {"stage": desk.stage}))
 
 
 def _put_away(desk: Desk, id_: PromptId, prompt: Prompt) -> None:

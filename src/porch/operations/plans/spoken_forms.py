@@ -61,7 +61,7 @@ def _plain(form: feedback.Form, gate: str, text: str) -> Mapping[str, Any]:
     names = ", ".join(given)
     raise UsageError(
         f"plain words cannot answer this: it has the fields {names}",
-        fix="answer as YAML, such as '{A: {decision: main}, B: {decision: discard}}' below "
-        "`variants:`, or fill in the feedback file",
+        fix="answer as YAML, such as 'variants: {A: {decision: main}, B: {decision: discard}}', "
+        "or fill in the feedback file",
         code="bad-form",
     )

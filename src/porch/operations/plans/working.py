@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from porch.adapters import git, owners
+from porch.adapters import base_branch, git, owners
 from porch.adapters.git_command import attempt
 from porch.adapters.implementation_branches import branch_of, feature_of, worktree_of
-from porch.adapters.merged_branches import brought_by
+from porch.adapters.merged_branches import brought_by, has_begun
 from porch.adapters.merging import contains
 from porch.adapters.where import Where
 from porch.dialects import walkthrough as walkthroughs
 from porch.errors import FailedError, UsageError
 from porch.machine.prompts import Prompt, Prompts, recorded
 from porch.model.prompt_ids import PromptId
+from porch.model.prompt_ids import specialist as name_of_specialist
 from porch.operations.plans import opening, papers
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.place import Plan
@@ -30,16 +31,17 @@ def start_prompt(
     caller: str = "",
 ) -> dict[str, Any]:
     """Claim a prompt; of two that try, one gets it. Earlier work is gone on with."""
+    name = name_of_specialist(specialist)
     with opening.held(where, caller) as held:
-        prompt = held.demand(id_)
+        prompt = papers.demand(held, id_)
         forced = allowed("start-prompt", held, id_, force)
         forced += _refuse_taken(id_, prompt, take_over)
         branch = worktree or prompt.worktree_branch_name or _own_branch(held.plan, id_)
-        _demand_branch(held, branch)
+        _demand_branch(held, id_, branch)
         has_begun = bool(prompt.started_at)
         news = {
             "in_progress": True,
-            "delegated_to": specialist,
+            "delegated_to": name,
             "worktree_branch_name": branch,
             "started_at": prompt.started_at or Clock().now(),
             "base_commit": prompt.base_commit or _head(held.plan),
@@ -51,7 +53,7 @@ def start_prompt(
         return {
             "id": str(id_),
             "in_progress": True,
-            "specialist": specialist,
+            "specialist": name,
             "worktree": branch,
             "worktree_path": worktree_of(where, branch),
             "current_iteration": prompt.current_iteration,
@@ -78,10 +80,13 @@ def _own_branch(plan: Plan, id_: PromptId) -> str:
     return branch_of(plan.branch, id_.number, id_.variant)
 
 
-def _demand_branch(held: Desk, branch: str) -> None:
+def _demand_branch(held: Desk, id_: PromptId, branch: str) -> None:
     plan = held.plan
-    is_name = attempt(plan.where.base, "check-ref-format", "--branch", branch).returncode == 0
-    if not is_name or branch == plan.branch:
+    is_name = attempt(plan.where.base, "check-ref-format", f"refs/heads/{branch}").returncode == 0
+    others = {p.worktree_branch_name for other, p in held.prompts.items() if other != id_}
+    # A variant that is discarded takes its branch with it.
+    taken = branch in (plan.branch, "HEAD", *others) or base_branch.is_direct(branch)
+    if not is_name or branch.startswith("-") or taken:
         raise UsageError(
             f"{branch!r} cannot be the branch of a prompt",
             fix=f"use {plan.branch}--implementation-N[-V]",
@@ -127,7 +132,7 @@ def record_implementation(
         entry["type"] = _type(prompt, iteration, type_ or told.type, reason)
         entry["refinement_reason"] = reason or entry["refinement_reason"]
         kept = [each for each in known if each.get("iteration") != iteration]
-        news = {**recorded(iteration), "owner": owners.present()}
+        news = {**recorded(prompt, iteration), "owner": owners.present()}
         held.move("record-implementation", {id_: news}, forced, **_logged(entry))
         papers.put(held, id_, {"walkthrough": [*kept, entry]})
         return {
@@ -178,7 +183,7 @@ def complete_prompt(
 ) -> dict[str, Any]:
     """Done with: its work is on the feature branch, and everything the protocol asks for was so."""
     with opening.held(where, caller) as held:
-        prompt = held.demand(id_)
+        prompt = papers.demand(held, id_)
         merged = prompt.merge_commit_hash or found_merged(held.plan, prompt)
         if merged and merged != prompt.merge_commit_hash:
             held.move("found-merged", {id_: {"merge_commit_hash": merged}})
@@ -197,11 +202,13 @@ def complete_prompt(
 
 def found_merged(plan: Plan, prompt: Prompt) -> str:
     """The commit that brought a branch home, if somebody merged it by hand."""
-    repo, feature = plan.where.base, _head(plan)
-    head = git.resolve(repo, f"refs/heads/{prompt.worktree_branch_name}")
+    repo, feature, branch = plan.where.base, _head(plan), prompt.worktree_branch_name
+    head = git.resolve(repo, f"refs/heads/{branch}")
     if not head or not feature or head == prompt.base_commit:
         return ""
-    return (brought_by(repo, feature, head) or head) if contains(repo, feature, head) else ""
+    if not contains(repo, feature, head) or not has_begun(repo, plan.branch, branch):
+        return ""
+    return brought_by(repo, feature, head) or head
 
 
 def unmerged(plan: Plan, prompts: Prompts, number: int) -> list[str]:
@@ -214,6 +221,24 @@ def unmerged(plan: Plan, prompts: Prompts, number: int) -> list[str]:
     return [b for b in branches if b and git.resolve(plan.where.base, f"refs/heads/{b}")]
 
 
+def release(
+    where: Where, id_: PromptId, reason: str = "", caller: str = ""
+) -> dict[str, Any]:
+    """Give a prompt back, by whoever worked on it or handed it out; its work stays as it is."""
+    with opening.held(where, caller) as held:
+        prompt = held.demand(id_)
+        if prompt.in_progress:
+            news = {"in_progress": False, "blocked_reason": reason}
+            held.move("release-prompt", {id_: news}, reason=reason)
+            papers.put(held, id_, {})
+        return {
+            "id": str(id_),
+            "released": prompt.in_progress,
+            "blocked_reason": reason or None,
+            "notes": held.notes,
+        }
+
+
 def release_all(where: Where, *, force: bool = False, caller: str = "") -> dict[str, Any]:
     """Claims of workers that are gone; those of living ones stay unless it is forced."""
     with opening.held(where, caller) as held:
@@ -222,8 +247,7 @@ def release_all(where: Where, *, force: bool = False, caller: str = "") -> dict[
         if gone:
             forced = ("already-in-progress",) if force else ()
             held.move("release-all-prompts", {key: {"in_progress": False} for key in gone}, forced)
-        for id_ in gone:
-            papers.put(held, id_, {})
+        papers.draw_all(held, gone)
         kept = [
             {"id": str(id_), "specialist": p.delegated_to or None, "since": p.started_at}
             for id_, p in taken.items()

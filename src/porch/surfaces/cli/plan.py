@@ -107,6 +107,10 @@ def _release(args: Args) -> dict[str, Any]:
     return working.release_all(_here(), force=args.force, caller=args.agent)
 
 
+def _give_back(args: Args) -> dict[str, Any]:
+    return working.release(_here(), prompt_of(args), args.reason, args.agent)
+
+
 def _walkthrough(args: Args) -> dict[str, Any]:
     return documenting.walkthrough_of(_here(), prompt_of(args))
 
@@ -201,6 +205,13 @@ COMMANDS: tuple[Command, ...] = (
     _command("plan complete-prompt", "done with a prompt", _complete_prompt, *PROMPT, FORCE),
     _command(
         "plan release-all-prompts", "free the prompts of workers that are gone", _release, FORCE
+    ),
+    _command(
+        "plan release-prompt",
+        "give a prompt back that could not be finished",
+        _give_back,
+        *PROMPT,
+        arg("--reason", default="", metavar="TEXT", help="what stopped it"),
     ),
     _command("plan get-prompt-walkthrough", "what was done for a prompt", _walkthrough, *PROMPT),
     _command("plan get-all-walkthroughs", "of all that are not written up", _walkthroughs),

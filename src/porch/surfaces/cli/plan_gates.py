@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from porch.adapters import where as places
 from porch.errors import PorchError, UsageError
+from porch.model.prompt_ids import parse
 from porch.operations import decisions
 from porch.operations.decisions import Verdict
 from porch.operations.plans import gates, place
@@ -65,7 +66,7 @@ def _answer(args: Args) -> dict[str, Any]:
     refuse_agents(os.environ, args.as_person)
     where = places.find(os.getcwd())
     plan = place.demand(place.current(where))
-    name = f"{args.gate}:{args.id}" if args.id else args.gate
+    name = _named(args.gate, args.id)
     verdict = Verdict("answered", _form(args), args.as_person)
     answered = decisions.decide(where, plan.run, name, verdict)
     return {
@@ -81,10 +82,25 @@ def _form(args: Args) -> str:
         raise UsageError("an answer is one form", fix="give --form YAML or --file PATH")
     if args.form:
         return str(args.form)
-    if args.file == "-":
-        return sys.stdin.read()
-    with open(args.file, encoding="utf-8", errors="replace") as file:
-        return file.read()
+    try:
+        if args.file == "-":
+            return sys.stdin.buffer.read().decode()
+        with open(args.file, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeError) as error:
+        raise UsageError(
+            f"{args.file} cannot be read as an answer: {error}",
+            fix="name a file of UTF-8 text, or - for what is typed",
+            code="unreadable",
+        ) from error
+
+
+def _named(gate: str, id_: str) -> str:
+    """As decisions are named: variants are chosen among for a number, whichever is named."""
+    if not id_:
+        return gate
+    prompt = parse([id_])
+    return f"{gate}:{prompt.number if gate == 'variants' else prompt}"
 
 
 def _review(default_by: str, args: Args) -> View:

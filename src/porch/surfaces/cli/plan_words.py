@@ -1,5 +1,6 @@
 """Arguments that the commands of `envoy plan` have in common."""
 
+import re
 from collections.abc import Sequence
 
 from porch.errors import UsageError
@@ -11,6 +12,7 @@ VARIANT = arg("variant", nargs="?", default="", help="the letter of its variant"
 AGENT = arg("--agent", default="", metavar="NAME", help="who is calling; goes into the log")
 FORCE = arg("--force", action="store_true", help="set the rules of its life aside; it is logged")
 PROMPT = (NUMBER, VARIANT)
+_NUMBER = re.compile("[0-9]{1,6}")
 
 
 def prompt_of(args: Args) -> PromptId:
@@ -20,7 +22,7 @@ def prompt_of(args: Args) -> PromptId:
 def numbers(text: str) -> list[int]:
     """`1,2` or `[1, 2]`; whatever is no number is refused, for a dependency must not get lost."""
     words = [word.strip() for word in text.strip().strip("[]").split(",")]
-    wrong = [word for word in words if word and not word.isdecimal()]
+    wrong = [word[:40] for word in words if word and not _NUMBER.fullmatch(word)]
     if wrong:
         raise UsageError(
             f"{', '.join(wrong)} is no number of a prompt",

@@ -1,0 +1,61 @@
+"""`porch run` with a protocol of steps: the same work, and an end that must be a declared one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from porch.model.prompt_ids import parse
+from porch.operations.plans import planning, prompting
+from tests.whole.envoy.town import Town
+
+INPUTS = ("--input", "prompt_num=1", "--input", "feature_branch=feat/x")
+DONE = "SUCCESS_TRUE_MERGED_TRUE"
+
+
+def script(town: Town, *entries: dict[str, Any]) -> str:
+    path = town.home / "script.yaml"
+    path.write_text(yaml.safe_dump({"agents": {"work": list(entries)}}))
+    return str(path)
+
+
+def found(town: Town) -> list[str]:
+    town.found({"shop.py": "def total(prices): ...\n"}, {})
+    planning.write_plan(town.where, "Shop", "It sums", "-")
+    prompting.write_prompt(town.where, parse(["1"]), prompting.Written(context="Sum them."))
+    hands = {"code": [{"shop.py": "def total(prices):\n    return sum(prices)\n"}]}
+    return town.brief("implementation", hands, prompt_num=1, feature_branch="feat/x")
+
+
+@pytest.mark.req("E-086")
+def test_an_agent_of_a_run_follows_the_steps_to_a_declared_output(town: Town) -> None:
+    words = found(town)
+    entry = {"run": words, "say": "It is merged.", "signal": DONE}
+    said = town.type("porch", "run", "implementation", *INPUTS, "--script", script(town, entry))
+    assert " is complete." in said
+    told = json.loads(Path(f"{words[-1]}.result").read_text())
+    assert told["output"] == "{ success: true, merged: true }"
+    assert town.prompt("1")["status"] == "merged"
+    assert "return sum(prices)" in (town.root / "shop.py").read_text()
+    town.is_whole()
+
+
+@pytest.mark.parametrize("signal", ["ALL_IS_WELL", None])
+def test_what_is_no_declared_output_ends_nothing(town: Town, signal: str | None) -> None:
+    found(town)
+    entry = {"say": "I am done. { success: true, merged: true }", "signal": signal}
+    given = ("--script", script(town, entry))
+    said = town.type("porch", "run", "implementation", *INPUTS, *given, code=3)
+    assert "ended without a signal" in said
+    assert town.prompt("1")["status"] == "unimplemented"
+
+
+def test_a_failure_is_a_declared_output_with_its_reason(town: Town) -> None:
+    found(town)
+    name = "SUCCESS_FALSE_MERGED_FALSE_REASON"
+    entry = {"signal": name, "reason": "already_in_progress"}
+    given = ("--script", script(town, entry))
+    said = town.type("porch", "run", "implementation", *INPUTS, *given, code=1)
+    assert "already_in_progress" in said
