@@ -42,7 +42,7 @@ def data(text: str) -> Any:
     return told["data"]
 
 
-@pytest.mark.req("E-002", "E-015")
+@pytest.mark.req("E-002", "E-012", "E-015")
 def test_a_file_of_the_project_is_printed_as_text(desk: "Desk", envoy: Envoy) -> None:
     desk.write(".claude/protocols/own.yaml", "name: own\nsteps: {1: mine}\n")
     assert envoy("protocol", "own") == "# own\n\n## Steps\n\n1: mine\n"
@@ -164,6 +164,17 @@ def test_inputs_are_checked_all_at_once(envoy: Envoy) -> None:
     )  # fmt: skip
     codes = [each["code"] for each in told["error"]["findings"]]
     assert codes == ["unknown-input", "missing-input", "bad-input"]
+
+
+@pytest.mark.req("E-006")
+def test_an_input_has_the_type_that_is_declared(envoy: Envoy) -> None:
+    given = ("--input", "agent_name=backend_1", "--input", "segment_context=the cart")
+    wrong = ("--input", "approach_references=backend 1")
+    told = json.loads(envoy("protocol", "discovery", *given, *wrong, "--json", code=2))
+    assert [each["code"] for each in told["error"]["findings"]] == ["bad-input"]
+    listed = ("--input", 'approach_references=[{"specialist_name": "backend_1"}]')
+    rows = data(envoy("protocol", "discovery", *given, *listed, "--json"))["inputs"]
+    assert rows[2]["value"] == [{"specialist_name": "backend_1"}]
 
 
 def test_inputs_are_filled_in(envoy: Envoy) -> None:

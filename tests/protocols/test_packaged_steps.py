@@ -161,8 +161,10 @@ def test_whoever_goes_on_with_earlier_work_knows_its_iteration_first(name: str) 
     assert f"recorded that is step {review}." in told(name, "4")
 
 
+@pytest.mark.req("E-034", "E-051")
 def test_a_failed_test_leads_back_to_the_work() -> None:
     assert "Go to step 7" in told("implementation", "12")
+    assert not told("debugging", "12").startswith("If ")
     assert "Go to step 9" in told("debugging", "12")
     assert step("debugging", "7").number == 9
 

@@ -80,7 +80,7 @@ def test_a_prompt_is_claimed(shop: Path, where: Where) -> None:
     assert facts(where)[-1]["agent"] == "me"
 
 
-@pytest.mark.req("E-024")
+@pytest.mark.req("E-021", "E-024")
 @pytest.mark.parametrize("id_, branch", [("1", "implementation-1"), ("2_B", "implementation-2-B")])
 def test_the_branch_of_a_prompt_has_the_name_of_its_feature(
     where: Where, id_: str, branch: str

@@ -221,9 +221,7 @@ def unmerged(plan: Plan, prompts: Prompts, number: int) -> list[str]:
     return [b for b in branches if b and git.resolve(plan.where.base, f"refs/heads/{b}")]
 
 
-def release(
-    where: Where, id_: PromptId, reason: str = "", caller: str = ""
-) -> dict[str, Any]:
+def release(where: Where, id_: PromptId, reason: str = "", caller: str = "") -> dict[str, Any]:
     """Give a prompt back, by whoever worked on it or handed it out; its work stays as it is."""
     with opening.held(where, caller) as held:
         prompt = held.demand(id_)
