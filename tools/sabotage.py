@@ -320,7 +320,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "exactly one main variant",
-        "machine/plans.py",
+        "machine/plan_forms.py",
         'if words.count("main") != 1:',
         "if False:",
         "test_exactly_one_variant_is_main_and_every_one_has_a_decision",

@@ -192,7 +192,6 @@ def test_an_alternative_fix_of_a_fault_is_a_discarded_one() -> None:
         ("answered", "", {"user_required_plan_changes": "", "prompt_feedback": {}}, "in_progress"),
         ("answered", "", {"user_required_plan_changes": "x"}, None),
         ("answered", "", {"prompt_feedback": {"1": {"user_required_changes": "x"}}}, None),
-        ("answered", "", {"prompt_feedback": "odd"}, "in_progress"),
     ],
 )
 def test_a_plan_is_in_progress_once_nobody_wants_it_different(
@@ -201,6 +200,28 @@ def test_a_plan_is_in_progress_once_nobody_wants_it_different(
     told = Told().prompt("1").tell(f.QuestionPosed("plan"))
     assert told.decide("plan#1", exit_, text, form) == ""
     assert told.state.memory[("", "")].get(prompts.PLAN, {}).get("stage") == stage
+
+
+@pytest.mark.parametrize(
+    "gate, form",
+    [
+        ("testing", {"thoughts": "x"}),
+        ("testing", {"test_passed": "no"}),
+        ("testing", {"test_passed": True, "thoughts": ["x"]}),
+        ("variants", {"variants": {"A": "main"}}),
+        ("variants", {"variants": "main"}),
+        ("plan", {"prompt_feedback": {"1": "less"}}),
+        ("clarifying", {"questions": "why"}),
+        ("clarifying", {"questions": ["why"]}),
+        ("findings", {"approach_feedback": ["x"]}),
+    ],
+)
+def test_a_form_of_another_shape_is_no_answer(gate: str, form: Any) -> None:
+    item = {"testing": "1", "variants": "2", "clarifying": "1"}.get(gate, "")
+    told = Told().prompt("1").prompt("2_A").prompt("2_B").tell(f.QuestionPosed(gate, item))
+    position = f"{gate}:{item}#1" if item else f"{gate}#1"
+    assert told.decide(position, "answered", "", form)
+    assert position in told.state.decisions
 
 
 def test_logs_that_were_given_are_remembered_with_the_prompt() -> None:
@@ -258,6 +279,14 @@ def test_new_work_withdraws_the_question_about_the_old() -> None:
     told.tell(f.QuestionPosed("testing", "1"), f.QuestionPosed("testing", "2"))
     told.tell(f.PlanMoved("record-implementation", {"1": {}}))
     assert list(told.state.decisions) == ["testing:2#1"]
+
+
+def test_nobody_is_asked_about_a_prompt_that_is_gone() -> None:
+    told = Told().prompt("1").prompt("2_A").prompt("2_B").prompt("3")
+    for gate, item in (("testing", "1"), ("variants", "2"), ("rounds", "2_A"), ("testing", "3")):
+        told.tell(f.QuestionPosed(gate, item))
+    told.tell(f.PlanMoved("clear-prompt", {"1": None, "2_A": None}))
+    assert list(told.state.decisions) == ["testing:3#1"]
 
 
 def test_a_failed_test_asks_for_logs_anew() -> None:

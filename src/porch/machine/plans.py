@@ -1,111 +1,40 @@
 """The implicit run of a plan: nobody drives it, commands of envoy move it, people answer in it."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine import prompts as life
-from porch.machine.budgets import PLAN
 from porch.machine.facts import Payload, Wish
+from porch.machine.plan_forms import filled, has_changes, why_not
+from porch.machine.plan_protocol import (
+    FORMS,
+    GATES,
+    NAME,
+    REVIEW,
+    answer_path,
+    posed_path,
+    protocol,
+)
 from porch.machine.state import InHand, Standing, State, position_text
 from porch.model.prompt_ids import PromptId, parse
-from porch.model.protocol import AskKind, Edge, End, Human, Join, Option, Protocol, Target
-from porch.model.protocol import State as Kind
+from porch.model.protocol import Human, Protocol
 
-NAME = PLAN
-OPEN = "open"
-DONE = "done"
-REVIEW = "review"
-_STOPPED = "stopped"
-_FORM = "the form is filled in; in the feedback file, or as YAML"
-
-# Each gate with what a person is asked and the answers there are; a form has a feedback file.
-_GATES: Mapping[str, tuple[AskKind, str, tuple[Option, ...]]] = {
-    "findings": (
-        "question",
-        "Are these approaches what you want?",
-        (Option("approved", "they are planned as they stand"), Option("answered", _FORM, True)),
-    ),
-    "plan": (
-        "question",
-        "Is this plan ready to be carried out?",
-        (
-            Option("approved", "the plan is in progress, its findings are archived"),
-            Option("rejected", "the plan is changed as you say, and you are asked again", True),
-            Option("answered", _FORM, True),
-        ),
-    ),
-    "testing": (
-        "question",
-        "Does it work?",
-        (
-            Option("approved", "it is tested and can be merged"),
-            Option("rejected", "it is changed as you say, and you are asked again", True),
-            Option("answered", _FORM, True),
-        ),
-    ),
-    "variants": (
-        "question",
-        "Which variant is merged?",
-        (Option("answered", "exactly one is main; " + _FORM, True),),
-    ),
-    "logging": (
-        "question",
-        "What do the logs say when the fault happens?",
-        (Option("answered", "the agent reads your logs and thoughts; " + _FORM, True),),
-    ),
-    "clarifying": (
-        "question",
-        "A reviewer has questions",
-        (Option("answered", "the reviewer is asked again with your answers; " + _FORM, True),),
-    ),
-    "rounds": (
-        "undecided",
-        "The reviews found no end",
-        (
-            Option("retry", "as many rounds again are allowed"),
-            Option(_STOPPED, "no further review is allowed for this prompt"),
-        ),
-    ),
-}
-FORMS = tuple(name for name, gate in _GATES.items() if gate[2][-1].exit == "answered")
-
-
-def protocol() -> Protocol:
-    """Its gates stand only while somebody is asked; nothing leads to them but a command."""
-    gates = {
-        name: Kind(name, name, Human(kind, name, title, options, shows=(posed_path(name),)))
-        for name, (kind, title, options) in _GATES.items()
-    }
-    states = {
-        OPEN: Kind(OPEN, OPEN, Join(), "Plan"),
-        **gates,
-        REVIEW: Kind(REVIEW, REVIEW, Join(), "Reviews"),
-        DONE: Kind(DONE, DONE, End("complete")),
-    }
-    edges = [
-        Edge(name, option.exit, ())
-        for name, (_, _, options) in _GATES.items()
-        for option in options
-    ]
-    return Protocol(
-        name=NAME,
-        initial=Target(OPEN),
-        states=states,
-        edges=tuple(edges),
-        description="The decisions of a plan",
-        subject=NAME,
-    )
-
-
-def posed_path(gate: str) -> str:
-    return f"{gate}.posed"
-
-
-def answer_path(gate: str) -> str:
-    return f"{gate}.answer"
-
+__all__ = [
+    "FORMS",
+    "NAME",
+    "REVIEW",
+    "answer_path",
+    "decided",
+    "has_changes",
+    "heard",
+    "moved",
+    "posed",
+    "posed_path",
+    "protocol",
+    "standing_of",
+    "why_not",
+]
 
 # An answer stands until what it was about changes; asked again before that, it is given again.
 _OUTDATES: Mapping[str, tuple[str, ...]] = {
@@ -113,7 +42,7 @@ _OUTDATES: Mapping[str, tuple[str, ...]] = {
     "testing": ("logging",),
     "write-prompt": ("testing", "logging", "clarifying"),
     "write-plan": ("plan",),
-    "clear-prompt": ("plan",),
+    "clear-prompt": ("plan", "testing", "logging", "clarifying", "variants", "rounds"),
     "update-prompt-dependencies": ("plan",),
     "write-finding": ("findings",),
     "write-approach": ("findings",),
@@ -142,15 +71,17 @@ def moved(state: State, fact: f.PlanMoved) -> Iterator[m.Move]:
 def _outdated(state: State, fact: f.PlanMoved) -> Iterator[m.Move]:
     """Questions and answers about what is no longer so; of a prompt, or of the plan as a whole."""
     gates = _OUTDATES.get(fact.action, ())
-    for item in (*fact.prompts, ""):
+    # Variants are asked about by their number.
+    items = dict.fromkeys(("", *fact.prompts, *(each.partition("_")[0] for each in fact.prompts)))
+    for item in items:
         known = state.memory.get(("", item), {})
         yield from (m.Forgot(path, item) for path in map(answer_path, gates) if path in known)
     if fact.action == "write-prompt" and answer_path("plan") in state.memory.get(("", ""), {}):
         yield m.Forgot(answer_path("plan"))
-    if fact.action in _GATES:
+    if fact.action in GATES:
         return
     for standing in state.positions.values():
-        if standing.state in gates and standing.item in ("", *fact.prompts):
+        if standing.state in gates and standing.item in items:
             yield m.Left(standing.position)
 
 
@@ -179,70 +110,6 @@ def heard(protocol: Protocol, hand: InHand, fact: f.EffectFact) -> Iterator[m.Mo
 def standing_of(state: State, gate: str, item: str) -> Standing | None:
     found = (s for s in state.positions.values() if s.state == gate and s.item == item)
     return next(found, None)
-
-
-def why_not(state: State, standing: Standing, wish: Wish) -> str:
-    """Why a form cannot be taken as it is; nothing if it can."""
-    if wish.exit != "answered" or standing.state not in FORMS:
-        return ""
-    form = wish.data.get("form")
-    if not isinstance(form, Mapping):
-        return "this question is answered with a form: its feedback file, or the same as YAML"
-    return _JUDGES.get(standing.state, _anything)(state, standing, form)
-
-
-def _anything(_state: State, _standing: Standing, _form: Payload) -> str:
-    return ""
-
-
-def _judge_variants(state: State, standing: Standing, form: Payload) -> str:
-    number = int(standing.item)
-    wanted = [each.variant for each in life.variants_of(life.prompts_of(state), number)]
-    given = form.get("variants", {})
-    if sorted(given) != wanted:
-        return f"each of the variants {', '.join(wanted)} needs a decision"
-    words = [str(given[letter].get("decision", "")) for letter in wanted]
-    if any(word not in ("main", "alternative", "discard") for word in words):
-        return "a decision is one of main, alternative, discard"
-    if words.count("main") != 1:
-        return f"exactly one variant is main, not {words.count('main')}"
-    return ""
-
-
-def _judge_testing(_state: State, _standing: Standing, form: Payload) -> str:
-    if form.get("test_passed") is False and not str(form.get("user_required_changes", "")).strip():
-        return "a test that did not pass needs user_required_changes: what is wrong"
-    return ""
-
-
-def _judge_clarifying(_state: State, _standing: Standing, form: Payload) -> str:
-    answers = form.get("questions", ())
-    if any(not str(each.get("answer", "")).strip() for each in answers):
-        return "every question needs an answer"
-    return ""
-
-
-_JUDGES: Mapping[str, Callable[[State, Standing, Payload], str]] = {
-    "variants": _judge_variants,
-    "testing": _judge_testing,
-    "clarifying": _judge_clarifying,
-}
-
-
-def filled(standing: Standing, wish: Wish) -> dict[str, Any]:
-    """What a person said, in the words of the form, by whichever of the answers they gave."""
-    form = wish.data.get("form")
-    if wish.exit == "answered" and isinstance(form, Mapping):
-        return dict(form)
-    match standing.state, wish.exit:
-        case "testing", "rejected":
-            return {"thoughts": "", "test_passed": False, "user_required_changes": wish.text}
-        case "testing", _:
-            return {"thoughts": wish.text, "test_passed": True, "user_required_changes": ""}
-        case "plan", "rejected":
-            return {"thoughts": "", "user_required_plan_changes": wish.text}
-        case _:
-            return {"thoughts": wish.text}
 
 
 def decided(state: State, standing: Standing, wish: Wish) -> Iterator[m.Move]:
@@ -279,15 +146,3 @@ def _changes(
 
 def _prompt(known: Mapping[PromptId, life.Prompt], standing: Standing) -> life.Prompt:
     return known[parse([standing.item])]
-
-
-def has_changes(form: Payload) -> bool:
-    """Whether a person wants the plan, or any of its prompts, to be different."""
-    changes = [form.get("user_required_plan_changes", "")]
-    changes += [each.get("user_required_changes", "") for each in _prompts(form).values()]
-    return any(str(text).strip() for text in changes)
-
-
-def _prompts(form: Payload) -> Mapping[str, Payload]:
-    found = form.get("prompt_feedback")
-    return found if isinstance(found, Mapping) else {}

@@ -200,6 +200,7 @@ _IDLE = Condition(
 LIFE: Mapping[str, tuple[Condition, ...]] = {
     "write-prompt": (_ALREADY_MERGED, _IDLE),
     "clear-prompt": (_ALREADY_MERGED, _IDLE),
+    "update-prompt-dependencies": (_ALREADY_MERGED,),
     "start-prompt": (_ALREADY_MERGED, _PUT_ASIDE, _OTHER_MERGED, _DEPENDENCIES),
     "block-debugging-logging-gate": (_DEBUG, _ALREADY_MERGED, _STARTED),
     "record-implementation": (_ALREADY_MERGED, _PUT_ASIDE, _STARTED, _LOGGED),

@@ -184,6 +184,23 @@ def test_what_is_no_file_is_refused_and_left_alone(where: Where, tmp_path: Path,
     assert other.read_bytes() == before
 
 
+def test_what_is_no_file_does_not_keep_the_question_from_being_asked(where: Where) -> None:
+    ready(where, "testing")
+    file(where, "testing").mkdir()
+    with refused("not-a-file"):
+        block(where, "testing")
+    assert say(where, "testing:1", "", "approved").position == "testing:1#1"
+    assert file(where, "testing").is_dir()
+
+
+def test_a_file_that_nobody_asked_for_is_not_read(where: Where) -> None:
+    ready(where, "testing")
+    file(where, "testing").write_text("done: true\n")
+    with opening.held(where) as desk:
+        assert not forms_taken.taken(desk, "testing", "1")
+    assert file(where, "testing").read_text() == "done: true\n"
+
+
 @pytest.mark.parametrize("answer", ["file", "command"])
 def test_what_is_half_typed_is_never_written_over(where: Where, answer: str) -> None:
     ready(where, "testing")

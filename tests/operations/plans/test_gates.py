@@ -759,12 +759,6 @@ def test_who_waits_is_not_sent_away_by_a_long_holder_of_the_plan(
         assert waiter.result(30).data["thoughts"] == "fine"
 
 
-_OF_THE_MACHINE = pytest.mark.xfail(
-    reason="machine/plans.py: an open question outlives its prompt, and forms have any shape"
-)
-
-
-@_OF_THE_MACHINE
 @pytest.mark.parametrize("gate", ["testing", "logging"])
 def test_a_prompt_that_is_cleared_while_it_is_asked_about_bricks_nothing(
     where: Where, gate: str
@@ -784,10 +778,10 @@ def test_a_prompt_that_is_cleared_while_it_is_asked_about_bricks_nothing(
 @pytest.mark.parametrize(
     "gate, form",
     [
-        pytest.param("testing", {"thoughts": "x"}, marks=_OF_THE_MACHINE),
-        pytest.param("testing", {"test_passed": "no"}, marks=_OF_THE_MACHINE),
-        pytest.param("variants", {"variants": {"A": "main", "B": "x"}}, marks=_OF_THE_MACHINE),
-        pytest.param("plan", {"prompt_feedback": {"1": "less"}}, marks=_OF_THE_MACHINE),
+        ("testing", {"thoughts": "x"}),
+        ("testing", {"test_passed": "no"}),
+        ("variants", {"variants": {"A": "main", "B": "x"}}),
+        ("plan", {"prompt_feedback": {"1": "less"}}),
         ("variants", {"variants": "main"}),
         ("variants", {"variants": {}}),
     ],

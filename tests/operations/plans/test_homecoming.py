@@ -285,16 +285,18 @@ def test_a_plan_is_ended_by_force_and_that_is_logged(where: Where) -> None:
 
 def test_completed_again_it_is_the_same(where: Where) -> None:
     planning.write_plan(where, "T", "o", "c")
-    first = homecoming.complete(where)
+    with refused("no-prompts"):
+        homecoming.complete(where)
+    first = homecoming.complete(where, force=True)
     home = file(where, "1").parents[1]
     before = tree(home)
-    assert homecoming.complete(where) == first
+    assert homecoming.complete(where, force=True) == first
     assert tree(home) == before
 
 
 def test_what_is_said_after_the_end_is_kept_too(where: Where) -> None:
     planning.write_plan(where, "T", "o", "c")
-    homecoming.complete(where)
+    homecoming.complete(where, force=True)
     planning.append_user_input(where, "one more thing")
     write(where, "1")
     assert planning.check(where)["stage"] == "completed"

@@ -295,7 +295,7 @@ def test_dependencies_go_stale_and_are_fresh_again(where: Where) -> None:
     told = prompting.validate_dependencies(where)
     assert (told["valid"], told["stale_prompt_ids"]) == (False, ["2"])
     before = read(where, "2")["front_matter"]["planned_at"]
-    told = prompting.update_dependencies(where, PromptId(2), [1], "planner")
+    told = prompting.update_dependencies(where, PromptId(2), [1], caller="planner")
     assert told["previous_planned_at"] == before
     assert told["planned_at"] > before
     assert told["depends_on"] == [1]

@@ -553,6 +553,11 @@ def test_a_broken_file_keeps_nobody_from_being_released(
     assert sum("2.md" in note for note in told["notes"]) == 1
     assert fields(where, "3")["in_progress"] is False
     assert file(where, "2").read_bytes() == b"broken"
+    file(where, "1").write_bytes(b"broken")
+    mark(where, "1", in_progress=True)
+    told = working.release(where, ONE, "no compiler")
+    assert told["released"] is True
+    assert any("1.md" in note for note in told["notes"])
 
 
 def test_work_goes_on_from_its_own_worktree(where: Where) -> None:

@@ -124,6 +124,12 @@ def _completed(where: Where, summary: str, *, force: bool, caller: str) -> dict[
     """The end of a plan: all of it is merged or put aside, and a summary says what it was."""
     with opening.held(where, caller) as held:
         left = [str(id_) for id_ in _open(held)]
+        if not held.prompts and not force:
+            raise FailedError(
+                "the plan has no prompts, so nothing was done",
+                fix="write them first: `envoy plan write-prompt`; --force ends it all the same",
+                code="no-prompts",
+            )
         if left and not force:
             raise FailedError(
                 f"not every prompt is merged: {', '.join(left)}",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from porch.adapters import owners
 from porch.adapters.where import Where
 from porch.errors import DefinitionError, FailedError, Finding, UsageError
 from porch.machine.prompts import (
@@ -196,15 +197,21 @@ def validate_dependencies(where: Where) -> dict[str, Any]:
 
 
 def update_dependencies(
-    where: Where, id_: PromptId, depends_on: Sequence[int], caller: str = ""
+    where: Where,
+    id_: PromptId,
+    depends_on: Sequence[int],
+    *,
+    force: bool = False,
+    caller: str = "",
 ) -> dict[str, Any]:
     """Planned anew at this moment: otherwise nothing would ever cease to be stale."""
     with opening.held(where, caller) as held:
         old = papers.demand(held, id_)
+        forced = allowed("update-prompt-dependencies", held, id_, force)
         now = Clock().now()
         news = {"depends_on": list(depends_on), "planned_at": now}
         demand_sound({**held.prompts, id_: _with(old, depends_on)}, id_)
-        held.move("update-prompt-dependencies", {id_: news})
+        held.move("update-prompt-dependencies", {id_: news}, forced)
         papers.put(held, id_, {})
         return {
             "id": str(id_),
@@ -238,7 +245,11 @@ def following(where: Where, count: int | None) -> dict[str, Any]:
         "count": len(rows),
         "requested": wanted,
         "blocked": blocked,
-        "in_progress": [_claim(id_, p) for id_, p in found.prompts.items() if p.in_progress],
+        "in_progress": [
+            _claim(id_, prompt)
+            for id_, prompt in found.prompts.items()
+            if prompt.in_progress and owners.is_present(prompt.owner)
+        ],
         # Where nothing is planned, nothing is done.
         "all_done": bool(found.prompts) and is_over and not found.broken,
         "notes": notes,
@@ -270,7 +281,8 @@ def _is_over(prompts: Prompts, id_: PromptId) -> bool:
 def _sorted_out(prompts: Prompts) -> tuple[list[PromptId], list[dict[str, Any]]]:
     ready, blocked = [], []
     for id_, prompt in prompts.items():
-        if _is_over(prompts, id_) or prompt.in_progress:
+        # Whoever begins with a prompt of somebody who is gone takes it over.
+        if _is_over(prompts, id_) or (prompt.in_progress and owners.is_present(prompt.owner)):
             continue
         missing = waiting_on(prompts, prompt)
         if missing:

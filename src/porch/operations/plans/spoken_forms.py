@@ -38,13 +38,10 @@ def form_in(where: Where, state: State, standing: Standing, text: str) -> Mappin
 def _read(form: feedback.Form, gate: str, text: str) -> Mapping[str, Any]:
     if _is_plain(text):
         return _plain(form, gate, text)
-    match feedback.read(text, form, _FILE, is_finished=True):
-        case feedback.Wrong(found):
-            raise DefinitionError(found)
-        case feedback.Filled(values):
-            return values
-        case _:
-            return form.given()
+    reading = feedback.read(text, form, _FILE, is_finished=True)
+    if isinstance(reading, feedback.Filled):
+        return reading.values
+    raise DefinitionError(reading.findings if isinstance(reading, feedback.Wrong) else ())
 
 
 def _is_plain(text: str) -> bool:

@@ -228,7 +228,7 @@ def release(where: Where, id_: PromptId, reason: str = "", caller: str = "") -> 
         if prompt.in_progress:
             news = {"in_progress": False, "blocked_reason": reason}
             held.move("release-prompt", {id_: news}, reason=reason)
-            papers.put(held, id_, {})
+            papers.draw_all(held, [id_])
         return {
             "id": str(id_),
             "released": prompt.in_progress,
@@ -243,7 +243,8 @@ def release_all(where: Where, *, force: bool = False, caller: str = "") -> dict[
         taken = {id_: prompt for id_, prompt in held.prompts.items() if prompt.in_progress}
         gone = [id_ for id_, p in taken.items() if force or not owners.is_present(p.owner)]
         if gone:
-            forced = ("already-in-progress",) if force else ()
+            living = [id_ for id_ in gone if owners.is_present(taken[id_].owner)]
+            forced = ("already-in-progress",) if living else ()
             held.move("release-all-prompts", {key: {"in_progress": False} for key in gone}, forced)
         papers.draw_all(held, gone)
         kept = [

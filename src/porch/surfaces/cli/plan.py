@@ -67,7 +67,8 @@ def _validate(_: Args) -> dict[str, Any]:
 
 def _update(args: Args) -> dict[str, Any]:
     wanted = numbers(args.depends_on)
-    return prompting.update_dependencies(_here(), prompt_of(args), wanted, args.agent)
+    here, id_ = _here(), prompt_of(args)
+    return prompting.update_dependencies(here, id_, wanted, force=args.force, caller=args.agent)
 
 
 def _next(args: Args) -> dict[str, Any]:
@@ -193,6 +194,7 @@ COMMANDS: tuple[Command, ...] = (
         _update,
         *PROMPT,
         arg("--depends-on", required=True, metavar="N,N", help="empty for none"),
+        FORCE,
     ),
     _command(
         "plan next",
