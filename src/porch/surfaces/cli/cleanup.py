@@ -3,10 +3,9 @@
 import os
 
 from porch.adapters import where as places
-from porch.errors import PorchError
 from porch.operations import cleanup
 from porch.surfaces.cli.command import Args, Command, View, arg
-from porch.surfaces.cli.enveloping import complaint, failing, success
+from porch.surfaces.cli.enveloping import failing, shown, success
 
 _FIX = (
     "end each block with a blank line or [/DEBUG-TEMP], keep the marker alone in its comment, or"
@@ -15,10 +14,7 @@ _FIX = (
 
 
 def _cleanup(args: Args) -> View:
-    try:
-        told = cleanup.cleaned(places.find(os.getcwd()), dry_run=args.dry_run, force=args.force)
-    except PorchError as error:
-        return complaint(error)
+    told = cleanup.cleaned(places.find(os.getcwd()), dry_run=args.dry_run, force=args.force)
     if told.is_clean:
         return success(told.as_json())
     kind = "refused_blocks" if told.refused else "unmatched_markers"
@@ -29,7 +25,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "plan cleanup-debug-logs",
         "remove every block under a [DEBUG-TEMP] comment, up to its blank line",
-        _cleanup,
+        shown(_cleanup),
         (
             arg("--dry-run", action="store_true", help="say what would go, change nothing"),
             arg("--force", action="store_true", help="remove also what looks like code"),

@@ -11,10 +11,15 @@ from porch.views import envelope
 
 def told(run: Callable[[Args], dict[str, Any]]) -> Callable[[Args], View]:
     """What an operation answers, or what it complained about, in the shape of `envoy`."""
+    return shown(lambda args: success(run(args)))
+
+
+def shown(run: Callable[[Args], View]) -> Callable[[Args], View]:
+    """The same for a command that makes its own view of what came of it."""
 
     def answered(args: Args) -> View:
         try:
-            return success(run(args))
+            return run(args)
         except PorchError as error:
             return complaint(error)
         except OSError as error:

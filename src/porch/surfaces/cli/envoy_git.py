@@ -4,9 +4,8 @@ import os
 from typing import Any
 
 from porch.adapters import where as places
-from porch.errors import PorchError
 from porch.surfaces.cli.command import Args, Command, View, arg
-from porch.surfaces.cli.enveloping import complaint, failing, success, told
+from porch.surfaces.cli.enveloping import failing, shown, success, told
 
 
 def _get_base(_: Args) -> dict[str, Any]:
@@ -47,12 +46,7 @@ def _cleanup(args: Args) -> View:
     from porch.operations import branches
 
     where = places.find(os.getcwd())
-    try:
-        data = branches.cleanup_worktrees(
-            where, dry_run=args.dry_run, force_orphans=args.force_orphans
-        )
-    except PorchError as error:
-        return complaint(error)
+    data = branches.cleanup_worktrees(where, dry_run=args.dry_run, force_orphans=args.force_orphans)
     if not data["errors"]:
         return success(data)
     first = data["errors"][0]
@@ -99,7 +93,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "git cleanup-worktrees",
         "remove the worktrees of prompts that are merged into their feature branch",
-        _cleanup,
+        shown(_cleanup),
         (
             arg("--dry-run", action="store_true", help="say what would go, change nothing"),
             arg(

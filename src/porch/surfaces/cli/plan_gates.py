@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from porch.adapters import where as places
-from porch.errors import PorchError, UsageError
+from porch.errors import UsageError
 from porch.model.prompt_ids import parse
 from porch.operations import decisions
 from porch.operations.decisions import Verdict
@@ -15,7 +15,7 @@ from porch.operations.plans import gates, place
 from porch.operations.plans.gates import Came, Gate
 from porch.operations.wishing import refuse_agents
 from porch.surfaces.cli.command import Args, Command, View, arg
-from porch.surfaces.cli.enveloping import complaint, failing, told, waiting
+from porch.surfaces.cli.enveloping import failing, shown, told, waiting
 from porch.surfaces.cli.plan_words import AGENT, FORCE, NUMBER, PROMPT, VARIANT, prompt_of
 
 if TYPE_CHECKING:  # agents and processes are loaded only where somebody reviews
@@ -32,13 +32,10 @@ _WAIT = arg(
 
 def _came(run: Callable[[Args], Came]) -> Callable[[Args], View]:
     def answered(args: Args) -> View:
-        try:
-            came = run(args)
-        except PorchError as error:
-            return complaint(error)
+        came = run(args)
         return waiting(came.data, came.code)
 
-    return answered
+    return shown(answered)
 
 
 def _wait_s(args: Args) -> float:
@@ -106,10 +103,7 @@ def _named(gate: str, id_: str) -> str:
 def _review(default_by: str, args: Args) -> View:
     from porch.operations.plans import reviewing
 
-    try:
-        came = reviewing.review(places.find(os.getcwd()), _wanted(default_by, args))
-    except PorchError as error:
-        return complaint(error)
+    came = reviewing.review(places.find(os.getcwd()), _wanted(default_by, args))
     if came.data.get("verdict") == "error":
         fix = "ask again; if that does not help, let a person look (it is not passed)"
         return failing(came.data, "review_error", str(came.data["why"]) or "no verdict", fix)
@@ -149,6 +143,7 @@ _REVIEW = (
     _WAIT,
     AGENT,
 )
+_ANY = shown(partial(_review, ""))
 _PROVIDERS = {"gemini": "gemini", "openai": "codex"}
 _PROVIDER = arg(
     "--provider",
@@ -177,7 +172,12 @@ COMMANDS: tuple[Command, ...] = (
             AGENT,
         ),
     ),
-    Command("review", "have a prompt or the plan reviewed", partial(_review, ""), _REVIEW),
-    Command("gemini review", "the same by gemini", partial(_review, "gemini"), _REVIEW),
-    Command("oracle review", "the same by a provider", partial(_review, ""), (*_REVIEW, _PROVIDER)),
+    Command("review", "have a prompt or the plan reviewed", _ANY, _REVIEW),
+    Command("gemini review", "the same by gemini", shown(partial(_review, "gemini")), _REVIEW),
+    Command(
+        "oracle review",
+        "the same by a provider",
+        shown(partial(_review, "")),
+        (*_REVIEW, _PROVIDER),
+    ),
 )
