@@ -348,7 +348,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "rounds of reviews",
-        "operations/plans/reviewing.py",
+        "operations/plans/review_rounds.py",
         "if spent >= usual + granted or _is_stopped(held, wanted):",
         "if False:",
         "test_rounds_end_and_a_person_allows_more",

@@ -9,7 +9,7 @@ import pytest
 from porch.adapters import where as places
 from porch.adapters.where import Where
 from porch.model.prompt_ids import PromptId, parse
-from porch.operations.plans import homecoming, planning, prompting, working
+from porch.operations.plans import homecoming, ordering, planning, working
 from tests.operations.plans.yards import (
     Branch,
     carried_out,
@@ -235,7 +235,7 @@ def test_prompts_are_merged_one_after_the_other(shop: Path, where: Where) -> Non
         homecoming.merge_worktree(where, parse([number]))
         working.complete_prompt(where, parse([number]))
     assert [(shop / f"{number}.txt").read_text() for number in "123"] == ["done\n"] * 3
-    assert prompting.following(where, 1)["all_done"] is True
+    assert ordering.following(where, 1)["all_done"] is True
     assert disagreements(where) == []
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from porch.adapters import where as places
 from porch.adapters.where import Where
-from porch.operations.plans import opening, place, planning, prompting
+from porch.operations.plans import opening, ordering, place, planning, prompting
 from tests.operations.plans.yards import Branch, git, ids, refused, tree, write
 
 PARTS = st.from_regex(r"\A[a-z0-9_][a-z0-9_.@{-]{0,8}[a-z0-9_]\Z")
@@ -93,7 +93,7 @@ def test_outside_of_a_repository_there_is_no_plan(tmp_path: Path) -> None:
 
 
 def test_a_branch_without_a_plan_is_told_how_to_get_one(where: Where) -> None:
-    for act in (planning.full_plan, prompting.validate_dependencies):
+    for act in (planning.full_plan, ordering.validate_dependencies):
         with refused("no-plan"):
             act(where)
     with refused("no-plan"), opening.held(where):

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porch.adapters.where import Where
+from porch.machine.prompt_order import cycles
 from porch.machine.prompts import Prompt
 from porch.model.prompt_ids import PromptId, parse
-from porch.operations.plans import planning, prompting, working
-from porch.operations.plans.prompting import Written, cycles
+from porch.operations.plans import ordering, planning, prompting, working
+from porch.operations.plans.prompting import Written
 from tests.operations.plans.yards import (
     carried_out,
     disagreements,
@@ -37,7 +38,7 @@ def read(where: Where, id_: str) -> dict[str, Any]:
 
 
 def offered(where: Where, count: int | None = None) -> list[str]:
-    rows = prompting.following(where, count)["prompts"]
+    rows = ordering.following(where, count)["prompts"]
     return [f"{row['prompt_num']}{row['variant'] or ''}" for row in rows]
 
 
@@ -214,7 +215,7 @@ def test_dependencies_that_cannot_be_met_are_refused(
         write(where, id_, *needs)
     if id_ == "1":
         with refused(code):
-            prompting.update_dependencies(where, PromptId(1), needs)
+            ordering.update_dependencies(where, PromptId(1), needs)
     assert len(facts(where)) == before
     assert disagreements(where) == []
 
@@ -250,7 +251,7 @@ def test_a_prompt_that_is_cleared_is_kept_aside(where: Where) -> None:
         prompting.clear_prompt(where, PromptId(1))
     write(where, "1", context="again")
     assert prompting.clear_prompt(where, PromptId(1))["kept_as"] == "prompts/_archive/1-2.md"
-    assert prompting.following(where, 5)["prompts"] == []
+    assert ordering.following(where, 5)["prompts"] == []
 
 
 def test_a_prompt_that_others_need_is_cleared_only_by_force(where: Where) -> None:
@@ -262,7 +263,7 @@ def test_a_prompt_that_others_need_is_cleared_only_by_force(where: Where) -> Non
         prompting.clear_prompt(where, parse(["1B"]))
     prompting.clear_prompt(where, parse(["1B"]), force=True)
     assert facts(where)[-1]["forced"] == ["needed-by-others"]
-    told = prompting.validate_dependencies(where)
+    told = ordering.validate_dependencies(where)
     assert told["missing_dependencies"] == [{"id": "2", "missing": [1]}]
 
 
@@ -290,26 +291,26 @@ def test_dependencies_go_stale_and_are_fresh_again(where: Where) -> None:
         "missing_dependencies": [],
         "cycles": [],
     }
-    assert prompting.validate_dependencies(where) == fresh
+    assert ordering.validate_dependencies(where) == fresh
     write(where, "1_A")
-    told = prompting.validate_dependencies(where)
+    told = ordering.validate_dependencies(where)
     assert (told["valid"], told["stale_prompt_ids"]) == (False, ["2"])
     before = read(where, "2")["front_matter"]["planned_at"]
-    told = prompting.update_dependencies(where, PromptId(2), [1], caller="planner")
+    told = ordering.update_dependencies(where, PromptId(2), [1], caller="planner")
     assert told["previous_planned_at"] == before
     assert told["planned_at"] > before
     assert told["depends_on"] == [1]
     assert fields(where, "2")["planned_at"] == told["planned_at"]
-    assert prompting.validate_dependencies(where)["stale_prompt_ids"] == ["3"]
-    prompting.update_dependencies(where, PromptId(3), [2])
-    assert prompting.validate_dependencies(where) == fresh
+    assert ordering.validate_dependencies(where)["stale_prompt_ids"] == ["3"]
+    ordering.update_dependencies(where, PromptId(3), [2])
+    assert ordering.validate_dependencies(where) == fresh
     assert disagreements(where) == []
 
 
 def test_a_prompt_that_changes_its_dependencies_must_be_there(where: Where) -> None:
     planning.init(where)
     with refused("not-found"):
-        prompting.update_dependencies(where, PromptId(1), [])
+        ordering.update_dependencies(where, PromptId(1), [])
 
 
 def by_hand(where: Where, id_: str, front: str, body: str = "Do it.\n") -> bytes:
@@ -326,7 +327,7 @@ def test_rings_written_by_hand_are_found(where: Where) -> None:
     by_hand(where, "3", "depends_on: [1, 9]\n")
     by_hand(where, "4", "depends_on: [4]\n")
     for _ in range(2):  # before and after they are taken into the journal
-        told = prompting.validate_dependencies(where)
+        told = ordering.validate_dependencies(where)
         assert told["valid"] is False
         assert told["cycles"] == [[1, 2, 3, 1], [4, 4]]
         assert told["missing_dependencies"] == [{"id": "3", "missing": [9]}]
@@ -364,7 +365,7 @@ def test_what_can_be_started_is_offered_faults_first_and_variants_together(where
     assert offered(where, 2) == ["5", "1"]
     assert offered(where, 3) == ["5", "1", "2A", "2B"]
     assert offered(where, 99) == ["5", "1", "2A", "2B"]
-    told = prompting.following(where, 2)
+    told = ordering.following(where, 2)
     assert told["prompts"][1] == {
         "prompt_num": 1,
         "variant": None,
@@ -383,10 +384,10 @@ def test_a_prompt_is_offered_once_any_variant_of_what_it_needs_is_merged(where: 
     write(where, "2", 1)
     mark(where, "1_A", status="merged")
     assert offered(where, 9) == ["2"]
-    told = prompting.following(where, 9)
+    told = ordering.following(where, 9)
     assert (told["blocked"], told["all_done"]) == ([], False)
     mark(where, "2", status="merged")
-    told = prompting.following(where, 9)
+    told = ordering.following(where, 9)
     assert (told["prompts"], told["count"], told["all_done"]) == ([], 0, True)
 
 
@@ -400,7 +401,7 @@ def test_what_is_worked_on_or_put_aside_is_not_offered(where: Where) -> None:
     assert offered(where, 9) == ["2C", "3"]
     mark(where, "2_C", status="merged")
     assert offered(where, 9) == ["3"]
-    assert prompting.following(where, 9)["all_done"] is False
+    assert ordering.following(where, 9)["all_done"] is False
 
 
 def test_an_implementation_that_waits_for_its_review_is_offered_with_its_status(
@@ -410,14 +411,14 @@ def test_an_implementation_that_waits_for_its_review_is_offered_with_its_status(
     start(where, "1")
     record(where, "1")
     working.release_all(where, force=True)
-    assert prompting.following(where, 1)["prompts"][0]["status"] == "implemented"
+    assert ordering.following(where, 1)["prompts"][0]["status"] == "implemented"
 
 
 def test_a_dependency_that_does_not_exist_blocks_and_is_said(where: Where) -> None:
     planning.init(where)
     by_hand(where, "1", "depends_on: [7]\n")
     for _ in range(2):
-        told = prompting.following(where, 1)
+        told = ordering.following(where, 1)
         assert told["blocked"] == [{"id": "1", "waiting_on": [7]}]
         assert (told["prompts"], told["all_done"]) == ([], False)
         planning.init(where)
@@ -441,12 +442,12 @@ def test_the_number_of_workers_says_how_many_are_offered(
 def test_no_prompts_cannot_be_asked_for(where: Where, count: int) -> None:
     planning.init(where)
     with refused("invalid-count"):
-        prompting.following(where, count)
+        ordering.following(where, count)
 
 
 def test_a_plan_without_prompts_is_not_done(where: Where) -> None:
     planning.init(where)
-    assert prompting.following(where, 1)["all_done"] is False
+    assert ordering.following(where, 1)["all_done"] is False
 
 
 # -- files that people wrote -----------------------------------------------------------------------
@@ -475,7 +476,7 @@ def test_a_broken_file_loses_no_byte_and_keeps_nobody_from_the_others(
         lambda: read(where, "1"),
         lambda: write(where, "1", context="new"),
         lambda: start(where, "1"),
-        lambda: prompting.update_dependencies(where, PromptId(1), []),
+        lambda: ordering.update_dependencies(where, PromptId(1), []),
     )
     for act in acts:
         with pytest.raises(Exception, match=re.escape("1.md")):
@@ -483,7 +484,7 @@ def test_a_broken_file_loses_no_byte_and_keeps_nobody_from_the_others(
     assert len(facts(where)) == before, "what is refused is not recorded"
     assert file(where, "1").read_bytes() == text
     assert read(where, "2")["content"] == "fine"
-    told = prompting.following(where, 9)
+    told = ordering.following(where, 9)
     assert [row["prompt_num"] for row in told["prompts"]] == [2]
     assert any("1.md" in note for note in told["notes"])
     told = start(where, "2")

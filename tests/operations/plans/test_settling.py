@@ -27,6 +27,7 @@ from porch.operations.plans import (
     documenting,
     homecoming,
     opening,
+    ordering,
     papers,
     place,
     planning,
@@ -105,7 +106,7 @@ COMMANDS: dict[str, tuple[Act, Act]] = {
     "write-prompt": (lambda where: write(where, "3", 1, context="c", files=["a"]), _written),
     "write-prompt again": (lambda where: write(where, "1", context="other"), _released),
     "clear-prompt": (lambda where: prompting.clear_prompt(where, PromptId(2)), _written),
-    "update": (lambda where: prompting.update_dependencies(where, PromptId(2), []), _written),
+    "update": (lambda where: ordering.update_dependencies(where, PromptId(2), []), _written),
     "start-prompt": (lambda where: start(where, "1"), _written),
     "record": (lambda where: record(where, "1"), _started),
     "release": (lambda where: working.release_all(where, force=True), _started),
@@ -296,7 +297,7 @@ import resource, signal, sys
 from porch.adapters import where as places
 from porch.errors import PorchError
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import prompting
+from porch.operations.plans import ordering, prompting
 from porch.operations.plans.prompting import Written
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
@@ -438,7 +439,7 @@ class Commands(RuleBasedStateMachine):
 
     @rule(id_=IDS, needs=st.lists(st.integers(1, 4), max_size=2))
     def update(self, id_: str, needs: list[int]) -> None:
-        self._tried(lambda: prompting.update_dependencies(self.where, parse([id_]), needs))
+        self._tried(lambda: ordering.update_dependencies(self.where, parse([id_]), needs))
 
     @rule(id_=IDS, line=st.sampled_from(EDITS))
     def edit(self, id_: str, line: str) -> None:
@@ -463,7 +464,7 @@ class Commands(RuleBasedStateMachine):
             planning.init(self.where)
             self.is_edited = False
         assert disagreements(self.where) == []
-        told = prompting.following(self.where, 9)
+        told = ordering.following(self.where, 9)
         offered = {parse([str(r["prompt_num"]), r["variant"] or ""]) for r in told["prompts"]}
         for id_ in offered:
             shown = fields(self.where, str(id_))

@@ -14,7 +14,7 @@ from porch.adapters import owners
 from porch.adapters import where as places
 from porch.adapters.where import Where
 from porch.model.prompt_ids import PromptId, parse
-from porch.operations.plans import homecoming, planning, prompting, working
+from porch.operations.plans import homecoming, ordering, planning, working
 from tests.operations.plans.yards import (
     Branch,
     carried_out,
@@ -570,7 +570,7 @@ def test_work_goes_on_from_its_own_worktree(where: Where) -> None:
     homecoming.merge_worktree(inside, ONE)
     told = working.complete_prompt(inside, ONE)
     assert told["status"] == "merged"
-    assert prompting.following(inside, 1)["all_done"] is True
+    assert ordering.following(inside, 1)["all_done"] is True
     assert Path(where.root, "new.txt").read_text() == "done\n"
     assert planning.check(inside)["branch"] == "feat/x"
     assert not (branch.path / ".claude").exists()
@@ -596,10 +596,10 @@ def test_whoever_died_with_the_plan_in_hand_keeps_nobody_out(shop: Path, where: 
 def test_a_prompt_that_could_not_be_finished_is_given_back_and_offered_again(where: Where) -> None:
     write(where, "1")
     working.start_prompt(where, PromptId(1), "be")
-    claimed = prompting.following(where, None)
+    claimed = ordering.following(where, None)
     assert [row["id"] for row in claimed["in_progress"]] == ["1"]
     assert (claimed["prompts"], claimed["all_done"]) == ([], False)
     back = working.release(where, PromptId(1), "no compiler")
     assert (back["released"], back["blocked_reason"]) == (True, "no compiler")
-    assert [row["prompt_num"] for row in prompting.following(where, None)["prompts"]] == [1]
+    assert [row["prompt_num"] for row in ordering.following(where, None)["prompts"]] == [1]
     assert working.release(where, PromptId(1))["released"] is False

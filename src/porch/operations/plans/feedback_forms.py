@@ -19,7 +19,7 @@ from porch.machine import prompts as life
 from porch.machine.prompts import Prompts
 from porch.model.findings import Approach, Findings, key_of
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import findings, papers
+from porch.operations.plans import findings, pages
 from porch.operations.plans.place import Plan
 
 # What people typed before, and what it means now.
@@ -105,7 +105,7 @@ def _plan_fields(plan: Plan, prompts: Prompts) -> Iterator[Field]:
 
 
 def _about(plan: Plan, id_: PromptId) -> str:
-    return str(papers.page_of(plan, id_).fields.get("description", ""))
+    return str(pages.page_of(plan, id_).fields.get("description", ""))
 
 
 def _variants(plan: Plan, prompts: Prompts, number: int) -> Field:

@@ -16,7 +16,7 @@ from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.prompts import unmet, variants_of
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import findings, forms_taken, gate_results, opening, papers, place
+from porch.operations.plans import findings, forms_taken, gate_results, opening, pages, place
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.feedback_forms import file_of, files_of
 from porch.operations.plans.patience import awaited
@@ -178,7 +178,7 @@ def pose(
 def _reason(held: Desk, gate: Gate) -> str:
     if gate.id is None:
         return f"{len(held.prompts)} prompts" if gate.name == "plan" else ""
-    fields = papers.fields_of(held.plan, gate.id, held.demand(gate.id))
+    fields = pages.fields_of(held.plan, gate.id, held.demand(gate.id))
     branch = fields["worktree_branch_name"] or ""
     criteria = str(fields["success_criteria"]).strip()
     told = [str(fields["description"]).strip(), f"branch {branch}" if branch else "", criteria]

@@ -8,7 +8,7 @@ from porch.adapters.git_command import attempt
 from porch.adapters.implementation_branches import worktree_of
 from porch.errors import FailedError
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import papers, shelf
+from porch.operations.plans import pages, shelf
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.settling import INPUT
 from porch.operations.plans.shelf import Shelf
@@ -32,7 +32,7 @@ def _with(about: dict[str, Any], answers: Answers) -> About:
 
 def _of_prompt(held: Desk, id_: PromptId) -> tuple[dict[str, Any], str]:
     plan, prompt = held.plan, held.prompts[id_]
-    fields = papers.fields_of(plan, id_, prompt)
+    fields = pages.fields_of(plan, id_, prompt)
     branch = prompt.worktree_branch_name
     workspace, changed = _changed(held, branch, plan.branch)
     return {
@@ -40,7 +40,7 @@ def _of_prompt(held: Desk, id_: PromptId) -> tuple[dict[str, Any], str]:
         "title": f"prompt {id_}",
         "description": str(fields["description"]),
         "success_criteria": str(fields["success_criteria"]),
-        "body": papers.page_of(plan, id_).body.strip("\n"),
+        "body": pages.page_of(plan, id_).body.strip("\n"),
         "user_input": shelf.of(plan).text(INPUT),
         "walkthrough": _claims(fields["walkthrough"]),
         "earlier": _suggested(fields["reviews"]),
@@ -57,7 +57,7 @@ def _of_plan(held: Desk) -> tuple[dict[str, Any], str]:
     workspace, changed = _changed(held, plan.branch, base)
     page = shelf.plan_page(found)
     prompts = [
-        f"## Prompt {id_} ({prompt.status})\n\n{papers.page_of(plan, id_).body}"
+        f"## Prompt {id_} ({prompt.status})\n\n{pages.page_of(plan, id_).body}"
         for id_, prompt in found.prompts.items()
     ]
     walkthroughs = [each for id_ in found.prompts for each in _told(found, id_)]

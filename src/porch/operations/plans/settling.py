@@ -13,7 +13,7 @@ from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.prompts import IS, PLAN, Prompt, as_fields
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import findings, papers
+from porch.operations.plans import findings, pages, papers
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.feedback_forms import files_of
 from porch.operations.plans.shelf import PLAN_FILE
@@ -27,7 +27,7 @@ ARCHIVE = "_archive"
 
 def settle(desk: Desk) -> None:
     """Everything that is due; done again, it finds nothing to do."""
-    for id_ in papers.listed(desk.plan):
+    for id_ in pages.listed(desk.plan):
         if IS not in desk.state.memory.get(("", str(id_)), {}):
             _adopt(desk, id_)
     papers.draw_all(desk, desk.prompts)
@@ -41,7 +41,7 @@ def settle(desk: Desk) -> None:
 def _adopt(desk: Desk, id_: PromptId) -> None:
     """A prompt that no command wrote is planned like any other."""
     try:
-        prompt = papers.planned(desk.plan, id_)
+        prompt = pages.planned(desk.plan, id_)
         papers.stamp_found(desk, id_)
     except PorchError as error:
         desk.notes.append(str(error))

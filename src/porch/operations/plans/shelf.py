@@ -11,7 +11,7 @@ from porch.errors import PorchError
 from porch.machine.prompts import PLAN, Prompt, Prompts, prompts_of
 from porch.machine.state import State
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import papers, place
+from porch.operations.plans import pages, place
 from porch.operations.plans.desk import unknown
 from porch.operations.plans.place import Plan
 from porch.operations.reading import read
@@ -38,15 +38,15 @@ class Shelf:
         return plan_files.text(self.plan.file(name)) or ""
 
     def fields(self, id_: PromptId) -> dict[str, Any]:
-        return papers.fields_of(self.plan, id_, self.demand(id_))
+        return pages.fields_of(self.plan, id_, self.demand(id_))
 
     def page(self, id_: PromptId, notes: list[str]) -> front_matter.Page:
         """Fields and text; of a file that cannot be read, what is known without it, and a note."""
         try:
-            return front_matter.Page(self.fields(id_), papers.page_of(self.plan, id_).body)
+            return front_matter.Page(self.fields(id_), pages.page_of(self.plan, id_).body)
         except PorchError as error:
             notes.append(str(error))
-            return front_matter.Page(papers.bare(id_, self.prompts[id_]), "")
+            return front_matter.Page(pages.bare(id_, self.prompts[id_]), "")
 
     def notes(self) -> list[str]:
         return [str(error) for error in self.broken.values()]
@@ -68,11 +68,11 @@ def of(plan: Plan) -> Shelf:
     state = read(plan.where, plan.run).state if plan.run in plan.where.runs() else State()
     known = prompts_of(state)
     broken: dict[PromptId, PorchError] = {}
-    for id_ in papers.listed(plan):
+    for id_ in pages.listed(plan):
         if id_ in known:
             continue
         try:
-            known[id_] = papers.planned(plan, id_)
+            known[id_] = pages.planned(plan, id_)
         except PorchError as error:
             broken[id_] = error
     return Shelf(plan, dict(sorted(known.items())), state, broken)

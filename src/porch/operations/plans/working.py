@@ -13,7 +13,7 @@ from porch.errors import FailedError, UsageError
 from porch.machine.prompts import Prompt, Prompts, recorded
 from porch.model.prompt_ids import PromptId
 from porch.model.prompt_ids import specialist as name_of_specialist
-from porch.operations.plans import opening, papers
+from porch.operations.plans import opening, pages, papers
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.place import Plan
 from porch.operations.plans.prompting import allowed
@@ -125,7 +125,7 @@ def record_implementation(
     with opening.held(where, caller) as held:
         prompt = held.demand(id_)
         forced = allowed("record-implementation", held, id_, force)
-        known = list(papers.fields_of(held.plan, id_, prompt)["walkthrough"])
+        known = list(pages.fields_of(held.plan, id_, prompt)["walkthrough"])
         _demand_iteration(known, iteration, reason)
         told = walkthroughs.read(text)
         entry = walkthroughs.as_fields(told, iteration)

@@ -5,7 +5,7 @@ from typing import Any
 
 from porch.adapters import where as places
 from porch.adapters.where import Where
-from porch.operations.plans import documenting, homecoming, planning, prompting, working
+from porch.operations.plans import documenting, homecoming, ordering, planning, prompting, working
 from porch.surfaces.cli.command import Args, Argument, Command, arg
 from porch.surfaces.cli.enveloping import told
 from porch.surfaces.cli.plan_words import AGENT, FORCE, PROMPT, numbers, paths, prompt_of
@@ -62,17 +62,17 @@ def _clear_prompt(args: Args) -> dict[str, Any]:
 
 
 def _validate(_: Args) -> dict[str, Any]:
-    return prompting.validate_dependencies(_here())
+    return ordering.validate_dependencies(_here())
 
 
 def _update(args: Args) -> dict[str, Any]:
     wanted = numbers(args.depends_on)
     here, id_ = _here(), prompt_of(args)
-    return prompting.update_dependencies(here, id_, wanted, force=args.force, caller=args.agent)
+    return ordering.update_dependencies(here, id_, wanted, force=args.force, caller=args.agent)
 
 
 def _next(args: Args) -> dict[str, Any]:
-    return prompting.following(_here(), args.n)
+    return ordering.following(_here(), args.n)
 
 
 def _start(args: Args) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""Whether prompts can be carried out in some order: variants, dependencies and rings of them."""
+
+from collections.abc import Iterator
+
+from porch.errors import Finding
+from porch.machine.prompts import Prompts
+from porch.model.prompt_ids import PromptId
+
+
+def problems(prompts: Prompts, id_: PromptId) -> Iterator[Finding]:
+    same = [each for each in prompts if each.number == id_.number and each != id_]
+    if any(bool(each.variant) != bool(id_.variant) for each in same):
+        code = "standalone-exists" if id_.variant else "variants-exist"
+        names = ", ".join(map(str, same))
+        said = f"prompt {id_} beside {names}: a number has one prompt, or variants with letters"
+        yield Finding(code, said, None, f"remove {names} with `envoy plan clear-prompt` first")
+    numbers = {each.number for each in prompts}
+    for number in prompts[id_].depends_on:
+        if number == id_.number:
+            yield Finding(
+                "self-dependency", f"prompt {id_} depends on itself", None, "leave it out"
+            )
+        elif number not in numbers:
+            fix = f"numbers of the plan: {', '.join(map(str, sorted(numbers)))}; write it first"
+            yield Finding("unknown-dependency", f"there is no prompt {number}", None, fix)
+    for ring in cycles(prompts):
+        if id_.number in ring and len(ring) > 2:
+            way = " -> ".join(map(str, ring))
+            yield Finding("dependency-cycle", f"prompts depend on each other: {way}", None, _CUT)
+
+
+_CUT = "take one of these dependencies out with `envoy plan update-prompt-dependencies`"
+
+
+def cycles(prompts: Prompts) -> list[tuple[int, ...]]:
+    """Each ring of numbers once, from its smallest number on, and back to it."""
+    ways: dict[int, set[int]] = {}
+    for id_, prompt in prompts.items():
+        ways.setdefault(id_.number, set()).update(prompt.depends_on)
+    rings: dict[tuple[int, ...], None] = {}
+    for start in sorted(ways):
+        found = _back_to(ways, start)
+        if found:
+            rings[found] = None
+    return list(rings)
+
+
+def _back_to(ways: dict[int, set[int]], start: int) -> tuple[int, ...]:
+    """The shortest way from a number to itself over numbers that are not smaller."""
+    ahead: list[tuple[int, ...]] = [(start,)]
+    seen: set[int] = set()
+    for way in ahead:
+        for number in sorted(ways.get(way[-1], ())):
+            if number == start:
+                return (*way, start)
+            if number > start and number not in seen:
+                seen.add(number)
+                ahead.append((*way, number))
+    return ()
