@@ -82,7 +82,7 @@ torture: setup ## the large numbers: kills, wishes, byte cuts
 	PORCH_TORTURE=full $(BIN)/python -m pytest -m torture --timeout=0 --durations=10 $(PYTEST_ARGS)
 
 sabotage: setup ## each guard switched off in turn must turn a named test red
-	$(BIN)/python tools/sabotage.py
+	$(BIN)/python -m tools.sabotage
 
 clean: ## what can be made again; the environment stays
 	rm -rf build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

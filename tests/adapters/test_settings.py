@@ -87,6 +87,9 @@ max_minutes = 30
 models = ["gemini"]
 [knowledge]
 paths = ["docs", "notes"]
+[review]
+agents = ["gemini", "claude"]
+max_rounds = 3
 [worktree]
 setup = ["npm ci"]
 copy = [".env"]

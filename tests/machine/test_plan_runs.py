@@ -138,7 +138,7 @@ def test_a_test_that_failed_says_what_is_wrong() -> None:
 
 def test_testing_again_takes_an_earlier_pass_back() -> None:
     prompt = prompts.Prompt(status="tested", testing="passed")
-    assert prompts.tested(prompt, False) == {"testing": "failed", "status": "implemented"}
+    assert prompts.tested(prompt, False, "t") == {"testing": "failed", "status": "implemented"}
 
 
 @pytest.mark.req("E-037")
@@ -272,6 +272,15 @@ def test_a_plan_that_is_changed_is_asked_about_again() -> None:
         assert told.answer("plan")
         told.tell(f.PlanMoved(action, {"1": {}}))
         assert told.answer("plan") is None, action
+
+
+def test_a_pass_of_other_files_is_forgotten_and_says_of_which_it_was() -> None:
+    told = Told().prompt("1").tell(f.QuestionPosed("testing", "1", {"tree": "t"}))
+    told.decide("testing:1#1", "approved")
+    assert told.of("1").tested_tree == "t"
+    told.tell(f.PlanMoved("files-changed", {"1": {}}))
+    assert told.answer("testing", "1") is None
+    assert told.of("1").tested_tree == "t"
 
 
 def test_new_work_withdraws_the_question_about_the_old() -> None:

@@ -159,3 +159,37 @@ def test_nothing_is_merged_that_a_person_or_a_reviewer_has_not_let_pass(
         assert prompt.testing == "passed" or not (
             prompt.kind == "debug" or prompt.requires_manual_testing
         )
+
+
+SEEN = replace(
+    READY, review="passed", reviewed_tree="t", tested_tree="t", requires_manual_testing=True
+)
+
+
+@pytest.mark.parametrize(
+    "prompt, tree, expected",
+    [
+        (SEEN, "t", []),
+        (SEEN, "u", ["review-outdated", "testing-outdated"]),
+        (replace(SEEN, tested_tree="u"), "t", ["testing-outdated"]),
+        (replace(SEEN, reviewed_tree="u"), "t", ["review-outdated"]),
+        (replace(SEEN, reviewed_tree=""), "t", ["review-outdated"]),
+        (replace(SEEN, review=""), "t", []),
+        (replace(SEEN, requires_manual_testing=False), "u", ["review-outdated"]),
+        # The logs of a fault are taken out after the test, and what is left is reviewed.
+        (replace(SEEN, kind="debug", reviewed_tree="u"), "u", []),
+        (replace(SEEN, kind="debug"), "u", ["review-outdated", "testing-outdated"]),
+        (replace(SEEN, kind="debug", review="", reviewed_tree="u"), "u", ["testing-outdated"]),
+        (replace(SEEN, testing="failed"), "u", ["review-outdated"]),
+    ],
+)
+def test_what_was_seen_must_be_what_is_merged(
+    prompt: Prompt, tree: str, expected: list[str]
+) -> None:
+    assert [each.code for each in life.outdated(prompt, tree)] == expected
+
+
+def test_what_is_planned_anew_has_not_been_seen_by_anybody() -> None:
+    after = replace(SEEN, **life.replanned(replace(SEEN, status="tested")))
+    assert (after.status, after.testing, after.review) == ("implemented", "", "outdated")
+    assert life.replanned(Prompt()) == {}

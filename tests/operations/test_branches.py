@@ -155,8 +155,23 @@ def test_the_base_is_told_with_where_it_came_from(
     assert "'gone'" in told["note"]
 
 
+def test_whoever_works_with_another_base_than_was_named_is_told_so(
+    where: Where, remote: Path, gh: Gh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert branches.diff_base(where, where.workspace)["note"] == ""
+    monkeypatch.setenv("BASE_BRANCH", "gone")
+    said = "BASE_BRANCH names 'gone', which is no branch here"
+    assert branches.is_base_branch(where)["note"] == said
+    assert branches.diff_base(where, where.workspace)["note"] == said
+    Path(where.workspace, "left.txt").write_text("uncommitted\n")
+    made = branches.create_pr(where, "t", "b")
+    assert made["base_branch"] == "main"
+    assert made["note"] == f"{said}; 1 uncommitted files are not part of it"
+
+
 def test_we_are_on_the_base_or_not(repo: Path, where: Where) -> None:
     told = {"is_base": False, "current_branch": FEATURE, "base_branch": "main", "is_direct": False}
+    told["note"] = ""
     assert branches.is_base_branch(where) == told
     sh(repo, "switch", "-q", "main")
     told |= {"is_base": True, "current_branch": "main", "is_direct": True}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from porch.machine import facts as f
 from porch.machine.records import CODEC
-from porch.runtime.payloading import INSIDE, expand, slim
+from porch.runtime.payloading import INSIDE, aside, expand, slim
+from porch.views.text import REF
 
 
 def test_a_small_fact_travels_inside(tmp_path: Path) -> None:
@@ -53,3 +54,20 @@ def test_findings_of_any_length_come_back_as_they_were(findings: list[str]) -> N
         slimmed = slim(directory, fact)
         assert isinstance(slimmed, f.ReviewEnded)
         assert expand(directory, slimmed.findings) == findings
+
+
+def test_a_long_text_can_be_put_aside_before_there_is_a_fact(tmp_path: Path) -> None:
+    text = "\udce9 log " * 2000
+    kept = aside(str(tmp_path), text)
+    assert len(str(kept)) < INSIDE
+    assert expand(str(tmp_path), {"form": {"logs": kept}}) == {"form": {"logs": text}}
+    fact = f.PlanMoved("x", payload={"form": {"logs": kept, "thoughts": "t" * INSIDE}})
+    slimmed = slim(str(tmp_path), fact)
+    assert isinstance(slimmed, f.PlanMoved)
+    assert expand(str(tmp_path), slimmed.payload)["form"]["logs"] == text
+    assert aside(str(tmp_path), "x" * INSIDE) == "x" * INSIDE
+
+
+def test_what_only_looks_like_a_text_kept_aside_stays_as_it_is(tmp_path: Path) -> None:
+    for odd in ({REF: 1}, {REF: "a" * 64}, {REF: "a" * 64, "size": "1", "clip": 2}):
+        assert expand(str(tmp_path), odd) == odd

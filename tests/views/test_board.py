@@ -93,6 +93,17 @@ def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
     ]
 
 
+def test_lines_of_a_reason_stay_lines_each_of_them_wrapped() -> None:
+    long = "word " * 20
+    asked = decision(reason=f"2_A: short\n\n2_B: {long}\n\x1b[1manswer in a.yaml")
+    assert board.pending([asked]).split("\n")[3:7] == [
+        "  2_A: short",
+        f"  2_B: {'word ' * 13}word",
+        f"  {'word ' * 5}word",
+        "  [1manswer in a.yaml",
+    ]
+
+
 def test_questions_are_parted_by_an_empty_line_and_none_is_said() -> None:
     assert board.pending([decision(), decision()]).count("\n\n") == 1
     assert board.pending([]) == "Nothing waits for a decision.\n"

@@ -1,5 +1,6 @@
 """`porch log`: one line for each record, whatever the record holds."""
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -49,6 +50,14 @@ CASES: list[tuple[f.Fact, str]] = [
     (f.RunnerStarted("host", "boot", 7, "1"), "runner started (pid 7 on host)"),
     (f.RunnerStarted("host", "boot", 7, "1", True), "runner resumed (pid 7 on host)"),
     (f.WishTaken(WISH), "approved specify:gate#1 by ana (cli)"),
+    (
+        f.WishTaken(replace(WISH, as_person=True, text="go")),
+        "approved specify:gate#1 by ana (cli) (said to be a person): go",
+    ),
+    (
+        f.WishRefused(replace(WISH, as_person=True), "not asked"),
+        "refused: approved specify:gate#1 by ana (cli) (said to be a person): not asked",
+    ),
     (f.WishTaken(f.Wish("w", "stop", text="lunch")), "stop by unknown: lunch"),
     (
         f.WishRefused(WISH, "not asked"),

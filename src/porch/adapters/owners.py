@@ -41,6 +41,13 @@ def is_present(owner: Mapping[str, Any] | None) -> bool:
     return str(owner.get("until", "")) > datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def is_same(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
+    """Whether two claims were made below one process; without one nobody can tell."""
+    if not one or not one.get("pid"):
+        return False
+    return all(one.get(name) == other.get(name) for name in ("host", "boot", "pid", "born"))
+
+
 def _lasting(pid: int) -> Iterator[int]:
     """The ancestors that stay; the first of all processes adopts orphans and is nobody's agent."""
     while pid > 1:

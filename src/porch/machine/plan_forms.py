@@ -30,6 +30,11 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
+def _is_text_or_kept(value: object) -> bool:
+    """Long texts lie beside the journal and are named by their hash."""
+    return isinstance(value, (str, Mapping))
+
+
 def _are_parts(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in value.values())
 
@@ -45,6 +50,7 @@ _SHAPES: Mapping[str, Callable[[object], bool]] = {
     "prompt_feedback": _are_parts,
     "approach_feedback": _are_parts,
     "questions": _are_rows,
+    "logs": _is_text_or_kept,
 }
 
 

@@ -48,6 +48,7 @@ _OUTDATES: Mapping[str, tuple[str, ...]] = {
     "write-approach": ("findings",),
     "clear-approach": ("findings",),
     "review": ("clarifying",),
+    "files-changed": ("testing",),
 }
 
 
@@ -129,7 +130,9 @@ def _changes(
         case "plan" if not has_changes(form):
             return {}, {"stage": "in_progress"}
         case "testing":
-            return {standing.item: life.tested(_prompt(known, standing), form["test_passed"])}, {}
+            tree = str((state.recall(standing, posed_path("testing")) or {}).get("tree", ""))
+            prompt = _prompt(known, standing)
+            return {standing.item: life.tested(prompt, form["test_passed"], tree)}, {}
         case "logging":
             return {standing.item: {"completed_debug_logging": True}}, {}
         case "variants":

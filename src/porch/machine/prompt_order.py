@@ -21,12 +21,18 @@ def problems(prompts: Prompts, id_: PromptId) -> Iterator[Finding]:
                 "self-dependency", f"prompt {id_} depends on itself", None, "leave it out"
             )
         elif number not in numbers:
-            fix = f"numbers of the plan: {', '.join(map(str, sorted(numbers)))}; write it first"
+            fix = f"{_others(numbers - {id_.number})}; write it first"
             yield Finding("unknown-dependency", f"there is no prompt {number}", None, fix)
     for ring in cycles(prompts):
         if id_.number in ring and len(ring) > 2:
             way = " -> ".join(map(str, ring))
             yield Finding("dependency-cycle", f"prompts depend on each other: {way}", None, _CUT)
+
+
+def _others(numbers: set[int]) -> str:
+    if not numbers:
+        return "the plan has no other prompts yet"
+    return f"other numbers of the plan: {', '.join(map(str, sorted(numbers)))}"
 
 
 _CUT = "take one of these dependencies out with `envoy plan update-prompt-dependencies`"

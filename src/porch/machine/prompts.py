@@ -35,9 +35,11 @@ class Prompt:
     started_at: str = ""
     owner: Mapping[str, Any] | None = None
     review: str = ""
+    reviewed_tree: str = ""
     review_rounds: int = 0
     rounds_allowed: int = 0
     testing: str = ""
+    tested_tree: str = ""
     completed_debug_logging: bool = False
     variant_solution: str = ""
     variant_reason: str = ""
@@ -189,6 +191,12 @@ _DEBUG = Condition(
     "it is no debug prompt",
     "only prompts written with --debug have logs",
 )
+_NOT_BEGUN = Condition(
+    "has-begun",
+    lambda _all, _id, prompt: not prompt.started_at,
+    "work on it has begun, and what a person has to see of it would be forgotten",
+    "let a person decide",
+)
 _IDLE = Condition(
     "already-in-progress",
     lambda _all, _id, prompt: not prompt.in_progress,
@@ -199,7 +207,7 @@ _IDLE = Condition(
 # What must hold before each step, in the order in which it is said.
 LIFE: Mapping[str, tuple[Condition, ...]] = {
     "write-prompt": (_ALREADY_MERGED, _IDLE),
-    "clear-prompt": (_ALREADY_MERGED, _IDLE),
+    "clear-prompt": (_ALREADY_MERGED, _IDLE, _NOT_BEGUN),
     "update-prompt-dependencies": (_ALREADY_MERGED,),
     "start-prompt": (_ALREADY_MERGED, _PUT_ASIDE, _OTHER_MERGED, _DEPENDENCIES),
     "block-debugging-logging-gate": (_DEBUG, _ALREADY_MERGED, _STARTED),
@@ -217,11 +225,38 @@ def unmet(action: str, prompts: Prompts, id_: PromptId) -> Sequence[Condition]:
     return [each for each in LIFE[action] if not each.holds(prompts, id_, prompts[id_])]
 
 
-def reviewed(prompt: Prompt, verdict: str) -> dict[str, Any]:
+# What was seen must be what is merged; these are asked of the files as they are then.
+_REVIEW_FRESH = Condition(
+    "review-outdated",
+    lambda _all, _id, prompt: prompt.review != "passed",
+    "its files are not those that were reviewed",
+    "have them reviewed again: `envoy review`",
+)
+_TEST_FRESH = Condition(
+    "testing-outdated",
+    lambda _all, _id, prompt: not (prompt.needs_testing and prompt.testing == "passed"),
+    "its files are not those that a person tried",
+    "let them be tried again: `envoy plan block-prompt-testing-gate`",
+)
+
+
+def outdated(prompt: Prompt, tree: str) -> Sequence[Condition]:
+    """What was said of other files than these. Of a fault the logs are taken out after the test;
+    there it is enough that somebody has reviewed what is left.
+    """
+    is_reviewed = prompt.review == "passed" and prompt.reviewed_tree == tree
+    is_tried = prompt.tested_tree == tree or (prompt.kind == "debug" and is_reviewed)
+    asked = [] if is_reviewed else [_REVIEW_FRESH]
+    asked += [] if is_tried else [_TEST_FRESH]
+    return [each for each in asked if not each.holds({}, PromptId(1), prompt)]
+
+
+def reviewed(prompt: Prompt, verdict: str, tree: str = "") -> dict[str, Any]:
     """What was tested stays tested; a review that asks for changes takes back an earlier one."""
     if verdict == "passed":
         status = "reviewed" if prompt.status == "implemented" else prompt.status
-        return {"review": verdict, "review_rounds": 0, "rounds_allowed": 0, "status": status}
+        rounds = {"review_rounds": 0, "rounds_allowed": 0}
+        return {"review": verdict, "reviewed_tree": tree, **rounds, "status": status}
     if verdict == "failed":
         status = "implemented" if prompt.status == "reviewed" else prompt.status
         return {"review": verdict, "status": status}
@@ -235,9 +270,14 @@ def recorded(prompt: Prompt, iteration: int) -> dict[str, Any]:
     return {**news, "review": review}
 
 
-def tested(prompt: Prompt, passed: bool) -> dict[str, Any]:
+def replanned(prompt: Prompt) -> dict[str, Any]:
+    """What was reviewed and tried was asked for in other words."""
+    return recorded(prompt, prompt.current_iteration) if prompt.is_written else {}
+
+
+def tested(prompt: Prompt, passed: bool, tree: str) -> dict[str, Any]:
     if passed:
-        return {"testing": "passed", "status": "tested"}
+        return {"testing": "passed", "tested_tree": tree, "status": "tested"}
     status = "implemented" if prompt.status == "tested" else prompt.status
     return {"testing": "failed", "status": status}
 

@@ -37,9 +37,7 @@ def _is_small(fact: Fact) -> bool:
 
 def _slim(directory: str, value: Any, key: str = "") -> Any:
     if isinstance(value, str) and key in _LONG_KEYS and len(value) > LONG:
-        data = value.encode("utf-8", "surrogatepass")
-        digest = payloads.put(directory, data)
-        return {REF: digest, "size": len(data), "clip": value[:CLIP]}
+        return _kept(directory, value)
     if isinstance(value, dict):
         below = key if key in _LONG_KEYS else ""
         return {name: _slim(directory, item, below or name) for name, item in value.items()}
@@ -48,15 +46,34 @@ def _slim(directory: str, value: Any, key: str = "") -> Any:
     return value
 
 
+def aside(directory: str, text: str) -> str | dict[str, Any]:
+    """A text as a wish carries it: a long one lies beside the journal before anybody asks for it.
+
+    Wishes are small, and what becomes a fact is made smaller only once it has arrived.
+    """
+    return text if len(text) <= INSIDE else _kept(directory, text)
+
+
+def _kept(directory: str, text: str) -> dict[str, Any]:
+    data = text.encode("utf-8", "surrogatepass")
+    return {REF: payloads.put(directory, data), "size": len(data), "clip": text[:CLIP]}
+
+
 def expand(directory: str, value: Any) -> Any:
     """What was remembered, whole again; a payload that is lost shows what is left of it."""
     if isinstance(value, Mapping):
-        if REF in value:
+        if _is_kept(value):
             return _text(directory, value)
         return {key: expand(directory, item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [expand(directory, item) for item in value]
     return value
+
+
+def _is_kept(value: Mapping[str, Any]) -> bool:
+    """A wish can hold anything, also something that only looks like it."""
+    shape = (value.get(REF), value.get("size"), value.get("clip"))
+    return tuple(map(type, shape)) == (str, int, str)
 
 
 def _text(directory: str, ref: Mapping[str, Any]) -> str:

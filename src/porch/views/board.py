@@ -75,7 +75,7 @@ def _asked(decision: Mapping[str, Any]) -> list[str]:
     get = decision.get
     lines = wrapped(f"{get('id')} {get('title')}: {get('name')} ({get('kind')})")
     lines += wrapped(f"asked {moment(get('asked_at', ''))} at {get('position')}", 2)
-    for text in (get("question"), get("description"), get("reason")):
+    for text in (get("question"), get("description"), *(get("reason") or "").split("\n")):
         lines += wrapped(text or "", 2)
     for path in get("artifacts") or ():
         lines += wrapped(f"look at: {path}", 2)

@@ -135,7 +135,7 @@ def _deadline(asked_at: str, seconds: float) -> str | None:
 
 def _reason(payload: Payload) -> str:
     """Why a person is asked; of reviewers, how many of them spoke at all."""
-    return str(payload.get("reason") or payload.get("coverage") or "")
+    return _text(payload.get("reason") or payload.get("coverage") or "")
 
 
 def _findings(payload: Payload) -> Iterator[dict[str, str]]:

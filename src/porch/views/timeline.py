@@ -175,6 +175,7 @@ def _wish(fact: Raw) -> str:
     what = f"{wish.get('exit') or wish.get('kind')} {wish.get('position', '')}".strip()
     by = f" by {wish.get('who') or 'unknown'}"
     channel = f" ({wish['channel']})" if wish.get("channel") else ""
+    channel += " (said to be a person)" if wish.get("as_person") is True else ""
     text = f": {wish['text']}" if wish.get("text") else ""
     if fact.get("is") == "WishRefused":
         return f"refused: {what}{by}{channel}: {fact.get('reason')}"

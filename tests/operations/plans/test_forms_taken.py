@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from porch.adapters import inbox
 from porch.adapters.where import Where
 from porch.model.prompt_ids import parse
 from porch.operations.plans import forms_taken, opening, place, planning, prompting
@@ -129,6 +130,21 @@ def test_a_file_without_an_answer_leaves_the_question_open(where: Where, text: b
     file(where, "testing").write_bytes(text)
     ask(where, "testing")
     assert file(where, "testing").read_bytes() == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_file_that_is_no_utf8_is_told_of_and_left_alone(where: Where, encoding: str) -> None:
+    ready(where, "testing")
+    assert ask(where, "testing")["notes"] == []
+    path = file(where, "testing")
+    mine = done(path.read_text()).encode(encoding)
+    path.write_bytes(mine)
+    (note,) = ask(where, "testing")["notes"]
+    assert "1_testing.yaml is not UTF-8" in note
+    assert "save it as UTF-8" in note
+    assert path.read_bytes() == mine
+    path.write_text(mine.decode(encoding))
+    assert answered(where, "testing")["notes"] == []
 
 
 def test_a_file_that_was_removed_comes_back(where: Where) -> None:
@@ -298,6 +314,46 @@ def test_a_limit_that_is_no_number_counts_as_not_set(
     file(where, "1_logging_logs.md").write_text("y" * 39_999)
     finish(where, "logging")
     assert len(answered(where, "logging")["logs"]) == 39_999
+
+
+@pytest.mark.parametrize("size", [63 * 1024, 65 * 1024, 1 << 20])
+def test_logs_are_as_long_as_they_may_be_and_come_back_whole(
+    where: Where, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setenv("MAX_LOGS_TOKENS", "300000")
+    ready(where, "testing")
+    ask(where, "testing")
+    logs = "\n".join(f"{n} caf\u00e9" for n in range(size))[:size].strip()
+    file(where, "1_testing_logs.md").write_text(logs)
+    finish(where, "testing", thoughts="a long one")
+    assert answered(where, "testing")["logs"] == logs
+    assert answered(where, "testing")["logs"] == logs
+    # Whatever waits for this plan reads its journal each time.
+    assert journal(where).stat().st_size < 32 * 1024
+
+
+def test_long_logs_make_no_room_for_long_thoughts(
+    where: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAX_LOGS_TOKENS", "300000")
+    ready(where, "testing")
+    ask(where, "testing")
+    file(where, "1_testing_logs.md").write_text("x" * 70_000)
+    finish(where, "testing", thoughts="y" * 70_000)
+    ask(where, "testing")
+    assert "too large to deliver" in file(where, "testing").read_text()
+
+
+@pytest.mark.parametrize("logs", [{}, {"$sha256": "../journal"}, {"$sha256": 1, "size": 1}])
+def test_logs_that_are_kept_nowhere_break_nothing(where: Where, logs: dict[str, object]) -> None:
+    """Whoever can write wishes can write anything."""
+    ready(where, "logging")
+    position = ask(where, "logging")["decision"]
+    form = {"thoughts": "", "logs": logs}
+    wish = {"kind": "decide", "position": position, "exit": "answered", "who": "x"}
+    data = {"name": "logging:1", "form": form}
+    inbox.leave(str(journal(where).parent / "inbox"), {**wish, "channel": "file", "data": data})
+    assert answered(where, "logging")["logs"] == str(logs)
 
 
 def test_logs_of_any_bytes_are_shown_as_text_and_kept_as_they_are(where: Where) -> None:

@@ -568,6 +568,18 @@ def test_one_is_main_and_the_words_of_before_still_mean_something(where: Where) 
     assert fields(where, "2_B")["in_progress"] is True
 
 
+def test_whoever_chooses_is_shown_every_variant(where: Where) -> None:
+    tried(where, "2_A", description="with a cache")
+    tried(where, "2_B", description="without")
+    tried(where, "3", description="another matter")
+    ask(where, "variants", "2_B")
+    branch = "feat/x--implementation-2"
+    wanted = [f"2_A: with a cache (branch {branch}-A)", f"2_B: without (branch {branch}-B)"]
+    (posed,) = [each for shown in overview.every(where).pictures for each in shown["decisions"]]
+    assert posed["reason"].split("\n")[:-1] == wanted
+    assert all(f"# {line}" in file(where, "variants").read_text() for line in wanted)
+
+
 @pytest.mark.req("E-037", "E-085")
 @pytest.mark.parametrize(
     "words, why",

@@ -121,7 +121,7 @@ def test_a_plan_in_progress_is_checked_with_its_context_and_prompts(where: Where
 
 def test_a_completed_plan_is_checked_with_its_summary(where: Where) -> None:
     planning.write_plan(where, "T", "o", "c")
-    homecoming.complete(where, "All is well")
+    homecoming.complete(where, "All is well", force=True)
     told = planning.check(where)
     assert told == {
         "exists": True,
@@ -179,7 +179,7 @@ def test_a_plan_file_that_cannot_be_read_is_not_touched_and_nothing_is_recorded(
         with pytest.raises(Exception, match=r"plan\.md"):
             planning.write_plan(where, "New", "o", "c")
         with pytest.raises(Exception, match=r"plan\.md"):
-            homecoming.complete(where, "done")
+            homecoming.complete(where, "done", force=True)
         assert path.read_bytes() == broken
         assert len(facts(where)) == before
         assert planning.check(where)["stage"] == "draft"

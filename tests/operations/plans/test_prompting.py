@@ -94,6 +94,8 @@ def test_a_prompt_is_written_and_read_whole(where: Where) -> None:
         "merge_commit_hash": None,
         "documentation_extracted": False,
         "blocked_reason": None,
+        "reviewed_tree": None,
+        "tested_tree": None,
     }
     assert disagreements(where) == []
 
@@ -113,7 +115,8 @@ def test_a_prompt_planned_anew_keeps_what_was_done_for_it(where: Where) -> None:
     after = read(where, "1")
     assert after["content"] == "Another way"
     changed = {name for name, value in after["front_matter"].items() if before[name] != value}
-    assert changed == {"kind", "planned_at", "success_criteria"}
+    # Nobody has tried what is asked for now.
+    assert changed == {"kind", "planned_at", "success_criteria", "testing"}
     assert len(after["front_matter"]["walkthrough"]) == 1
     assert disagreements(where) == []
 
@@ -218,6 +221,18 @@ def test_dependencies_that_cannot_be_met_are_refused(
             ordering.update_dependencies(where, PromptId(1), needs)
     assert len(facts(where)) == before
     assert disagreements(where) == []
+
+
+def test_numbers_to_depend_on_are_those_of_the_others(where: Where) -> None:
+    planning.init(where)
+    with refused("unknown-dependency") as caught:
+        write(where, "1", 9)
+    assert caught.value.findings[0].fix == "the plan has no other prompts yet; write it first"
+    write(where, "1")
+    write(where, "2_A")
+    with refused("unknown-dependency") as caught:
+        write(where, "2_B", 9)
+    assert caught.value.findings[0].fix == "other numbers of the plan: 1; write it first"
 
 
 @pytest.mark.parametrize(

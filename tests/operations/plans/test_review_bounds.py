@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
+from porch.adapters import settings
 from porch.errors import FailedError, PorchError
 from porch.model.prompt_ids import PromptId
 from porch.operations import decisions, overview
 from porch.operations.decisions import Verdict
-from porch.operations.plans import prompting, working
+from porch.operations.plans import opening, prompting, working
+from porch.operations.plans.interrupted_rounds import INTERRUPTIONS
 from porch.operations.plans.prompting import Written
+from porch.operations.plans.review_rounds import Wanted, begin
 from tests.operations.plans.courts import (
     ONE,
     PASS,
@@ -74,7 +77,8 @@ def test_whoever_said_stop_is_not_asked_again(court: Court) -> None:
     assert code_of(court, max_rounds=1) == "no-rounds-left"
     decide(court, "rounds:1", "stopped")
     # An agent that allows itself more rounds has not been allowed them.
-    assert code_of(court, max_rounds=9) == "no-rounds-left"
+    assert code_of(court, max_rounds=5) == "no-rounds-left"
+    assert code_of(court, max_rounds=9) == "usage"
     assert pending(court) == []
     assert len(court.shown()) == 1
 
@@ -159,6 +163,16 @@ def test_a_question_without_an_answer_is_no_answer(court: Court) -> None:
     assert len(court.shown()) == 1
 
 
+def test_answers_that_are_no_utf8_are_told_of_while_the_question_stands(court: Court) -> None:
+    court.reviewer("ann", asking("Which login?"), PASS)
+    told = court.review().data
+    assert told["notes"] == []
+    path = Path(told["file"])
+    path.write_text(path.read_text().replace("done: false", "done: true"), "utf-16")
+    (note,) = court.review().data["notes"]
+    assert "1_review_questions.yaml is not UTF-8" in note
+
+
 def test_new_work_withdraws_the_questions_about_the_old(court: Court) -> None:
     court.reviewer("ann", asking("Which login?"), PASS)
     court.review()
@@ -220,3 +234,65 @@ def test_money_that_nobody_can_count_is_not_spent(court: Court) -> None:
     assert court.shown() == []
     court.reviewer("ann", PASS, more="usd_per_million = [1.0, 0.1, 5.0]")
     assert court.review().data["verdict"] == "passed"
+
+
+# Reviews that were interrupted
+
+
+def interrupt(court: Court, id_: PromptId | None = ONE) -> int:
+    """A review that is killed right after it began; the number of its round."""
+    with opening.held(court.where) as held:
+        return begin(held, Wanted(id_, ("ann",)), settings.load(court.where.root)).number
+
+
+@pytest.mark.parametrize("id_", [ONE, None])
+def test_a_round_that_was_interrupted_is_given_back(court: Court, id_: PromptId | None) -> None:
+    court.configure("[review]\nmax_rounds = 2\n")
+    court.reviewer("ann", failing(), PASS)
+    assert court.review(id_).data["round"] == 1
+    assert [interrupt(court, id_) for _ in range(3)] == [2, 2, 2]
+    told = court.review(id_).data
+    assert (told["verdict"], told["round"]) == ("passed", 2)
+    back = [each for each in court.facts("PlanMoved") if each["action"] == "review-interrupted"]
+    assert len(back) == len(court.facts("EffectInterrupted")) == 3
+
+
+def test_the_file_shows_that_a_round_was_given_back_whatever_comes_next(court: Court) -> None:
+    interrupt(court)
+    assert court.fields()["review_rounds"] == 1
+    assert code_of(court, by="evve") == "unknown-agent"
+    assert court.fields()["review_rounds"] == 0
+
+
+def test_only_so_many_interrupted_rounds_in_a_row_are_given_back(court: Court) -> None:
+    court.configure("[review]\nmax_rounds = 3\n")
+    court.reviewer("ann", failing())
+    numbers = [interrupt(court) for _ in range(INTERRUPTIONS + 3)]
+    assert numbers == [1] * (INTERRUPTIONS + 1) + [2, 3]
+    assert code_of(court) == "no-rounds-left"
+    assert pending(court) == ["rounds:1"]
+
+
+def test_a_round_that_ends_lets_interrupted_ones_be_given_back_again(court: Court) -> None:
+    court.reviewer("ann", failing())
+    assert [interrupt(court) for _ in range(INTERRUPTIONS)] == [1] * INTERRUPTIONS
+    assert court.review().data["round"] == 1
+    assert [interrupt(court) for _ in range(3)] == [2, 2, 2]
+
+
+def test_interrupted_rounds_of_one_prompt_are_not_those_of_another(court: Court) -> None:
+    interrupt(court)
+    interrupt(court, None)
+    assert interrupt(court) == 1
+    assert interrupt(court, None) == 1
+    assert court.review().data["round"] == 1
+
+
+def test_a_prompt_that_was_written_again_meanwhile_gets_no_round_for_it(court: Court) -> None:
+    interrupt(court)
+    prompting.clear_prompt(court.where, ONE, force=True)
+    prompting.write_prompt(court.where, ONE, Written(description="anew"))
+    working.start_prompt(court.where, ONE, "backend")
+    working.record_implementation(court.where, ONE, "Done.", 1)
+    assert interrupt(court) == 1
+    assert court.review().data["round"] == 1

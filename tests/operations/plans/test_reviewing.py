@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from porch.adapters import settings
 from porch.adapters import where as places
 from porch.adapters.lock import RunLock
-from porch.errors import BusyError, DefinitionError, FailedError, PorchError
+from porch.errors import BusyError, DefinitionError, FailedError, OutsideError, PorchError
 from porch.model.prompt_ids import PromptId
-from porch.operations.plans import place, planning, prompting, reviewing, working
+from porch.operations.plans import opening, place, planning, prompting, reviewing, working
 from porch.operations.plans.prompting import Written
+from porch.operations.plans.review_rounds import begin
+from porch.operations.plans.review_turns import taken
 from porch.operations.plans.reviewing import Wanted
 from tests.operations.plans.courts import (
     BRANCH,
@@ -137,12 +140,38 @@ def test_whoever_takes_too_long_has_passed_nothing(court: Court) -> None:
     assert court.processes() == []
 
 
-def test_whoever_is_not_installed_has_passed_nothing(court: Court) -> None:
+def test_nobody_is_paid_where_a_reviewer_is_not_installed(court: Court) -> None:
     court.configure('[agents.eve]\ncommand = ["no-such-command-anywhere"]\n')
-    told = court.review(by="eve").data
-    assert told["verdict"] == "error"
-    assert "no `no-such-command-anywhere` on PATH" in told["why"]
-    assert court.fields()["status"] == "implemented"
+    before = len(court.records())
+    with pytest.raises(OutsideError) as caught:
+        court.review(by="ann,eve")
+    (found,) = caught.value.findings
+    assert (found.code, caught.value.exit_code) == ("agent-missing", 6)
+    said = "the reviewer 'eve' is not there: no `no-such-command-anywhere` on PATH"
+    assert found.message == said
+    assert "--by or [review] agents" in str(found.fix)
+    assert "--agent" not in str(found.fix)
+    assert court.shown() == []
+    assert len(court.records()) == before
+    assert court.fields()["review_rounds"] == 0
+
+
+def test_a_reviewer_who_goes_while_another_asks_has_passed_nothing(
+    court: Court, tmp_path: Path
+) -> None:
+    """What was there when the round began may be gone when its turn comes."""
+    eve = tmp_path / "eve"
+    eve.write_text("#!/bin/sh\n")
+    eve.chmod(0o755)
+    court.configure(f'[agents.eve]\ncommand = ["{eve}"]\n')
+    known = settings.load(court.where.root)
+    wanted = Wanted(ONE, ("eve",))
+    with opening.held(court.where) as held:
+        round_ = begin(held, wanted, known)
+    eve.unlink()
+    (told,) = taken(place.current(court.where), known, "1", round_)
+    assert told.answer.verdict == "error"
+    assert "the reviewer 'eve' is not there" in told.answer.why
 
 
 def test_nobody_is_paid_where_a_name_is_no_agent(court: Court) -> None:

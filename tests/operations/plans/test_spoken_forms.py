@@ -128,6 +128,17 @@ def test_logs_in_the_file_beside_belong_to_a_spoken_form(where: Where) -> None:
     assert (told["logs"], told["thoughts"]) == ("Traceback: one\n  two", "line two")
 
 
+def test_long_logs_in_the_file_beside_come_back_whole(
+    where: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAX_LOGS_TOKENS", "300000")
+    ready(where, "logging")
+    ask(where, "logging")
+    file(where, "1_logging_logs.md").write_text("z" * 100_000)
+    say(where, "logging:1", "thoughts: all of it")
+    assert answered(where, "logging")["logs"] == "z" * 100_000
+
+
 def test_logs_that_are_too_large_or_no_file_are_refused(
     where: Where, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

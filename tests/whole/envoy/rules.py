@@ -173,10 +173,19 @@ def _commit(me: "Follower", *_: object) -> None:
     me.hands.commit(f"Prompt {me.known['PROMPT_NUM']}: {reason}")
 
 
-def _settle(me: "Follower", found: Found, _: Step) -> None:
-    if me.last.error == found[1]:
-        me.hands.settle(me.known["FEATURE_BRANCH"])
-        me.again()
+def _settle(me: "Follower", found: Found, _: Step) -> bool:
+    if me.last.error != found[1]:
+        return False
+    me.is_settled()
+    me.hands.settle(me.known["FEATURE_BRANCH"])
+    return True
+
+
+def _if_failed(me: "Follower", found: Found, _: Step) -> bool:
+    if me.last.error not in (found[1], found[2]):
+        return False
+    me.is_settled()
+    return True
 
 
 def _tell(me: "Follower", found: Found, _: Step) -> None:
@@ -302,7 +311,8 @@ _ACT: tuple[tuple[str, Action], ...] = (
     (r"If it reports leftovers, mend these places by hand and run it again", _mend_places),
     (r"Unless the verdict is `(\w+)`, mend what it names and ask again", _mend_named),
     (r"^Commit\b", _commit),
-    (r"^On `(\w+)` .* settle the conflict on .* commit, and merge again", _settle),
+    (r"^On `(\w+)` .* settle the conflict on .* commit, and (?=\*\*Go to)", _settle),
+    (r"^On `(\w+)` or `(\w+)` files were changed after somebody had seen them", _if_failed),
     (r"^Tell the user about `(\w+)`, if the answer has any", _tell),
     (r"^Where a screenshot matters, ", _see),
     (r"^Gather the code ", _gather),

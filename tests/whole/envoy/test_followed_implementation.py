@@ -203,9 +203,12 @@ def test_a_conflict_is_settled_on_the_branch_and_merged_again(town: Town) -> Non
     late = town.send("implementation", hands, prompt_num=2, feature_branch="feat/x")
     with People(town, {"1_testing": [{}]}):
         town.follow("implementation", code(THIRD), prompt_num=1, feature_branch="feat/x")
-    with People(town, {"2_testing": [{}]}):
+    with People(town, {"2_testing": [{}, {}]}):
         told = late.came()
     assert told["output"] == MERGED
+    # What was settled has been seen by nobody before it is reviewed and tried again.
+    seen = [call[0].split()[1] for call in told["calls"] if call[0].startswith("gemini review")]
+    assert len(seen) == 2
     merges = [call[1:] for call in told["calls"] if call[0].startswith("git merge-worktree")]
     assert merges == [[1, "merge_conflict"], [0, ""]]
     assert (town.root / "shop.py").read_text() == both

@@ -35,6 +35,7 @@ def is_base_branch(where: Where) -> dict[str, Any]:
             "current_branch": here.branch,
             "base_branch": here.base.branch,
             "is_direct": base_branch.is_direct(here.branch),
+            "note": here.base.note,
         }
     )
 
@@ -53,7 +54,8 @@ def diff_base(
     here = stand(where)
     only = diffs.inside(here.toplevel, directory, path)
     found = diffs.against(here.toplevel, here.base.branch, path=only, summary=summary, cap=cap)
-    return readable({**found.as_json(), "current_branch": here.branch, "path": only})
+    told = {"current_branch": here.branch, "path": only, "note": here.base.note}
+    return readable({**found.as_json(), **told})
 
 
 def checkout_base(where: Where) -> dict[str, Any]:

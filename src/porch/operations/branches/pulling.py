@@ -49,6 +49,7 @@ def _refuse(here: Standing, title: str) -> None:
 def _note(here: Standing, known: str | None) -> str:
     left = len(worktrees.dirty(here.toplevel))
     notes = (
+        here.base.note,
         "it was open already; its title and text are as they were" if known else "",
         f"{left} uncommitted files are not part of it" if left else "",
     )

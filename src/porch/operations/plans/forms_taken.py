@@ -20,6 +20,8 @@ from porch.operations.plans.feedback_forms import (
     logs_file_of,
 )
 from porch.operations.plans.place import Plan
+from porch.operations.session import payload_directory
+from porch.runtime.payloading import aside
 
 LOGS_TOKENS = 10_000
 
@@ -68,6 +70,7 @@ def taken(held: Desk, gate: str, item: str) -> bool:
     offer(held, gate, item)
     path = file_of(held.plan, gate, item)
     if _reading(held, gate, item) is None:
+        _note_encoding(held, path)
         return False
     # Editors save in several steps, and a file may say that it is finished before it is whole.
     feedback_files.settle(path)
@@ -101,13 +104,32 @@ def _reading(
     return None if isinstance(reading, feedback.Waiting) else (content, reading)
 
 
+def _note_encoding(held: Desk, path: str) -> None:
+    """In another encoding nobody sees whether it is finished; writing into it would spoil it."""
+    content = feedback_files.content(path)
+    if content and ("\0" in content.text or not _is_utf8(content.text)):
+        held.notes.append(
+            f"{os.path.basename(path)} is not UTF-8, so nobody can read whether it is finished; "
+            "save it as UTF-8"
+        )
+
+
+def _is_utf8(text: str) -> bool:
+    """What was no UTF-8 is in a text as half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _offered(held: Desk, gate: str, standing: Standing, form: dict[str, Any]) -> Sequence[Finding]:
     """What keeps this form from being the answer; nothing once it is taken."""
     if gate == "findings" and (wrong := findings.complaints(held.plan, form)):
         return wrong
     if gate in WITH_LOGS:
         logs, wrong_logs = logs_beside(held.plan, gate, standing.item)
-        form["logs"] = logs
+        form["logs"] = aside(payload_directory(held.plan.where, held.plan.run), logs)
         if wrong_logs:
             return wrong_logs
     wish = {

@@ -17,6 +17,7 @@ from porch.machine import plans
 from porch.machine.prompts import unmet, variants_of
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import findings, forms_taken, gate_results, opening, pages, place
+from porch.operations.plans.contents import tree_of
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.feedback_forms import file_of, files_of
 from porch.operations.plans.patience import awaited
@@ -91,6 +92,7 @@ def _look(gate: Gate, plan: Plan) -> Came:
     with opening.held(gate.where, gate.caller, plan=plan) as held:
         if _is_needless(held, gate):
             return Came(gate_results.skipped(held, gate.name, gate.id))
+        _forget_other_files(held, gate)
         if answer := _answer(held, gate):
             return Came(gate_results.answered(held, gate.name, gate.id, answer))
         _demand_open(held)
@@ -102,6 +104,17 @@ def _look(gate: Gate, plan: Plan) -> Came:
             answer = _answer(held, gate)
             return Came(gate_results.answered(held, gate.name, gate.id, answer))
         return _pending(held, gate, [])
+
+
+def _forget_other_files(held: Desk, gate: Gate) -> None:
+    """Who was content with other files is asked again; what somebody wants changed is told."""
+    if gate.name != "testing" or gate.id is None:
+        return
+    answer, prompt = _answer(held, gate), held.demand(gate.id)
+    if not answer or not answer["form"]["test_passed"] or prompt.status == "merged":
+        return
+    if prompt.tested_tree != tree_of(held.plan, prompt.worktree_branch_name):
+        held.move("files-changed", {gate.id: {}})
 
 
 def _is_needless(held: Desk, gate: Gate) -> bool:
@@ -155,6 +168,8 @@ def _pose(held: Desk, gate: Gate) -> None:
     if plans.standing_of(held.state, gate.name, gate.item) is not None:
         return
     payload: dict[str, Any] = {"reason": _reason(held, gate)}
+    if gate.name == "testing" and gate.id is not None:
+        payload["tree"] = tree_of(held.plan, held.prompts[gate.id].worktree_branch_name)
     if gate.force and gate.id is not None:
         payload["forced"] = [c.code for c in unmet(COMMANDS[gate.name], held.prompts, gate.id)]
     pose(held, gate.name, gate.item, payload, _artifacts(held, gate))
@@ -178,11 +193,21 @@ def pose(
 def _reason(held: Desk, gate: Gate) -> str:
     if gate.id is None:
         return f"{len(held.prompts)} prompts" if gate.name == "plan" else ""
+    if gate.name == "variants":
+        return "\n".join(_variant(held, id_) for id_ in variants_of(held.prompts, gate.id.number))
     fields = pages.fields_of(held.plan, gate.id, held.demand(gate.id))
     branch = fields["worktree_branch_name"] or ""
     criteria = str(fields["success_criteria"]).strip()
     told = [str(fields["description"]).strip(), f"branch {branch}" if branch else "", criteria]
     return "\n".join(line for line in told if line)
+
+
+def _variant(held: Desk, id_: PromptId) -> str:
+    """Whoever chooses must see what there is to choose from, not only whose agent asked first."""
+    fields = pages.fields_of(held.plan, id_, held.demand(id_))
+    branch = fields["worktree_branch_name"]
+    told = [str(fields["description"]).strip(), f"(branch {branch})" if branch else ""]
+    return f"{id_}: {' '.join(part for part in told if part)}"
 
 
 def _artifacts(held: Desk, gate: Gate) -> tuple[str, ...]:

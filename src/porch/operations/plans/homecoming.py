@@ -10,12 +10,13 @@ from porch.adapters.merging import Conflict
 from porch.adapters.where import Where
 from porch.errors import FailedError
 from porch.machine.facts import PlanMoved
-from porch.machine.prompts import Prompt, merged_numbers
+from porch.machine.prompts import Prompt, merged_numbers, outdated
 from porch.model.prompt_ids import PromptId
 from porch.operations.branches import create_pr
 from porch.operations.plans import opening, papers, planning, shelf
+from porch.operations.plans.contents import tree_of
 from porch.operations.plans.desk import Desk
-from porch.operations.plans.prompting import allowed
+from porch.operations.plans.prompting import allowed, forced_past
 from porch.operations.plans.settling import draw_stage
 from porch.operations.plans.working import unmerged
 
@@ -33,6 +34,8 @@ def merge_worktree(
         _demand_committed(where, branch)
         message = f"Merge prompt {id_} implementation"
         _demand_work(held, branch)
+        fresh = outdated(prompt, tree_of(held.plan, branch))
+        forced += forced_past("merge-worktree", id_, fresh, force)
         done = implementation_branches.merge(where, held.plan.branch, branch, message)
         if isinstance(done, Conflict):
             raise _conflict(held, branch, done)

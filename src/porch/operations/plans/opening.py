@@ -12,6 +12,7 @@ from functools import cache
 from porch.adapters import atomic, git, payloads
 from porch.adapters.journal import Journal
 from porch.adapters.where import Where
+from porch.errors import FailedError, Finding, OutsideError, PorchError
 from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.state import State
@@ -49,14 +50,44 @@ def held(
         _upgrade(desk)
         found.drain()
         settling.settle(desk)
-        yield desk
+        with _heard(desk):
+            yield desk
         if found.pictures.late:
             found.pictures.picture(found.book.definition, found.book.state)
+
+
+@contextmanager
+def _heard(desk: Desk) -> Iterator[None]:
+    """Whoever complains tells what was noticed before, too: it may never be noticed again."""
+    try:
+        yield
+    except PorchError as error:
+        notes = [Finding("plan-note", note, severity="note") for note in desk.notes]
+        error.findings = (*error.findings, *notes)
+        raise
+
+
+def demand_open(desk: Desk) -> None:
+    """A plan that has ended is not worked on; what was said of it afterwards may still be kept."""
+    if desk.state.outcome:
+        raise FailedError(
+            f"the plan of {desk.plan.branch} is complete",
+            fix="plan what is left on a branch of its own",
+            code="plan-completed",
+        )
 
 
 def _make_room(plan: Plan) -> None:
     for room in ROOMS:
         os.makedirs(plan.file(room), exist_ok=True)
+    # What could not be shown must not be recorded, so that is looked at before anything else.
+    for path in (plan.directory, *map(plan.file, ROOMS)):
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise OutsideError(
+                f"{path} cannot be written to",
+                fix="give this user the right to it",
+                code="disk-denied",
+            )
     git.exclude(plan.where.common_dir, OWN_FILES)
 
 

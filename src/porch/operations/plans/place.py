@@ -4,7 +4,7 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from porch.adapters import gitdir
+from porch.adapters import git, gitdir
 from porch.adapters.implementation_branches import feature_of
 from porch.adapters.where import Where
 from porch.errors import FailedError, UsageError
@@ -94,6 +94,12 @@ def demand(plan: Plan) -> Plan:
     return plan
 
 
+def _asked(where: Where) -> str | None:
+    """Where the files alone do not tell it: in a submodule, or with a git directory elsewhere."""
+    known = git.find(where.workspace)
+    return known.branch if known and known.toplevel else None
+
+
 def standing_on(where: Where) -> str:
     if not where.common_dir:
         raise UsageError(
@@ -102,7 +108,7 @@ def standing_on(where: Where) -> str:
             code="no-repository",
         )
     found = gitdir.of(where.workspace)
-    branch = gitdir.branch(found) if found else None
+    branch = gitdir.branch(found) if found else _asked(where)
     if branch and any("\ud800" <= each <= "\udfff" for each in branch):
         raise FailedError(
             f"the name of the branch is not UTF-8 text: {branch!r}",

@@ -81,6 +81,7 @@ def write_plan(
     if not title.strip():
         raise UsageError("a plan needs a title", fix="give one with --title", code="empty-content")
     with opening.held(where, caller, make=True) as held:
+        opening.demand_open(held)
         path = held.plan.file(PLAN_FILE)
         old = plan_files.text(path)
         body = _body(title, objective, context)

@@ -7,7 +7,7 @@ from typing import Any
 from porch.adapters.where import Where
 from porch.errors import DefinitionError, FailedError
 from porch.machine.prompt_order import problems
-from porch.machine.prompts import Prompt, Prompts, as_fields, unmet
+from porch.machine.prompts import Condition, Prompt, Prompts, as_fields, replanned, unmet
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import opening, pages, papers, shelf
 from porch.operations.plans.desk import Desk
@@ -33,6 +33,7 @@ def write_prompt(
 ) -> dict[str, Any]:
     """A new prompt, or a new version of one: what was done for the old one stays written down."""
     with opening.held(where, caller, make=True) as held:
+        opening.demand_open(held)
         known = held.prompts
         old = known.get(id_)
         forced = allowed("write-prompt", held, id_, force) if old else ()
@@ -49,7 +50,7 @@ def _planned(old: Prompt, given: Written) -> Prompt:
     kind = {None: old.kind, True: "debug", False: "feature"}[given.debug]
     tested = old.requires_manual_testing if given.requires_testing is None else False
     return replace(
-        old,
+        replace(old, **replanned(old)),
         kind=kind,
         depends_on=old.depends_on if given.depends_on is None else tuple(given.depends_on),
         requires_manual_testing=bool(given.requires_testing or tested),
@@ -79,7 +80,7 @@ def clear_prompt(
     """The file is kept aside: whoever removes a prompt by mistake has it still."""
     with opening.held(where, caller) as held:
         held.demand(id_)
-        forced = allowed("clear-prompt", held, id_, force)
+        forced = allowed("clear-prompt", held, id_, force) + _accepted(held, id_, force)
         left = [each for each in held.prompts if each.number == id_.number and each != id_]
         users = [str(u) for u, p in held.prompts.items() if id_.number in p.depends_on]
         if users and not left:
@@ -95,9 +96,28 @@ def clear_prompt(
         return {"id": str(id_), "deleted": True, "kept_as": aside, "notes": held.notes}
 
 
+def _accepted(held: Desk, id_: PromptId, force: bool) -> tuple[str, ...]:
+    """What a person has accepted is not taken out behind their back."""
+    if held.stage != "in_progress":
+        return ()
+    if not force:
+        raise FailedError(
+            f"a person has accepted the plan with prompt {id_} in it",
+            fix="let a person decide; --force takes it out all the same, and is logged",
+            code="plan-accepted",
+        )
+    return ("plan-accepted",)
+
+
 def allowed(action: str, held: Desk, id_: PromptId, force: bool) -> tuple[str, ...]:
     """The rules that --force sets aside; without it the first of them refuses."""
-    broken = unmet(action, held.prompts, id_)
+    opening.demand_open(held)
+    return forced_past(action, id_, unmet(action, held.prompts, id_), force)
+
+
+def forced_past(
+    action: str, id_: PromptId, broken: Sequence[Condition], force: bool
+) -> tuple[str, ...]:
     if broken and not force:
         rest = "".join(f"; also: {each.otherwise}" for each in broken[1:])
         raise FailedError(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from porch.adapters.settings import Settings
-from porch.errors import FailedError
+from porch.errors import FailedError, OutsideError
 from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.budgets import STATE
@@ -15,13 +15,27 @@ from porch.operations.plans.desk import Desk
 from porch.runtime import limits
 from porch.runtime.artifacts import digest_of
 from porch.runtime.book import Moves
-from porch.runtime.roster import Roster
+from porch.runtime.roster import Post, Roster
 
 
 def demand_reviewers(held: Desk, known: Settings, names: Sequence[str]) -> None:
-    """Names that are agents, and whose cost can be told where a budget is set."""
+    """Names of agents that are installed, and whose cost can be told where a budget is set."""
     roster = Roster(known, held.state.run.agent)
-    limits.demand_measurable(known, [roster.reviewer(name) for name in names])
+    posts = [roster.reviewer(name) for name in names]
+    for post in posts:
+        demand_installed(post)
+    limits.demand_measurable(known, posts)
+
+
+def demand_installed(post: Post) -> None:
+    """In the words of a review: who calls envoy cannot choose the agent of the run."""
+    if not post.is_installed:
+        raise OutsideError(
+            f"the reviewer '{post.name}' is not there: no `{post.executable}` on PATH",
+            fix="install it, or name others with --by or [review] agents; "
+            "`codev doctor` shows what is installed",
+            code="agent-missing",
+        )
 
 
 def demand_budget(held: Desk, known: Settings) -> None:

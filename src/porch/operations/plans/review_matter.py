@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from porch.adapters import base_branch, diffs, git, worktrees
+from porch.adapters import base_branch, diffs, git
 from porch.adapters.git_command import attempt
-from porch.adapters.implementation_branches import worktree_of
 from porch.errors import FailedError
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import pages, shelf
+from porch.operations.plans.contents import checkout_of
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.settling import INPUT
 from porch.operations.plans.shelf import Shelf
@@ -79,7 +79,7 @@ def _of_plan(held: Desk) -> tuple[dict[str, Any], str]:
 def _changed(held: Desk, branch: str, base: str) -> tuple[str, dict[str, Any]]:
     """In the worktree of the branch with everything that is not committed, else of its commits."""
     where = held.plan.where
-    place = worktree_of(where, branch) or _main_checkout(held, branch)
+    place = checkout_of(held.plan, branch)
     if place is None and git.resolve(where.base, f"refs/heads/{branch}") is None:
         raise FailedError(
             f"there is no branch '{branch}' to review",
@@ -101,11 +101,6 @@ def _changed(held: Desk, branch: str, base: str) -> tuple[str, dict[str, Any]]:
 
 def _n(number: int | None) -> str:
     return "?" if number is None else str(number)
-
-
-def _main_checkout(held: Desk, branch: str) -> str | None:
-    main = worktrees.registered(held.plan.where.base)[0]
-    return main.path if main.branch == branch and not held.plan.where.is_bare else None
 
 
 def _log(held: Desk, base: str, branch: str) -> str:

@@ -7,15 +7,17 @@ from typing import Any
 from porch.adapters import plan_files
 from porch.adapters.settings import Settings
 from porch.dialects import front_matter
-from porch.errors import FailedError
+from porch.errors import FailedError, UsageError
 from porch.machine import facts as f
 from porch.machine import plans
 from porch.machine.prompts import PLAN, reviewed
 from porch.machine.state import InHand
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import pages, papers
+from porch.operations.plans.contents import tree_of
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.gates import pose
+from porch.operations.plans.interrupted_rounds import give_back
 from porch.operations.plans.prompting import allowed
 from porch.operations.plans.review_limits import demand_budget, demand_reviewers
 from porch.operations.plans.review_matter import listed, matter
@@ -58,6 +60,7 @@ class Round:
     answers: tuple[tuple[str, str], ...]
     user_thoughts: str
     seq: int = 0
+    tree: str = ""
 
 
 def begin(held: Desk, wanted: Wanted, known: Settings) -> Round:
@@ -67,8 +70,9 @@ def begin(held: Desk, wanted: Wanted, known: Settings) -> Round:
         held.demand(wanted.id)
         forced = allowed("review", held, wanted.id, wanted.force)
     settle_orphans(held, wanted.item)
+    give_back(held, wanted.id, _spent(held, wanted.id)[0])
     spent, granted = _spent(held, wanted.id)
-    usual = wanted.max_rounds or known.review_rounds
+    usual = _usual(wanted, known)
     if spent >= usual + granted or _is_stopped(held, wanted):
         raise _no_rounds_left(held, wanted, spent)
     names = wanted.by or known.review_agents or known.models or (known.agent,)
@@ -80,7 +84,19 @@ def begin(held: Desk, wanted: Wanted, known: Settings) -> Round:
     thoughts = str(form.get("thoughts", ""))
     most = usual + granted
     begun = Round(spent + 1, most, usual, tuple(names), text, workspace, answers, thoughts)
-    return replace(begun, seq=_record_begun(held, wanted, begun, forced))
+    branch = held.prompts[wanted.id].worktree_branch_name if wanted.id else held.plan.branch
+    tree = tree_of(held.plan, branch)
+    return replace(begun, seq=_record_begun(held, wanted, begun, forced), tree=tree)
+
+
+def _usual(wanted: Wanted, known: Settings) -> int:
+    """Who asks for a review may want fewer rounds, never more: that is a person's to say."""
+    if wanted.max_rounds > known.review_rounds:
+        raise UsageError(
+            f"--max-rounds {wanted.max_rounds} is more than the {known.review_rounds} that are set",
+            fix="leave it out; max_rounds under [review] in codev/config.toml is the most",
+        )
+    return wanted.max_rounds or known.review_rounds
 
 
 def _is_stopped(held: Desk, wanted: Wanted) -> bool:
@@ -147,7 +163,7 @@ def end(
         pose(held, "clarifying", wanted.item, payload)
         return None
     entry = _entry(round_, result.verdict, result.thoughts, result.suggested_changes)
-    _keep(held, wanted, entry, result.verdict)
+    _keep(held, wanted, entry, result.verdict, round_.tree)
     left = max(0, round_.most - round_.number)
     return {
         "state": "answered",
@@ -203,7 +219,7 @@ def _entry(round_: Round, verdict: str, thoughts: str, changes: str) -> dict[str
     }
 
 
-def _keep(held: Desk, wanted: Wanted, entry: dict[str, Any], verdict: str) -> None:
+def _keep(held: Desk, wanted: Wanted, entry: dict[str, Any], verdict: str, tree: str) -> None:
     payload = {"verdict": verdict, "text": entry["suggested_changes"]}
     if wanted.id is None:
         news = {"review_rounds": 0, "rounds_allowed": 0} if verdict == "passed" else {}
@@ -211,7 +227,7 @@ def _keep(held: Desk, wanted: Wanted, entry: dict[str, Any], verdict: str) -> No
         _keep_in_plan(held, entry)
         return
     prompt = held.prompts[wanted.id]
-    held.move("review", {wanted.id: reviewed(prompt, verdict)}, **payload)
+    held.move("review", {wanted.id: reviewed(prompt, verdict, tree)}, **payload)
     known = pages.page_of(held.plan, wanted.id).fields.get("reviews")
     papers.put(held, wanted.id, {"reviews": [*listed(known), entry]})
 

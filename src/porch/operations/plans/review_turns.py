@@ -18,6 +18,7 @@ from porch.machine.review_answers import ReviewAnswer, read_answer
 from porch.machine.state import InHand
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.place import Plan
+from porch.operations.plans.review_limits import demand_installed
 from porch.operations.reading import read
 from porch.operations.session import mark_of
 from porch.operations.worlds import world_of
@@ -133,7 +134,7 @@ async def _turn(
 ) -> tuple[Outcome, float]:
     try:
         post = world.roster.reviewer(hand.name)
-        post.demand_installed()
+        demand_installed(post)
         turn = Turn(
             effect=hand.effect,
             prompt=round_.prompt,

@@ -69,21 +69,23 @@ def _alone(plan: Plan, item: str) -> Iterator[None]:
 def _await_answers(plan: Plan, wanted: Wanted, began: float) -> Came | None:
     """Nothing to wait for, or what to say when the time is up."""
     standing: list[str] = []
+    notes: list[str] = []
 
     def look() -> bool | None:
         with opening.held(plan.where, wanted.caller) as held:
             asked = plans.standing_of(held.state, "clarifying", wanted.item)
             standing[:] = [asked.position] if asked else []
             is_open = asked and not forms_taken.taken(held, "clarifying", wanted.item)
+            notes[:] = held.notes
             return None if is_open else True
 
     left = began + wanted.wait_s - time.monotonic()
     if awaited(plan, [file_of(plan, "clarifying", wanted.item)], left, look):
         return None
-    return _pending(plan, wanted, standing[0])
+    return _pending(plan, wanted, standing[0], notes)
 
 
-def _pending(plan: Plan, wanted: Wanted, position: str) -> Came:
+def _pending(plan: Plan, wanted: Wanted, position: str, notes: list[str]) -> Came:
     told = {
         "state": "pending",
         "verdict": None,
@@ -91,6 +93,7 @@ def _pending(plan: Plan, wanted: Wanted, position: str) -> Came:
         "decision": position,
         "message": "a reviewer has questions and nobody has answered them yet; "
         "run the same command again to wait on",
+        "notes": notes,
     }
     return Came(told, is_pending=True)
 

@@ -12,7 +12,7 @@ from porch.machine.state import Standing, State
 from porch.operations.plans import findings, forms_taken, place
 from porch.operations.plans.feedback_forms import WITH_LOGS, form_of
 from porch.operations.session import payload_directory
-from porch.runtime.payloading import expand
+from porch.runtime.payloading import aside, expand
 
 _FILE = "the answer"
 
@@ -23,15 +23,17 @@ def form_in(where: Where, state: State, standing: Standing, text: str) -> Mappin
         return None
     plan = place.of(where, state.run.title)
     known = state.memory.get(("", standing.item), {}).get(plans.posed_path(standing.state), {})
-    posed = expand(payload_directory(where, plan.run), known)
+    store = payload_directory(where, plan.run)
+    posed = expand(store, known)
     form = form_of(plan, prompts_of(state), standing.state, standing.item, posed)
     values = dict(_read(form, standing.state, text))
     if standing.state == "findings" and (wrong := findings.complaints(plan, values)):
         raise DefinitionError(wrong)
     if standing.state in WITH_LOGS:
-        values["logs"], refused = forms_taken.logs_beside(plan, standing.state, standing.item)
+        logs, refused = forms_taken.logs_beside(plan, standing.state, standing.item)
         if refused:
             raise DefinitionError(refused)
+        values["logs"] = aside(store, logs)
     return values
 
 

@@ -10,13 +10,14 @@ from porch.adapters.merging import contains
 from porch.adapters.where import Where
 from porch.dialects import walkthrough as walkthroughs
 from porch.errors import FailedError, UsageError
-from porch.machine.prompts import Prompt, Prompts, recorded
+from porch.machine.prompts import Prompt, Prompts, outdated, recorded
 from porch.model.prompt_ids import PromptId
 from porch.model.prompt_ids import specialist as name_of_specialist
 from porch.operations.plans import opening, pages, papers
+from porch.operations.plans.contents import tree_of
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.place import Plan
-from porch.operations.plans.prompting import allowed
+from porch.operations.plans.prompting import allowed, forced_past
 from porch.runtime.clock import Clock
 
 
@@ -185,9 +186,12 @@ def complete_prompt(
     with opening.held(where, caller) as held:
         prompt = papers.demand(held, id_)
         merged = prompt.merge_commit_hash or found_merged(held.plan, prompt)
+        by_hand: tuple[str, ...] = ()
         if merged and merged != prompt.merge_commit_hash:
-            held.move("found-merged", {id_: {"merge_commit_hash": merged}})
-        forced = allowed("complete-prompt", held, id_, force)
+            fresh = outdated(prompt, tree_of(held.plan, prompt.worktree_branch_name))
+            by_hand = forced_past("complete-prompt", id_, fresh, force)
+            held.move("found-merged", {id_: {"merge_commit_hash": merged}}, by_hand)
+        forced = allowed("complete-prompt", held, id_, force) + by_hand
         held.move("complete-prompt", {id_: {"status": "merged", "in_progress": False}}, forced)
         papers.put(held, id_, {})
         return {
@@ -221,13 +225,16 @@ def unmerged(plan: Plan, prompts: Prompts, number: int) -> list[str]:
     return [b for b in branches if b and git.resolve(plan.where.base, f"refs/heads/{b}")]
 
 
-def release(where: Where, id_: PromptId, reason: str = "", caller: str = "") -> dict[str, Any]:
+def release(
+    where: Where, id_: PromptId, reason: str = "", *, force: bool = False, caller: str = ""
+) -> dict[str, Any]:
     """Give a prompt back, by whoever worked on it or handed it out; its work stays as it is."""
     with opening.held(where, caller) as held:
         prompt = held.demand(id_)
+        forced = _refuse_others(id_, prompt, force)
         if prompt.in_progress:
             news = {"in_progress": False, "blocked_reason": reason}
-            held.move("release-prompt", {id_: news}, reason=reason)
+            held.move("release-prompt", {id_: news}, forced, reason=reason)
             papers.draw_all(held, [id_])
         return {
             "id": str(id_),
@@ -235,6 +242,21 @@ def release(where: Where, id_: PromptId, reason: str = "", caller: str = "") -> 
             "blocked_reason": reason or None,
             "notes": held.notes,
         }
+
+
+def _refuse_others(id_: PromptId, prompt: Prompt, force: bool) -> tuple[str, ...]:
+    """The process that has a claim gives it back; agents that share one are not told apart."""
+    if not prompt.in_progress or not owners.is_present(prompt.owner):
+        return ()
+    if owners.is_same(prompt.owner, owners.present()):
+        return ()
+    if not force:
+        raise FailedError(
+            f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} elsewhere",
+            fix="let them give it back; --force takes it from them, and is logged",
+            code="already-in-progress",
+        )
+    return ("already-in-progress",)
 
 
 def release_all(where: Where, *, force: bool = False, caller: str = "") -> dict[str, Any]:

@@ -7,6 +7,7 @@ import sys
 
 def porch() -> int:
     """The command `porch`."""
+    _take_any_text()
     argv = sys.argv[1:]
     from porch.surfaces.cli import fast
 
@@ -26,6 +27,7 @@ def porch() -> int:
 
 def codev() -> int:
     """The command `codev`."""
+    _take_any_text()
     from porch.surfaces.cli.codev import COMMANDS
     from porch.surfaces.cli.command import main
 
@@ -34,6 +36,7 @@ def codev() -> int:
 
 def envoy() -> int:
     """The command `envoy`."""
+    _take_any_text()
     argv = sys.argv[1:]
     from porch.surfaces.cli import envoy_fast
 
@@ -57,3 +60,22 @@ def _closed_pipe() -> int:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _take_any_text() -> None:
+    """A stream that cannot say a character must not end the command that says it."""
+    for stream in (sys.stdout, sys.stderr):
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+            import codecs
+
+            codecs.register_error("porch", _escaped)
+            stream.reconfigure(errors="porch")  # type: ignore[union-attr]
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """As JSON writes them, which `backslashreplace` does not, so that JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end

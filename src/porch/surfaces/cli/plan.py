@@ -6,7 +6,7 @@ from typing import Any
 from porch.adapters import where as places
 from porch.adapters.where import Where
 from porch.operations.plans import documenting, homecoming, ordering, planning, prompting, working
-from porch.surfaces.cli.command import Args, Argument, Command, arg
+from porch.surfaces.cli.command import Args, Argument, Command, arg, text
 from porch.surfaces.cli.enveloping import told
 from porch.surfaces.cli.plan_words import AGENT, FORCE, PROMPT, numbers, paths, prompt_of
 
@@ -109,7 +109,8 @@ def _release(args: Args) -> dict[str, Any]:
 
 
 def _give_back(args: Args) -> dict[str, Any]:
-    return working.release(_here(), prompt_of(args), args.reason, args.agent)
+    here, id_ = _here(), prompt_of(args)
+    return working.release(here, id_, args.reason, force=args.force, caller=args.agent)
 
 
 def _walkthrough(args: Args) -> dict[str, Any]:
@@ -144,7 +145,7 @@ _WRITTEN = (
     _DEPENDS,
     arg("--debug", action="store_true", help="it mends a fault: logs first, then the fix"),
     arg("--criteria", metavar="TEXT", help="when it is done"),
-    arg("--context", metavar="TEXT", help="the whole approach; the text of the prompt"),
+    *text("--context", metavar="TEXT", help="the whole approach; the text of the prompt"),
     arg("--requires-testing", action="store_true", help="a person tries it before it is merged"),
     arg("--description", metavar="TEXT", help="about three sentences"),
 )
@@ -154,15 +155,16 @@ _CLAIM = (
     arg("--take-over", action="store_true", help="whoever had it is gone; it is logged"),
 )
 _TOLD = (
-    arg("--walkthrough", required=True, metavar="TEXT", help="what was done: Markdown or JSON"),
+    *text("--walkthrough", required=True, metavar="TEXT", help="what was done: Markdown or JSON"),
     arg("--iteration", required=True, type=int, metavar="N", help="from 1 on, without gaps"),
     arg("--refinement-reason", default="", metavar="TEXT", help="why there is another iteration"),
     arg("--type", default="", help="initial, review-refinement or testing-refinement"),
 )
+_SAID = text("text", "--file", required=True, nargs="?", help="what the user said")
 _PLAN = (
     arg("--title", required=True),
     arg("--objective", required=True, help="what will be so afterwards"),
-    arg("--context", required=True, help="what whoever carries it out has to know"),
+    *text("--context", required=True, help="what whoever carries it out has to know"),
 )
 
 
@@ -176,7 +178,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("plan check", "what is to be known before going on with the plan", _check),
     _command("plan write-plan", "the words of the plan", _write_plan, *_PLAN),
     _command("plan get-full-plan", "everything in the plan", _full),
-    _command("plan append-user-input", "keep what the user said", _append, arg("text")),
+    _command("plan append-user-input", "keep what the user said", _append, *_SAID),
     _command(
         "plan write-prompt",
         "a prompt, or its new version",
@@ -214,6 +216,7 @@ COMMANDS: tuple[Command, ...] = (
         _give_back,
         *PROMPT,
         arg("--reason", default="", metavar="TEXT", help="what stopped it"),
+        FORCE,
     ),
     _command("plan get-prompt-walkthrough", "what was done for a prompt", _walkthrough, *PROMPT),
     _command("plan get-all-walkthroughs", "of all that are not written up", _walkthroughs),

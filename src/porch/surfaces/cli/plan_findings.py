@@ -10,7 +10,7 @@ from porch.model.prompt_ids import PromptId, parse
 from porch.model.prompt_ids import specialist as valid
 from porch.operations.plans import findings, opening, place
 from porch.operations.plans.place import Plan
-from porch.surfaces.cli.command import Args, Argument, Command, arg
+from porch.surfaces.cli.command import Args, Argument, Command, arg, text
 from porch.surfaces.cli.enveloping import told
 
 Told = dict[str, Any]
@@ -20,6 +20,7 @@ def _changed(args: Args, action: str, change: Callable[[Plan], Told], *, make: b
     """Under the lock; a name that is none makes no plan."""
     valid(args.specialist)
     with opening.held(places.find(os.getcwd()), args.agent, make=make) as held:
+        opening.demand_open(held)
         data = change(held.plan)
         held.note(action, args.specialist, **data)
         return {**data, "notes": held.notes}
@@ -43,7 +44,7 @@ def _write_finding(args: Args) -> Told:
 
 def _write_notes(args: Args) -> Told:
     if not args.notes.strip():
-        fix = "give what holds for all approaches: --notes TEXT"
+        fix = "give what holds for all approaches: --notes TEXT or --notes-file PATH"
         raise UsageError("there are no notes", fix, code="empty-content")
     return _changed(
         args,
@@ -102,15 +103,16 @@ _APPROACH = (
     _NUMBER,
     arg("--variant", metavar="LETTER", help="where a number has several ways to do it"),
     arg("--description", default="", metavar="TEXT", help="what it does, in a sentence or two"),
-    arg("--context", metavar="TEXT", help="the whole approach; as it was if not given"),
+    *text("--context", metavar="TEXT", help="the whole approach; as it was if not given"),
     arg("--files", metavar="A,B", help="from the root of the project; as they were if not given"),
     arg("--questions", metavar="Q1|Q2", help="what only the user can answer; none if not given"),
     _AGENT,
 )
+_SHARED = text("--notes", default="", metavar="TEXT", help="what holds for all approaches")
 _FINDING = (
     _SPECIALIST,
-    arg("--notes", default="", metavar="TEXT", help="what holds for all approaches"),
-    arg(
+    *_SHARED,
+    *text(
         "--approaches",
         default="[]",
         metavar="JSON",
@@ -118,11 +120,7 @@ _FINDING = (
     ),
     _AGENT,
 )
-_NOTES = (
-    _SPECIALIST,
-    arg("--notes", default="", metavar="TEXT", help="what holds for all approaches"),
-    _AGENT,
-)
+_NOTES = (_SPECIALIST, *_SHARED, _AGENT)
 _FULL = (arg("--full", action="store_true", help="with notes, texts and answers"), _AGENT)
 _FILE = (arg("file", nargs="?", help="one picture; without it all"), _AGENT)
 

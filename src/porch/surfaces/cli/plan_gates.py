@@ -1,7 +1,6 @@
 """`envoy plan block-...-gate`, `envoy gate answer`, `envoy review`: where people are waited for."""
 
 import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from porch.operations.decisions import Verdict
 from porch.operations.plans import gates, place
 from porch.operations.plans.gates import Came, Gate
 from porch.operations.wishing import refuse_agents
-from porch.surfaces.cli.command import Args, Command, View, arg
+from porch.surfaces.cli.command import Args, Command, View, arg, text
 from porch.surfaces.cli.enveloping import failing, shown, told, waiting
 from porch.surfaces.cli.plan_words import AGENT, FORCE, NUMBER, PROMPT, VARIANT, prompt_of
 
@@ -64,7 +63,7 @@ def _answer(args: Args) -> dict[str, Any]:
     where = places.find(os.getcwd())
     plan = place.demand(place.current(where))
     name = _named(args.gate, args.id)
-    verdict = Verdict("answered", _form(args), args.as_person)
+    verdict = Verdict("answered", args.form, args.as_person)
     answered = decisions.decide(where, plan.run, name, verdict)
     return {
         "decision": answered.name,
@@ -72,24 +71,6 @@ def _answer(args: Args) -> dict[str, Any]:
         "message": answered.message,
         "notice": answered.notice,
     }
-
-
-def _form(args: Args) -> str:
-    if bool(args.form) == bool(args.file):
-        raise UsageError("an answer is one form", fix="give --form YAML or --file PATH")
-    if args.form:
-        return str(args.form)
-    try:
-        if args.file == "-":
-            return sys.stdin.buffer.read().decode()
-        with open(args.file, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeError) as error:
-        raise UsageError(
-            f"{args.file} cannot be read as an answer: {error}",
-            fix="name a file of UTF-8 text, or - for what is typed",
-            code="unreadable",
-        ) from error
 
 
 def _named(gate: str, id_: str) -> str:
@@ -153,6 +134,10 @@ _PROVIDER = arg(
     help="gemini, openai, or an agent of yours",
 )
 
+_FORM = text(
+    "--form", "--file", required=True, metavar="YAML", help="the fields of its feedback file"
+)
+
 COMMANDS: tuple[Command, ...] = (
     _gate("findings", "wait until a person has looked at the findings"),
     _gate("plan", "wait until a person has accepted the plan"),
@@ -166,8 +151,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             arg("gate", help="findings, plan, testing, variants, logging or clarifying"),
             arg("id", nargs="?", default="", help="the prompt, or the number for variants"),
-            arg("--form", default="", metavar="YAML", help="the fields of its feedback file"),
-            arg("--file", default="", metavar="PATH", help="the same from a file, - for stdin"),
+            *_FORM,
             arg("--as-person", action="store_true", help="say that a person decides; recorded"),
             AGENT,
         ),
