@@ -1,11 +1,10 @@
 """Command lines in texts for agents, as the real parser of the commands sees them."""
 
-import argparse
 import re
 from collections.abc import Iterator, Sequence
 
-from porch.surfaces.cli import command as cli
-from porch.surfaces.cli import envoy, porch
+from porch.errors import UsageError
+from porch.surfaces.cli import envoy, parsing, porch
 
 PROGRAMS = {"envoy": envoy.COMMANDS, "porch": porch.COMMANDS}
 _CODE = re.compile(r"`((?:envoy|porch) [^`]+)`")
@@ -43,9 +42,8 @@ def refused(call: Sequence[str]) -> bool:
     """As the real parser sees it."""
     if is_bare(call):
         return False
-    parser = cli._parser(call[0], PROGRAMS[call[0]])
     try:
-        parser.parse_args(list(call[1:]))
-    except (SystemExit, argparse.ArgumentError):
+        parsing.read(call[0], PROGRAMS[call[0]], list(call[1:]))
+    except (SystemExit, UsageError):
         return True
     return False
