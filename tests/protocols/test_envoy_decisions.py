@@ -87,7 +87,9 @@ COMMANDS = {
     "BASE_BRANCH": "test_the_environment_names_any_branch_that_exists",
     "N_PARALLEL_WORKERS": "test_the_number_of_workers_says_how_many_are_offered",
     "BLOCKING_GATE_TIMEOUT_MS": "test_how_long_is_waited_without_a_word_is_in_the_environment",
-    "death of the waiter": "test_a_waiter_killed_anywhere_leaves_what_the_next_one_brings_to_the_same_end",
+    "death of the waiter": (
+        "test_a_waiter_killed_anywhere_leaves_what_the_next_one_brings_to_the_same_end"
+    ),
     "MAX_LOGS_TOKENS": "test_logs_that_are_too_large_are_not_taken_and_not_touched",
     "SEARCH_SIMILARITY_THRESHOLD": (
         LEFT_OUT + "full-text ranks are fused by place; there is no similarity to cut at"
