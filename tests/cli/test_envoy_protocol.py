@@ -205,7 +205,8 @@ def test_a_protocol_of_steps_is_run_to_its_end(desk: "Desk") -> None:
     desk.porch("run", "implementation", "--no-claude", *given)
     (run,) = [path.name for path in (desk.root / ".git/porch/runs").iterdir()]
     assert run.startswith("implementation_3-feat-x-")
-    assert desk.entered(run) == ["work", "complete"]
+    # Where nothing is planned, trying the protocol out proves nothing either way.
+    assert desk.entered(run) == ["work", "work:success_true_merged_true", "complete"]
     assert "read-prompt 3`" in desk.prompts(run)[0]
     desk.porch("run", "implementation", "--no-claude", *given)
     desk.porch("run", "implementation", "--no-claude", *given, "--input", "variant=A")

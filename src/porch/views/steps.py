@@ -77,7 +77,10 @@ def data(steps: Steps, given: Given | None = None, raw: bool = False) -> dict[st
         "description": steps.description,
         "chain": list(steps.origins),
         "inputs": [_input_data(each, given) for each in steps.inputs],
-        "outputs": [{"value": o.value, "description": o.description} for o in steps.outputs],
+        "outputs": [
+            {"value": o.value, "description": o.description, "check": o.check or None}
+            for o in steps.outputs
+        ],
         "step_count": len(steps.steps),
         "steps": [_step_data(step, steps, given, raw) for step in steps.steps],
     }

@@ -8,7 +8,7 @@ from porch.dialects.nodes import Node
 from porch.dialects.parsing import parse
 from porch.dialects.reading import Reading
 from porch.dialects.tree import read_yaml
-from porch.model.protocol import Agent, End
+from porch.model.protocol import Agent, Check, End, Human
 
 if TYPE_CHECKING:
     from tests.dialects.steps.conftest import Merge
@@ -51,6 +51,35 @@ def test_outputs_become_exits_and_failures_lead_to_failure() -> None:
     end = found.protocol.states["failed"].actor
     assert isinstance(end, End)
     assert end.shows == ("work.SUCCESS_FALSE_REASON",)
+
+
+def test_an_output_with_a_check_is_a_claim_until_it_has_passed() -> None:
+    found = read(BASE.replace("description: failed", "description: failed, check: is-it-so"))
+    assert found.findings == ()
+    assert found.protocol is not None
+    ways = {(e.state, e.exit): e for e in found.protocol.edges}
+    claim = "work:success_false_reason"
+    assert ways["work", "SUCCESS_FALSE_REASON"].targets[0].state == claim
+    check = found.protocol.states[claim].actor
+    assert isinstance(check, Check)
+    assert [command.shell for command in check.commands] == ["is-it-so"]
+    assert ways[claim, "passed"].targets[0].state == "failed"
+    again = ways[claim, "failed"]
+    assert (again.targets[0].state, again.charges) == ("work", "claims")
+    assert again.spent[0].state == ways[claim, "unmeasured"].targets[0].state == "failed:work"
+    assert ways["failed:work", "retry"].resets == ("claims",)
+    trouble = found.protocol.states["failed:work"].actor
+    assert isinstance(trouble, Human)
+    assert trouble.shows[-2:] == (f"{claim}.failed", f"{claim}.unmeasured")
+    heard = [given.path for given in found.protocol.states["work"].inputs]
+    assert heard[-1] == f"{claim}.failed"
+    assert ways["work", "SUCCESS_TRUE_MERGED_TRUE"].targets[0].state == "complete"
+
+
+def test_without_a_check_there_is_no_budget_for_claims() -> None:
+    found = read(BASE)
+    assert found.protocol is not None
+    assert not found.protocol.budgets
 
 
 def test_inputs_and_the_prompt_come_with_it() -> None:

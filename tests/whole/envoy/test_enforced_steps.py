@@ -42,6 +42,27 @@ def test_an_agent_of_a_run_follows_the_steps_to_a_declared_output(town: Town) ->
     town.is_whole()
 
 
+def test_a_claim_that_is_not_so_goes_back_and_then_to_a_person(town: Town) -> None:
+    found(town)
+    entry = {"say": "It is merged.", "signal": DONE}
+    given = ("--script", script(town, entry))
+    said = town.type("porch", "run", "implementation", *INPUTS, *given, code=3)
+    assert said.count("check claim failed") == 4
+    assert "prompt 1 is not merged: its status is unimplemented" in town.type(
+        "porch", "pending", "--json"
+    )
+
+
+def test_a_claim_is_mended_by_doing_what_was_claimed(town: Town) -> None:
+    words = found(town)
+    entries = ({"say": "It is merged.", "signal": DONE}, {"run": words, "signal": DONE})
+    given = ("--script", script(town, *entries))
+    said = town.type("porch", "run", "implementation", *INPUTS, *given)
+    assert said.count("check claim failed") == 1
+    assert " is complete." in said
+    assert town.prompt("1")["status"] == "merged"
+
+
 @pytest.mark.parametrize("signal", ["ALL_IS_WELL", None])
 def test_what_is_no_declared_output_ends_nothing(town: Town, signal: str | None) -> None:
     found(town)

@@ -1,6 +1,7 @@
 """Steps as a protocol that porch can run: one agent follows them, and ends with a declared output.
 
-People are asked where the agent cannot go on; nothing else is in the way of it.
+People are asked where the agent cannot go on. An output that names a check is a claim until the
+check has passed; an agent that claims what is not so hears why, a few times.
 """
 
 import re
@@ -15,6 +16,9 @@ from porch.model.protocol import (
     EXHAUSTED,
     SILENT,
     Agent,
+    Budget,
+    Check,
+    Command,
     Edge,
     End,
     Exit,
@@ -32,6 +36,7 @@ _FAILURE = re.compile(r"""\bsuccess["']?\s*:\s*false\b""")
 _HOLE = re.compile(r"<[^<>]*>")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _MOST = 60
+CLAIMS, _CLAIMS = "claims", 3
 
 
 def compiled(steps: Steps) -> Protocol:
@@ -39,19 +44,26 @@ def compiled(steps: Steps) -> Protocol:
     exits = tuple(zip(_names(outputs), outputs, strict=True))
     failures = tuple(f"{WORK}.{name}" for name, output in exits if _is_failure(output))
     actor = Agent(WORK, "", tuple(_exit(name, output) for name, output in exits))
+    claims = [_claim(name) for name, output in exits if output.check]
+    heard = (*_HEARD, *(Input("What you claimed is not so", f"{c}.failed") for c in claims))
     states = [
-        State(WORK, WORK, actor, steps.name, steps.description, inputs=_HEARD),
+        State(WORK, WORK, actor, steps.name, steps.description, inputs=heard),
+        *(_check(name, output) for name, output in exits if output.check),
         State(ASKED, WORK, _QUESTION),
-        State(STUCK, WORK, _TROUBLE),
+        State(STUCK, WORK, _trouble(claims)),
         *([State(FAILED, FAILED, End("failed", failures), "Failed")] if failures else []),
         State(ABANDONED, ABANDONED, End("abandoned"), "Abandoned"),
         State(COMPLETE, COMPLETE, End("complete"), "Complete"),
     ]
-    ways = [(name, FAILED if _is_failure(output) else COMPLETE) for name, output in exits]
+    ways = [(name, _claim(name) if output.check else _end(output)) for name, output in exits]
     ways += [(BLOCKED, ASKED), (SILENT, STUCK), (EXHAUSTED, STUCK)]
     edges = [_edge(WORK, exit_, to) for exit_, to in ways]
+    for name, output in exits:
+        edges += _checked(name, output) if output.check else []
     edges += [_edge(ASKED, "answered", WORK), _edge(ASKED, "stopped", ABANDONED)]
-    edges += [_edge(STUCK, "retry", WORK), _edge(STUCK, "stopped", ABANDONED)]
+    resets = (CLAIMS,) if claims else ()
+    edges += [Edge(STUCK, "retry", (Target(WORK),), resets=resets)]
+    edges += [_edge(STUCK, "stopped", ABANDONED)]
     return Protocol(
         steps.name,
         Target(WORK),
@@ -59,7 +71,31 @@ def compiled(steps: Steps) -> Protocol:
         tuple(edges),
         description=steps.description,
         subject="inputs",
+        budgets={CLAIMS: Budget(CLAIMS, _CLAIMS)} if claims else {},
     )
+
+
+def _end(output: Output) -> str:
+    return FAILED if _is_failure(output) else COMPLETE
+
+
+def _claim(name: str) -> str:
+    return f"{WORK}:{name.lower()}"
+
+
+def _check(name: str, output: Output) -> State:
+    command = Command("claim", shell=output.check, description=output.value)
+    return State(_claim(name), WORK, Check((command,)), f"Is it so: {output.value}")
+
+
+def _checked(name: str, output: Output) -> list[Edge]:
+    """A claim that cannot be measured is a person's matter; a wrong one goes back to the agent."""
+    again = Edge(_claim(name), "failed", (Target(WORK),), charges=CLAIMS, spent=(Target(STUCK),))
+    return [
+        _edge(_claim(name), "passed", _end(output)),
+        again,
+        _edge(_claim(name), "unmeasured", STUCK),
+    ]
 
 
 _HEARD = (
@@ -76,13 +112,17 @@ _QUESTION = Human(
     ),
     shows=(f"{WORK}.{BLOCKED}",),
 )
-_TROUBLE = Human(
-    "failure",
-    STUCK,
-    "The agent did not come to an end of the steps",
-    (Option("retry", "begin the steps again"), Option("stopped", "end the run")),
-    shows=(f"{WORK}.{EXHAUSTED}", f"{WORK}.{SILENT}"),
-)
+
+
+def _trouble(claims: Sequence[str]) -> Human:
+    seen = [f"{claim}.{exit_}" for claim in claims for exit_ in ("failed", "unmeasured")]
+    return Human(
+        "failure",
+        STUCK,
+        "The agent did not come to an end of the steps",
+        (Option("retry", "begin the steps again"), Option("stopped", "end the run")),
+        shows=(f"{WORK}.{EXHAUSTED}", f"{WORK}.{SILENT}", *seen),
+    )
 
 
 def _edge(state: str, exit_: str, to: str) -> Edge:

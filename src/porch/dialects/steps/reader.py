@@ -138,7 +138,8 @@ class _Reader:
             message = "the value of an output is a text"
             fields.report("wrong-type", message, fields.place("value"), fix)
             return None
-        output = Output(fields.required_text("value"), fields.text("description"))
+        texts = (fields.text("description"), fields.text("check"))
+        output = Output(fields.required_text("value"), *texts)
         fields.done()
         return output
 

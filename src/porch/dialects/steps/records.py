@@ -14,10 +14,11 @@ Operation = Literal["define", "insert", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One way a protocol can end, as its author writes it."""
+    """One way a protocol can end, as its author writes it; `check` is what proves the claim."""
 
     value: str
     description: str = ""
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,15 @@ from typing import Any
 
 from porch.adapters import where as places
 from porch.adapters.where import Where
-from porch.operations.plans import documenting, homecoming, ordering, planning, prompting, working
+from porch.operations.plans import (
+    documenting,
+    homecoming,
+    ordering,
+    planning,
+    prompting,
+    verifying,
+    working,
+)
 from porch.surfaces.cli.command import Args, Argument, Command, arg, text
 from porch.surfaces.cli.enveloping import told
 from porch.surfaces.cli.plan_words import AGENT, FORCE, PROMPT, numbers, paths, prompt_of
@@ -102,6 +110,10 @@ def _record(args: Args) -> dict[str, Any]:
 
 def _complete_prompt(args: Args) -> dict[str, Any]:
     return working.complete_prompt(_here(), prompt_of(args), force=args.force, caller=args.agent)
+
+
+def _verify(args: Args) -> dict[str, Any]:
+    return verifying.verify(_here(), prompt_of(args), args.claim, args.branch)
 
 
 def _release(args: Args) -> dict[str, Any]:
@@ -207,6 +219,14 @@ COMMANDS: tuple[Command, ...] = (
     _command("plan start-prompt", "claim a prompt", _start, *PROMPT, *_CLAIM, FORCE),
     _command("plan record-implementation", "what was done", _record, *PROMPT, *_TOLD, FORCE),
     _command("plan complete-prompt", "done with a prompt", _complete_prompt, *PROMPT, FORCE),
+    _command(
+        "plan verify-prompt",
+        "whether what is said about a prompt is so; exit 1 if not",
+        _verify,
+        *PROMPT,
+        arg("--claim", choices=verifying.CLAIMS, default="merged", help="by default: merged"),
+        arg("--branch", default="", metavar="FEATURE", help="of the plan; by default this one"),
+    ),
     _command(
         "plan release-all-prompts", "free the prompts of workers that are gone", _release, FORCE
     ),
