@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from porch.dialects import feedback
@@ -568,6 +568,8 @@ def test_an_explanation_loses_nothing_and_is_said_once(page: str, found: list[Fi
 
 
 @given(PAGES)
+@example("\ufeff\ufeff\t\ndone: true\n")
+@example("\ufeff\t\ndone: true\n")
 def test_the_same_faults_found_again_change_nothing(page: str) -> None:
     reading = read(page, ASKING, FILE)
     if isinstance(reading, Wrong):

@@ -3,16 +3,17 @@
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from porch.dialects.feedback.marks import BOM, marks
 from porch.dialects.feedback.writing import one_line
-from porch.errors import Finding
+from porch.errors import Finding, Place
 
 _FIRST = "## ---- envoy could not use this yet; `done` is false again ----"
 _ADVICE = "## Mend this below, then set done to true and save. These lines go away by themselves."
 _LAST = "## ---- end of what envoy says here, {:08x} ----"
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_NUMBERS = re.compile(r"^## line \d+, column \d+: ?")
+_NUMBERS = re.compile(r"^## line \d+(?:, column \d+)?: ?")
 _SHOWN = 20
 _LONGEST = 400
 
@@ -23,6 +24,9 @@ def explained(text: str, findings: Sequence[Finding]) -> str:
     mark = text[: len(text) - len(bare)]
     old, body = _split(bare)
     waiting = _waiting(body)
+    if BOM in bare:
+        # Readers of YAML count these or not, by where they stand; lines are enough then.
+        findings = [_without_column(finding) for finding in findings]
     shift = len(_block(findings, 0)) - len(old)
     new = _block(findings, shift)
     if waiting == body and _unnumbered(new) == _unnumbered(old):
@@ -31,6 +35,11 @@ def explained(text: str, findings: Sequence[Finding]) -> str:
     # As the first line ends, so do ours.
     end = "\r\n" if body.partition("\n")[0].endswith("\r") else "\n"
     return mark + "".join(line + end for line in new) + waiting
+
+
+def _without_column(finding: Finding) -> Finding:
+    place = finding.place
+    return replace(finding, place=Place(place.file, place.line) if place else None)
 
 
 def _waiting(body: str) -> str:
@@ -51,7 +60,8 @@ def _told(finding: Finding, shift: int) -> list[str]:
     place = finding.place
     where = ""
     if place is not None and place.line:
-        where = f"line {place.line + shift}, column {place.column}: "
+        column = f", column {place.column}" if place.column else ""
+        where = f"line {place.line + shift}{column}: "
     elif place is not None:
         where = f"{place.file}: "
     told, fix = _short(where + finding.message), _short(finding.fix)
