@@ -18,8 +18,8 @@ ENVOY: tuple[Guard, ...] = (
     Guard(
         "one worker for one prompt",
         "operations/plans/working.py",
-        "if not prompt.in_progress or not owners.is_present(prompt.owner):",
-        "if True:",
+        '    if take_over:\n        return ("already-in-progress",)\n',
+        '    if True:\n        return ("already-in-progress",)\n',
         "test_of_two_workers_that_start_one_prompt_one_gets_it",
     ),
     Guard(
@@ -49,6 +49,13 @@ ENVOY: tuple[Guard, ...] = (
         "        _demand_committed(where, branch)\n",
         "",
         "test_work_that_is_not_committed_is_not_left_behind",
+    ),
+    Guard(
+        "what was tried is what is merged",
+        "operations/plans/homecoming.py",
+        '        forced += forced_past("merge-worktree", id_, fresh, force)\n',
+        "",
+        "test_work_after_the_test_is_tried_again_before_it_is_merged",
     ),
     Guard(
         "whoever could not be heard has not passed",
@@ -198,8 +205,8 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "uncharged cycles",
         "model/validate.py",
-        "for target in edge.spent if edge.charges else edge.targets:",
-        "for target in ():",
+        "    targets = edge.spent if edge.charges else edge.targets\n",
+        "    targets: tuple[Target, ...] = ()\n",
         "test_going_round_without_a_charge_or_a_person_is_refused_with_the_way",
     ),
     Guard(
