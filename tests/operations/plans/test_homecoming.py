@@ -139,6 +139,22 @@ def test_a_feature_branch_with_work_in_it_loses_none(shop: Path, where: Where, n
     git(shop, "stash", "drop", "-q")
 
 
+def test_whoever_is_in_the_middle_at_the_feature_branch_is_not_disturbed(
+    shop: Path, where: Where
+) -> None:
+    carried_out(where, "1")
+    tracked = git(shop, "ls-files").split()[0]
+    (shop / tracked).write_text("half done\n")
+    with refused("uncommitted-changes"):
+        homecoming.merge_worktree(where, ONE)
+    git(shop, "checkout", "-q", "--", tracked)
+    git(shop, "merge", "-q", "--no-ff", "--no-commit", "feat/x--implementation-1")
+    with refused("merge-in-progress"):
+        homecoming.merge_worktree(where, ONE)
+    git(shop, "merge", "--abort")
+    assert homecoming.merge_worktree(where, ONE)["status"] == "merged"
+
+
 def test_a_feature_branch_that_is_checked_out_nowhere_is_merged_into(
     shop: Path, where: Where
 ) -> None:

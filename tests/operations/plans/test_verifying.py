@@ -49,7 +49,7 @@ def test_the_plan_of_another_branch_may_be_meant(shop: Path, where: Where) -> No
 def test_only_a_dry_run_needs_no_plan(where: Where, monkeypatch: pytest.MonkeyPatch) -> None:
     with refused("no-plan"):
         verifying.verify(where, ONE, "merged")
-    monkeypatch.setenv("DRY_RUN", "1")
+    monkeypatch.setenv("PORCH_DRY_RUN", "1")
     assert "dry run" in verifying.verify(where, ONE, "merged")["note"]
     write(where, "1")
     with refused("claim-not-so"):

@@ -6,7 +6,6 @@ from typing import Any
 
 from porch.adapters import feedback_files, inbox
 from porch.adapters.journal import scan
-from porch.adapters.knowledge.indexing import tokens
 from porch.dialects import feedback
 from porch.errors import DefinitionError, Finding, Place, PorchError
 from porch.machine import plans
@@ -167,7 +166,7 @@ def logs_beside(plan: Plan, gate: str, item: str) -> tuple[str, Sequence[Finding
         return "", error.findings
     logs = feedback.logs_of(content.text) if content else ""
     most = _most()
-    if tokens(logs.encode()) <= most:
+    if feedback_files.estimated_tokens(logs) <= most:
         return logs, ()
     message = f"the logs in {os.path.basename(path)} have more than {most} tokens, by estimate"
     fix = "leave what matters, or raise MAX_LOGS_TOKENS"

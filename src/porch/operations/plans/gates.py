@@ -95,7 +95,7 @@ def _look(gate: Gate, plan: Plan) -> Came:
         _forget_other_files(held, gate)
         if answer := _answer(held, gate):
             return Came(gate_results.answered(held, gate.name, gate.id, answer))
-        _demand_open(held)
+        opening.demand_open(held)
         waiting = _unready(held, gate)
         if waiting:
             return _pending(held, gate, waiting)
@@ -139,15 +139,6 @@ def _answer(held: Desk, gate: Gate) -> Mapping[str, Any]:
     if gate.name == "variants" and gate.id and answer:
         return answer if gate.id.variant in answer["form"]["variants"] else {}
     return answer
-
-
-def _demand_open(held: Desk) -> None:
-    if held.state.outcome:
-        raise FailedError(
-            f"the plan of {held.plan.branch} is {held.state.outcome}, so nobody is asked any more",
-            fix="what is still to be done needs a plan on a branch of its own",
-            code="plan-completed",
-        )
 
 
 def _unready(held: Desk, gate: Gate) -> list[str]:

@@ -14,7 +14,7 @@ from porch.machine.prompts import Prompt, merged_numbers, outdated
 from porch.model.prompt_ids import PromptId
 from porch.operations.branches import create_pr
 from porch.operations.plans import opening, papers, planning, shelf
-from porch.operations.plans.contents import tree_of
+from porch.operations.plans.contents import checkout_of, tree_of
 from porch.operations.plans.desk import Desk
 from porch.operations.plans.prompting import allowed, forced_past
 from porch.operations.plans.settling import draw_stage
@@ -36,6 +36,7 @@ def merge_worktree(
         _demand_work(held, branch)
         fresh = outdated(prompt, tree_of(held.plan, branch))
         forced += forced_past("merge-worktree", id_, fresh, force)
+        _demand_room(held)
         done = implementation_branches.merge(where, held.plan.branch, branch, message)
         if isinstance(done, Conflict):
             raise _conflict(held, branch, done)
@@ -72,12 +73,32 @@ def _demand_work(held: Desk, branch: str) -> None:
         )
 
 
+def _demand_room(held: Desk) -> None:
+    """The checkout of the feature branch moves along with it, so nobody may be in the middle."""
+    path = checkout_of(held.plan, held.plan.branch)
+    if path is None:
+        return
+    if git.resolve(path, "MERGE_HEAD"):
+        raise FailedError(
+            f"a merge is going on in {path}",
+            fix="finish it with `git commit`, or `git merge --abort` it; then merge again",
+            code="merge-in-progress",
+        )
+    changed = worktrees.unsaved(path)
+    if changed:
+        raise FailedError(
+            f"the checkout {path} of '{held.plan.branch}' holds changes: {', '.join(changed[:5])}",
+            fix="commit or stash them there, then merge again",
+            code="uncommitted-changes",
+        )
+
+
 def _conflict(held: Desk, branch: str, found: Conflict) -> FailedError:
     files = ", ".join(found.files)
     return FailedError(
         f"'{branch}' and '{held.plan.branch}' disagree in {files}; nothing was changed",
         fix=f"on '{branch}': git merge {held.plan.branch}, settle the conflict by what the commit "
-        "messages of both sides wanted, commit, and merge again",
+        "messages of both sides wanted, commit, have it reviewed and tried again, and merge",
         code="merge-conflict",
     )
 

@@ -71,8 +71,8 @@ def demand_open(desk: Desk) -> None:
     """A plan that has ended is not worked on; what was said of it afterwards may still be kept."""
     if desk.state.outcome:
         raise FailedError(
-            f"the plan of {desk.plan.branch} is complete",
-            fix="plan what is left on a branch of its own",
+            f"the plan of {desk.plan.branch} is {desk.state.outcome}",
+            fix="what is still to be done needs a plan on a branch of its own",
             code="plan-completed",
         )
 

@@ -7,6 +7,7 @@ from porch.adapters.where import Where
 from porch.dialects import front_matter
 from porch.errors import FailedError, UsageError
 from porch.machine.facts import PlanMoved
+from porch.machine.prompts import PLAN
 from porch.model.prompt_ids import PromptId
 from porch.operations.plans import opening, place, shelf
 from porch.operations.plans.settling import INPUT
@@ -21,7 +22,7 @@ _OBJECTIVE, _CONTEXT = "## Objective", "## Context"
 def init(where: Where, caller: str = "") -> dict[str, Any]:
     """Have the directories; what is there stays."""
     with opening.held(where, caller, make=True) as held:
-        known = held.recalled("plan.is")
+        known = held.recalled(PLAN)
         if not known:
             held.record(PlanMoved("init", plan={"stage": "draft"}))
         return {"initialized": True, **_where(held.plan), "notes": held.notes}

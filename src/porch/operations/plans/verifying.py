@@ -18,7 +18,7 @@ CLAIMS = ("merged", "put-aside")
 def verify(where: Where, id_: PromptId, claim: str, branch: str = "") -> dict[str, Any]:
     """Whether what an agent says about a prompt is so; nothing else than that is asked."""
     plan = place.of(where, branch) if branch else place.current(where)
-    if not plan.exists and os.environ.get("DRY_RUN"):
+    if not plan.exists and os.environ.get("PORCH_DRY_RUN"):
         return {"id": str(id_), "verified": True, "note": "a dry run, and nothing is planned"}
     prompt = shelf.of(place.demand(plan)).demand(id_)
     is_so = prompt.is_put_aside if claim == "put-aside" else _is_home(plan, prompt)

@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Mapping
 
 from porch.adapters import crash, git, process
 from porch.adapters.follow import compact, head_and_tail
@@ -109,11 +108,6 @@ def _put_away(output: str) -> str:
     return redactor.text(head_and_tail(output, REPORT_KEPT // 2))
 
 
-def _path(inherited: Mapping[str, str]) -> str:
-    """Behind the person's own, the place where our commands lie: a check may ask `envoy`."""
-    return os.pathsep.join((inherited.get("PATH", os.defpath), os.path.dirname(sys.executable)))
-
-
 def _command(world: World, effect: RunCheck, text: str, output: str) -> process.Command:
     run = world.state().run
     cwd = os.path.normpath(os.path.join(world.workspace, effect.command.cwd))
@@ -124,17 +118,19 @@ def _command(world: World, effect: RunCheck, text: str, output: str) -> process.
         "PROJECT_DIR": run.project_dir,
         "PLAN_PHASE_ID": effect.item,
         "BASE_COMMIT": run.base_commit,
-        **{f"INPUT_{name.upper()}": value for name, value in run.inputs.items()},
+        # Names of ours are never inherited: what a run was not given is not there.
+        "PORCH_BIN": os.path.dirname(sys.executable),
+        **{f"PORCH_INPUT_{name.upper()}": value for name, value in run.inputs.items()},
     }
     if run.agent == "scripted":
-        known["DRY_RUN"] = "1"
+        known["PORCH_DRY_RUN"] = "1"
     environ = world.environ if world.environ is not None else os.environ
     inherited = {k: v for k, v in environ.items() if not k.startswith(("GIT_", "PORCH_"))}
     return process.Command(
         argv=None,
         shell=text,
         cwd=cwd,
-        env={**inherited, **known, "PATH": _path(inherited)},
+        env={**inherited, **known},
         stdin_file=None,
         output=output,
         errors=output,
