@@ -6,7 +6,7 @@ whoever writes something else there has changed a picture.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any
 
 from porch.machine.facts import Payload
 from porch.machine.state import State
@@ -15,7 +15,6 @@ from porch.model.prompt_ids import PromptId, parse
 IS = "prompt.is"
 PLAN = "plan.is"
 STATUSES = ("unimplemented", "implemented", "reviewed", "tested", "merged")
-Solution = Literal["", "main", "alternative", "discard"]
 
 
 @dataclass(frozen=True, slots=True)

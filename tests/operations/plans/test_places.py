@@ -167,3 +167,9 @@ def test_a_repository_without_any_commit_has_a_plan(tmp_path: Path, shop: Path) 
     assert planning.init(where)["branch"] == "feat/new"
     write(where, "1")
     assert planning.check(where)["exists"] is True
+
+
+def test_wrong_words_make_no_plan(where: Where) -> None:
+    with refused("bad-path"):
+        write(where, "1", files=["../../etc/passwd"])
+    assert not place.current(where).exists

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from porch.adapters import git, implementation_branches, plan_files, worktrees
-from porch.adapters.implementation_branches import worktree_of
+from porch.adapters.implementation_branches import Merged, worktree_of
 from porch.adapters.merged_branches import has_begun
 from porch.adapters.merging import Conflict
 from porch.adapters.where import Where
-from porch.errors import FailedError
+from porch.errors import FailedError, OutsideError
 from porch.machine.facts import PlanMoved
 from porch.machine.prompts import Prompt, merged_numbers, outdated
 from porch.model.prompt_ids import PromptId
@@ -36,8 +36,7 @@ def merge_worktree(
         _demand_work(held, branch)
         fresh = outdated(prompt, tree_of(held.plan, branch))
         forced += forced_past("merge-worktree", id_, fresh, force)
-        _demand_room(held)
-        done = implementation_branches.merge(where, held.plan.branch, branch, message)
+        done = _done(held, branch, message)
         if isinstance(done, Conflict):
             raise _conflict(held, branch, done)
         news = {"status": "merged", "merge_commit_hash": done.commit}
@@ -71,6 +70,15 @@ def _demand_work(held: Desk, branch: str) -> None:
             fix="commit the work there first",
             code="nothing-to-merge",
         )
+
+
+def _done(held: Desk, branch: str, message: str) -> Merged | Conflict:
+    """Looked at only when it did not work: files that a crash left behind look like changes."""
+    try:
+        return implementation_branches.merge(held.plan.where, held.plan.branch, branch, message)
+    except OutsideError:
+        _demand_room(held)
+        raise
 
 
 def _demand_room(held: Desk) -> None:

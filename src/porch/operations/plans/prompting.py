@@ -32,6 +32,8 @@ def write_prompt(
     where: Where, id_: PromptId, given: Written, *, force: bool = False, caller: str = ""
 ) -> dict[str, Any]:
     """A new prompt, or a new version of one: what was done for the old one stays written down."""
+    # Wrong words make no plan.
+    words = dict(_authored(where, given))
     with opening.held(where, caller, make=True) as held:
         opening.demand_open(held)
         known = held.prompts
@@ -39,7 +41,6 @@ def write_prompt(
         forced = allowed("write-prompt", held, id_, force) if old else ()
         prompt = _planned(old or Prompt(), given)
         demand_sound({**known, id_: prompt}, id_)
-        words = dict(_authored(where, given))
         pages.demand_drawable(held.plan, id_)
         held.move("write-prompt", {id_: as_fields(prompt)}, forced, text=given.context or "")
         papers.put(held, id_, words, given.context)
