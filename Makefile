@@ -6,10 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.porch-setup
 PYTEST_ARGS ?=
+PYTEST := -m pytest -n 2 --dist loadgroup
+# The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
+PURE := text model dialects machine claims show
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup agents demo test check format format-check lint types layers docs requirements \
+.PHONY: help setup agents demo quick test coverage check format format-check lint types layers docs requirements \
 	errors wheel bench torture sabotage clean
 
 help: ## this list
@@ -34,19 +37,23 @@ agents: setup ## the real claude, codex and gemini at their pinned versions, in 
 demo: setup ## a whole project in a throw-away repository, with the scripted agent
 	@if [ -t 0 ]; then $(BIN)/porch demo; else $(BIN)/porch demo --yes; fi
 
-# A stale measurement would be combined with the new one, hence the erase; one that is smaller
-# than a page was cut short with its process, as some tests want, hence the find.
-test: setup agents ## all tests, with coverage
+quick: setup ## the tests of the pure rooms: what one runs after every change
+	$(BIN)/python $(PYTEST) -q $(wildcard $(PURE:%=tests/%)) $(PYTEST_ARGS)
+
+test: setup agents ## all tests; the ten slowest are shown
+	$(BIN)/python $(PYTEST) --durations=10 $(PYTEST_ARGS)
+
+# A stale measurement would be combined with the new one, hence the erase.
+coverage: setup agents ## all tests, with coverage of what runs in the processes of pytest
 	@mkdir -p build
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist loadgroup --durations=10 $(PYTEST_ARGS)
-	@find . -maxdepth 1 -name '.coverage.*' -size -8 -delete
+	$(BIN)/coverage run $(PYTEST) --durations=10 $(PYTEST_ARGS)
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage json --quiet --fail-under=0
 	$(BIN)/coverage report
 	$(BIN)/python tools/coverage_floor.py build/coverage.json
 
-check: format-check lint types layers docs test ## everything that must hold before a change goes in
+check: format-check lint types layers docs coverage ## everything that must hold before a change goes in
 
 format: setup ## rewrite the layout, sort the imports
 	$(BIN)/ruff check --quiet --select I --fix .

@@ -14,16 +14,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bench.measure import Result, seconds
-from porch.adapters.agents.base import Prepared, Turn
-from porch.adapters.settings import Settings
-from porch.operations import workbench
-from porch.runtime import turns
-from porch.runtime.roster import Post, Roster
-from porch.runtime.world import World
+from porch.agents.port import PreparedTurn, Turn
+from porch.run.agents import trial_repository
+from porch.run.agents import turn as turns
+from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.agents.world import World
+from porch.run.settings import Settings
 
 LIMIT_MS = 50.0
 SHARE = 0.15
@@ -36,7 +38,7 @@ SCRIPT = ("sh", "-c", "cat > /dev/null; sleep 0.05; echo done")
 # Our second look at what was left behind runs beside whatever follows; here that is nothing.
 PAUSE_S = 0.1
 
-Words = Callable[[Turn, Prepared], tuple[str, ...]]
+Words = Callable[[Turn, PreparedTurn], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Desk:
     """Where turns are taken without a run, and by whom."""
 
     world: World
-    post: Post
+    post: EmployedAgent
 
     def turn(self, name: str) -> Turn:
         return Turn(
@@ -59,8 +61,8 @@ class Desk:
         )
 
     async def take(self, turn: Turn) -> None:
-        taken = await turns.take(self.world, self.post, turn, 120, 0)
-        if isinstance(taken, turns.Stopped) or taken.outcome.kind != "ok":
+        taken = await turns.run_turn(self.world, self.post, turn, 120, 0)
+        if isinstance(taken, turns.StoppedTurn) or taken.outcome.kind != "ok":
             raise RuntimeError(f"a turn did not end well: {taken}")
 
 
@@ -69,7 +71,7 @@ def desk(place: Path, name: str, known: Settings) -> Desk:
     (place / "workspace").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", place / "workspace"], check=True)
     roster = Roster(known, name)
-    empty = workbench.world(known, roster)
+    empty = trial_repository.make_empty_world(known, roster)
     world = replace(empty, workspace=str(place / "workspace"), directory=str(place / "run"))
     return Desk(world, roster.worker("", ""))
 
@@ -105,7 +107,7 @@ def _of_codex(place: Path) -> Iterator[Result]:
     yield _result(name, times)
 
 
-def _same(_: Turn, prepared: Prepared) -> tuple[str, ...]:
+def _same(_: Turn, prepared: PreparedTurn) -> tuple[str, ...]:
     return prepared.argv
 
 
@@ -148,7 +150,7 @@ def _bare(at: Desk, number: int, words: Words) -> float:
     return seconds(lambda: _run(words(turn, prepared), turn.workspace, prepared))
 
 
-def _run(argv: tuple[str, ...], cwd: str, prepared: Prepared) -> None:
+def _run(argv: tuple[str, ...], cwd: str, prepared: PreparedTurn) -> None:
     with (
         open(prepared.stdin_file or os.devnull, "rb") as asked,
         open(prepared.output, "ab") as output,

@@ -1,21 +1,16 @@
 """Read commands of the built wheel, started cold, against the bare interpreter."""
 
 import os
+import re
 import subprocess
 import sys
-import sysconfig
+from importlib import metadata
 from pathlib import Path
+
+from packaging.markers import Marker
 
 from bench import story
 from bench.measure import Result, ratio
-from porch.adapters import compiled, library, payloads
-from porch.adapters.journal import Journal
-from porch.machine.evolve import fold
-from porch.machine.records import decode_all
-from porch.machine.state import State
-from porch.model.definition import canonical
-from porch.runtime.clock import Clock
-from porch.runtime.pictures import Pictures
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = 10_000
@@ -56,7 +51,9 @@ def _call(command: list[str], directory: Path) -> None:
 
 def _environment() -> dict[str, str]:
     """As in a user's shell; nothing of ours is measured along, and no shim stands in between."""
-    return {"PATH": os.defpath, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+    state = os.environ.get("XDG_STATE_HOME", "")
+    home = {"HOME": os.environ.get("HOME", "/"), "XDG_STATE_HOME": state}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **home}
 
 
 def _tried(program: Path, words: tuple[str, ...], directory: Path) -> None:
@@ -74,7 +71,10 @@ def _tried(program: Path, words: tuple[str, ...], directory: Path) -> None:
 
 
 def _installed(place: Path) -> tuple[Path, Path]:
-    """The wheel in an environment of its own; its dependencies are lent by the one we run in."""
+    """The wheel in an environment of its own, with links to the dependencies that it names.
+
+    Nothing else of the environment we run in: msgspec, for one, imports more where it finds more.
+    """
     wheels, home = place / "wheels", place / "installed"
     _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, ROOT)
     _run(sys.executable, "-m", "venv", "--without-pip", home)
@@ -82,8 +82,29 @@ def _installed(place: Path) -> tuple[Path, Path]:
     install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
     _run(sys.executable, "-m", "pip", "--python", python, *install, "--find-links", wheels, "porch")
     site = next((home / "lib").glob("python*/site-packages"))
-    (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    for name in _wanted("porch"):
+        _link(metadata.distribution(name), site)
     return python, home / "bin" / "porch"
+
+
+def _wanted(name: str) -> set[str]:
+    """The distributions that one needs, and those that they need; extras are left out."""
+    needed = [each for each in metadata.requires(name) or () if "extra ==" not in each]
+    here = [re.match(r"[\w.-]+", each) for each in needed if _is_for_here(each)]
+    names = {found[0] for found in here if found}
+    return names.union(*map(_wanted, names))
+
+
+def _is_for_here(requirement: str) -> bool:
+    _, _, marker = requirement.partition(";")
+    return not marker or Marker(marker).evaluate()
+
+
+def _link(found: metadata.Distribution, site: Path) -> None:
+    for name in {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", ".")}:
+        source = Path(str(found.locate_file(name)))
+        if source.exists() and not (site / name).exists() and name != "__pycache__":
+            (site / name).symlink_to(source)
 
 
 def _run(*command: object) -> None:
@@ -93,21 +114,6 @@ def _run(*command: object) -> None:
         raise RuntimeError(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
 
 
-def _repository(root: Path) -> Path:
-    """A repository with one run that has come a long way."""
-    root.mkdir(parents=True)
-    _run("git", "init", "--quiet", root)
-    directory = root / ".git" / "porch" / "runs" / story.RUN
-    path = story.written(str(directory), RECORDS)
-    loaded = library.load(os.path.join(library.PACKAGED, "spider", "protocol.json"))
-    definition = loaded.demand()
-    payloads.put(str(directory / "payloads"), canonical(definition))
-    compiled.keep_stamps(str(directory), loaded.digest, loaded.files)
-    journal, found = Journal.open(path)
-    with journal:
-        state = fold(State(), decode_all(found.records))
-        pictures = Pictures(str(root), str(directory), journal, Clock())
-        pictures.keep_edits(state)
-        pictures.draw(definition, state)
-        pictures.picture(definition, state)
-    return root
+def _repository(root: Path, records: int = RECORDS) -> Path:
+    """A repository with one run that has come a long way, and has a prompt for an agent now."""
+    return story.repository(root, records, story.wants_an_agent)

@@ -6,19 +6,19 @@ from pathlib import Path
 
 from bench.measure import Result, of_times, pairs
 from bench.story import answer
-from porch.adapters.journal import Journal
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.evolve import evolve
-from porch.machine.records import Record, encode
-from porch.machine.state import InHand, State, position_text
+from porch.machine.evolve import evolve_state
+from porch.machine.records import JournalRecord, encode_record
+from porch.machine.state import InHand, RunState, position_text
 from porch.model import protocol as p
 from porch.model.definition import Definition
-from porch.runtime.book import Book, Moves
-from porch.runtime.clock import Clock
-from porch.runtime.pictures import Pictures
-from porch.runtime.queue import Queue
+from porch.run.engine.book import Book, Moves
+from porch.run.engine.pictures import RunPictures
+from porch.run.engine.queue import EffectQueue
+from porch.store.journal import Journal
+from porch.system.clock import Clock
 
 FEW, MANY = 10, 1_000
 STEPS_AT_ONCE, ROUNDS = 25, 40
@@ -48,28 +48,28 @@ class Crowd:
         directory = str(place / "runs" / str(size))
         self.journal, _ = Journal.open(os.path.join(directory, "journal.jsonl"))
         definition, state = Definition(_protocol()), self._begun(size)
-        pictures = Pictures(str(place), directory, self.journal, Clock())
+        pictures = RunPictures(str(place), directory, self.journal, Clock())
         pictures.keep_edits(state)
         self.book = Book(definition, state, self.journal, pictures, Clock(), lambda _: definition)
-        self.queue = Queue({e.AGENT_SLOT: SLOTS})
+        self.queue = EffectQueue({e.AGENT_SLOT: SLOTS})
         self.queue.load(definition.protocol, state)
         self._open: dict[str, e.Request] = {}
-        self.record(f.RunnerStarted("here", "boot", 1, "bench"))
+        self.record(f.RunnerStarted(host="here", boot="boot", pid=1, release="bench"))
 
-    def _begun(self, size: int) -> State:
-        fact = f.RunStarted("crowd", "0001", "A crowd", "crowd", "d0")
+    def _begun(self, size: int) -> RunState:
+        fact = f.RunStarted(run="crowd", id="0001", title="A crowd", protocol="crowd", digest="d0")
         began = m.Began("crowd", "0001", "A crowd", "crowd", "d0")
         entered = [_entered(f"child-{number}") for number in range(size)]
-        record = Record(1, Clock().now(), fact, (began, *entered))
-        self.journal.append(1, encode(record))
-        return evolve(State(), record)
+        record = JournalRecord(1, Clock().now(), fact, (began, *entered))
+        self.journal.append(1, encode_record(record))
+        return evolve_state(RunState(), record)
 
     def record(self, fact: f.Fact) -> None:
         record = self.book.record(fact, self._choose)
         for hand in record.begun:
             self._open[hand.effect] = self.queue.take(hand)
 
-    def _choose(self, definition: Definition, moved: State, moves: Moves) -> Iterable[InHand]:
+    def _choose(self, definition: Definition, moved: RunState, moves: Moves) -> Iterable[InHand]:
         self.queue.refresh(definition.protocol, moved, moves)
         return self.queue.choose()
 

@@ -30,7 +30,7 @@ def results(place: Path) -> list[Result]:
     bare = Bare(place / "bare")
     times = [_against_bare(young, bare) for _ in range(STEPS)]
     return [
-        of_times("durable transition / append + fsync", 3.0, times),
+        of_times("durable transition / append + fsync", 2.5, times),
         _growth(_run(place / "young-again", YOUNG), old),
     ]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bench.cold import _call, _installed, _run
 from bench.measure import Result, of_times, ratio, seconds
-from porch.adapters import where as places
-from porch.operations import knowledge
+from porch.knowledge import search
+from porch.store import where as places
 
 DOCUMENTS = 2000
 ROUNDS = 41
@@ -119,8 +119,8 @@ def _changed_cold(python: Path, envoy: Path, texts: Texts, place: Path) -> Resul
 
 def _changed(texts: Texts, place: Path) -> Result:
     """One named document indexed again, against its text inserted; both open, write and close."""
-    where = places.find(str(texts.root))
-    knowledge.search(where, [texts.phrase()])
+    where = places.find_project(str(texts.root))
+    search.search_documents(where, [texts.phrase()])
 
     def insert(path: Path) -> None:
         database = _bare(place / "bare.sqlite3")
@@ -131,8 +131,8 @@ def _changed(texts: Texts, place: Path) -> Result:
     def rounds() -> Iterator[tuple[float, float]]:
         for number in range(CHANGES):
             path = texts.change(number * 11)
-            change = [{"path": str(path.relative_to(texts.root))}]
-            index = partial(knowledge.reindex_from_changes, where, change)
+            change = [str(path.relative_to(texts.root))]
+            index = partial(search.reindex_files, where, change)
             later = seconds(partial(insert, path)) if number % 2 else 0.0
             yield seconds(index), later or seconds(partial(insert, path))
 

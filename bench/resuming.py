@@ -5,10 +5,10 @@ from pathlib import Path
 
 from bench import story
 from bench.measure import Result, ratio
-from porch.adapters.journal import Journal
-from porch.machine.evolve import fold
-from porch.machine.records import decode_all
-from porch.machine.state import State
+from porch.machine.evolve import fold_records
+from porch.machine.records import decode_records
+from porch.machine.state import RunState
+from porch.store.journal import Journal
 
 RECORDS = 10_000
 
@@ -20,10 +20,10 @@ def results(place: Path) -> list[Result]:
     return [ratio(name, 5.0, lambda: _resume(path), lambda: _read(path), 7)]
 
 
-def _resume(path: str) -> State:
+def _resume(path: str) -> RunState:
     journal, found = Journal.open(path)
     with journal:
-        return fold(State(), decode_all(found.records))
+        return fold_records(RunState(), decode_records(found.records))
 
 
 def _read(path: str) -> list[object]:

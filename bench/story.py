@@ -2,24 +2,26 @@
 
 import hashlib
 import os
+import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import assert_never
 
-from porch.adapters import chain, library
-from porch.adapters.journal import Journal
 from porch.machine import effects as e
 from porch.machine import facts as f
-from porch.machine.evolve import fold
-from porch.machine.records import Record, decode_all
-from porch.machine.state import Decision, InHand, State
-from porch.machine.wanted import wanted
-from porch.model.definition import Definition, digest
-from porch.runtime import payloading
-from porch.runtime.book import Book, Moves, PicturesPort
-from porch.runtime.clock import Clock
-from porch.runtime.pictures import Pictures
-from porch.runtime.queue import Queue
+from porch.machine.evolve import fold_records
+from porch.machine.records import JournalRecord, decode_records
+from porch.machine.state import Decision, InHand, RunState
+from porch.machine.wanted import wanted_effects
+from porch.model.definition import Definition, hash_definition, serialize_definition
+from porch.run.definitions import library
+from porch.run.engine.book import Book, Moves, PicturesPort
+from porch.run.engine.pictures import RunPictures
+from porch.run.engine.queue import EffectQueue
+from porch.store import chain, compiled_protocols, large_payloads, payloads
+from porch.store.journal import Journal
+from porch.system.clock import Clock
 
 RUN = "0073-a-parser-for-dates"
 PROJECT = f"codev/projects/{RUN}"
@@ -37,7 +39,7 @@ class Unsynced:
         self.lines: list[bytes] = []
 
     def append(self, expected_seq: int, body: Mapping[str, object]) -> None:
-        line, self.sum = chain.line(expected_seq, self.sum, body)
+        line, self.sum = chain.render_record_line(expected_seq, self.sum, body)
         self.length += len(line)
         self.lines.append(line)
 
@@ -45,7 +47,7 @@ class Unsynced:
 class Undrawn:
     """No pictures."""
 
-    def draw(self, definition: Definition, state: State) -> None:
+    def draw(self, definition: Definition, state: RunState) -> None:
         """Nobody looks."""
 
 
@@ -55,34 +57,34 @@ class Story:
     def __init__(
         self,
         definition: Definition,
-        state: State,
+        state: RunState,
         journal: Journal | Unsynced,
         pictures: PicturesPort,
         slim: Callable[[f.Fact], f.Fact] = lambda fact: fact,
     ):
         self.journal = journal
         self.book = Book(definition, state, journal, pictures, Clock(), lambda _: definition, slim)
-        self.queue = Queue({e.AGENT_SLOT: 4})
+        self.queue = EffectQueue({e.AGENT_SLOT: 4})
         self.queue.load(definition.protocol, state)
         self._open: dict[str, e.Request] = {}
         self._recover(definition)
 
     def _recover(self, definition: Definition) -> None:
         for hand in self.state.in_hand.values():
-            requests = wanted(definition.protocol, self.state, hand.position)
+            requests = wanted_effects(definition.protocol, self.state, hand.position)
             self._open.update({r.id: r for r in requests if r.id == hand.effect})
 
     @property
-    def state(self) -> State:
+    def state(self) -> RunState:
         return self.book.state
 
-    def begin(self) -> "Story":
+    def begin(self, run: str = RUN) -> "Story":
         started = f.RunStarted(
-            run=RUN,
+            run=run,
             id="0073",
             title="A parser for dates",
             protocol=self.book.definition.protocol.name,
-            digest=digest(self.book.definition),
+            digest=hash_definition(self.book.definition),
             project_dir=PROJECT,
             status_file=f"{PROJECT}/status.yaml",
             worktree=".",
@@ -93,29 +95,29 @@ class Story:
         self.record(started)
         return self
 
-    def step(self) -> Record:
+    def step(self) -> JournalRecord:
         return self.record(self.next_fact())
 
-    def record(self, fact: f.Fact) -> Record:
+    def record(self, fact: f.Fact) -> JournalRecord:
         record = self.book.record(fact, self._choose)
         for hand in record.begun:
             self._open[hand.effect] = self.queue.take(hand)
         return record
 
-    def _choose(self, definition: Definition, moved: State, moves: Moves) -> Iterable[InHand]:
+    def _choose(self, definition: Definition, moved: RunState, moves: Moves) -> Iterable[InHand]:
         self.queue.refresh(definition.protocol, moved, moves)
         return self.queue.choose()
 
     def next_fact(self) -> f.Fact:
         for effect in self.queue.unwanted:
             self._open.pop(effect, None)
-            return f.EffectStopped(effect)
+            return f.EffectStopped(effect=effect)
         if any(s.state.startswith("review") for s in self.state.positions.values()):
-            return f.WishTaken(self._wish("rollback", "", data={"state": "specify:draft"}))
+            return f.WishTaken(wish=self._wish("rollback", "", data={"state": "specify:draft"}))
         for effect in self._open:
             if "/stale/" not in effect:
                 return answer(self._open.pop(effect))
-        return f.WishTaken(self._decision(next(iter(self.state.decisions.values()))))
+        return f.WishTaken(wish=self._decision(next(iter(self.state.decisions.values()))))
 
     def _decision(self, decision: Decision) -> f.Wish:
         # A person who rejects once and then approves; failures are tried again.
@@ -146,16 +148,23 @@ def answer(request: e.Request) -> f.EffectFact:
         case e.RunAgent() | e.RunCheck() | e.AskReviewer():
             return _worked(request)
         case e.WriteFeedback(id=id_, subject=subject, round=round_):
-            return f.FeedbackWritten(id_, f"{PROJECT}/consultation-{subject}-round-{round_}.md")
+            return f.FeedbackWritten(
+                effect=id_, path=f"{PROJECT}/consultation-{subject}-round-{round_}.md"
+            )
         case e.AskPerson(id=id_, artifacts=artifacts):
             sums = {f"{PROJECT}/{name}": _sum(name) for name in artifacts}
-            return f.DecisionAsked(id_, _sum(id_), sums)
+            return f.DecisionAsked(effect=id_, digest=_sum(id_), artifacts=sums)
         case e.ReadItems(id=id_):
-            return f.ItemsRead(id_, "headings", tuple(_item(n) for n in (1, 2, 3)), _sum("plan"))
+            return f.ItemsRead(
+                effect=id_,
+                reading="headings",
+                items=tuple(_item(n) for n in (1, 2, 3)),
+                digest=_sum("plan"),
+            )
         case e.StartTimer(id=id_):
-            return f.TimerFired(id_)
+            return f.TimerFired(effect=id_)
         case e.CommitPaths(id=id_):
-            return f.CommitEnded(id_, _sum(id_)[:40])
+            return f.CommitEnded(effect=id_, commit=_sum(id_)[:40])
         case e.AskAgent() | e.MoveBranch():
             raise RuntimeError(f"this story has no instances: {request}")
         case _:
@@ -167,18 +176,44 @@ def _worked(request: e.RunAgent | e.RunCheck | e.AskReviewer) -> f.EffectFact:
         case e.RunAgent(id=id_, exits=exits):
             said = exits[0].signals[0] if exits[0].signals else exits[0].name
             session = _sum(request.position)[:36]
-            return f.ExitAccepted(id_, exits[0].name, {}, said, (), session, 0.0312, 18450)
+            return f.ExitAccepted(
+                effect=id_,
+                exit=exits[0].name,
+                payload={},
+                signal=said,
+                notes=(),
+                session=session,
+                usd=0.0312,
+                tokens=18450,
+            )
         case e.RunCheck(id=id_):
-            return f.CheckEnded(id_, "passed", _REPORT, _sum(id_), 1.25)
+            return f.CheckEnded(
+                effect=id_, result="passed", report=_REPORT, tree=_sum(id_), seconds=1.25
+            )
         case e.AskReviewer(id=id_, name="gemini", round=round_) if round_ % 2:
-            return f.ReviewEnded(id_, "REQUEST_CHANGES", _SUMMARY, (_FINDING, _FINDING), "", 31.5)
+            return f.ReviewEnded(
+                effect=id_,
+                verdict="REQUEST_CHANGES",
+                summary=_SUMMARY,
+                findings=(_FINDING, _FINDING),
+                why="",
+                seconds=31.5,
+            )
         case e.AskReviewer(id=id_):
-            return f.ReviewEnded(id_, "APPROVE", _SUMMARY, (), "", 31.5)
+            return f.ReviewEnded(
+                effect=id_, verdict="APPROVE", summary=_SUMMARY, findings=(), why="", seconds=31.5
+            )
 
 
 def _item(number: int) -> f.Item:
     text = f"Phase {number} reads one more form of date.\n\nDone when:\n- its tests pass\n" * 3
-    return f.Item(f"phase_{number}", f"Form {number}", f"Reads form {number}", _sum(text), text)
+    return f.Item(
+        id=f"phase_{number}",
+        title=f"Form {number}",
+        description=f"Reads form {number}",
+        digest=_sum(text),
+        text=text,
+    )
 
 
 def _sum(text: str) -> str:
@@ -186,13 +221,13 @@ def _sum(text: str) -> str:
 
 
 def spider() -> Definition:
-    return library.load(os.path.join(library.PACKAGED, "spider", "protocol.json")).demand()
+    return library.load_protocol(os.path.join(library.PACKAGED, "spider", "protocol.json")).demand()
 
 
-def written(directory: str, records: int) -> str:
+def written(directory: str, records: int, run: str = RUN) -> str:
     """A journal of so many records, on the disk; returns its path."""
     unsynced = Unsynced()
-    story = Story(spider(), State(), unsynced, Undrawn()).begin()
+    story = Story(spider(), RunState(), unsynced, Undrawn()).begin(run)
     while story.state.seq < records:
         story.step()
     path = os.path.join(directory, "journal.jsonl")
@@ -208,8 +243,38 @@ def written(directory: str, records: int) -> str:
 def reopened(root: str, directory: str) -> Story:
     """The run that `written` left, with the journal and the pictures that a runner has."""
     journal, found = Journal.open(os.path.join(directory, "journal.jsonl"))
-    state = fold(State(), decode_all(found.records))
-    pictures = Pictures(root, directory, journal, Clock())
+    state = fold_records(RunState(), decode_records(found.records))
+    pictures = RunPictures(root, directory, journal, Clock())
     pictures.keep_edits(state)
-    slim = partial(payloading.slim, os.path.join(directory, "payloads"))
+    slim = partial(large_payloads.slim_fact, os.path.join(directory, "payloads"))
     return Story(spider(), state, journal, pictures, slim)
+
+
+def repository(root: Path, records: int, stands: Callable[[RunState], bool]) -> Path:
+    """A repository with one run that has so many records, and a few more until it stands so."""
+    root.mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", root], check=True)
+    make_run(root, RUN, records, stands)
+    return root
+
+
+def make_run(root: Path, run: str, records: int, stands: Callable[[RunState], bool]) -> None:
+    directory = root / ".git/porch/runs" / run
+    written(str(directory), records, run)
+    loaded = library.load_protocol(os.path.join(library.PACKAGED, "spider", "protocol.json"))
+    payloads.write_payload(str(directory / "payloads"), serialize_definition(loaded.demand()))
+    compiled_protocols.write_file_stamps(str(directory), loaded.digest, loaded.files)
+    told = reopened(str(root), str(directory))
+    while not stands(told.state):
+        told.step()
+    told.book.pictures.draw_now(told.book.definition, told.state)  # type: ignore[attr-defined]
+    told.journal.close()  # type: ignore[union-attr]
+
+
+def asks_a_person(state: RunState) -> bool:
+    return bool(state.decisions)
+
+
+def wants_an_agent(state: RunState) -> bool:
+    """Always for the same work: prompts cost what their templates need."""
+    return any(hand.effect.startswith("evaluate") for hand in state.in_hand.values())

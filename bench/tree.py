@@ -10,15 +10,19 @@ from types import ModuleType
 from typing import Any
 
 from bench.measure import Result
-from porch.adapters import agents, where
-from porch.adapters.agents import scripted
-from porch.adapters.agents.base import Prepared, Turn
-from porch.machine.state import State
-from porch.operations import runs
-from porch.operations.asking import Wanted, Watch
-from porch.runtime.driver import Manner
+from porch import agents
+from porch.agents.port import PreparedTurn, Turn
+from porch.agents.scripted import adapter as scripted
+from porch.cli.products import PRODUCTS
+from porch.machine.state import RunState
+from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.engine.driver import DriveManner
+from porch.run.verbs import launch
+from porch.store import where
 
 LIMIT = 2.0
+# Nobody asked for a number: an instance goes through some nine states, each within its bound.
+PER_INSTANCE = 18.0
 INSTANCES = 25
 # A suite in a few milliseconds: a test names the file that it needs.
 SUITE = r"""
@@ -49,7 +53,15 @@ def results(place: Path) -> list[Result]:
     value = seconds / states / bare
     told = f"{1000 * seconds / states:.1f} ms over {states} states"
     name = "engine's time per state of a tree / worktree add + commit"
-    return [Result(name, value, LIMIT, "times", told, f"{1000 * bare:.1f} ms", 1)]
+    floor = f"{1000 * bare:.1f} ms"
+    each = seconds / INSTANCES
+    of_each = f"{1000 * each:.1f} ms over {INSTANCES} instances"
+    per_instance = "engine's time per instance of a tree / worktree add + commit"
+    return [
+        Result(name, round(value, 2), LIMIT, "times", told, floor, 1),
+        # The floor is that of an instance, so this is the honest one of the two.
+        Result(per_instance, round(each / bare, 2), PER_INSTANCE, "times", of_each, floor, 1),
+    ]
 
 
 def _repository(repo: Path) -> Path:
@@ -83,17 +95,19 @@ done
 def _run(repo: Path) -> tuple[float, int]:
     spec = {"id": "root", "description": "all", **_paths("root")}
     (repo / "spec.yaml").write_text(json.dumps({**spec, "acceptanceCriteria": _criteria("")}))
-    agents.AGENTS["instant"] = _instant()
-    wanted = Wanted("v3", str(repo / "spec.yaml"), agent="instant", into="main")
+    agents.AGENTS._rows["instant"] = _instant  # noqa: SLF001 - a row of this measurement alone
+    wanted = RunRequest("v3", str(repo / "spec.yaml"), agent="instant", into="main")
     began = time.perf_counter()
-    driven = runs.run(where.find(str(repo)), wanted, Manner(), Watch())
+    driven = launch.start_run(
+        where.find_project(str(repo)), wanted, DriveManner(), DriveWatch(), PRODUCTS
+    )
     seconds = time.perf_counter() - began
     if driven.state.outcome != "complete" or len(driven.state.instances) != INSTANCES:
         raise RuntimeError(f"the tree did not come out: {driven.state.outcome}")
     return seconds, _states(driven.state)
 
 
-def _states(state: State) -> int:
+def _states(state: RunState) -> int:
     """Entries into states in which something had to be done."""
     idle = ("children", "ready")
     return sum(count for (_, name, _), count in state.visits.items() if name not in idle)
@@ -105,7 +119,7 @@ def _instant() -> Any:
     return instant
 
 
-def _prepare(turn: Turn) -> Prepared:
+def _prepare(turn: Turn) -> PreparedTurn:
     files, exit_, payload = _answer(str(turn.request["state"]), str(turn.request["instance"]))
     for name, text in files.items():
         path = os.path.join(turn.workspace, name)
@@ -119,7 +133,9 @@ def _prepare(turn: Turn) -> Prepared:
     said = os.path.join(turn.directory, "said.jsonl")
     Path(said).write_text("".join(json.dumps(event) + "\n" for event in events))
     output = os.path.join(turn.directory, "transcript.jsonl")
-    return Prepared(("/bin/cat", said), {}, None, output, os.path.join(turn.directory, "errors"))
+    return PreparedTurn(
+        ("/bin/cat", said), {}, None, output, os.path.join(turn.directory, "errors")
+    )
 
 
 Answer = tuple[Mapping[str, str], str, Mapping[str, Any]]

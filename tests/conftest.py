@@ -1,11 +1,49 @@
-"""Fixtures that tests of several layers want: the real agents, and the vendors' stand-in."""
+"""Fixtures that tests of several rooms want: repositories, real agents, the vendors' stand-in."""
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 from tests.real_agents import clean_room, cli, vendor
+from tests.repositories import at_home, make_repository, sh
 
 __all__ = ["clean_room", "cli", "vendor"]
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("porch", deadline=None)
 settings.load_profile("porch")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_key_of_the_user_is_left_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Commands that tests start make their own key, and find it again."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started_commands_are_not_measured() -> None:
+    """Coverage is that of the processes in which tests run: others would pay for it twice over."""
+    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
+        del os.environ[name]
+
+
+@pytest.fixture
+def git_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of a person whom git knows by name."""
+    return at_home(tmp_path / "home", monkeypatch, '[protocol "file"]\n\tallow = always\n')
+
+
+@pytest.fixture
+def empty(tmp_path: Path, git_home: Path) -> Path:
+    """A repository without a commit."""
+    place = tmp_path / "repo"
+    sh(tmp_path, "init", "-q", str(place))
+    return place
+
+
+@pytest.fixture
+def repo(tmp_path: Path, git_home: Path) -> Path:
+    """A repository with one commit, on `main`."""
+    return make_repository(tmp_path / "repo", {"a.txt": "one\n", ".gitignore": "*.log\n"})

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from porch.cli import arguments
+from porch.cli.table import load_all_commands
 from porch.errors import UsageError
-from porch.surfaces.cli import envoy, parsing, porch
 
-PROGRAMS = {"envoy": envoy.COMMANDS, "porch": porch.COMMANDS}
+PROGRAMS = {program: load_all_commands(program) for program in ("envoy", "porch")}
 _CODE = re.compile(r"`((?:envoy|porch) [^`]+)`")
 _INDENTED = re.compile(r"^ {4}((?:envoy|porch) [^#\n]+)", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"<([^<>]+)>")
@@ -43,7 +44,7 @@ def refused(call: Sequence[str]) -> bool:
     if is_bare(call):
         return False
     try:
-        parsing.read(call[0], PROGRAMS[call[0]], list(call[1:]))
+        arguments.read_arguments(call[0], PROGRAMS[call[0]], list(call[1:]))
     except (SystemExit, UsageError):
         return True
     return False

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from porch.surfaces.cli import codev, envoy, porch
-from porch.surfaces.cli.command import Argument, Command
+from porch.cli.command import Argument, CliCommand
+from porch.cli.rows import PROGRAMS as ROWS
+from porch.cli.table import load_all_commands
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = {"porch": porch.COMMANDS, "codev": codev.COMMANDS, "envoy": envoy.COMMANDS}
+PROGRAMS = {program: load_all_commands(program) for program in ROWS}
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 _HEAD = """\
@@ -46,7 +47,7 @@ def page() -> str:
     return "\n".join([_HEAD, *described]) + "\n"
 
 
-def _described(program: str, command: Command) -> Iterator[str]:
+def _described(program: str, command: CliCommand) -> Iterator[str]:
     usage = " ".join([program, command.name, *(_usage(each) for each in command.arguments)])
     yield f"## {program} {command.name}\n"
     yield f"    {usage}\n"

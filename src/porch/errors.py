@@ -1,8 +1,9 @@
 """Places, findings and the exception family: every complaint says what, where and what to do."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
@@ -17,8 +18,7 @@ EXIT_INTERRUPTED = 130
 Severity = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A point in a file; line and column count from 1, and 0 means the whole file."""
 
     file: str
@@ -29,8 +29,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that is wrong or remarkable in a definition."""
 
     code: str
@@ -84,7 +83,7 @@ class DefinitionError(PorchError):
     code = "definition"
 
     def __init__(self, findings: Sequence[Finding]):
-        super().__init__(findings[0].message if findings else "the definition is wrong")
+        super().__init__(findings[0].message if findings else "the protocol definition has errors")
         self.findings = tuple(findings)
 
 
@@ -121,3 +120,11 @@ class OutsideError(PorchError):
 
     exit_code = EXIT_OUTSIDE
     code = "outside"
+
+
+def suggest_name(word: str, known: Iterable[str]) -> str:
+    """The beginning of a fix for a word that was mistyped; empty if nothing is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f"did you mean '{near[0]}'? " if near else ""

@@ -18,14 +18,15 @@ from typing import Any
 import pytest
 import yaml
 
-from porch.adapters import marks
-from porch.adapters import where as places
-from porch.operations.session import mark_of
-from porch.surfaces.cli import fast
-from porch.surfaces.cli.command import main
-from porch.surfaces.cli.porch import COMMANDS
+from porch.cli.dispatch import run_words as run_command
+from porch.cli.porch import fast
+from porch.run.engine.session import mark_of
+from porch.store import where as places
+from porch.system import process_marks
+from tests import commands
+from tests.repositories import at_home, make_repository
 
-PORCH = (sys.executable, "-c", "from porch.surfaces.cli.dispatch import porch; exit(porch())")
+PORCH = (sys.executable, "-c", "from porch.cli.dispatch import porch; exit(porch())")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\nbuild = "true"\ntest = "true"\n'
 
@@ -59,24 +60,15 @@ class Desk:
         """Type a command here, in this process; its exit code is part of the expectation."""
         self._capsys.readouterr()
         argv = list(words)
-        answered = fast.answer(argv)
-        left = main("porch", COMMANDS, argv) if answered is None else answered
+        answered = fast.answer_from_pictures(argv)
+        left = run_command("porch", argv) if answered is None else answered
         out, err = self._capsys.readouterr()
         assert code in (None, left), f"exit {left}, not {code}\n{out}{err}"
         return Said(left, out, err)
 
     def call(self, *words: str, code: int | None = 0, **variables: str) -> Said:
         """The same as a process of its own."""
-        done = subprocess.run(
-            [*PORCH, *words],
-            cwd=self.root,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = commands.run("porch", words, self.root, {**os.environ, **variables})
         assert code in (None, done.returncode), (
             f"exit {done.returncode}\n{done.stdout}{done.stderr}"
         )
@@ -84,19 +76,17 @@ class Desk:
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[str]:
         """A command that goes on while the test does something else."""
-        process = subprocess.Popen(
-            [*PORCH, *words],
-            cwd=self.root,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+        process = commands.start(
+            "porch",
+            words,
+            self.root,
+            {**os.environ, **variables},
+            errors=subprocess.STDOUT,
         )
         self._started.append(process)
         return process
 
-    def wait_for(self, happened: Callable[[], object], seconds: float = 40) -> None:
+    def wait_for(self, happened: Callable[[], object], seconds: float = 90) -> None:
         end = time.monotonic() + seconds
         while not happened():
             assert time.monotonic() < end, "it never happened"
@@ -111,10 +101,10 @@ class Desk:
         for process in self._started:
             if process.poll() is None:
                 process.kill()
-            process.communicate(timeout=10)
-        where = places.find(str(self.root))
+            process.communicate(timeout=90)
+        where = places.find_project(str(self.root))
         for name in where.runs():
-            marks.reap(f"{mark_of(where, name)}:")
+            process_marks.reap_processes(f"{mark_of(where, name)}:")
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name
@@ -233,7 +223,7 @@ class Terminal:
     def after(self) -> list[Any]:
         return termios.tcgetattr(self._slave)
 
-    def until(self, text: str, seconds: float = 40) -> None:
+    def until(self, text: str, seconds: float = 90) -> None:
         """Read on until this has been shown behind what was waited for before."""
         end = time.monotonic() + seconds
         start = self._read
@@ -249,7 +239,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
-    def leave(self, seconds: float = 40) -> int:
+    def leave(self, seconds: float = 90) -> int:
         end = time.monotonic() + seconds
         while self.process.poll() is None:
             assert time.monotonic() < end, f"still there after:\n{self.text[-2000:]}"
@@ -271,19 +261,7 @@ Open = Callable[..., Terminal]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A person with a name and nothing else; no agent is around."""
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / ".gitconfig").write_text(
-        "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n"
-    )
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("USER", "ann")
-    monkeypatch.setenv("LOGNAME", "ann")
-    for name in list(os.environ):
-        agent = name in ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", "XDG_CONFIG_HOME")
-        if agent or name.startswith(("CODEX_", "GIT_")):
-            monkeypatch.delenv(name)
-    return home
+    return at_home(tmp_path / "home", monkeypatch)
 
 
 @pytest.fixture
@@ -293,14 +271,9 @@ def desk(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Iterator[Desk]:
-    root = tmp_path / "project"
-    root.mkdir()
+    root = make_repository(tmp_path / "project", {"codev/config.toml": SETTINGS})
     monkeypatch.chdir(root)
     made = Desk(root, capsys)
-    made.git("init", "-q")
-    made.write("codev/config.toml", SETTINGS)
-    made.git("add", "-A")
-    made.git("commit", "-qm", "first")
     yield made
     made.clear()
 

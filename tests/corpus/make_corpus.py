@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from porch.adapters import chain, payloads
-from porch.views.text import REF
+from porch.store import chain, payloads
+from porch.text.printable import TEXT_REF_KEY
 from tests.corpus.run_dump import PAYLOADS, RUNS, Kept, as_text, names
 
 _NEUTRAL = {"host": "host", "boot": "boot", "pid": 1000}
@@ -18,7 +18,7 @@ _NEUTRAL = {"host": "host", "boot": "boot", "pid": 1000}
 
 def keep(name: str, directory: Path) -> None:
     """Copy a run, take the machine out of its journal, and say what it means."""
-    found, trouble = chain.read((directory / "journal.jsonl").read_bytes())
+    found, trouble = chain.parse_records((directory / "journal.jsonl").read_bytes())
     if trouble is not None:
         raise SystemExit(f"{directory}: line {trouble.line} {trouble.why}")
     target = RUNS / name
@@ -26,7 +26,9 @@ def keep(name: str, directory: Path) -> None:
     target.mkdir(parents=True)
     (target / "journal.jsonl").write_bytes(_chained([_neutral(raw) for raw in found.records]))
     for digest in _named(found.records):
-        payloads.put(str(PAYLOADS), payloads.get(str(directory / "payloads"), digest))
+        payloads.write_payload(
+            str(PAYLOADS), payloads.read_payload(str(directory / "payloads"), digest)
+        )
     (target / "dump.json").write_text(as_text(Kept(name).dump()))
     draw_words(name)
 
@@ -54,8 +56,8 @@ def _named(value: Any) -> set[str]:
     if not isinstance(value, dict):
         return set()
     mine = {value["digest"]} if value.get("is") in ("Began", "Pinned") else set()
-    if REF in value:
-        mine.add(value[REF])
+    if TEXT_REF_KEY in value:
+        mine.add(value[TEXT_REF_KEY])
     return mine | _named(list(value.values()))
 
 
@@ -63,7 +65,7 @@ def _chained(raws: list[dict[str, Any]]) -> bytes:
     data, total = b"", chain.START
     for raw in raws:
         body = {key: value for key, value in raw.items() if key != "sum"}
-        line, total = chain.line(raw["seq"], total, body)
+        line, total = chain.render_record_line(raw["seq"], total, body)
         data += line
     return data
 

@@ -9,18 +9,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from porch.adapters import chain, payloads
-from porch.machine.budgets import governed
-from porch.machine.digests import digest as payload_digest
-from porch.machine.evolve import evolve, fold
-from porch.machine.explain import explain
-from porch.machine.records import Record, decode
-from porch.machine.state import State
-from porch.machine.wanted import wanted
-from porch.model.definition import Definition, decoded
+from porch.machine.budgets import add_budget_state
+from porch.machine.evolve import evolve_state, fold_records
+from porch.machine.explain import explain_positions
+from porch.machine.payload_equality import digest_payload as payload_digest
+from porch.machine.records import JournalRecord, decode_record
+from porch.machine.state import RunState
+from porch.machine.wanted import wanted_effects
+from porch.model.definition import Definition, parse_stored_definition
 from porch.model.protocol import Protocol
-from porch.views import picture, status_yaml, timeline
-from porch.views.decision import decisions
+from porch.show import run_picture, status_yaml, timeline
+from porch.show.decision import list_decisions
+from porch.show.shapes import PictureShape
+from porch.show.status import make_status_document
+from porch.store import chain, payloads
 
 HERE = Path(__file__).parent
 RUNS = HERE / "runs"
@@ -61,10 +63,10 @@ def as_text(value: Any) -> str:
 class Step(NamedTuple):
     """One record, with the run before and after it."""
 
-    record: Record
+    record: JournalRecord
     protocol: Protocol
-    before: State
-    after: State
+    before: RunState
+    after: RunState
     effects: dict[str, dict[str, Any]]
 
 
@@ -74,9 +76,9 @@ class Kept:
     def __init__(self, name: str, runs: Path = RUNS):
         self.directory = runs / name
         self.data = (self.directory / "journal.jsonl").read_bytes()
-        self.scan, self.trouble = chain.read(self.data)
-        self.records = [decode(raw) for raw in self.scan.records]
-        self.state = fold(State(), self.records)
+        self.scan, self.trouble = chain.parse_records(self.data)
+        self.records = [decode_record(raw) for raw in self.scan.records]
+        self.state = fold_records(RunState(), self.records)
         self.pinned = list(_pinned(self.scan.records))
 
     @property
@@ -85,21 +87,21 @@ class Kept:
 
     def steps(self) -> Iterator[Step]:
         """Record by record, each under the definition that governed the run then."""
-        state = State()
+        state = RunState()
         protocol = self.protocol(self.pinned[0])
         for record in self.records:
             before, ruled = state, protocol
-            state = evolve(state, record)
+            state = evolve_state(state, record)
             if state.run.digest != before.run.digest:
                 protocol = self.protocol(state.run.digest)
             yield Step(record, ruled, before, state, dict(_effects(protocol, state)))
 
     def protocol(self, digest: str) -> Protocol:
-        return governed(definition_of(digest).protocol)
+        return add_budget_state(definition_of(digest).protocol)
 
-    def _picture(self) -> dict[str, Any]:
+    def _picture(self) -> PictureShape:
         protocol = self.protocol(self.state.run.digest)
-        return picture.picture(protocol, self.state, self.scan.length, self.scan.sum)
+        return run_picture.make_run_picture(protocol, self.state, self.scan.length, self.scan.sum)
 
     def dump(self) -> dict[str, Any]:
         """What every release must make of it."""
@@ -116,14 +118,14 @@ class Kept:
             "changes": list(_changes(steps)),
             "on_the_way": [self._seal(step) for step in steps],
             "picture": _without_text(drawn),
-            "status_yaml": status_yaml.Drawing().text(protocol, state).splitlines(),
+            "status_yaml": _status_text(protocol, state).splitlines(),
         }
 
     def _seal(self, step: Step) -> str:
         """What a record led to, in few letters: state, decisions and status file, all of them."""
         protocol = self.protocol(step.after.run.digest)
-        asked = [_without_sentences(each) for each in decisions(protocol, step.after)]
-        status = status_yaml.Drawing().text(protocol, step.after)
+        asked = [_without_sentences(each) for each in list_decisions(protocol, step.after)]
+        status = _status_text(protocol, step.after)
         told = json.dumps([plain(step.after), asked, status])
         return sha256(told.encode()).hexdigest()[:16]
 
@@ -131,17 +133,17 @@ class Kept:
         """What people read of it; a release that says it better draws these anew."""
         drawn, protocol = self._picture(), self.protocol(self.state.run.digest)
         return {
-            "log": list(timeline.lines(self.scan.records)),
+            "log": list(timeline.render_timeline(self.scan.records)),
             "picture": drawn["text"],
             "waits": drawn["row"]["waits"],
-            "explain": list(explain(protocol, self.state)),
+            "explain": list(explain_positions(protocol, self.state)),
             "decisions": drawn["decisions"],
         }
 
 
 @cache
 def definition_of(digest: str) -> Definition:
-    return decoded(payloads.get(str(PAYLOADS), digest))
+    return parse_stored_definition(payloads.read_payload(str(PAYLOADS), digest))
 
 
 def names() -> list[str]:
@@ -153,9 +155,9 @@ def _pinned(raws: list[dict[str, Any]]) -> Iterator[str]:
     yield from dict.fromkeys(m["digest"] for m in moves if m["is"] in ("Began", "Pinned"))
 
 
-def _effects(protocol: Protocol, state: State) -> Iterator[tuple[str, dict[str, Any]]]:
+def _effects(protocol: Protocol, state: RunState) -> Iterator[tuple[str, dict[str, Any]]]:
     for position in state.positions:
-        for each in wanted(protocol, state, position):
+        for each in wanted_effects(protocol, state, position):
             told = {"position": position, "kind": each.kind, "name": each.name}
             yield each.id, {**told, "uses": list(each.uses)}
 
@@ -171,7 +173,7 @@ def _changes(steps: list[Step]) -> Iterator[dict[str, Any]]:
             yield {"seq": step.record.seq, "wanted": more, "unwanted": less}
 
 
-def _digests(state: State) -> dict[str, Any]:
+def _digests(state: RunState) -> dict[str, Any]:
     """As they were recorded, and as this release computes them from what is remembered."""
     return {
         "definition": state.run.digest,
@@ -187,13 +189,17 @@ def _digests(state: State) -> dict[str, Any]:
     }
 
 
-def _without_sentences(decision: dict[str, Any]) -> dict[str, Any]:
+def _status_text(protocol: Protocol, state: RunState) -> str:
+    return status_yaml.render_status_file(make_status_document(protocol, state), state.seq)
+
+
+def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: each for key, each in decision.items() if key not in _SENTENCES}
     options = [{k: o[k] for k in ("answer", "needs_text", "command")} for o in decision["options"]]
     return {**kept, "options": options}
 
 
-def _without_text(drawn: dict[str, Any]) -> dict[str, Any]:
+def _without_text(drawn: Mapping[str, Any]) -> dict[str, Any]:
     """The rest of a picture; what stands elsewhere in the dump is not repeated."""
     gone = ("text", "row", "decisions", "status")
     return {key: each for key, each in drawn.items() if key not in gone}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from porch.adapters import chain, payloads
-from porch.machine.records import decode, encode
-from porch.machine.route import route
+from porch.machine.records import decode_record, encode_record
+from porch.machine.route import route_fact
 from porch.model import definition
+from porch.store import chain, payloads
 from tests.corpus.run_dump import PAYLOADS, Kept, as_text, definition_of, names, plain
 
 NAMES = names()
@@ -41,7 +41,7 @@ def test_a_journal_folded_at_once_is_the_journal_folded_record_by_record(name: s
 def test_every_line_is_written_again_byte_by_byte(name: str) -> None:
     total = chain.START
     for record, line in zip(kept(name).records, kept(name).lines, strict=True):
-        again, total = chain.line(record.seq, total, encode(record))
+        again, total = chain.render_record_line(record.seq, total, encode_record(record))
         assert again == line
 
 
@@ -50,7 +50,7 @@ def test_every_line_decoded_and_encoded_is_the_same_json(name: str) -> None:
     """Also by a writer of another form: what is compared are values, with their kinds."""
     for raw in kept(name).scan.records:
         body = {key: value for key, value in raw.items() if key != "sum"}
-        assert json.dumps(encode(decode(raw))) == json.dumps(body)
+        assert json.dumps(encode_record(decode_record(raw))) == json.dumps(body)
 
 
 def unexplained(value: Any) -> Any:
@@ -65,7 +65,7 @@ def unexplained(value: Any) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_fact_of_a_kept_journal_still_moves_what_it_moved(name: str) -> None:
     for step in kept(name).steps():
-        moves = route(step.protocol, step.before, step.record.fact)
+        moves = route_fact(step.protocol, step.before, step.record.fact)
         assert [type(each) for each in moves] == [type(each) for each in step.record.moves]
         assert unexplained(plain(moves)) == unexplained(plain(step.record.moves))
 
@@ -75,9 +75,9 @@ DIGESTS = sorted({digest for name in NAMES for digest in kept(name).pinned})
 
 @pytest.mark.parametrize("digest", DIGESTS)
 def test_a_pinned_definition_has_the_same_bytes_and_digest(digest: str) -> None:
-    data = payloads.get(str(PAYLOADS), digest)
-    assert definition.canonical(definition_of(digest)) == data
-    assert definition.digest(definition_of(digest)) == digest
+    data = payloads.read_payload(str(PAYLOADS), digest)
+    assert definition.serialize_definition(definition_of(digest)) == data
+    assert definition.hash_definition(definition_of(digest)) == digest
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,10 +3,10 @@
 import pytest
 
 from porch.dialects.plan_headings import PlanPhase
-from porch.dialects.status_file import ForeignStatus, match_state, read
+from porch.dialects.status_file import ForeignStatus, match_state, read_status_file
 from porch.errors import DefinitionError, Finding, Place
 from porch.model import protocol as p
-from porch.views import status_yaml
+from porch.show import status_yaml
 
 PRESENT = """\
 id: 0073
@@ -76,13 +76,13 @@ def foreign(state: str, item: str = "", finished: tuple[str, ...] = ()) -> Forei
 
 def refused(text: str) -> Finding:
     with pytest.raises(DefinitionError) as caught:
-        match_state(make_protocol(), read(text, "status.yaml"))
+        match_state(make_protocol(), read_status_file(text, "status.yaml"))
     (found,) = caught.value.findings
     return found
 
 
 def test_the_present_keys_are_understood_without_a_note() -> None:
-    known = read(PRESENT, "status.yaml")
+    known = read_status_file(PRESENT, "status.yaml")
     assert (known.id, known.title, known.protocol) == ("0073", "user-auth", "spider")
     assert known.state == "implement:phase_2"
     assert known.gates == {
@@ -99,7 +99,7 @@ def test_the_present_keys_are_understood_without_a_note() -> None:
 
 
 def test_the_old_keys_are_understood_and_what_is_lost_is_said() -> None:
-    known = read(OLD, "status.yaml")
+    known = read_status_file(OLD, "status.yaml")
     assert (known.id, known.state, known.item) == ("0076", "implement", "phase_2")
     assert known.gates == {
         "spec-approval": {"status": "approved", "at": "2026-01-19T10:00:00Z"},
@@ -108,20 +108,22 @@ def test_the_old_keys_are_understood_and_what_is_lost_is_said() -> None:
     assert [item.id for item in known.items] == ["phase_1", "phase_2", "phase_3"]
     assert known.finished == ("phase_1", "phase_3")
     assert known.notes == (
-        "phase_2 had finished implement; the phase is done again as a whole",
-        "the entries of 'history' (2) stay in the file only",
-        "'build_complete' does not count here: checks measure it again",
-        "'mood' is not understood",
+        "phase_2 had finished implement; the whole phase is done again",
+        "the entries of 'history' (2) are not used; they stay in the file",
+        "'build_complete' is ignored: the checks run again",
+        "unknown key 'mood'; it is ignored",
     )
     assert match_state(make_protocol(), known) == (
         "implement",
         "phase_2",
-        ("the file says protocol 'spir'; it goes on as spider",),
+        ("the file says protocol 'spir'; the run uses spider",),
     )
 
 
 def test_phases_without_a_list_are_items_by_their_id() -> None:
-    known = read("state: x\nphases: { phase_1: { status: complete }, phase_2: odd }", "s.yaml")
+    known = read_status_file(
+        "state: x\nphases: { phase_1: { status: complete }, phase_2: odd }", "s.yaml"
+    )
     assert known.items == (
         PlanPhase("phase_1", "phase_1", "", ""),
         PlanPhase("phase_2", "phase_2", "", ""),
@@ -130,20 +132,20 @@ def test_phases_without_a_list_are_items_by_their_id() -> None:
 
 
 def test_what_cannot_be_used_becomes_a_note() -> None:
-    known = read(
+    known = read_status_file(
         "id: [1]\nstate: x\ngates: { a: { status: maybe }, b: 7 }\n"
         "plan_phases: [{ title: t }, 5, { id: p }, { id: p }]\nphases: 3\n",
         "s.yaml",
     )
-    lost = "an entry of 'plan_phases' has no id of its own; it is left out"
+    lost = "an entry of 'plan_phases' has no id of its own; it is skipped"
     assert known.notes == (
-        "gate 'a' says 'maybe', which is taken as not yet asked",
-        "gate 'b' says '7', which is taken as not yet asked",
+        "gate 'a' says 'maybe', which is read as not yet asked",
+        "gate 'b' says '7', which is read as not yet asked",
         lost,
         lost,
         lost,
         "'phases' must be a mapping, not '3'",
-        "'id' must be a text, not a list",
+        "'id' must be text, not a list",
     )
     assert known.gates == {"a": {"status": "waiting"}, "b": {"status": "waiting"}}
 
@@ -151,7 +153,7 @@ def test_what_cannot_be_used_becomes_a_note() -> None:
 @pytest.mark.parametrize("text", ["- a\n", "just words\n"])
 def test_what_has_no_keys_is_no_status(text: str) -> None:
     with pytest.raises(DefinitionError) as caught:
-        read(text, "status.yaml")
+        read_status_file(text, "status.yaml")
     assert caught.value.findings[0].code == "not-a-status"
 
 
@@ -167,12 +169,12 @@ def test_a_file_of_ours_names_the_record_it_shows_and_reads_back() -> None:
         "plan_phases": [{"id": "phase_1", "title": "t", "description": "d"}],
         "log": [{"ts": "now", "event": "signal"}],
     }
-    known = read(status_yaml.render(document, 41), "status.yaml")
+    known = read_status_file(status_yaml.render_status_file(document, 41), "status.yaml")
     assert known.signed_seq == 41
     assert known.title == "mend status: pending \x1b"
     assert known.gates == {"plan_approval": {"status": "approved", "at": "now"}}
     assert known.finished == ("phase_1",)
-    assert known.notes == ("the entries of 'log' (1) stay in the file only",)
+    assert known.notes == ("the entries of 'log' (1) are not used; they stay in the file",)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_an_unknown_part_of_a_known_phase_begins_the_phase_and_says_so() -> None
     assert match_state(make_protocol(), foreign("specify:review")) == (
         "specify:draft",
         "",
-        ("'specify:review' is not a state of spider; begins at specify:draft",),
+        ("'specify:review' is not a state of spider; the run starts at specify:draft",),
     )
     name, _, notes = match_state(make_protocol(), foreign("failed:review"))
     assert (name, len(notes)) == ("review", 1)
@@ -219,7 +221,7 @@ def test_an_item_that_the_file_does_not_list_leaves_it_to_the_plan() -> None:
     assert match_state(make_protocol(), bare) == (
         "implement",
         "",
-        ("'phase_9' is not among the phases of the file; the plan is read again",),
+        ("'phase_9' is not a phase of the file; the plan is read again",),
     )
     name, item, notes = match_state(make_protocol(), foreign("implement:phase_9"))
     assert (name, item, len(notes)) == ("implement", "phase_1", 1)

@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import fields
 
-from porch.dialects.phases import records
+from porch.dialects.phases import file_records
 from porch.dialects.phases.keys import KEYS
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.views import prompt
+from porch.show import prompt
 from tools import cli_reference
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,12 +54,12 @@ def test_every_key_of_protocol_json_has_its_row(kind: str) -> None:
 @pytest.mark.parametrize(
     "kind, key, default",
     [
-        ("check", "max_retries", records.DEFAULT_RETRIES),
-        ("check", "retry_delay", records.DEFAULT_DELAY_S),
-        ("verification", "max_retries", records.DEFAULT_RESPAWNS),
-        ("consultation", "max_rounds", records.DEFAULT_ROUNDS),
-        ("config", "max_retries", records.DEFAULT_RETRIES),
-        ("defaults", "max_consultation_rounds", records.DEFAULT_ROUNDS),
+        ("check", "max_retries", file_records.DEFAULT_RETRIES),
+        ("check", "retry_delay", file_records.DEFAULT_DELAY_S),
+        ("verification", "max_retries", file_records.DEFAULT_RESPAWNS),
+        ("consultation", "max_rounds", file_records.DEFAULT_ROUNDS),
+        ("config", "max_retries", file_records.DEFAULT_RETRIES),
+        ("defaults", "max_consultation_rounds", file_records.DEFAULT_ROUNDS),
     ],
 )
 def test_defaults_are_those_of_the_reader(kind: str, key: str, default: float) -> None:

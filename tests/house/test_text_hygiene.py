@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,3 +95,23 @@ def test_no_module_is_longer_than_the_hard_stop() -> None:
 def test_no_module_is_a_drawer_for_everything() -> None:
     drawers = re.compile(r"^(utils?|helpers?|misc|common)$")
     assert [name for name in modules() if drawers.match(Path(name).stem)] == []
+
+
+# Suites of the whole, of what is not code, and of stand-ins mirror no room.
+_NO_ROOMS = ("corpus", "house", "protocols", "standin", "whole")
+
+
+def _suites() -> list[Path]:
+    return sorted((ROOT / "tests").rglob("test_*.py"))
+
+
+def test_every_suite_lies_where_a_package_of_the_sources_lies() -> None:
+    places = {path.parent.relative_to(ROOT / "tests") for path in _suites()}
+    rooms = {place for place in places if place.parts and place.parts[0] not in _NO_ROOMS}
+    assert rooms
+    assert [str(room) for room in rooms if not (ROOT / "src" / "porch" / room).is_dir()] == []
+
+
+def test_no_two_suites_have_one_name() -> None:
+    names = Counter(path.name for path in _suites())
+    assert [name for name, count in names.items() if count > 1] == []

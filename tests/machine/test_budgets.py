@@ -4,16 +4,18 @@ import pytest
 
 from porch.machine import budgets
 from porch.machine import facts as f
-from porch.machine.budgets import governed
+from porch.machine.budgets import add_budget_state
 from porch.testing import Rig
 
-REACHED = f.BudgetReached("specify:draft#1", "run.max_usd", 2.5, 2.0, 2.0)
+REACHED = f.BudgetReached(
+    position="specify:draft#1", budget="run.max_usd", spent=2.5, limit=2.0, step=2.0
+)
 QUESTION = "budget:run.max_usd#1"
 
 
 @pytest.fixture
 def paying(rig: Rig) -> Rig:
-    return Rig(governed(rig.protocol)).start()
+    return Rig(add_budget_state(rig.protocol)).start()
 
 
 def stands(rig: Rig) -> list[str]:
@@ -21,7 +23,7 @@ def stands(rig: Rig) -> list[str]:
 
 
 def pay(rig: Rig, usd: float) -> None:
-    rig.tell(f.EffectFailed(rig.held("agent"), "crashed", usd=usd, tokens=10, seconds=2))
+    rig.tell(f.EffectFailed(effect=rig.held("agent"), why="crashed", usd=usd, tokens=10, seconds=2))
     rig.fires()
 
 
@@ -37,7 +39,11 @@ def test_one_question_stands_for_one_budget(paying: Rig) -> None:
     paying.tell(REACHED)
     paying.tell(REACHED)
     assert stands(paying) == ["specify:draft#1", QUESTION]
-    paying.tell(f.BudgetReached("specify:draft#1", "run.max_turns", 3, 3, 3))
+    paying.tell(
+        f.BudgetReached(
+            position="specify:draft#1", budget="run.max_turns", spent=3, limit=3, step=3
+        )
+    )
     assert stands(paying)[-1] == "budget:run.max_turns#1"
 
 
@@ -46,12 +52,12 @@ def test_to_ask_allows_nothing_and_the_answer_counts_from_what_was_used_by_then(
 ) -> None:
     pay(paying, 2.5)
     paying.tell(REACHED)
-    assert budgets.allowed(paying.state, "run.max_usd", 2.0) == 2.0
+    assert budgets.allowed_amount(paying.state, "run.max_usd", 2.0) == 2.0
     pay(paying, 4.0)
     paying.asked()
     paying.decide("retry", position=QUESTION)
-    assert budgets.used(paying.protocol, paying.state, "run.max_usd") == 6.5
-    assert budgets.allowed(paying.state, "run.max_usd", 2.0) == 8.5
+    assert budgets.used_amount(paying.protocol, paying.state, "run.max_usd") == 6.5
+    assert budgets.allowed_amount(paying.state, "run.max_usd", 2.0) == 8.5
     assert stands(paying) == ["specify:draft#1"]
 
 
@@ -62,7 +68,7 @@ def test_a_grant_outlives_a_rollback(paying: Rig) -> None:
     paying.decide("retry", position=QUESTION)
     paying.exit("SPEC_DRAFTED")
     paying.ask("rollback", state="specify:draft")
-    assert budgets.allowed(paying.state, "run.max_usd", 2.0) == 4.5
+    assert budgets.allowed_amount(paying.state, "run.max_usd", 2.0) == 4.5
 
 
 def test_a_question_about_a_budget_is_no_place_to_go_forward_from(paying: Rig) -> None:
@@ -80,17 +86,17 @@ def test_whoever_says_stop_ends_the_run(paying: Rig) -> None:
 
 def test_a_phase_counts_its_own_states_only(paying: Rig) -> None:
     pay(paying, 0.5)
-    assert budgets.used(paying.protocol, paying.state, "specify.max_usd") == 0.5
-    assert budgets.used(paying.protocol, paying.state, "specify.max_tokens") == 10
-    assert budgets.used(paying.protocol, paying.state, "specify.max_turns") == 1
-    minutes = budgets.used(paying.protocol, paying.state, "specify.max_minutes")
+    assert budgets.used_amount(paying.protocol, paying.state, "specify.max_usd") == 0.5
+    assert budgets.used_amount(paying.protocol, paying.state, "specify.max_tokens") == 10
+    assert budgets.used_amount(paying.protocol, paying.state, "specify.max_turns") == 1
+    minutes = budgets.used_amount(paying.protocol, paying.state, "specify.max_minutes")
     assert minutes == pytest.approx(2 / 60, abs=1e-6)
-    assert budgets.used(paying.protocol, paying.state, "plan.max_usd") == 0
+    assert budgets.used_amount(paying.protocol, paying.state, "plan.max_usd") == 0
 
 
 def test_what_is_paid_for_is_counted_by_the_state_that_used_it(rig: Rig) -> None:
-    rig.tell(f.TurnEndedSilent(rig.held("agent"), usd=0.5, tokens=10, seconds=2))
-    rig.tell(f.EffectFailed(rig.held("agent"), "crashed", usd=0.25, tokens=5, seconds=1))
+    rig.tell(f.TurnEndedSilent(effect=rig.held("agent"), usd=0.5, tokens=10, seconds=2))
+    rig.tell(f.EffectFailed(effect=rig.held("agent"), why="crashed", usd=0.25, tokens=5, seconds=1))
     cost = rig.state.costs["specify:draft"]
     assert (cost.turns, cost.usd, cost.tokens, cost.seconds) == (2, 0.75, 15, 3)
 
@@ -100,4 +106,4 @@ def test_whoever_says_stop_is_granted_nothing(paying: Rig) -> None:
     paying.tell(REACHED)
     paying.asked()
     paying.decide("stopped", position=QUESTION)
-    assert budgets.allowed(paying.state, "run.max_usd", 2.0) == 2.0
+    assert budgets.allowed_amount(paying.state, "run.max_usd", 2.0) == 2.0

@@ -1,17 +1,16 @@
 """What reviewers of a later round get to see: the findings before, and what was said to them."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.effects import AskReviewer, Shown
+from porch.machine.effects import AskReviewer, QuotedInput
 from porch.model import protocol as p
-from porch.model.remembering import is_said, said_path
+from porch.model.memory_paths import is_last_words_path, last_words_path
 from porch.testing import Rig
 
-SAID = said_path("specify:revise")
+SAID = last_words_path("specify:revise")
 
 
 @pytest.fixture
@@ -32,10 +31,10 @@ def ask_for_changes(rig: Rig) -> None:
 
 
 def revise(rig: Rig, said: str) -> None:
-    rig.tell(f.ExitAccepted(rig.held("agent"), "REVISED", signal="REVISED", said=said))
+    rig.tell(f.ExitAccepted(effect=rig.held("agent"), exit="REVISED", signal="REVISED", said=said))
 
 
-def shown(rig: Rig) -> tuple[Shown, ...]:
+def shown(rig: Rig) -> tuple[QuotedInput, ...]:
     request = rig.request("review")
     assert isinstance(request, AskReviewer)
     return request.shown
@@ -47,7 +46,7 @@ def test_the_first_round_is_told_nothing_and_the_second_findings_and_answer(hear
     revise(heard, "I did.\nBut not all.\n\n<signal nonce=a1>REVISED</signal>")
     findings, answer = shown(heard)
     assert findings.payload["findings"] == [{"by": "codex", "finding": "fix it"}]
-    assert answer == Shown("Said to that", {"text": "I did.\nBut not all."})
+    assert answer == QuotedInput("Said to that", {"text": "I did.\nBut not all."})
 
 
 def test_every_round_before_is_remembered_with_its_answer(heard: Rig) -> None:
@@ -78,25 +77,28 @@ def test_whoever_says_nothing_beside_its_signal_has_not_answered(heard: Rig) -> 
 
 def test_what_was_said_before_a_reminder_is_the_answer(heard: Rig) -> None:
     ask_for_changes(heard)
-    heard.tell(f.TurnEndedSilent(heard.held("agent"), said="I did all of it."))
+    heard.tell(f.TurnEndedSilent(effect=heard.held("agent"), said="I did all of it."))
     revise(heard, "<signal>REVISED</signal>")
     assert shown(heard)[1].payload == {"text": "I did all of it."}
 
 
 def test_words_without_any_question_are_not_shown(heard: Rig) -> None:
     moved = heard.state.positions["specify:consult#1"]
-    heard.record(f.RunnerStarted("h", "b", 1, "r"), (m.Remembered(SAID, {"text": "trust me"}),))
+    heard.record(
+        f.RunnerStarted(host="h", boot="b", pid=1, release="r"),
+        (m.Remembered(SAID, {"text": "trust me"}),),
+    )
     assert heard.state.recall(moved, SAID) == {"text": "trust me"}
     assert shown(heard) == ()
 
 
 def test_nobody_remembers_what_nobody_gets_to_read(rig: Rig) -> None:
-    rig.tell(f.ExitAccepted(rig.held("agent"), "SPEC_DRAFTED", said="It is written."))
-    assert not [path for path in rig.state.memory[("", "")] if is_said(path)]
+    rig.tell(f.ExitAccepted(effect=rig.held("agent"), exit="SPEC_DRAFTED", said="It is written."))
+    assert not [path for path in rig.state.memory[("", "")] if is_last_words_path(path)]
 
 
 def test_cost_and_time_of_a_review_are_kept_until_the_round_is_written(heard: Rig) -> None:
     effect = heard.held("review", "codex")
-    heard.tell(f.ReviewEnded(effect, "APPROVE", seconds=1.5, usd=0.25, tokens=90))
+    heard.tell(f.ReviewEnded(effect=effect, verdict="APPROVE", seconds=1.5, usd=0.25, tokens=90))
     kept = heard.state.marked("specify:consult#1", "review/codex")
     assert (kept["seconds"], kept["usd"], kept["tokens"]) == (1.5, 0.25, 90)

@@ -7,23 +7,25 @@ import pytest
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.evolve import LOG_KEPT, begin, evolve, fold
-from porch.machine.records import Record
-from porch.machine.state import Gate, InHand, Items, State
+from porch.machine.evolve import LOG_KEPT, apply_begun_effects, evolve_state, fold_records
+from porch.machine.records import JournalRecord
+from porch.machine.state import GateStatus, InHand, LoopItems, RunState
 from porch.testing import Rig
 
-WISH = f.WishTaken(f.Wish("w1", "stop"))
+WISH = f.WishTaken(wish=f.Wish(id="w1", kind="stop"))
 PLACE = "draft#1"
 HAND = InHand(f"{PLACE}/agent/builder/0", PLACE, "agent", "builder", ("worktree:",))
 ENTERED = m.Entered(PLACE, "draft", 1)
 
 
-def record(*moves: m.Move, begun: Sequence[InHand] = (), seq: int = 1, at: str = "t1") -> Record:
-    return Record(seq, at, WISH, moves, tuple(begun))
+def record(
+    *moves: m.Move, begun: Sequence[InHand] = (), seq: int = 1, at: str = "t1"
+) -> JournalRecord:
+    return JournalRecord(seq, at, WISH, moves, tuple(begun))
 
 
-def after(*moves: m.Move, begun: Sequence[InHand] = ()) -> State:
-    return fold(State(), [record(ENTERED, begun=begun), record(*moves, seq=2, at="t2")])
+def after(*moves: m.Move, begun: Sequence[InHand] = ()) -> RunState:
+    return fold_records(RunState(), [record(ENTERED, begun=begun), record(*moves, seq=2, at="t2")])
 
 
 def test_the_first_move_gives_the_run_its_identity() -> None:
@@ -38,8 +40,8 @@ def test_the_first_move_gives_the_run_its_identity() -> None:
 
 
 def test_the_run_is_known_by_the_moves_and_not_by_the_fact() -> None:
-    started = f.RunStarted("run", "0073", "T", "p", "d")
-    assert evolve(State(), Record(1, "t", started)).run == State().run
+    started = f.RunStarted(run="run", id="0073", title="T", protocol="p", digest="d")
+    assert evolve_state(RunState(), JournalRecord(1, "t", started)).run == RunState().run
 
 
 def test_another_definition_can_be_pinned() -> None:
@@ -50,7 +52,7 @@ def test_entering_and_leaving_takes_everything_about_a_position_away() -> None:
     state = after(m.Marked(PLACE, "reminded"), m.Asked(PLACE, "gate", "ok"), begun=[HAND])
     assert state.positions[PLACE].entered_at == "t1"
     assert state.positions[PLACE].label == "draft"
-    gone = evolve(state, record(m.Left(PLACE), m.Left("never#1"), seq=3))
+    gone = evolve_state(state, record(m.Left(PLACE), m.Left("never#1"), seq=3))
     assert (gone.positions, gone.marks, gone.tries, gone.decisions) == ({}, {}, {}, {})
     assert gone.visits == {("", "draft", ""): 1}
     assert gone.in_hand == {HAND.effect: HAND}
@@ -89,8 +91,8 @@ def test_settling_adds_the_cost_and_gives_the_next_try_a_new_number() -> None:
     assert (state.usd, state.tokens, state.turns) == (0.5, 10, 1)
     assert state.in_hand == {}
     assert state.tries == {PLACE: {"agent/builder": 1}}
-    again = evolve(state, record(begun=[HAND]))
-    twice = evolve(again, record(m.Settled(HAND.effect)))
+    again = evolve_state(state, record(begun=[HAND]))
+    twice = evolve_state(again, record(m.Settled(HAND.effect)))
     assert twice.tries == {PLACE: {"agent/builder": 2}}
 
 
@@ -107,9 +109,11 @@ def test_what_was_begun_has_an_entry_among_the_tries_and_only_agents_count_as_tu
 
 
 def test_beginning_after_the_moves_is_the_same_as_a_whole_record() -> None:
-    moved = evolve(State(), record(ENTERED))
-    assert begin(moved, [HAND]) == evolve(State(), record(ENTERED, begun=[HAND]))
-    assert begin(moved, []) == moved
+    moved = evolve_state(RunState(), record(ENTERED))
+    assert apply_begun_effects(moved, [HAND]) == evolve_state(
+        RunState(), record(ENTERED, begun=[HAND])
+    )
+    assert apply_begun_effects(moved, []) == moved
 
 
 def test_marks_add_up_and_a_wait_says_since_when_only_where_it_is_an_instant() -> None:
@@ -133,26 +137,26 @@ def test_budgets_hold_their_last_count() -> None:
 @pytest.mark.parametrize(
     "exit_,gate",
     [
-        ("approved", Gate("approved", "t2", "t3", "ada")),
-        ("waived", Gate("approved", "t2", "t3", "ada")),
-        ("rejected", Gate("rejected", "t2", "t3", "ada")),
-        ("declined", Gate("waiting")),
+        ("approved", GateStatus("approved", "t2", "t3", "ada")),
+        ("waived", GateStatus("approved", "t2", "t3", "ada")),
+        ("rejected", GateStatus("rejected", "t2", "t3", "ada")),
+        ("declined", GateStatus("waiting")),
     ],
 )
 def test_a_gate_is_pending_while_it_is_asked_and_then_says_what_became_of_it(
-    exit_: str, gate: Gate
+    exit_: str, gate: GateStatus
 ) -> None:
     state = after(m.Asked(PLACE, "gate", "ok", "d", {"a.md": "1"}))
-    assert state.gates == {"ok": Gate("pending", "t2")}
+    assert state.gates == {"ok": GateStatus("pending", "t2")}
     assert state.decisions[PLACE].artifacts == {"a.md": "1"}
-    closed = evolve(state, record(m.Closed(PLACE, exit_, who="ada"), seq=3, at="t3"))
+    closed = evolve_state(state, record(m.Closed(PLACE, exit_, who="ada"), seq=3, at="t3"))
     assert closed.gates == {"ok": gate}
     assert closed.decisions == {}
 
 
 def test_a_gate_that_is_left_unanswered_waits_to_be_asked_again() -> None:
     state = after(m.Asked(PLACE, "gate", "ok"), m.Left(PLACE))
-    assert state.gates == {"ok": Gate("waiting")}
+    assert state.gates == {"ok": GateStatus("waiting")}
 
 
 def test_only_gates_are_listed_among_gates() -> None:
@@ -162,11 +166,17 @@ def test_only_gates_are_listed_among_gates() -> None:
 
 def test_a_gate_can_be_noted_from_elsewhere() -> None:
     state = after(m.GateNoted("ok", "approved", "file"), m.GateNoted("no", "waiting", "file"))
-    assert state.gates == {"ok": Gate("approved", "", "t2", "file"), "no": Gate("waiting")}
+    assert state.gates == {
+        "ok": GateStatus("approved", "", "t2", "file"),
+        "no": GateStatus("waiting"),
+    }
 
 
 def test_items_are_finished_once_and_only_where_there_is_a_list() -> None:
-    items = (f.Item("one", "One", "", "1"), f.Item("two", "Two", "", "2"))
+    items = (
+        f.Item(id="one", title="One", description="", digest="1"),
+        f.Item(id="two", title="Two", description="", digest="2"),
+    )
     state = after(
         m.Itemised("plan", items, "d"),
         m.Finished("plan", "one"),
@@ -174,7 +184,7 @@ def test_items_are_finished_once_and_only_where_there_is_a_list() -> None:
         m.Finished("other", "one"),
         m.Entered("s:two#1", "s", 1, "two"),
     )
-    assert state.items == {("", "plan"): Items(items, "d", ("one",))}
+    assert state.items == {("", "plan"): LoopItems(items, "d", ("one",))}
     standing = state.positions["s:two#1"]
     assert state.item_of(standing, "plan") == items[1]
     assert state.item_of(standing, "other") is None
@@ -189,18 +199,24 @@ def test_pausing_resuming_and_ending() -> None:
 
 
 def test_the_answer_to_a_wish_is_known_by_its_id() -> None:
-    state = fold(State(), [record(), Record(2, "t", f.WishRefused(f.Wish("w2", "x"), "no"))])
+    state = fold_records(
+        RunState(),
+        [
+            record(),
+            JournalRecord(2, "t", f.WishRefused(wish=f.Wish(id="w2", kind="x"), reason="no")),
+        ],
+    )
     assert state.wishes == {"w1": 1, "w2": 2}
     assert (state.seq, state.at) == (2, "t")
 
 
 def test_the_log_keeps_the_last_entries_whether_folded_at_once_or_one_by_one() -> None:
-    records = [Record(i, f"t{i}", f.StatusEdited(f"n{i}")) for i in range(1, 80)]
-    records.insert(70, Record(70, "t", f.TimerFired("x")))
-    at_once = fold(State(), records)
-    stepped = State()
+    records = [JournalRecord(i, f"t{i}", f.StatusEdited(aside=f"n{i}")) for i in range(1, 80)]
+    records.insert(70, JournalRecord(70, "t", f.TimerFired(effect="x")))
+    at_once = fold_records(RunState(), records)
+    stepped = RunState()
     for each in records:
-        stepped = evolve(stepped, each)
+        stepped = evolve_state(stepped, each)
     assert at_once == stepped
     assert len(at_once.log) == LOG_KEPT
     assert at_once.log[-1] == {"ts": "t79", "event": "status_edited", "aside": "n79"}
@@ -222,7 +238,7 @@ def test_a_state_is_never_changed_in_place(at_loop: Rig) -> None:
         m.Entered("new#1", "new", 1),
         m.Paused(),
     )
-    evolve(before, record(*every, seq=99, begun=[HAND]))
+    evolve_state(before, record(*every, seq=99, begun=[HAND]))
     assert before == kept
 
 

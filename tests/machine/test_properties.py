@@ -13,11 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.evolve import evolve, fold
-from porch.machine.state import State
-from porch.machine.wanted import wanted
+from porch.machine.evolve import evolve_state, fold_records
+from porch.machine.state import RunState
+from porch.machine.wanted import wanted_effects
 from porch.model import protocol as p
-from porch.model.validate import validate
+from porch.model.validate import validate_protocol
 from porch.testing import CheckResult, Rig, Verdict
 
 T = p.Target
@@ -170,7 +170,7 @@ def protocols(draw: st.DrawFn) -> p.Protocol:
         plan.states[name] = p.State(name, name, outcome)
     edges, budgets = tuple(plan.edges), plan.budgets
     made = p.Protocol("any", T(entries[0]), plan.states, edges, budgets=budgets, loops=plan.loops)
-    assert not [str(finding) for finding in validate(made, {})]
+    assert not [str(finding) for finding in validate_protocol(made, {})]
     return made
 
 
@@ -183,27 +183,29 @@ class Fate:
 
     def items(self) -> tuple[f.Item, ...]:
         names = [n for n in ("one", "two", "three") if self.dice.random() < 0.7]
-        return tuple(f.Item(n, n, "", self.dice.choice("ab")) for n in names)
+        return tuple(
+            f.Item(id=n, title=n, description="", digest=self.dice.choice("ab")) for n in names
+        )
 
     def ended(self, effect: str, kind: str) -> f.EffectFact:
         """A truthful end of an effect: good, bad or broken."""
         if self.dice.random() < 0.1:
-            return f.EffectFailed(effect, "crashed", hopeless=self.dice.random() < 0.1)
+            return f.EffectFailed(effect=effect, why="crashed", hopeless=self.dice.random() < 0.1)
         return ENDS[kind](self, effect)
 
     def turn(self, effect: str) -> f.EffectFact:
         if self.dice.random() < 0.1:
-            return f.TurnEndedSilent(effect, session="s")
+            return f.TurnEndedSilent(effect=effect, session="s")
         exit_ = self.dice.choice(["done"] * 6 + ["other", "other", "BLOCKED", "surprise"])
-        return f.ExitAccepted(effect, exit_, {"is": "mine", "list": [1]}, usd=1)
+        return f.ExitAccepted(effect=effect, exit=exit_, payload={"is": "mine", "list": [1]}, usd=1)
 
     def broken(self, effect: str) -> f.EffectFact:
         strange = self.ended(effect, self.dice.choice(sorted(ENDS)))
         ends: list[f.EffectFact] = [
             strange,
-            f.EffectFailed(effect, "limit", wait_s=9),
-            f.EffectInterrupted(effect, session="s"),
-            f.EffectStopped(effect),
+            f.EffectFailed(effect=effect, why="limit", wait_s=9),
+            f.EffectInterrupted(effect=effect, session="s"),
+            f.EffectStopped(effect=effect),
         ]
         return self.dice.choice(ends)
 
@@ -224,7 +226,15 @@ class Fate:
         }
         name, text = f"v{self.dice.randrange(400)}", choose(["", "why"])
         exit_, digest = choose(exits), choose(["", "", "", "d", "other"])
-        return f.Wish(name, kind, choose(places), exit_, text, digest, data=data)
+        return f.Wish(
+            id=name,
+            kind=kind,
+            position=choose(places),
+            exit=exit_,
+            text=text,
+            digest=digest,
+            data=data,
+        )
 
     def answer(self, place: str) -> str:
         """An answer to an open decision; ending the run is what people do least."""
@@ -235,14 +245,22 @@ class Fate:
 
 ENDS: dict[str, Callable[[Fate, str], f.EffectFact]] = {
     "agent": Fate.turn,
-    "check": lambda fate, effect: f.CheckEnded(effect, fate.dice.choice(RESULTS), tree="t"),
-    "review": lambda fate, effect: f.ReviewEnded(effect, fate.dice.choice(VERDICTS), "s", ("x",)),
-    "feedback": lambda _, effect: f.FeedbackWritten(effect, "round.md"),
-    "items": lambda fate, effect: f.ItemsRead(effect, "json", fate.items(), "d"),
-    "ask": lambda _, effect: f.DecisionAsked(effect, "d", {"a.md": "1"}),
-    "timer": lambda _, effect: f.TimerFired(effect),
-    "stale": lambda _, effect: f.TimerFired(effect),
-    "commit": lambda fate, effect: f.CommitEnded(effect, "c", fate.dice.choice(["", "dirty"])),
+    "check": lambda fate, effect: f.CheckEnded(
+        effect=effect, result=fate.dice.choice(RESULTS), tree="t"
+    ),
+    "review": lambda fate, effect: f.ReviewEnded(
+        effect=effect, verdict=fate.dice.choice(VERDICTS), summary="s", findings=("x",)
+    ),
+    "feedback": lambda _, effect: f.FeedbackWritten(effect=effect, path="round.md"),
+    "items": lambda fate, effect: f.ItemsRead(
+        effect=effect, reading="json", items=fate.items(), digest="d"
+    ),
+    "ask": lambda _, effect: f.DecisionAsked(effect=effect, digest="d", artifacts={"a.md": "1"}),
+    "timer": lambda _, effect: f.TimerFired(effect=effect),
+    "stale": lambda _, effect: f.TimerFired(effect=effect),
+    "commit": lambda fate, effect: f.CommitEnded(
+        effect=effect, commit="c", refused=fate.dice.choice(["", "dirty"])
+    ),
 }
 
 
@@ -256,11 +274,11 @@ class AnyRun(RuleBasedStateMachine):
         self.rig = Rig(protocol, slots=2)
         self.fate = Fate(seed, self.rig)
         self.begun: set[str] = set()
-        self.tell(f.RunStarted("any/1", "1", "t", "any", "d0"))
+        self.tell(f.RunStarted(run="any/1", id="1", title="t", protocol="any", digest="d0"))
         first = protocol.initial.state
         for name in instances:
             before, move = self.rig.state, m.Entered(f"{name}/{first}#1", first, 1, "", name)
-            self.rig.record(f.StatusEdited("spawned"), (move,))
+            self.rig.record(f.StatusEdited(aside="spawned"), (move,))
             self.look_at(before)
 
     def tell(self, fact: f.Fact) -> None:
@@ -274,7 +292,7 @@ class AnyRun(RuleBasedStateMachine):
             assert all(isinstance(move, m.Settled) for move in record.moves)
             assert self.rig.state.positions == before.positions
 
-    def look_at(self, before: State) -> None:
+    def look_at(self, before: RunState) -> None:
         """Everything that must hold after a record."""
         record, state = self.rig.records[-1], self.rig.state
         fresh = [hand.effect for hand in record.begun]
@@ -290,16 +308,18 @@ class AnyRun(RuleBasedStateMachine):
         self.look_at_what_is_wanted(state)
         self.look_at_what_is_kept(state)
 
-    def look_at_what_is_wanted(self, state: State) -> None:
+    def look_at_what_is_wanted(self, state: RunState) -> None:
         if not (state.outcome or state.paused):
             assert self.rig.wanted() or state.in_hand or state.decisions, "stuck"
         if not state.in_hand:
             assert not self.rig.wanted(), "wanted, free, and not begun"
         index = {place: found for place, found in self.rig.index.items() if found}
-        every = {place: wanted(self.rig.protocol, state, place) for place in state.positions}
+        every = {
+            place: wanted_effects(self.rig.protocol, state, place) for place in state.positions
+        }
         assert index == {place: found for place, found in every.items() if found}
 
-    def look_at_what_is_kept(self, state: State) -> None:
+    def look_at_what_is_kept(self, state: RunState) -> None:
         for kept in (state.marks, state.tries, state.decisions):
             assert kept.keys() <= state.positions.keys()
         if state.outcome:
@@ -337,7 +357,7 @@ class AnyRun(RuleBasedStateMachine):
     @rule()
     def what_nobody_wants_is_stopped(self) -> None:
         for effect in self.rig.unwanted():
-            self.tell(f.EffectStopped(effect))
+            self.tell(f.EffectStopped(effect=effect))
 
     @rule()
     def somebody_wishes(self) -> None:
@@ -357,10 +377,10 @@ class AnyRun(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "rig"):
             assert self.rig.replayed() == self.rig.state
-            stepped = State()
+            stepped = RunState()
             for record in self.rig.records:
-                stepped = evolve(stepped, record)
-            assert stepped == fold(State(), self.rig.records) == self.rig.state
+                stepped = evolve_state(stepped, record)
+            assert stepped == fold_records(RunState(), self.rig.records) == self.rig.state
 
 
 EXAMPLES = 600 if os.environ.get("PORCH_TORTURE") == "full" else 60

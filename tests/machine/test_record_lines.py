@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from porch.adapters import chain
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.records import Record, decode, encode
+from porch.machine.records import JournalRecord, decode_record, encode_record
 from porch.machine.state import InHand
+from porch.store import chain
 from tests.corpus.run_dump import field_names
 
 HALVES = ["\ud800", "a\udfff", "\udc00b", "\U0001f600", "\u2028", "\x00", "\x7f", 'a"\\/']
@@ -84,12 +84,12 @@ def can_be_made(kind: type, everything: Mapping[str, Any], without: str) -> bool
     return True
 
 
-def line_of(record: Record) -> bytes:
-    return chain.line(record.seq, chain.START, encode(record))[0]
+def line_of(record: JournalRecord) -> bytes:
+    return chain.render_record_line(record.seq, chain.START, encode_record(record))[0]
 
 
 def again(line: bytes) -> bytes:
-    return line_of(decode(json.loads(line)))
+    return line_of(decode_record(json.loads(line)))
 
 
 FACTS = [kind for kind in get_args(f.Fact) if field_names(kind) is not None]
@@ -100,7 +100,7 @@ MOVES = list(get_args(m.Move))
 @given(data=st.data())
 @settings(max_examples=12)
 def test_any_fact_is_written_again_as_the_same_line(kind: type, data: st.DataObject) -> None:
-    line = line_of(Record(1, "t", data.draw(objects(kind))))
+    line = line_of(JournalRecord(1, "t", data.draw(objects(kind))))
     assert again(line) == line
 
 
@@ -109,14 +109,14 @@ def test_any_fact_is_written_again_as_the_same_line(kind: type, data: st.DataObj
 @settings(max_examples=12)
 def test_any_move_is_written_again_as_the_same_line(kind: type, data: st.DataObject) -> None:
     drawn = data.draw(st.lists(objects(kind), min_size=1, max_size=2).map(tuple))
-    line = line_of(Record(1, "t", f.StatusEdited("x"), drawn))
+    line = line_of(JournalRecord(1, "t", f.StatusEdited(aside="x"), drawn))
     assert again(line) == line
 
 
 @given(st.lists(objects(InHand), max_size=3).map(tuple))
 @settings(max_examples=12)
 def test_any_effect_that_begins_is_written_again_as_the_same_line(begun: Any) -> None:
-    line = line_of(Record(1, "t", f.StatusEdited("x"), (), begun))
+    line = line_of(JournalRecord(1, "t", f.StatusEdited(aside="x"), (), begun))
     assert again(line) == line
 
 
@@ -127,8 +127,10 @@ def test_any_effect_that_begins_is_written_again_as_the_same_line(begun: Any) ->
 @settings(max_examples=40)
 def test_plain_data_comes_back_with_its_kinds(value: Any) -> None:
     """`1`, `1.0` and `true` are equal to Python and three things in a journal."""
-    fact = f.ExitAccepted("e", "x", {"in": value})
-    back = decode(json.loads(line_of(Record(1, "t", fact, (m.Marked("s#1", "k", value),)))))
+    fact = f.ExitAccepted(effect="e", exit="x", payload={"in": value})
+    back = decode_record(
+        json.loads(line_of(JournalRecord(1, "t", fact, (m.Marked("s#1", "k", value),))))
+    )
     assert isinstance(back.fact, f.ExitAccepted)
     (move,) = back.moves
     assert isinstance(move, m.Marked)
@@ -142,25 +144,28 @@ def plain(value: Any) -> Any:
 EMPTY = "".join([])
 LINES = [
     # What equals its default is left out, though it is another object.
-    (f.ExitAccepted("e", "x", {}, EMPTY, (), usd=0.0, tokens=0, envelope={}), ""),
-    (f.ExitAccepted("e", "x", usd=-0.0, seconds=0.0), ""),
-    (f.EffectFailed("e", "x", wait_s=0.0, hopeless=False), ""),
+    (f.ExitAccepted(effect="e", exit="x", payload={}, signal=EMPTY, notes=(), usd=0.0, tokens=0,
+                    envelope={}), ""),
+    (f.ExitAccepted(effect="e", exit="x", usd=-0.0, seconds=0.0), ""),
+    (f.EffectFailed(effect="e", why="x", wait_s=0.0, hopeless=False), ""),
     # A claim is no count, and a count is no claim.
-    (f.ExitAccepted("e", "x", tokens=False), '"tokens":false'),
-    (f.EffectFailed("e", "x", hopeless=0), '"hopeless":0'),  # type: ignore[arg-type]
-    (f.ExitAccepted("e", "x", usd=1), '"usd":1'),
-    (f.ExitAccepted("e", "x", usd=1.0), '"usd":1.0'),
-    (f.ExitAccepted("e", "x", usd=1e16), '"usd":1e+16'),
-    (f.ExitAccepted("e", "x", usd=1e22), '"usd":1e+22'),
-    (f.ExitAccepted("e", "x", usd=0.1 + 0.2), '"usd":0.30000000000000004'),
-    (f.ExitAccepted("e", "x", usd=1e-7), '"usd":1e-07'),
-    (f.ExitAccepted("e", "x", {"n": -0.0}), '"payload":{"n":-0.0}'),
-    (f.ExitAccepted("e", "x", {"n": 2**70}), '"payload":{"n":1180591620717411303424}'),
-    (f.ExitAccepted("e", "x", {"is": "Item"}), '"payload":{"is":"Item"}'),
-    (f.ExitAccepted("e", "x", {"in": f.Item("1", "t", "", "d")}),
+    (f.ExitAccepted(effect="e", exit="x", tokens=False), '"tokens":false'),
+    (f.EffectFailed(effect="e", why="x", hopeless=0), '"hopeless":0'),  # type: ignore[arg-type]
+    (f.ExitAccepted(effect="e", exit="x", usd=1), '"usd":1'),
+    (f.ExitAccepted(effect="e", exit="x", usd=1.0), '"usd":1.0'),
+    (f.ExitAccepted(effect="e", exit="x", usd=1e16), '"usd":1e+16'),
+    (f.ExitAccepted(effect="e", exit="x", usd=1e22), '"usd":1e+22'),
+    (f.ExitAccepted(effect="e", exit="x", usd=0.1 + 0.2), '"usd":0.30000000000000004'),
+    (f.ExitAccepted(effect="e", exit="x", usd=1e-7), '"usd":1e-07'),
+    (f.ExitAccepted(effect="e", exit="x", payload={"n": -0.0}), '"payload":{"n":-0.0}'),
+    (f.ExitAccepted(effect="e", exit="x", payload={"n": 2**70}),
+     '"payload":{"n":1180591620717411303424}'),
+    (f.ExitAccepted(effect="e", exit="x", payload={"is": "Item"}), '"payload":{"is":"Item"}'),
+    (f.ExitAccepted(effect="e", exit="x", payload={
+        "in": f.Item(id="1", title="t", description="", digest="d")}),
      '"payload":{"in":{"id":"1","title":"t","description":"","digest":"d","text":""}}'),
-    (f.ExitAccepted("e", "x", said="\ud800 ä"), r'"said":"\ud800 \u00e4"'),
-    (f.ExitAccepted("e", "x", said="ä \u2028\x7f"), '"said":"ä \u2028\x7f"'),
+    (f.ExitAccepted(effect="e", exit="x", said="\ud800 ä"), r'"said":"\ud800 \u00e4"'),
+    (f.ExitAccepted(effect="e", exit="x", said="ä \u2028\x7f"), '"said":"ä \u2028\x7f"'),
 ]  # fmt: skip
 
 
@@ -172,13 +177,13 @@ def test_the_line_of_an_odd_value_is_the_one_that_was_always_written(
     front = '"ExitAccepted","effect":"e","exit"' if is_exit else '"EffectFailed","effect":"e","why"'
     inside = f'{{"is":{front}:"x"{f",{told}" if told else ""}}}'
     head = f'{{"v":1,"seq":1,"at":"t","fact":{inside},"moves":[],"begun":[],"sum":"'
-    line = line_of(Record(1, "t", fact))
+    line = line_of(JournalRecord(1, "t", fact))
     assert line.decode().startswith(head)
     assert again(line) == line
 
 
 @pytest.mark.parametrize("value, told", [(True, ""), (1, ',"value":1'), (1.0, ',"value":1.0')])
 def test_a_mark_that_is_only_set_says_nothing_more(value: Any, told: str) -> None:
-    line = line_of(Record(1, "t", f.StatusEdited("x"), (m.Marked("s#1", "k", value),)))
+    line = line_of(JournalRecord(1, "t", f.StatusEdited(aside="x"), (m.Marked("s#1", "k", value),)))
     assert f'"moves":[{{"is":"Marked","position":"s#1","key":"k"{told}}}]' in line.decode()
     assert again(line) == line

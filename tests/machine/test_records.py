@@ -7,46 +7,86 @@ import pytest
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.records import CODEC, VERSION, Record, decode, decode_all, encode
+from porch.machine.records import (
+    JSON_FORM,
+    VERSION,
+    JournalRecord,
+    decode_record,
+    decode_records,
+    encode_record,
+)
 from porch.machine.state import InHand, effect_parts, position_text
 from porch.testing import Rig
 
 
-def through_text(record: Record) -> Record:
-    return decode(json.loads(json.dumps(encode(record))))
+def through_text(record: JournalRecord) -> JournalRecord:
+    return decode_record(json.loads(json.dumps(encode_record(record))))
 
 
-def test_every_fact_and_every_move_is_known_to_the_codec() -> None:
-    item = f.Item("one", "One", "", "d")
+def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
+    item = f.Item(id="one", title="One", description="", digest="d")
     facts: list[f.Fact] = [
-        f.RunStarted("r", "1", "t", "p", "d", inputs={"a": "b"}),
-        f.RunAdopted("s", "i", {"g": {"status": "approved"}}, (item,), ("one",), ("note",)),
-        f.RunnerStarted("h", "b", 1, "0", True),
-        f.ExitAccepted("e", "x", {"deep": [{"er": [1, None, True]}]}, "X", ("n",), "s", 0.5, 7),
-        f.TurnEndedSilent("e", ("n",), "said"),
-        f.EffectFailed("e", "why", "detail", 3, hopeless=True),
-        f.EffectInterrupted("e", 1, 2, "s"),
-        f.EffectStopped("e"),
-        f.CheckEnded("e", "passed", "r", "t", 1.5, True),
-        f.ReviewEnded("e", "APPROVE", "s", ("a", "b")),
-        f.ItemsRead("e", "json", (item,), "d", ("n",)),
-        f.DecisionAsked("e", "d", {"a.md": "1"}),
-        f.FeedbackWritten("e", "p"),
-        f.TimerFired("e"),
-        f.CommitEnded("e", "c"),
-        f.GitEnded("e", "clean", {"commit": "c"}),
-        f.WishTaken(f.Wish("w", "decide", data={"loop": "plan", "list": [1, {"is": "mine"}]})),
-        f.WishRefused(f.Wish("w", "stop"), "no", True),
-        f.JournalRepaired(1, 2, "x"),
-        f.StatusEdited("x"),
-        f.BudgetReached("s#1", "run.max_usd", 1.5, 1.0, 0.5),
-        f.PlanMoved("a", {"1": {"x": [1]}, "2": None}, {"s": 1}, {}, "w", "a", ("forced",)),
-        f.QuestionPosed("testing", "1", {"reason": "r"}, "d", {"a.md": "1"}, "a"),
+        f.RunStarted(run="r", id="1", title="t", protocol="p", digest="d", inputs={"a": "b"}),
+        f.RunAdopted(
+            state="s",
+            item="i",
+            gates={"g": {"status": "approved"}},
+            items=(item,),
+            finished=("one",),
+            notes=("note",),
+        ),
+        f.RunnerStarted(host="h", boot="b", pid=1, release="0", resumed=True),
+        f.ExitAccepted(
+            effect="e",
+            exit="x",
+            payload={"deep": [{"er": [1, None, True]}]},
+            signal="X",
+            notes=("n",),
+            session="s",
+            usd=0.5,
+            tokens=7,
+        ),
+        f.TurnEndedSilent(effect="e", notes=("n",), said="said"),
+        f.EffectFailed(effect="e", why="why", detail="detail", wait_s=3, hopeless=True),
+        f.EffectInterrupted(effect="e", usd=1, tokens=2, session="s"),
+        f.EffectStopped(effect="e"),
+        f.CheckEnded(effect="e", result="passed", report="r", tree="t", seconds=1.5, reused=True),
+        f.ReviewEnded(effect="e", verdict="APPROVE", summary="s", findings=("a", "b")),
+        f.ItemsRead(effect="e", reading="json", items=(item,), digest="d", notes=("n",)),
+        f.DecisionAsked(effect="e", digest="d", artifacts={"a.md": "1"}),
+        f.FeedbackWritten(effect="e", path="p"),
+        f.TimerFired(effect="e"),
+        f.CommitEnded(effect="e", commit="c"),
+        f.GitEnded(effect="e", exit="clean", payload={"commit": "c"}),
+        f.WishTaken(
+            wish=f.Wish(id="w", kind="decide", data={"loop": "plan", "list": [1, {"is": "mine"}]})
+        ),
+        f.WishRefused(wish=f.Wish(id="w", kind="stop"), reason="no", notice=True),
+        f.JournalRepaired(kept=1, lost_bytes=2, aside="x"),
+        f.StatusEdited(aside="x"),
+        f.BudgetReached(position="s#1", budget="run.max_usd", spent=1.5, limit=1.0, step=0.5),
+        f.PlanMoved(
+            action="a",
+            prompts={"1": {"x": [1]}, "2": None},
+            plan={"s": 1},
+            payload={},
+            who="w",
+            agent="a",
+            forced=("forced",),
+        ),
+        f.QuestionPosed(
+            state="testing",
+            item="1",
+            payload={"reason": "r"},
+            digest="d",
+            artifacts={"a.md": "1"},
+            agent="a",
+        ),
     ]
     kinds = {*get_args(f.Fact), *get_args(f.EffectFact)}
     assert {type(fact) for fact in facts} == kinds - {f.EffectFact}
     for fact in facts:
-        assert through_text(Record(1, "t", fact)).fact == fact
+        assert through_text(JournalRecord(1, "t", fact)).fact == fact
 
 
 def test_moves_and_begun_effects_come_back_equal() -> None:
@@ -64,7 +104,9 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Settled("e", 0.5, 3),
         m.Asked("s#1", "gate", "g", "d", {"a": "1"}),
         m.Closed("s#1", "approved"),
-        m.Itemised("plan", (f.Item("one", "One", "", "d"),), "d", ("one",)),
+        m.Itemised(
+            "plan", (f.Item(id="one", title="One", description="", digest="d"),), "d", ("one",)
+        ),
         m.Finished("plan", "one"),
         m.Paused(),
         m.Resumed(),
@@ -76,7 +118,9 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Held("hold:branch:b", "s#1"),
     )
     assert {type(move) for move in moves} == {*get_args(m.Move)}
-    record = Record(3, "t", f.StatusEdited("x"), moves, (InHand("e", "s#1", "k", "n", ("u",)),))
+    record = JournalRecord(
+        3, "t", f.StatusEdited(aside="x"), moves, (InHand("e", "s#1", "k", "n", ("u",)),)
+    )
     back = through_text(record)
     assert back == record
     # One and True are equal, yet a count must not come back as a claim.
@@ -87,7 +131,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
 
 
 def test_a_record_says_which_version_of_the_format_it_is() -> None:
-    assert encode(Record(7, "t", f.StatusEdited("x"))) == {
+    assert encode_record(JournalRecord(7, "t", f.StatusEdited(aside="x"))) == {
         "v": VERSION,
         "seq": 7,
         "at": "t",
@@ -99,25 +143,34 @@ def test_a_record_says_which_version_of_the_format_it_is() -> None:
 
 def test_an_agent_cannot_smuggle_our_tags_through_a_payload() -> None:
     payload = {"is": "Ended", "outcome": "complete", "inside": {"is": "nobody knows"}}
-    record = Record(1, "t", f.ExitAccepted("e", "x", payload), (m.Remembered("s.x", payload),))
+    record = JournalRecord(
+        1,
+        "t",
+        f.ExitAccepted(effect="e", exit="x", payload=payload),
+        (m.Remembered("s.x", payload),),
+    )
     assert through_text(record) == record
 
 
 def test_a_wish_may_carry_items_and_they_arrive_as_plain_data() -> None:
-    item = f.Item("one", "One", "", "d")
-    raw = encode(Record(1, "t", f.WishTaken(f.Wish("w", "replan", data={"items": (item,)}))))
+    item = f.Item(id="one", title="One", description="", digest="d")
+    raw = encode_record(
+        JournalRecord(
+            1, "t", f.WishTaken(wish=f.Wish(id="w", kind="replan", data={"items": (item,)}))
+        )
+    )
     data = raw["fact"]["wish"]["data"]["items"][0]
     assert f.Item(**data) == item
 
 
 def test_an_unknown_word_is_refused() -> None:
     with pytest.raises(KeyError):
-        CODEC.decode({"is": "Surprise"})
+        JSON_FORM.decode({"is": "Surprise"})
 
 
 def test_a_whole_run_comes_back_record_by_record(at_fork: Rig) -> None:
-    raws = [json.loads(json.dumps(encode(record))) for record in at_fork.records]
-    assert list(decode_all(raws)) == at_fork.records
+    raws = [json.loads(json.dumps(encode_record(record))) for record in at_fork.records]
+    assert list(decode_records(raws)) == at_fork.records
 
 
 @pytest.mark.parametrize(

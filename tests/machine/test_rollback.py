@@ -1,13 +1,12 @@
 """Going back: what is void then, and what stands."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.records import Record
-from porch.machine.state import Gate
+from porch.machine.records import JournalRecord
+from porch.machine.state import GateStatus
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -18,7 +17,7 @@ def stands(rig: Rig) -> list[str]:
     return list(rig.state.positions)
 
 
-def back(rig: Rig, state: str, item: str = "") -> Record:
+def back(rig: Rig, state: str, item: str = "") -> JournalRecord:
     record = rig.ask("rollback", state=state, item=item)
     assert record is not None
     assert isinstance(record.fact, f.WishTaken), record.fact
@@ -58,7 +57,7 @@ def test_evidence_reviews_and_approvals_at_and_after_the_target_are_void(at_loop
         "specify:draft.SPEC_DRAFTED",
     ]
     assert remembered(at_loop, "one") == []
-    assert at_loop.state.gates == {"spec-approval": Gate("waiting")}
+    assert at_loop.state.gates == {"spec-approval": GateStatus("waiting")}
     assert at_loop.state.items[("", "plan")].finished == ()
 
 
@@ -92,14 +91,14 @@ def test_what_was_in_hand_is_no_longer_wanted_and_its_late_answer_moves_nothing(
     effect = at_loop.held("agent")
     back(at_loop, "specify:draft")
     assert effect in at_loop.unwanted()
-    at_loop.tell(f.ExitAccepted(effect, "PHASE_IMPLEMENTED"))
+    at_loop.tell(f.ExitAccepted(effect=effect, exit="PHASE_IMPLEMENTED"))
     assert stands(at_loop) == ["specify:draft#2"]
 
 
 def test_an_open_decision_goes_with_its_position(at_gate: Rig) -> None:
     back(at_gate, "specify:draft")
     assert at_gate.state.decisions == {}
-    assert at_gate.state.gates == {"spec-approval": Gate("waiting")}
+    assert at_gate.state.gates == {"spec-approval": GateStatus("waiting")}
 
 
 def test_budgets_are_full_again(at_loop: Rig) -> None:
@@ -188,24 +187,28 @@ def test_two_loops_over_the_same_items_are_told_apart(protocol: p.Protocol) -> N
 
 @pytest.mark.parametrize("state", ["nowhere", "", "complete"])
 def test_only_a_state_of_the_protocol_can_be_gone_back_to(at_gate: Rig, state: str) -> None:
-    assert refused(at_gate, state) == f"'{state}' is not a state of house that a run can go back to"
+    reason = refused(at_gate, state)
+    assert reason == f"'{state}' is not a phase or state of house that a run can go back to"
 
 
 def test_a_rollback_goes_backwards_only(at_gate: Rig) -> None:
-    assert refused(at_gate, "implement") == "'implement' lies ahead; a rollback goes backwards only"
+    assert (
+        refused(at_gate, "implement")
+        == "'implement' has not been reached yet; a rollback can only go back"
+    )
     back(at_gate, "specify:gate")
     assert stands(at_gate) == ["specify:gate#2"]
 
 
 def test_an_item_that_the_list_does_not_have_is_refused(at_loop: Rig) -> None:
-    assert "'nine' is not an item of implement" in refused(at_loop, "implement", "nine")
-    assert "'one' is not an item of specify:draft" in refused(at_loop, "specify:draft", "one")
+    assert "'nine' is not a plan phase of implement" in refused(at_loop, "implement", "nine")
+    assert "'one' is not a plan phase of specify:draft" in refused(at_loop, "specify:draft", "one")
 
 
 def test_backwards_counts_items_before_states(at_loop: Rig) -> None:
     finish(at_loop)
-    assert "lies ahead" in refused(at_loop, "implement", "three")
-    assert "lies ahead" in refused(at_loop, "defend", "two")
+    assert "not been reached yet" in refused(at_loop, "implement", "three")
+    assert "not been reached yet" in refused(at_loop, "defend", "two")
     back(at_loop, "defend", "one")
     assert stands(at_loop) == ["defend:one#2"]
 
@@ -215,7 +218,7 @@ def test_going_back_into_one_of_two_branches_would_strand_the_join(at_fork: Rig)
     at_fork.exit("done")
     at_fork.asked()
     reason = refused(at_fork, "left")
-    assert reason == "merge would wait for right.done for ever; go back to where the two ways part"
+    assert reason == "merge would then wait forever for right.done; go back further"
     back(at_fork, "fork")
     assert stands(at_fork) == ["fork#2"]
 
@@ -233,14 +236,14 @@ def test_a_branch_can_be_redone_while_what_the_other_gave_stands(at_fork: Rig) -
 
 def test_what_an_instance_has_done_does_not_stand_for_the_run(at_fork: Rig) -> None:
     at_fork.exit("done")
-    at_fork.record(f.StatusEdited("x"), (m.Remembered("right.done", {}, "", "child"),))
-    assert "would wait for right.done" in refused(at_fork, "left")
+    at_fork.record(f.StatusEdited(aside="x"), (m.Remembered("right.done", {}, "", "child"),))
+    assert "wait forever for right.done" in refused(at_fork, "left")
 
 
 def test_a_join_that_waits_can_be_gone_back_to_only_when_it_would_begin(at_fork: Rig) -> None:
     at_fork.exit("done")
     assert "merge#1" in stands(at_fork)
-    assert "would wait for right.done" in refused(at_fork, "merge")
+    assert "wait forever for right.done" in refused(at_fork, "merge")
     at_fork.exit("done")
     back(at_fork, "merge")
     assert stands(at_fork) == ["merge#2"]

@@ -1,16 +1,15 @@
 """What each fact moves, and what moves nothing."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.effects import RunAgent, RunCheck
-from porch.machine.evolve import evolve
-from porch.machine.records import Record
-from porch.machine.route import route
-from porch.machine.state import InHand, State
+from porch.machine.evolve import evolve_state
+from porch.machine.records import JournalRecord
+from porch.machine.route import route_fact
+from porch.machine.state import InHand, RunState
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -27,7 +26,7 @@ def altered(protocol: p.Protocol, *edges: p.Edge, **states: p.State) -> p.Protoc
     return replace(protocol, states=named, edges=(*edges, *protocol.edges))
 
 
-def entered(record: Record) -> list[str]:
+def entered(record: JournalRecord) -> list[str]:
     return [move.position for move in record.moves if isinstance(move, m.Entered)]
 
 
@@ -67,8 +66,12 @@ def test_a_question_of_the_agent_comes_to_a_person_with_its_reason(rig: Rig) -> 
     assert rig.state.recall(standing, "specify:draft.BLOCKED") == {"reason": "which database?"}
 
 
-def silent(rig: Rig) -> Record:
-    return rig.tell(f.TurnEndedSilent(rig.held("agent"), ("odd",), "well", "session-1"))
+def silent(rig: Rig) -> JournalRecord:
+    return rig.tell(
+        f.TurnEndedSilent(
+            effect=rig.held("agent"), notes=("odd",), said="well", session="session-1"
+        )
+    )
 
 
 @pytest.mark.req("P-144")
@@ -85,7 +88,7 @@ def test_a_silent_turn_gets_one_reminder_in_its_conversation_and_then_a_person_d
     assert list(rig.state.decisions) == ["failed#1"]
     known = rig.state.recall(rig.state.positions["failed#1"], "specify:draft.silent")
     assert known == {
-        "reason": "the agent ended twice without a signal",
+        "reason": "the agent ended twice without giving a signal",
         "said": "well",
         "notes": ["odd"],
     }
@@ -135,8 +138,8 @@ def test_git_that_refuses_is_an_exit_of_its_own(at_fork: Rig, protocol: p.Protoc
 def test_a_fact_of_an_effect_that_nobody_holds_moves_nothing(rig: Rig) -> None:
     effect = rig.held("agent")
     rig.exit("SPEC_DRAFTED")
-    assert rig.tell(f.ExitAccepted(effect, "SPEC_DRAFTED")).moves == ()
-    assert rig.tell(f.CheckEnded("nonsense", "passed")).moves == ()
+    assert rig.tell(f.ExitAccepted(effect=effect, exit="SPEC_DRAFTED")).moves == ()
+    assert rig.tell(f.CheckEnded(effect="nonsense", result="passed")).moves == ()
     assert stands(rig) == ["specify:check#1"]
 
 
@@ -145,7 +148,7 @@ def test_a_fact_of_an_effect_whose_position_is_gone_only_settles_it(rig: Rig) ->
     rig.exit("SPEC_DRAFTED")
     rig.ask("rollback", state="specify:draft")
     check = rig.held("check", "lint")
-    record = rig.tell(f.CheckEnded(check, "passed", tree="t"))
+    record = rig.tell(f.CheckEnded(effect=check, result="passed", tree="t"))
     assert record.moves == (m.Settled(check),)
     assert effect not in rig.state.in_hand
     assert rig.state.memory[("", "")] == {}
@@ -154,20 +157,20 @@ def test_a_fact_of_an_effect_whose_position_is_gone_only_settles_it(rig: Rig) ->
 @pytest.mark.parametrize(
     "fact",
     [
-        f.CheckEnded("specify:draft#1/agent/builder/0", "passed"),
-        f.ReviewEnded("specify:draft#1/agent/builder/0", "APPROVE"),
-        f.FeedbackWritten("specify:draft#1/agent/builder/0", "x"),
-        f.DecisionAsked("specify:draft#1/agent/builder/0", "x"),
-        f.ItemsRead("specify:draft#1/agent/builder/0", "json", (), "x"),
-        f.CommitEnded("specify:draft#1/agent/builder/0", "c"),
-        f.TimerFired("specify:draft#1/agent/builder/0"),
+        f.CheckEnded(effect="specify:draft#1/agent/builder/0", result="passed"),
+        f.ReviewEnded(effect="specify:draft#1/agent/builder/0", verdict="APPROVE"),
+        f.FeedbackWritten(effect="specify:draft#1/agent/builder/0", path="x"),
+        f.DecisionAsked(effect="specify:draft#1/agent/builder/0", digest="x"),
+        f.ItemsRead(effect="specify:draft#1/agent/builder/0", reading="json", items=(), digest="x"),
+        f.CommitEnded(effect="specify:draft#1/agent/builder/0", commit="c"),
+        f.TimerFired(effect="specify:draft#1/agent/builder/0"),
     ],
 )
 def test_an_answer_of_the_wrong_kind_counts_as_a_failed_try(rig: Rig, fact: f.EffectFact) -> None:
     rig.tell(fact)
     assert stands(rig) == ["specify:draft#1"]
     failure = rig.state.marked("specify:draft#1", "failure")
-    assert failure == f"it was answered by {type(fact).__name__}"
+    assert failure == f"it got an unexpected answer of type {type(fact).__name__}"
 
 
 @pytest.mark.parametrize("kind", ["ask", "feedback", "other"])
@@ -175,12 +178,12 @@ def test_an_effect_that_its_state_never_asks_for_moves_nothing(rig: Rig, kind: s
     """As after an upgrade that gave the state another actor."""
     place = "specify:draft#1"
     hand = InHand(f"{place}/{kind}/x/0", place, kind, "x")
-    fact = f.WishTaken(f.Wish("w", "stop"))
-    rig.state = evolve(rig.state, Record(9, "t", fact, (), (hand,)))
+    fact = f.WishTaken(wish=f.Wish(id="w", kind="stop"))
+    rig.state = evolve_state(rig.state, JournalRecord(9, "t", fact, (), (hand,)))
     told: dict[str, f.EffectFact] = {
-        "ask": f.DecisionAsked(hand.effect, "d"),
-        "feedback": f.FeedbackWritten(hand.effect, "x"),
-        "other": f.EffectStopped(hand.effect),
+        "ask": f.DecisionAsked(effect=hand.effect, digest="d"),
+        "feedback": f.FeedbackWritten(effect=hand.effect, path="x"),
+        "other": f.EffectStopped(effect=hand.effect),
     }
     assert rig.tell(told[kind]).moves == (m.Settled(hand.effect),)
 
@@ -188,22 +191,22 @@ def test_an_effect_that_its_state_never_asks_for_moves_nothing(rig: Rig, kind: s
 def test_what_nobody_can_do_is_given_up_without_a_word(protocol: p.Protocol) -> None:
     state = p.State("specify:draft", "x", p.Children("other", "specs"), loop="plan")
     rig = Rig(altered(protocol, **{"specify:draft": state})).start()
-    record = rig.tell(f.EffectFailed(rig.held("items"), "gone", hopeless=True))
+    record = rig.tell(f.EffectFailed(effect=rig.held("items"), why="gone", hopeless=True))
     assert len(record.moves) == 1
 
 
 def test_a_second_beginning_begins_nothing(rig: Rig) -> None:
-    again = f.RunStarted("other", "1", "t", "house", "d")
+    again = f.RunStarted(run="other", id="1", title="t", protocol="house", digest="d")
     assert rig.tell(again).moves == ()
 
 
 @pytest.mark.parametrize(
     "fact",
     [
-        f.RunnerStarted("host", "boot", 1, "0.1"),
-        f.WishRefused(f.Wish("w", "stop"), "no"),
-        f.JournalRepaired(3, 10, "aside"),
-        f.StatusEdited("aside"),
+        f.RunnerStarted(host="host", boot="boot", pid=1, release="0.1"),
+        f.WishRefused(wish=f.Wish(id="w", kind="stop"), reason="no"),
+        f.JournalRepaired(kept=3, lost_bytes=10, aside="aside"),
+        f.StatusEdited(aside="aside"),
     ],
 )
 def test_facts_about_the_run_itself_move_nothing(rig: Rig, fact: f.Fact) -> None:
@@ -219,12 +222,15 @@ def adopted(protocol: p.Protocol, fact: f.RunAdopted) -> Rig:
     return rig
 
 
-ITEMS = (f.Item("one", "One", "", "1"), f.Item("two", "Two", "", "2"))
+ITEMS = (
+    f.Item(id="one", title="One", description="", digest="1"),
+    f.Item(id="two", title="Two", description="", digest="2"),
+)
 
 
 def test_an_adopted_run_stands_where_the_file_said_and_nowhere_else(protocol: p.Protocol) -> None:
     gates = {"spec-approval": {"status": "approved"}, "odd": {}}
-    rig = adopted(protocol, f.RunAdopted("specify:consult", gates=gates))
+    rig = adopted(protocol, f.RunAdopted(state="specify:consult", gates=gates))
     assert stands(rig) == ["specify:consult#1"]
     assert rig.state.gates["spec-approval"].status == "approved"
     assert rig.state.gates["spec-approval"].by == "unknown (from a file)"
@@ -233,16 +239,16 @@ def test_an_adopted_run_stands_where_the_file_said_and_nowhere_else(protocol: p.
 
 
 def test_an_adopted_run_may_bring_its_own_beginning(protocol: p.Protocol) -> None:
-    start = f.RunStarted("other", "0074", "Found", "house", "d7")
+    start = f.RunStarted(run="other", id="0074", title="Found", protocol="house", digest="d7")
     rig = Rig(protocol)
-    rig.tell(f.RunAdopted("specify:consult", start=start))
+    rig.tell(f.RunAdopted(state="specify:consult", start=start))
     assert (rig.state.run.id, rig.state.run.digest) == ("0074", "d7")
     assert stands(rig) == ["specify:consult#1"]
     assert rig.replayed() == rig.state
 
 
 def test_an_adopted_loop_keeps_its_finished_items(protocol: p.Protocol) -> None:
-    fact = f.RunAdopted("implement", "two", items=ITEMS, finished=("one",))
+    fact = f.RunAdopted(state="implement", item="two", items=ITEMS, finished=("one",))
     rig = adopted(protocol, fact)
     rig.let_go()
     assert stands(rig) == ["implement:two#1"]
@@ -253,7 +259,7 @@ def test_an_adopted_loop_keeps_its_finished_items(protocol: p.Protocol) -> None:
 
 
 def test_an_adopted_item_without_its_list_is_looked_for_in_the_plan(protocol: p.Protocol) -> None:
-    rig = adopted(protocol, f.RunAdopted("implement", "two"))
+    rig = adopted(protocol, f.RunAdopted(state="implement", item="two"))
     rig.let_go()
     rig.reads("one=1", "two=2")
     assert stands(rig) == ["implement:two#1"]
@@ -263,13 +269,13 @@ def test_an_adopted_item_without_its_list_is_looked_for_in_the_plan(protocol: p.
 def test_an_adopted_run_that_is_over_is_over(
     protocol: p.Protocol, state: str, outcome: str
 ) -> None:
-    rig = adopted(protocol, f.RunAdopted(state))
+    rig = adopted(protocol, f.RunAdopted(state=state))
     assert (rig.state.outcome, stands(rig)) == (outcome, [])
 
 
 def test_routing_looks_at_nothing_but_its_arguments(rig: Rig) -> None:
-    fact = f.ExitAccepted(rig.held("agent"), "SPEC_DRAFTED")
-    assert route(rig.protocol, rig.state, fact) == route(rig.protocol, rig.state, fact)
-    assert route(rig.protocol, State(), fact) == ()
+    fact = f.ExitAccepted(effect=rig.held("agent"), exit="SPEC_DRAFTED")
+    assert route_fact(rig.protocol, rig.state, fact) == route_fact(rig.protocol, rig.state, fact)
+    assert route_fact(rig.protocol, RunState(), fact) == ()
     request = rig.request("agent")
     assert not isinstance(request, RunCheck)

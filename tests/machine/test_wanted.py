@@ -1,21 +1,20 @@
 """What should be happening, position by position."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.evolve import evolve
-from porch.machine.records import Record
-from porch.machine.state import State
-from porch.machine.wanted import touched, wanted
+from porch.machine.evolve import evolve_state
+from porch.machine.records import JournalRecord
+from porch.machine.state import RunState
+from porch.machine.wanted import touched_positions, wanted_effects
 from porch.model import protocol as p
 from porch.testing import Rig
 
 T = p.Target
-WISH = f.WishTaken(f.Wish("w", "stop"))
+WISH = f.WishTaken(wish=f.Wish(id="w", kind="stop"))
 
 
 def started(protocol: p.Protocol, state: p.State) -> Rig:
@@ -27,7 +26,7 @@ def test_an_agents_request_carries_everything_it_needs(protocol: p.Protocol) -> 
     exits = (p.Exit("done", ("DONE",)),)
     agent = p.Agent("builder", "work.md", exits, ("spec.md",), ("edit",), 60)
     rig = started(protocol, p.State("specify:draft", "specify", agent))
-    assert wanted(rig.protocol, rig.state, "specify:draft#1") == (
+    assert wanted_effects(rig.protocol, rig.state, "specify:draft#1") == (
         e.RunAgent(
             id="specify:draft#1/agent/builder/0",
             position="specify:draft#1",
@@ -49,15 +48,15 @@ def test_an_agents_request_carries_everything_it_needs(protocol: p.Protocol) -> 
 
 
 def test_nothing_is_wanted_of_a_position_that_does_not_stand(rig: Rig) -> None:
-    assert wanted(rig.protocol, rig.state, "specify:draft#2") == ()
+    assert wanted_effects(rig.protocol, rig.state, "specify:draft#2") == ()
 
 
 def test_nothing_is_wanted_while_the_run_is_stopped_or_over(rig: Rig) -> None:
     rig.ask("stop")
     assert rig.wanted() == []
-    assert wanted(rig.protocol, rig.state, "specify:draft#1") == ()
+    assert wanted_effects(rig.protocol, rig.state, "specify:draft#1") == ()
     over = replace(rig.state, paused=False, outcome="failed")
-    assert wanted(rig.protocol, over, "specify:draft#1") == ()
+    assert wanted_effects(rig.protocol, over, "specify:draft#1") == ()
 
 
 def test_checks_that_have_a_result_are_not_run_again(rig: Rig) -> None:
@@ -157,7 +156,7 @@ def test_commits_use_the_worktree(protocol: p.Protocol) -> None:
 def test_nobody_works_where_children_or_an_end_stand(protocol: p.Protocol, actor: p.Actor) -> None:
     rig = Rig(replace(protocol, initial=T("commit"))).start()
     states = {**protocol.states, "commit": p.State("commit", "commit", actor)}
-    assert wanted(replace(protocol, states=states), rig.state, "commit#1") == ()
+    assert wanted_effects(replace(protocol, states=states), rig.state, "commit#1") == ()
 
 
 def test_two_branches_take_the_one_worktree_in_turn(at_fork: Rig) -> None:
@@ -168,24 +167,24 @@ def test_two_branches_take_the_one_worktree_in_turn(at_fork: Rig) -> None:
 
 
 def test_a_delay_comes_before_the_work_and_a_join_before_the_delay(protocol: p.Protocol) -> None:
-    state = State()
+    state = RunState()
     moves: tuple[m.Move, ...] = (m.Entered("merge#1", "merge", 1, delay_s=5),)
-    state = evolve(state, Record(1, "t1", WISH, moves))
-    assert wanted(protocol, state, "merge#1") == ()
+    state = evolve_state(state, JournalRecord(1, "t1", WISH, moves))
+    assert wanted_effects(protocol, state, "merge#1") == ()
     there = (m.Remembered("left.done", {}), m.Remembered("right.done", {}))
-    state = evolve(state, Record(2, "t2", WISH, there))
-    (timer,) = wanted(protocol, state, "merge#1")
+    state = evolve_state(state, JournalRecord(2, "t2", WISH, there))
+    (timer,) = wanted_effects(protocol, state, "merge#1")
     assert isinstance(timer, e.StartTimer)
     assert (timer.name, timer.since, timer.seconds) == ("delay", "t1", 5)
-    state = evolve(state, Record(3, "t3", WISH, (m.Marked("merge#1", "fired/delay"),)))
-    assert [r.kind for r in wanted(protocol, state, "merge#1")] == ["ask"]
+    state = evolve_state(state, JournalRecord(3, "t3", WISH, (m.Marked("merge#1", "fired/delay"),)))
+    assert [r.kind for r in wanted_effects(protocol, state, "merge#1")] == ["ask"]
 
 
 # Which positions a record touches
 
 
 @pytest.fixture
-def crowd(protocol: p.Protocol) -> tuple[p.Protocol, State]:
+def crowd(protocol: p.Protocol) -> tuple[p.Protocol, RunState]:
     """Many positions at once, in the run itself and in an instance of it."""
     places = [
         ("", "specify:revise", "", 1),
@@ -203,7 +202,7 @@ def crowd(protocol: p.Protocol) -> tuple[p.Protocol, State]:
     ]
     implement = replace(protocol.states["implement"], inputs=(p.Input("x", "specify:gate.waived"),))
     protocol = replace(protocol, states={**protocol.states, "implement": implement})
-    return protocol, evolve(State(), Record(1, "t", WISH, tuple(texts)))
+    return protocol, evolve_state(RunState(), JournalRecord(1, "t", WISH, tuple(texts)))
 
 
 REVISE = {"specify:revise#1", "specify:revise#2"}
@@ -235,18 +234,18 @@ REVISE = {"specify:revise#1", "specify:revise#2"}
     ],
 )
 def test_a_move_touches_exactly_the_positions_that_see_it(
-    crowd: tuple[p.Protocol, State], move: m.Move, found: set[str]
+    crowd: tuple[p.Protocol, RunState], move: m.Move, found: set[str]
 ) -> None:
     protocol, state = crowd
-    assert touched(protocol, state, [move]) == found
+    assert touched_positions(protocol, state, [move]) == found
 
 
 @pytest.mark.parametrize(
     "move", [m.Paused(), m.Resumed(), m.Ended("complete"), m.Pinned("d"), m.Left("x#1")]
 )
 def test_what_concerns_the_whole_run_touches_every_position(
-    crowd: tuple[p.Protocol, State], move: m.Move
+    crowd: tuple[p.Protocol, RunState], move: m.Move
 ) -> None:
     protocol, state = crowd
     everyone = {*state.positions, "x#1"} if not isinstance(move, m.Left) else {"x#1"}
-    assert touched(protocol, state, [m.Left("x#1"), move]) == everyone
+    assert touched_positions(protocol, state, [m.Left("x#1"), move]) == everyone

@@ -1,15 +1,14 @@
 """What people may ask of a run, and what it says when they may not."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.effects import RunAgent
-from porch.machine.evolve import evolve
-from porch.machine.records import Record
-from porch.machine.wishes import KINDS, refusal
+from porch.machine.evolve import evolve_state
+from porch.machine.records import JournalRecord
+from porch.machine.wishes import KINDS, find_refusal
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -20,28 +19,38 @@ def stands(rig: Rig) -> list[str]:
     return list(rig.state.positions)
 
 
-def refused(record: Record | None) -> str:
+def refused(record: JournalRecord | None) -> str:
     assert record is not None
     assert isinstance(record.fact, f.WishRefused)
     assert record.moves == ()
     return record.fact.reason
 
 
-def is_notice(record: Record | None) -> bool:
+def is_notice(record: JournalRecord | None) -> bool:
     assert record is not None
     assert isinstance(record.fact, f.WishRefused)
     return record.fact.notice
 
 
-def taken(record: Record | None) -> Record:
+def taken(record: JournalRecord | None) -> JournalRecord:
     assert record is not None
     assert isinstance(record.fact, f.WishTaken), record.fact
     return record
 
 
-def decide(rig: Rig, exit_: str, digest: str = "", now: str = "", **more: str) -> Record | None:
+def decide(
+    rig: Rig, exit_: str, digest: str = "", now: str = "", **more: str
+) -> JournalRecord | None:
     name = f"w{rig.state.seq}"
-    wish = f.Wish(name, "decide", "specify:gate#1", exit_, digest=digest, who="ada", **more)  # type: ignore[arg-type]
+    wish = f.Wish(
+        id=name,
+        kind="decide",
+        position="specify:gate#1",
+        exit=exit_,
+        digest=digest,
+        who="ada",
+        **more,  # type: ignore[arg-type]
+    )
     return rig.wish(wish, now)
 
 
@@ -69,7 +78,9 @@ def test_an_approval_without_a_digest_means_as_it_is_now(at_gate: Rig) -> None:
 
 
 def test_only_the_answers_that_were_offered_count(at_gate: Rig) -> None:
-    assert refused(decide(at_gate, "perhaps")) == "'perhaps' is not an answer to spec-approval"
+    assert (
+        refused(decide(at_gate, "perhaps")) == "'perhaps' is not a possible answer to spec-approval"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -100,7 +111,7 @@ def test_approving_in_spite_of_a_failure_needs_an_override_with_a_reason(rig: Ri
     rig.check("unit/fast", "failed")
     rig.asked()
     assert refused(decide(rig, "approved")) == (
-        "specify:check failed; approving in spite of it needs --override"
+        "specify:check failed; to approve anyway, add --override with a reason"
     )
     assert refused(decide(rig, "waived")) == "'waived' needs a reason"
     taken(decide(rig, "waived", text="known flake"))
@@ -124,12 +135,18 @@ def test_once_the_check_passes_no_override_is_needed(rig: Rig) -> None:
 
 
 def test_only_what_is_being_asked_can_be_decided(rig: Rig) -> None:
-    assert refused(decide(rig, "approved")) == "specify:gate#1 is not being asked any more"
+    assert refused(decide(rig, "approved")) == "specify:gate#1 is no longer waiting for an answer"
 
 
 def test_a_second_approval_is_a_notice_and_a_late_rejection_is_not(at_gate: Rig) -> None:
     taken(decide(at_gate, "approved"))
-    late = f.Wish("late", "decide", "specify:gate#1", "approved", data={"name": "spec-approval"})
+    late = f.Wish(
+        id="late",
+        kind="decide",
+        position="specify:gate#1",
+        exit="approved",
+        data={"name": "spec-approval"},
+    )
     record = at_gate.wish(late)
     assert refused(record) == "spec-approval is already approved"
     assert is_notice(record)
@@ -140,7 +157,7 @@ def test_a_second_approval_is_a_notice_and_a_late_rejection_is_not(at_gate: Rig)
 
 
 def test_an_answered_wish_is_not_answered_twice(at_gate: Rig) -> None:
-    wish = f.Wish("same", "decide", "specify:gate#1", "approved")
+    wish = f.Wish(id="same", kind="decide", position="specify:gate#1", exit="approved")
     taken(at_gate.wish(wish))
     seq = at_gate.state.seq
     assert at_gate.wish(wish) is None
@@ -152,16 +169,22 @@ def test_a_decision_over_a_state_that_is_no_persons_any_more_has_no_answers(at_g
     states = {**at_gate.protocol.states}
     states["specify:gate"] = replace(states["specify:gate"], actor=p.Git((), ""))
     protocol = replace(at_gate.protocol, states=states)
-    no = refusal(protocol, at_gate.state, f.Wish("w", "decide", "specify:gate#1", "approved"))
+    no = find_refusal(
+        protocol,
+        at_gate.state,
+        f.Wish(id="w", kind="decide", position="specify:gate#1", exit="approved"),
+    )
     assert no is not None
-    assert no.reason == "'approved' is not an answer to spec-approval"
+    assert no.reason == "'approved' is not a possible answer to spec-approval"
 
 
 # Done
 
 
-def done(rig: Rig, position: str, exit_: str, text: str = "") -> Record | None:
-    return rig.wish(f.Wish(f"w{rig.state.seq}", "done", position, exit_, text))
+def done(rig: Rig, position: str, exit_: str, text: str = "") -> JournalRecord | None:
+    return rig.wish(
+        f.Wish(id=f"w{rig.state.seq}", kind="done", position=position, exit=exit_, text=text)
+    )
 
 
 @pytest.mark.req("P-096")
@@ -180,19 +203,19 @@ def test_done_keeps_the_reason_that_was_given(rig: Rig) -> None:
 def test_done_is_refused_while_the_run_is_stopped(rig: Rig) -> None:
     rig.ask("stop")
     reason = refused(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
-    assert reason == "the run was stopped by a person; `porch resume` goes on"
+    assert reason == "the run was stopped by a person; continue with `porch resume`"
 
 
 def test_done_is_refused_when_the_run_has_moved_from_where_it_was_expected(rig: Rig) -> None:
     taken(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
     reason = refused(done(rig, "specify:draft#1", "SPEC_DRAFTED"))
-    assert reason == "the run does not stand at specify:draft#1 any more"
+    assert reason == "the run is no longer at specify:draft#1"
 
 
 @pytest.mark.req("P-004")
 def test_done_is_refused_where_no_agent_works_and_for_foreign_signals(at_gate: Rig) -> None:
     reason = refused(done(at_gate, "specify:gate#1", "approved"))
-    assert reason == "specify:gate#1 is not work for an agent"
+    assert reason == "specify:gate#1 is not an agent's work"
     at_gate.ask("rollback", state="specify:draft")
     reason = refused(done(at_gate, "specify:draft#2", "TESTS_WRITTEN"))
     assert reason == "'TESTS_WRITTEN' is not a signal of specify:draft"
@@ -204,14 +227,14 @@ def test_done_cannot_skip_an_item_by_coming_before_its_list_is_read(at_gate: Rig
     at_gate.check("unit/fast", "passed")
     assert stands(at_gate) == ["implement#1"]
     reason = refused(done(at_gate, "implement#1", "PHASE_IMPLEMENTED"))
-    assert reason == "the work of implement#1 has not begun"
+    assert reason == "the work at implement#1 has not started"
 
 
 def test_done_cannot_skip_what_a_join_waits_for(protocol: p.Protocol) -> None:
     join = replace(protocol.states["left"], waits_for=("right.done",))
     rig = Rig(replace(protocol, states={**protocol.states, "left": join}, initial=T("left")))
     rig.start()
-    assert refused(done(rig, "left#1", "done")) == "the work of left#1 has not begun"
+    assert refused(done(rig, "left#1", "done")) == "the work at left#1 has not started"
 
 
 # Stop and resume
@@ -239,7 +262,7 @@ def test_stopping_keeps_open_decisions_which_can_still_be_taken(at_gate: Rig) ->
 def test_what_an_agent_said_while_it_was_being_stopped_is_not_lost(rig: Rig) -> None:
     effect = rig.held("agent")
     rig.ask("stop")
-    rig.tell(f.ExitAccepted(effect, "SPEC_DRAFTED"))
+    rig.tell(f.ExitAccepted(effect=effect, exit="SPEC_DRAFTED"))
     assert stands(rig) == ["specify:check#1"]
     assert rig.state.in_hand == {}
 
@@ -262,7 +285,7 @@ def items(*texts: str) -> list[dict[str, str]]:
     ]
 
 
-def replan(rig: Rig, *texts: str) -> Record | None:
+def replan(rig: Rig, *texts: str) -> JournalRecord | None:
     return rig.ask("replan", loop="plan", items=items(*texts), digest="new")
 
 
@@ -313,8 +336,8 @@ def test_when_nothing_is_left_of_a_plan_the_run_goes_on_behind_it(at_loop: Rig) 
 def test_two_branches_on_a_vanished_item_become_one_way_on(at_loop: Rig) -> None:
     more = m.Entered("defend:one#1", "defend", 1, "one")
     child = m.Entered("c/defend:one#1", "defend", 1, "one", "c")
-    fact = f.StatusEdited("x")
-    at_loop.state = evolve(at_loop.state, Record(99, "t", fact, (more, child)))
+    fact = f.StatusEdited(aside="x")
+    at_loop.state = evolve_state(at_loop.state, JournalRecord(99, "t", fact, (more, child)))
     record = taken(replan(at_loop, "two=2"))
     assert [move.position for move in record.moves if isinstance(move, m.Entered)] == [
         "implement#2"
@@ -323,7 +346,7 @@ def test_two_branches_on_a_vanished_item_become_one_way_on(at_loop: Rig) -> None
 
 
 def test_a_plan_may_arrive_as_items_too(at_loop: Rig) -> None:
-    item = f.Item("one", "One", "", "sum of 1")
+    item = f.Item(id="one", title="One", description="", digest="sum of 1")
     taken(at_loop.ask("replan", loop="plan", items=(item,), digest="new"))
     assert at_loop.state.items[("", "plan")].items == (item,)
 
@@ -340,7 +363,7 @@ def test_another_definition_is_pinned_by_its_digest_also_after_the_end(rig: Rig)
 
 
 def test_a_wish_of_an_unknown_kind_is_refused(rig: Rig) -> None:
-    assert refused(rig.ask("dance")) == "nobody knows a wish of the kind 'dance'"
+    assert refused(rig.ask("dance")) == "unknown request 'dance'"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "upgrade"])

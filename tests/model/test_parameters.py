@@ -2,7 +2,7 @@
 
 import pytest
 
-from porch.model.parameters import Parameter, ParameterType, problems, value
+from porch.model.parameters import Parameter, ParameterType, check_parameters, parse_parameter
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from porch.model.parameters import Parameter, ParameterType, problems, value
 )
 def test_a_value_of_its_type_is_taken(kind: ParameterType, text: str, meant: object) -> None:
     declared = Parameter("p", kind)
-    assert value(declared, text) == meant
-    assert problems([declared], {"p": text}) == []
+    assert parse_parameter(declared, text) == meant
+    assert check_parameters([declared], {"p": text}) == []
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_value_of_its_type_is_taken(kind: ParameterType, text: str, meant: obj
     ],
 )  # fmt: skip
 def test_a_value_of_another_type_is_refused(kind: ParameterType, text: str) -> None:
-    (found,) = problems([Parameter("p", kind)], {"p": text})
+    (found,) = check_parameters([Parameter("p", kind)], {"p": text})
     assert found.code == "bad-input"
     assert found.fix
 
@@ -47,16 +47,16 @@ def test_all_problems_are_told_at_once() -> None:
         Parameter("branch", "string"),
         Parameter("refs", "array", optional=True),
     ]
-    found = problems(declared, {"promt_num": "3", "mode": "x", "branch": " ", "refs": "[]"})
+    found = check_parameters(declared, {"promt_num": "3", "mode": "x", "branch": " ", "refs": "[]"})
     assert [(f.code, f.fix) for f in found] == [
         ("unknown-input", "did you mean 'prompt_num'?"),
         ("unknown-input", "inputs: prompt_num, variant, branch, refs"),
         ("missing-input", "add --input prompt_num=..."),
-        ("bad-input", "write one that is not empty"),
+        ("bad-input", "write some text"),
     ]
     assert "which prompt" in found[2].message
 
 
 def test_a_protocol_without_inputs_takes_none() -> None:
-    (found,) = problems([], {"x": "1"})
+    (found,) = check_parameters([], {"x": "1"})
     assert found.fix == "inputs: none"

@@ -10,21 +10,21 @@ from jsonschema import Draft202012Validator
 
 from porch.model import schema
 from porch.model import types as t
-from porch.model.answers import problems
-from porch.model.samples import sample
+from porch.model.sample_values import build_sample_value
+from porch.model.typed_answers import check_value
 
 
 def _record(**fields: str) -> t.Record:
-    return t.Record(tuple(t.Field(name, t.parse(text)) for name, text in fields.items()))
+    return t.Record(tuple(t.Field(name, t.parse_type(text)) for name, text in fields.items()))
 
 
 TYPES: dict[str, t.Type] = {
-    "Impact": t.parse("Trivial | Additive"),
+    "Impact": t.parse_type("Trivial | Additive"),
     "Critique": _record(file="FilePath", line="Int"),
     "Node": _record(name="Text", kids="[Node]", next="Maybe Node"),
     "Ping": _record(pong="Maybe Pong"),
     "Pong": _record(ping="[Ping]"),
-    "Maybes": t.parse("Maybe Int"),
+    "Maybes": t.parse_type("Maybe Int"),
 }
 EXITS = {
     "Passed": _record(commit="Commit", count="Int", note="Maybe Text"),
@@ -101,7 +101,7 @@ def test_types_that_multiply_do_not_blow_a_schema_up() -> None:
     types: dict[str, t.Type] = {
         f"T{level}": _record(**dict.fromkeys(ten, f"Maybe T{level + 1}")) for level in range(12)
     }
-    types["T12"] = t.parse("Text")
+    types["T12"] = t.parse_type("Text")
     form = schema.record_schema(_record(a="T0"), types)
     assert len(json.dumps(form)) < 100_000
     assert _accepts(form, {"a": dict.fromkeys(ten)})
@@ -109,12 +109,12 @@ def test_types_that_multiply_do_not_blow_a_schema_up() -> None:
 
 def test_a_long_chain_of_names_is_written_without_deep_recursion() -> None:
     types: dict[str, t.Type] = {f"T{n}": _record(a=f"Maybe T{n + 1}") for n in range(600)}
-    types["T600"] = t.parse("Text")
+    types["T600"] = t.parse_type("Text")
     assert _accepts(schema.record_schema(_record(a="T0"), types), {"a": {"a": None}})
 
 
 def test_the_canonical_form_is_one_of_the_exits_by_name() -> None:
-    form = schema.one_of(EXITS, TYPES, {"Passed": ["commit"]})
+    form = schema.union_schema(EXITS, TYPES, {"Passed": ["commit"]})
     assert form["$schema"] == schema.DRAFT
     assert [one["properties"]["exit"] for one in form["oneOf"]] == [
         {"const": "Passed"},
@@ -130,7 +130,7 @@ def test_the_canonical_form_is_one_of_the_exits_by_name() -> None:
 
 
 def test_each_exit_alone_is_a_flat_object() -> None:
-    forms = schema.per_exit(EXITS, TYPES, {"Failed": ["critiques"]})
+    forms = schema.schemas_per_exit(EXITS, TYPES, {"Failed": ["critiques"]})
     assert list(forms) == list(EXITS)
     assert forms["Passed"] == schema.record_schema(EXITS["Passed"], TYPES)
     assert list(forms["Failed"]["properties"]) == ["count", "note"]
@@ -138,7 +138,7 @@ def test_each_exit_alone_is_a_flat_object() -> None:
 
 
 def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> None:
-    form = schema.flat(EXITS, TYPES, {"Passed": ["commit"]})
+    form = schema.flat_schema(EXITS, TYPES, {"Passed": ["commit"]})
     kinds = form["properties"]
     assert form["type"] == "object"
     assert kinds["exit"] == {"type": "string", "enum": ["Passed", "Failed", "Silent"]}
@@ -147,7 +147,7 @@ def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> 
     assert kinds["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     answer = {"exit": "Failed", "count": "many", "note": "n", "critiques": []}
     assert _accepts(form, answer)
-    assert schema.from_flat(answer, EXITS) == (
+    assert schema.parse_flat_answer(answer, EXITS) == (
         "Failed",
         {"count": "many", "note": "n", "critiques": []},
     )
@@ -156,18 +156,18 @@ def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> 
 def test_every_form_is_a_legal_schema() -> None:
     every = _record(**dict.fromkeys("abcdef", "Maybe [(Text, Impact, Node)]"), g="Critique")
     exits = EXITS | {"Every": every}
-    forms = [schema.one_of(exits, TYPES), schema.flat(exits, TYPES)]
-    for form in [*forms, *schema.per_exit(exits, TYPES).values()]:
+    forms = [schema.union_schema(exits, TYPES), schema.flat_schema(exits, TYPES)]
+    for form in [*forms, *schema.schemas_per_exit(exits, TYPES).values()]:
         Draft202012Validator.check_schema(form)
 
 
 def test_a_field_named_exit_keeps_its_name_and_the_exit_gives_way() -> None:
     exits = {"Left": _record(exit="Text", exit_="Int"), "Stayed": t.Record()}
-    form = schema.flat(exits, TYPES)
+    form = schema.flat_schema(exits, TYPES)
     assert form["required"] == ["exit__", "exit", "exit_"]
     answer = {"exit__": "Left", "exit": "door", "exit_": 1}
     assert _accepts(form, answer)
-    assert schema.from_flat(answer, exits) == ("Left", {"exit": "door", "exit_": 1})
+    assert schema.parse_flat_answer(answer, exits) == ("Left", {"exit": "door", "exit_": 1})
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_field_named_exit_keeps_its_name_and_the_exit_gives_way() -> None:
     ],
 )
 def test_a_flat_answer_is_read_without_hiding_what_is_wrong(answer: object, read: Any) -> None:
-    assert schema.from_flat(answer, EXITS) == read
+    assert schema.parse_flat_answer(answer, EXITS) == read
 
 
 _scalars = st.sampled_from([t.Scalar(name) for name in t.SCALARS.values()])
@@ -218,23 +218,25 @@ _json = st.recursive(
 @settings(deadline=None)
 @given(_exits, st.booleans())
 def test_samples_fit_all_three_forms(exits: dict[str, t.Record], full: bool) -> None:
-    one_of, flat = schema.one_of(exits, TYPES), schema.flat(exits, TYPES)
-    forms = schema.per_exit(exits, TYPES)
+    one_of, flat = schema.union_schema(exits, TYPES), schema.flat_schema(exits, TYPES)
+    forms = schema.schemas_per_exit(exits, TYPES)
     for name, record in exits.items():
-        payload = sample(record, TYPES, full)
+        payload = build_sample_value(record, TYPES, full)
         assert _accepts(one_of, {"exit": name, "payload": payload})
         assert _accepts(forms[name], payload)
         answer = dict.fromkeys(flat["properties"]) | {"exit": name} | payload
         assert _accepts(flat, answer)
-        assert schema.from_flat(answer, exits) == (name, payload)
+        assert schema.parse_flat_answer(answer, exits) == (name, payload)
 
 
 @settings(deadline=None)
 @given(_types, _json, st.data())
 def test_our_judge_and_the_schema_agree(type_: t.Type, value: Any, data: st.DataObject) -> None:
-    mutated = data.draw(st.just(value) | _swapped(sample(type_, TYPES, full=True), value))
+    mutated = data.draw(
+        st.just(value) | _swapped(build_sample_value(type_, TYPES, full=True), value)
+    )
     form = schema.record_schema(t.Record((t.Field("a", type_),)), TYPES)
-    said = [one for one in problems(mutated, type_, TYPES) if "the path" not in one]
+    said = [one for one in check_value(mutated, type_, TYPES) if "the path" not in one]
     assert _accepts(form, {"a": mutated}) is (said == [])
 
 

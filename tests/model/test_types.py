@@ -1,19 +1,18 @@
 """The type language: what is written is what is meant, and what is wrong is pointed at."""
 
 import json
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porch.model import types as t
-from porch.model.codec import Codec
+from porch.model.tagged import Tagged, TaggedJson
 
 TEXT, INT = t.Scalar("Text"), t.Scalar("Int")
 
 _scalars = st.sampled_from([t.Scalar(name) for name in t.SCALARS.values()])
-_names = st.from_regex(r"[A-Z][A-Za-z0-9_]{0,8}", fullmatch=True).filter(t.is_name)
+_names = st.from_regex(r"[A-Z][A-Za-z0-9_]{0,8}", fullmatch=True).filter(t.is_type_name)
 _enums = st.lists(_names, min_size=2, max_size=4, unique=True).map(lambda n: t.Enum(tuple(n)))
 
 
@@ -44,7 +43,7 @@ written = st.recursive(_scalars | _enums | st.builds(t.Ref, _names), _larger, ma
     ],
 )
 def test_an_expression_means_its_type(text: str, type_: t.Type) -> None:
-    assert t.parse(text) == type_
+    assert t.parse_type(text) == type_
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_an_expression_means_its_type(text: str, type_: t.Type) -> None:
         ("   ", 0, "missing at the end"),
         ("[", 1, "missing at the end"),
         ("[Text", 5, "expected ']' for the bracket at column 0, but the text ends"),
-        ("[Text, Text]", 5, "expected ']' for the bracket at column 0, but ',' stands there"),
+        ("[Text, Text]", 5, "expected ']' for the bracket at column 0, but found ','"),
         ("(Text, Text]", 11, "expected ')'"),
         ("[]", 1, "expected a type before ']'"),
         ("(Text,)", 6, "expected a type before ')'"),
@@ -65,14 +64,14 @@ def test_an_expression_means_its_type(text: str, type_: t.Type) -> None:
         ("text", 0, "did you mean 'Text'?"),
         ("filepath", 0, "did you mean 'FilePath'?"),
         ("[maybe Text]", 1, "did you mean 'Maybe'?"),
-        ("Red | green", 6, "'green' begins with a small letter"),
+        ("Red | green", 6, "'green' starts with a small letter"),
         ("_Text", 0, "expected a type before '_Text'"),
         ("Red | Text", 6, "'Text' cannot be an option"),
         ("[Red] | Green", 0, "'[Red]' cannot be an option"),
         ("Red |", 5, "missing at the end"),
         ("Red | Green | Red", 14, "names 'Red' twice"),
-        ("Text Int", 5, "'Int' follows a type that is already complete"),
-        ("[Text]]", 6, "']' follows a type"),
+        ("Text Int", 5, "unexpected 'Int' after a complete type"),
+        ("[Text]]", 6, "unexpected ']' after"),
         ("Text?", 4, "unexpected '?'"),
         ("{a: Text}", 0, "unexpected '{'"),
         ("  Größe", 4, "unexpected 'ö'"),
@@ -80,7 +79,7 @@ def test_an_expression_means_its_type(text: str, type_: t.Type) -> None:
 )
 def test_what_cannot_be_read_is_pointed_at(text: str, column: int, part: str) -> None:
     with pytest.raises(t.TypeSyntax) as caught:
-        t.parse(text)
+        t.parse_type(text)
     assert part in caught.value.message
     assert caught.value.column == column
     assert str(caught.value) == caught.value.message
@@ -88,46 +87,46 @@ def test_what_cannot_be_read_is_pointed_at(text: str, column: int, part: str) ->
 
 def test_no_misspelling_suggests_a_type_out_of_nowhere() -> None:
     with pytest.raises(t.TypeSyntax) as caught:
-        t.parse("criterion")
+        t.parse_type("criterion")
     assert "did you mean" not in caught.value.message
 
 
 @pytest.mark.parametrize("opening, closing", [("[", "]"), ("(", ")")])
 def test_brackets_nest_to_the_limit_and_no_further(opening: str, closing: str) -> None:
     deep = t.NESTING_LIMIT
-    t.parse(opening * deep + "Text" + closing * deep)
+    t.parse_type(opening * deep + "Text" + closing * deep)
     with pytest.raises(t.TypeSyntax) as caught:
-        t.parse(opening * 100_000 + "Text")
+        t.parse_type(opening * 100_000 + "Text")
     assert caught.value.column == deep
 
 
 def test_a_hundred_thousand_maybes_are_refused_and_not_recursed_into() -> None:
     with pytest.raises(t.TypeSyntax, match="Maybe of a Maybe"):
-        t.parse("Maybe " * 100_000 + "Text")
+        t.parse_type("Maybe " * 100_000 + "Text")
 
 
 @settings(deadline=None)
 @given(written)
 def test_what_is_printed_is_read_back(type_: t.Type) -> None:
-    assert t.parse(t.printed(type_)) == type_
+    assert t.parse_type(t.format_type(type_)) == type_
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="AMaybe [](),|x", max_size=30))
 def test_any_text_is_a_type_or_a_syntax_error_inside_the_text(text: str) -> None:
     try:
-        type_ = t.parse(text)
+        type_ = t.parse_type(text)
     except t.TypeSyntax as wrong:
         column = wrong.column
     else:
         column = 0
-        assert t.parse(t.printed(type_)) == type_
+        assert t.parse_type(t.format_type(type_)) == type_
     assert 0 <= column <= len(text)
 
 
 def test_a_record_is_printed_in_braces() -> None:
     record = t.Record((t.Field("a", TEXT), t.Field("b", t.Maybe(t.Maybe(INT)))))
-    assert t.printed(record) == "{a: Text, b: Maybe (Maybe Int)}"
+    assert t.format_type(record) == "{a: Text, b: Maybe (Maybe Int)}"
 
 
 @pytest.mark.parametrize(
@@ -135,11 +134,10 @@ def test_a_record_is_printed_in_braces() -> None:
     [("Spec", True), ("Text", False), ("Maybe", False), ("spec", False), ("A/B", False)],
 )
 def test_a_type_can_be_declared_under_a_name_that_means_it(name: str, can: bool) -> None:
-    assert t.is_name(name) is can
+    assert t.is_type_name(name) is can
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Tagged, frozen=True, tag="Holder"):
     type: t.Type
     types: t.Types
 
@@ -147,24 +145,24 @@ class Holder:
 @settings(deadline=None)
 @given(written, st.dictionaries(_names, written, max_size=3))
 def test_types_travel_as_tagged_json(type_: t.Type, types: dict[str, t.Type]) -> None:
-    codec = Codec([*t.CLASSES, Holder])
+    form = TaggedJson([*t.CLASSES, Holder])
     record = t.Record((t.Field("one", type_), t.Field("two", t.Record())))
     holder = Holder(record, types)
-    assert codec.decode(json.loads(json.dumps(codec.encode(holder)))) == holder
+    assert form.decode(json.loads(json.dumps(form.encode(holder)))) == holder
 
 
 def test_unknown_names_are_listed_once_in_their_order() -> None:
-    fields = (t.Field("a", t.parse("[(B, Known)]")), t.Field("b", t.parse("Maybe A")))
-    record = t.Record((*fields, t.Field("c", t.parse("B"))))
-    assert t.unknown(record, {"Known"}) == ["B", "A"]
-    assert t.unknown(t.parse("Red | Green"), set()) == []
+    fields = (t.Field("a", t.parse_type("[(B, Known)]")), t.Field("b", t.parse_type("Maybe A")))
+    record = t.Record((*fields, t.Field("c", t.parse_type("B"))))
+    assert t.find_unknown_names(record, {"Known"}) == ["B", "A"]
+    assert t.find_unknown_names(t.parse_type("Red | Green"), set()) == []
 
 
 def test_a_name_is_resolved_by_one_step() -> None:
     types: dict[str, t.Type] = {"A": t.Ref("B"), "B": TEXT}
-    assert t.resolve(t.Ref("A"), types) == t.Ref("B")
-    assert t.resolve(t.Ref("C"), types) == t.Ref("C")
-    assert t.resolve(t.ListOf(t.Ref("A")), types) == t.ListOf(t.Ref("A"))
+    assert t.resolve_reference(t.Ref("A"), types) == t.Ref("B")
+    assert t.resolve_reference(t.Ref("C"), types) == t.Ref("C")
+    assert t.resolve_reference(t.ListOf(t.Ref("A")), types) == t.ListOf(t.Ref("A"))
 
 
 @pytest.mark.parametrize(
@@ -181,17 +179,21 @@ def test_a_name_is_resolved_by_one_step() -> None:
     ],
 )
 def test_a_bare_type_has_no_names_around_it(text: str, solid: t.Solid, is_nullable: bool) -> None:
-    types = {"Alias": TEXT, "Perhaps": t.parse("Maybe Int"), "Self": t.parse("Maybe Self")}
-    assert t.bare(t.parse(text), types) == (solid, is_nullable)
+    types = {
+        "Alias": TEXT,
+        "Perhaps": t.parse_type("Maybe Int"),
+        "Self": t.parse_type("Maybe Self"),
+    }
+    assert t.unwrap_type(t.parse_type(text), types) == (solid, is_nullable)
 
 
 def test_fields_of_others_can_be_taken_out_of_a_record() -> None:
     record = t.Record((t.Field("a", TEXT), t.Field("b", INT)))
-    assert t.without(record, {"a", "z"}) == t.Record((t.Field("b", INT),))
+    assert t.remove_fields(record, {"a", "z"}) == t.Record((t.Field("b", INT),))
 
 
 def _record(**fields: str) -> t.Record:
-    return t.Record(tuple(t.Field(name, t.parse(text)) for name, text in fields.items()))
+    return t.Record(tuple(t.Field(name, t.parse_type(text)) for name, text in fields.items()))
 
 
 @pytest.mark.parametrize(
@@ -204,29 +206,29 @@ def _record(**fields: str) -> t.Record:
         ({"A": _record(b="B"), "B": _record(a="Maybe A")}, ()),
         ({"Out": _record(a="A"), "A": _record(a="A")}, ("A",)),
         ({"A": t.Ref("B"), "B": t.Ref("A")}, ("A", "B")),
-        ({"A": t.parse("Maybe A")}, ("A",)),
-        ({"A": t.parse("Maybe B"), "B": t.parse("Maybe A")}, ("A", "B")),
-        ({"A": t.parse("[A]")}, ()),
-        ({"A": t.parse("Maybe [A]")}, ()),
+        ({"A": t.parse_type("Maybe A")}, ("A",)),
+        ({"A": t.parse_type("Maybe B"), "B": t.parse_type("Maybe A")}, ("A", "B")),
+        ({"A": t.parse_type("[A]")}, ()),
+        ({"A": t.parse_type("Maybe [A]")}, ()),
         ({"A": _record(x="Nobody")}, ()),
     ],
 )
 def test_only_a_list_or_a_maybe_ends_a_type_inside_itself(
     types: dict[str, t.Type], without_end: tuple[str, ...]
 ) -> None:
-    assert t.endless(types) == without_end
+    assert t.find_endless_names(types) == without_end
 
 
 def test_circular_names_contain_themselves_in_any_way() -> None:
     types: dict[str, t.Type] = {"A": _record(b="Maybe B"), "B": _record(a="[A]")}
-    assert t.circular({"Top": _record(a="[A]"), "C": TEXT, **types}) == ("A", "B")
+    assert t.find_circular_names({"Top": _record(a="[A]"), "C": TEXT, **types}) == ("A", "B")
 
 
 def test_a_chain_of_thousands_of_names_is_walked_without_recursion() -> None:
     types: dict[str, t.Type] = {f"T{n}": t.Ref(f"T{n + 1}") for n in range(1500)}
-    assert t.endless(types) == ()
-    assert t.bare(t.Ref("T0"), types) == (t.Ref("T1500"), False)
+    assert t.find_endless_names(types) == ()
+    assert t.unwrap_type(t.Ref("T0"), types) == (t.Ref("T1500"), False)
 
 
 def test_the_weight_of_a_type_counts_its_parts() -> None:
-    assert t.weight(t.parse("[(Text, Spec)]"), {"Spec": 10}) == 13
+    assert t.count_type_parts(t.parse_type("[(Text, Spec)]"), {"Spec": 10}) == 13

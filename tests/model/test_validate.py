@@ -1,9 +1,9 @@
 """Rules that every protocol keeps, whichever dialect wrote it."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from porch.errors import Finding, Place
 from porch.model.protocol import (
@@ -26,7 +26,7 @@ from porch.model.protocol import (
     State,
     Target,
 )
-from porch.model.validate import exits_of, free_steps, knots, validate
+from porch.model.validate import exits_of, find_knots, free_steps, validate_protocol
 
 ASK = Human("gate", "g", "G", (Option("approved", "on"), Option("rejected", "back")))
 
@@ -70,16 +70,16 @@ def with_state(added: State, *edges: Edge) -> Protocol:
 
 
 def codes(protocol: Protocol) -> list[str]:
-    return [finding.code for finding in validate(protocol, PLACES)]
+    return [finding.code for finding in validate_protocol(protocol, PLACES)]
 
 
 def only(protocol: Protocol) -> Finding:
-    (finding,) = validate(protocol, PLACES)
+    (finding,) = validate_protocol(protocol, PLACES)
     return finding
 
 
 def test_a_good_protocol_has_no_findings() -> None:
-    assert validate(GOOD, {}) == []
+    assert validate_protocol(GOOD, {}) == []
 
 
 def test_every_actor_has_its_exits() -> None:
@@ -214,7 +214,7 @@ def looped(after: Target, first: str = "work", source: str = "plan.md") -> Proto
 
 
 def test_the_step_to_the_next_item_may_go_round() -> None:
-    assert validate(looped(Target("end")), {}) == []
+    assert validate_protocol(looped(Target("end")), {}) == []
 
 
 def test_but_not_if_the_way_out_of_the_loop_leads_back_into_it() -> None:
@@ -238,17 +238,17 @@ def test_loops_are_sound(protocol: Protocol) -> None:
 
 def test_an_initial_step_into_a_loop_reaches_it() -> None:
     protocol = replace(looped(Target("end")), initial=Target(next_of="loop"))
-    assert validate(protocol, {}) == []
+    assert validate_protocol(protocol, {}) == []
 
 
 def test_knots_are_found_in_long_chains_without_recursion() -> None:
     chain = {str(n): [str(n + 1)] for n in range(5000)}
-    assert knots(chain) == {}
-    assert len(knots({**chain, "5000": ["10"]})) == 4991
+    assert find_knots(chain) == {}
+    assert len(find_knots({**chain, "5000": ["10"]})) == 4991
 
 
 def test_two_knots_are_kept_apart() -> None:
-    found = knots({"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["c"], "e": ["a", "c"]})
+    found = find_knots({"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["c"], "e": ["a", "c"]})
     assert found["a"] == found["b"] != found["c"] == found["d"]
     assert "e" not in found
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from porch.adapters import where as places
-from porch.adapters.step_files import PACKAGED
-from porch.dialects.steps.records import Step, Steps
-from porch.operations import steps as operation
-from porch.views import steps as view
+from porch.dialects.steps.file_records import MergedStep, StepProtocol
+from porch.run.definitions import step_protocols as operation
+from porch.run.definitions.step_files import PACKAGED
+from porch.show import steps as view
+from porch.store import where as places
 from tests.envoy_texts import calls, named, refused
 
 NAMES = ("implementation", "debugging", "discovery", "bug-discovery")
@@ -18,21 +18,21 @@ COUNTS = {"implementation": 15, "debugging": 18, "discovery": 6, "bug-discovery"
 
 
 @cache
-def merged(name: str) -> Steps:
-    return operation.load(places.find(PACKAGED), name).chain.demand()
+def merged(name: str) -> StepProtocol:
+    return operation.load_steps(places.find_project(PACKAGED), name).chain.demand()
 
 
 @cache
 def printed(name: str) -> str:
-    return view.text(merged(name))
+    return view.render_steps(merged(name))
 
 
-def step(name: str, source: str) -> Step:
+def step(name: str, source: str) -> MergedStep:
     return next(each for each in merged(name).steps if each.source == source)
 
 
 def told(name: str, source: str) -> str:
-    return view.step_text(step(name, source), merged(name))
+    return view.render_step_text(step(name, source), merged(name))
 
 
 @pytest.mark.req("E-013")
@@ -45,7 +45,7 @@ def test_steps_are_printed_with_sequential_numbers(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reference_is_beyond_doubt(name: str, tmp_path: Path) -> None:
-    assert operation.checked(places.find(str(tmp_path)), name) == []
+    assert operation.check_steps(places.find_project(str(tmp_path)), name) == []
     assert "{step:" not in printed(name)
 
 
@@ -78,7 +78,7 @@ def test_every_call_has_arguments_that_its_command_takes(name: str) -> None:
 def test_a_call_with_its_inputs_filled_in_is_taken_too(name: str, tmp_path: Path) -> None:
     values = {"integer": "2", "string": "A", "array": '[{"specialist_name": "a"}]'}
     given = {each.name: values[each.type] for each in merged(name).inputs}
-    told = operation.shown(places.find(str(tmp_path)), name, "text", given=given).text
+    told = operation.show_steps(places.find_project(str(tmp_path)), name, "text", given=given).text
     found = list(calls(told))
     assert [" ".join(call) for call in found if named(call) is None or refused(call)] == []
 
@@ -105,9 +105,9 @@ def test_the_example_of_the_reference_page_is_beyond_doubt(tmp_path: Path) -> No
     own = tmp_path / ".claude" / "protocols" / "debugging-ours.yaml"
     own.parent.mkdir(parents=True)
     own.write_text(example, encoding="utf-8")
-    where = places.find(str(tmp_path))
-    assert operation.checked(where, "debugging-ours") == []
-    told = operation.shown(where, "debugging-ours").text
+    where = places.find_project(str(tmp_path))
+    assert operation.check_steps(where, "debugging-ours") == []
+    told = operation.show_steps(where, "debugging-ours").text
     assert "12: Ask a colleague to read the fix. If it is not clear, go back to step 9.\n" in told
 
 
@@ -145,7 +145,7 @@ def test_a_todo_list_is_made_and_then_worked_through() -> None:
 
 @pytest.mark.parametrize("name", ["implementation", "debugging"])
 def test_whoever_waits_for_a_person_is_told_what_to_do_meanwhile(name: str) -> None:
-    texts = [view.step_text(each, merged(name)) for each in merged(name).steps]
+    texts = [view.render_step_text(each, merged(name)) for each in merged(name).steps]
     waiting = [text for text in texts if re.search(r": `envoy (?:plan block-|gemini)", text)]
     assert len(waiting) == {"implementation": 3, "debugging": 5}[name]
     silent = [text for text in waiting if "Exit code 3 means" not in text]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from porch.model.markdown import lines_of, masked
-from porch.views import jinja
+from porch.show import templates
+from porch.text.markdown import mask_inline_code, parse_markdown_lines
 
 FOLDER = Path(__file__).parents[2] / "src" / "porch" / "protocols" / "v3" / "templates"
 NAMES = ("scaffold", "write_tests", "impl", "review", "judge", "merger", "rebase", "answer")
@@ -199,11 +199,11 @@ def least(name: str, **changes: Any) -> Values:
 
 
 def told(name: str, **changes: Any) -> str:
-    return jinja.render(source(name), f"{name}.md.j2", full(name, **changes))
+    return templates.render_graph_template(source(name), f"{name}.md.j2", full(name, **changes))
 
 
 def told_least(name: str, **changes: Any) -> str:
-    return jinja.render(source(name), f"{name}.md.j2", least(name, **changes))
+    return templates.render_graph_template(source(name), f"{name}.md.j2", least(name, **changes))
 
 
 def section(text: str, heading: str) -> str:
@@ -216,7 +216,9 @@ def section(text: str, heading: str) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_template_has_no_problems_with_full_and_with_minimal_data(name: str) -> None:
-    assert jinja.problems(source(name), f"{name}.md.j2", full(name), least(name)) == []
+    assert (
+        templates.check_graph_template(source(name), f"{name}.md.j2", full(name), least(name)) == []
+    )
 
 
 def test_there_is_a_template_for_each_agent_state_and_no_other() -> None:
@@ -225,7 +227,7 @@ def test_there_is_a_template_for_each_agent_state_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_input_of_a_state_reaches_its_prompt(name: str) -> None:
-    assert set(FULL[name]) - {"memory"} <= jinja.used(source(name), name)
+    assert set(FULL[name]) - {"memory"} <= templates.find_used_variables(source(name), name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -300,12 +302,12 @@ def hostile(value: Any, key: str = "") -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_others_wrote_stands_outside_quotes_fences_and_code(name: str) -> None:
-    text = jinja.render(source(name), name, hostile(full(name)))
+    text = templates.render_graph_template(source(name), name, hostile(full(name)))
     assert text.count("EVIL") > 20
     loose = [
         line.raw
-        for line in lines_of(text)
-        if line.kind == "text" and "EVIL" in masked(line.raw).replace("**", "")
+        for line in parse_markdown_lines(text)
+        if line.kind == "text" and "EVIL" in mask_inline_code(line.raw).replace("**", "")
     ]
     assert loose == []
 
@@ -314,7 +316,11 @@ def test_nothing_that_others_wrote_stands_outside_quotes_fences_and_code(name: s
 def test_hostile_text_in_a_revision_of_any_kind_stays_data(kind: str) -> None:
     payload = hostile({"reason": "x", "names": ["a"], "failed": [{"id": "a", "why": "b"}]})
     text = told("scaffold", revision={"kind": kind, "payload": payload})
-    loose = [line for line in lines_of(text) if line.kind == "text" and "EVIL" in masked(line.raw)]
+    loose = [
+        line
+        for line in parse_markdown_lines(text)
+        if line.kind == "text" and "EVIL" in mask_inline_code(line.raw)
+    ]
     assert loose == []
 
 

@@ -169,10 +169,14 @@ def _edit(request: Request, path: str, text: str) -> tuple[str, Any]:
     return _run(request, f"apply_patch <<'PATCH'\n{patch}\nPATCH")
 
 
+# On a busy machine a command takes long; whoever is impatient would be told half of what it said.
+_PATIENCE_MS = 30_000
+
+
 def _run(request: Request, command: str) -> tuple[str, Any]:
     """The name of the shell depends on the model and the version; what is offered is used."""
     if "exec_command" in request.tools:
-        return "exec_command", {"cmd": command}
+        return "exec_command", {"cmd": command, "yield_time_ms": _PATIENCE_MS}
     if "shell_command" in request.tools:
-        return "shell_command", {"command": command}
+        return "shell_command", {"command": command, "timeout_ms": _PATIENCE_MS}
     return "shell", {"command": ["bash", "-c", command]}

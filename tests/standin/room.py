@@ -51,7 +51,7 @@ class Running:
     def kill(self) -> Told:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        return self._told(self.process.wait(10))
+        return self._told(self.process.wait(90))
 
     def _told(self, code: int) -> Told:
         return Told(code, self.stdout.read_text(), self.stderr.read_text())

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from porch.testing import Project, Result, result
+from tests.commands import ForkedProject
 
 PLAN = "# Plan\n\n## Implementation Phases\n\n### Phase 1: One\n- a\n\n### Phase 2: Two\n- b\n"
 
@@ -102,7 +103,7 @@ def hits(finished: Project) -> Counter[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return Project.make(str(tmp_path), PROTOCOL, SCRIPT)
+    return ForkedProject.make(str(tmp_path), PROTOCOL, SCRIPT)
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from porch.adapters import chain
 from porch.machine import facts as f
+from porch.show import status_yaml
+from porch.store import chain
 from porch.testing import COMMAND, Project, Result, distrust, result, unmeasured
-from porch.views import status_yaml
+from tests.commands import ForkedProject
 
 GATED: dict[str, Any] = {
     "name": "gated",
@@ -29,7 +30,7 @@ DROP = "import ctypes; [ctypes.CDLL(None).prctl(24, right, 0, 0, 0) for right in
 
 
 def _gated(tmp_path: Path, **agents: Any) -> Project:
-    return Project.make(str(tmp_path), GATED, {"agents": {"write": [TEXT], **agents}})
+    return ForkedProject.make(str(tmp_path), GATED, {"agents": {"write": [TEXT], **agents}})
 
 
 def _porch(project: Project, *words: str, before: str) -> "subprocess.CompletedProcess[str]":
@@ -114,7 +115,7 @@ def _status_file(project: Project) -> str:
 
 def _is_drawn(project: Project) -> bool:
     """Whether the status file is ours, and of the last record."""
-    signed = status_yaml.signature(Path(_status_file(project)).read_text())
+    signed = status_yaml.parse_signature(Path(_status_file(project)).read_text())
     return signed == (len(project.records()), True)
 
 
@@ -214,9 +215,9 @@ def test_a_sound_journal_is_left_alone_by_a_repair(finished: Project) -> None:
 def test_a_record_of_a_newer_release_is_refused_and_not_repaired(tmp_path: Path) -> None:
     gated = _gated(tmp_path)
     assert gated.run().returncode == 3
-    found = chain.read(Path(gated.journal).read_bytes())[0]
+    found = chain.parse_records(Path(gated.journal).read_bytes())[0]
     body = json.dumps({"v": 2, "seq": found.seq + 1, "news": True}, separators=(",", ":")).encode()
-    total = chain._sum(found.sum.encode(), body)
+    total = chain._chain_sum(found.sum.encode(), body)
     with open(gated.journal, "ab") as file:
         file.write(body[:-1] + b',"sum":"' + total + b'"}\n')
     data = Path(gated.journal).read_bytes()
@@ -224,7 +225,7 @@ def test_a_record_of_a_newer_release_is_refused_and_not_repaired(tmp_path: Path)
     for words in (*told, gated.run_words, ("approve", gated.id)):
         refused = gated.porch(*words)
         assert refused.returncode == 5, (words, refused.stdout, refused.stderr)
-        assert "newer release" in refused.stderr
+        assert "newer version" in refused.stderr
     assert Path(gated.journal).read_bytes() == data
 
 
@@ -234,11 +235,11 @@ def test_a_record_of_a_newer_release_is_refused_and_not_repaired(tmp_path: Path)
 def _as_if(project: Project, **runner: str) -> None:
     """The journal as another machine would have written it, chain and all."""
     data, total = b"", chain.START
-    for raw in chain.read(Path(project.journal).read_bytes())[0].records:
+    for raw in chain.parse_records(Path(project.journal).read_bytes())[0].records:
         if raw["fact"]["is"] == "RunnerStarted":
             raw["fact"].update(runner)
         body = {key: value for key, value in raw.items() if key != "sum"}
-        line, total = chain.line(raw["seq"], total, body)
+        line, total = chain.render_record_line(raw["seq"], total, body)
         data += line
     Path(project.journal).write_bytes(data)
 

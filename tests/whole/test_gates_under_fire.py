@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from porch.adapters import where as places
-from porch.adapters.where import Where
-from porch.operations.plans import place
-from porch.testing import unmeasured
-from tests.operations.plans.courts import at_home, repository
-from tests.operations.plans.gatehouse import (
+from porch.plan.files import plan_location
+from porch.store import where as places
+from porch.store.where import ProjectPaths
+from tests import commands
+from tests.plan.courts import repository
+from tests.plan.gatehouse import (
     approach,
     archived,
     ask,
@@ -37,9 +36,9 @@ from tests.operations.plans.gatehouse import (
     typed,
     wait_for,
 )
-from tests.operations.plans.yards import carried_out, fields, git, tree
+from tests.plan.yards import carried_out, fields, git, tree
+from tests.repositories import at_home
 
-_DOOR = "from porch.surfaces.cli.dispatch import {0}; exit({0}())"
 TESTING = ("plan", "block-prompt-testing-gate", "1")
 LONG = ("--wait", "60")
 RUN = "plan/feat/x"
@@ -53,8 +52,8 @@ class Street:
         self._started: list[subprocess.Popen[str]] = []
 
     @property
-    def where(self) -> Where:
-        return places.find(str(self.root))
+    def where(self) -> ProjectPaths:
+        return places.find_project(str(self.root))
 
     def begin(
         self,
@@ -63,15 +62,7 @@ class Street:
         environ: dict[str, str],
         at: Path | None = None,
     ) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _DOOR.format(program), *words],
-            cwd=at or self.root,
-            env={**unmeasured(), **environ},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = commands.start(program, words, at or self.root, {**os.environ, **environ})
         self._started.append(process)
         return process
 
@@ -108,9 +99,9 @@ class Street:
 def came(waiter: "subprocess.Popen[str]") -> dict[str, Any]:
     """What a waiter was told, well before its time is over."""
     began = time.monotonic()
-    out, err = waiter.communicate(timeout=30)
+    out, err = waiter.communicate(timeout=90)
     assert waiter.returncode == 0, out + err
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 45
     data: dict[str, Any] = json.loads(out)["data"]
     return data
 
@@ -186,7 +177,7 @@ def test_a_waiter_that_is_interrupted_leaves_the_question_open(street: Street) -
     ready(street.where, "testing")
     waiter = street.wait(*TESTING)
     waiter.send_signal(signal.SIGINT)
-    waiter.communicate(timeout=30)
+    waiter.communicate(timeout=90)
     assert waiter.returncode == 130
     assert street.envoy(*TESTING, "--wait", "0", code=3)["decision"] == "testing:1#1"
 
@@ -316,7 +307,7 @@ def _spent(pid: int) -> float:
 # Kills
 
 
-def _findings(where: Where) -> tuple[str, ...]:
+def _findings(where: ProjectPaths) -> tuple[str, ...]:
     approach(where, "1_A")
     approach(where, "1_B")
     ask(where, "findings")
@@ -325,7 +316,7 @@ def _findings(where: Where) -> tuple[str, ...]:
     return ("plan", "block-findings-gate")
 
 
-def _plan(where: Where) -> tuple[str, ...]:
+def _plan(where: ProjectPaths) -> tuple[str, ...]:
     approach(where)
     ready(where, "plan")
     ask(where, "plan")
@@ -333,25 +324,25 @@ def _plan(where: Where) -> tuple[str, ...]:
     return ("plan", "block-plan-gate")
 
 
-def _testing(where: Where) -> tuple[str, ...]:
+def _testing(where: ProjectPaths) -> tuple[str, ...]:
     ready(where, "testing")
     ask(where, "testing")
     finish(where, "testing", thoughts="fine")
     return TESTING
 
 
-def _rejected(where: Where) -> tuple[str, ...]:
+def _rejected(where: ProjectPaths) -> tuple[str, ...]:
     ready(where, "testing")
     ask(where, "testing")
     finish(where, "testing", test_passed="perhaps", thoughts="fine")
     return TESTING
 
 
-def _end(where: Where) -> dict[str, Any]:
+def _end(where: ProjectPaths) -> dict[str, Any]:
     """All that is left of it, without what differs from run to run."""
     found = {
         name: re.sub(rb"20\d\d-[^\s*'\"]*Z", b"T", data)
-        for name, data in tree(place.current(where).directory).items()
+        for name, data in tree(plan_location.find_current_plan(where).directory).items()
     }
     # Copies of one file that is kept twice are not worse than one; that none is lost counts.
     return {name: data for name, data in found.items() if not re.search(r"_archive/.*-2\.", name)}
@@ -361,7 +352,7 @@ def _end(where: Where) -> dict[str, Any]:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("prepared", [_findings, _plan, _testing, _rejected])
 def test_a_waiter_killed_anywhere_leaves_what_the_next_one_brings_to_the_same_end(
-    street: Street, tmp_path: Path, prepared: Callable[[Where], tuple[str, ...]]
+    street: Street, tmp_path: Path, prepared: Callable[[ProjectPaths], tuple[str, ...]]
 ) -> None:
     words = (*prepared(street.where), "--wait", "0")
     code = 3 if prepared is _rejected else 0

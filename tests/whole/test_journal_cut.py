@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from porch.adapters import chain, where
-from porch.machine.evolve import fold
-from porch.machine.records import decode_all
-from porch.machine.state import State
-from porch.operations.reading import read
-from porch.operations.session import held
+from porch.machine.evolve import fold_records
+from porch.machine.records import decode_records
+from porch.machine.state import RunState
+from porch.run.engine.session import hold_run
+from porch.run.verbs.read_run import read_run
+from porch.store import chain, where
 from porch.testing import Project, Result, distrust, result
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
@@ -40,9 +40,9 @@ def test_the_records_are_as_many_as_this_file_believes(finished: Project) -> Non
 
 def test_cut_at_every_byte_the_whole_records_before_it_are_read(finished: Project) -> None:
     data = _data(finished)
-    whole = chain.read(data)[0].records
+    whole = chain.parse_records(data)[0].records
     for cut in range(len(data)):
-        found, trouble = chain.read(data[:cut])
+        found, trouble = chain.parse_records(data[:cut])
         count = _whole_before(data, cut)
         assert (trouble, found.records, found.seq) == (None, whole[:count], count)
         assert found.length + len(found.torn) == cut
@@ -54,7 +54,7 @@ def test_cut_at_a_byte_readers_and_the_holder_come_to_the_state_of_the_record_be
     """Positions, budgets, gates, memory: all of the state, not only its records."""
     shutil.copytree(finished.root, tmp_path / "repository")
     copy = Project(str(tmp_path), finished.protocol)
-    data, name, place = _data(finished), f"{copy.id}-{copy.title}", where.find(copy.root)
+    data, name, place = _data(finished), f"{copy.id}-{copy.title}", where.find_project(copy.root)
     states = _states(data)
     first = data.index(b"\n") + 1
     cuts = (
@@ -63,16 +63,16 @@ def test_cut_at_a_byte_readers_and_the_holder_come_to_the_state_of_the_record_be
     for cut in cuts:
         Path(copy.journal).write_bytes(data[:cut])
         then = states[_whole_before(data, cut)]
-        assert read(place, name).state == then
+        assert read_run(place, name).state == then
         assert Path(copy.journal).stat().st_size == cut, "a reader cut the journal"
-        with held(place, name, "test") as found:
+        with hold_run(place, name, "test") as found:
             assert found.book.state == then
         assert Path(copy.journal).read_bytes() == data[: data.rfind(b"\n", 0, cut) + 1]
 
 
-def _states(data: bytes) -> list[State]:
-    records = list(decode_all(chain.read(data)[0].records))
-    return [fold(State(), records[:count]) for count in range(len(records) + 1)]
+def _states(data: bytes) -> list[RunState]:
+    records = list(decode_records(chain.parse_records(data)[0].records))
+    return [fold_records(RunState(), records[:count]) for count in range(len(records) + 1)]
 
 
 @pytest.mark.parametrize("record", SAMPLE)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from porch.adapters import crash
-from porch.adapters.marks import marked
+from porch.system import crash_points
+from porch.system.process_marks import list_marked_processes
 from porch.testing import Project, Result, distrust, result
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 WHICH = ("first", "second", "middle")
 # Passed only by trees of instances; the tests of worktrees and merging kill there.
 OF_TREES = ("worktree.", "merge.")
-ON_THE_ROAD = tuple(point for point in crash.POINTS if not point.startswith(OF_TREES))
+ON_THE_ROAD = tuple(point for point in crash_points.POINTS if not point.startswith(OF_TREES))
 
 
 def _chosen(point: str) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def test_a_run_killed_at_a_point_ends_like_one_that_was_not(
     _to_the_end(project)
     assert result(project) == undisturbed
     assert distrust(project) == []
-    assert marked(project.mark) == [], "a process was left behind"
+    assert list_marked_processes(project.mark) == [], "a process was left behind"
 
 
 def test_every_point_is_passed_by_the_run_or_prepared(hits: Counter[str]) -> None:

@@ -5,14 +5,15 @@ import random
 import signal
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from porch.adapters.marks import marked
+from porch.system.process_marks import list_marked_processes
 from porch.testing import Project, Result, distrust, result
+from tests.commands import ForkedProject
 
 KILLS = 1000 if os.environ.get("PORCH_TORTURE") == "full" else 100
 ROUNDS_A_RUN = 60
@@ -44,7 +45,7 @@ SCRIPT: dict[str, Any] = {
 
 def _made(base: Path) -> Project:
     base.mkdir()
-    return Project.make(str(base), PROTOCOL, SCRIPT)
+    return ForkedProject.make(str(base), PROTOCOL, SCRIPT)
 
 
 def _steady(ended: Result) -> Result:
@@ -102,5 +103,5 @@ def test_runs_killed_at_random_end_like_one_that_was_not(tmp_path: Path) -> None
         runs += 1
         assert _steady(result(project)) == expected
         assert distrust(project) == []
-        assert marked(project.mark) == [], "a process was left behind"
+        assert list_marked_processes(project.mark) == [], "a process was left behind"
     assert kills == KILLS

@@ -14,9 +14,14 @@ from typing import Any
 
 import pytest
 
-from porch.adapters.marks import marked
+from porch.errors import BusyError
 from porch.machine import facts as f
-from porch.testing import Project, unmeasured
+from porch.run.engine.send_wish import send_wish
+from porch.store import where
+from porch.store.lock import RunLock
+from porch.system.process_marks import list_marked_processes
+from porch.testing import Project
+from tests.commands import Forked, ForkedProject
 
 FULL = os.environ.get("PORCH_TORTURE") == "full"
 HANDS, WISHES = (32, 50) if FULL else (6, 10)
@@ -29,37 +34,37 @@ PROTOCOL: dict[str, Any] = {
 }
 SCRIPT: dict[str, Any] = {"agents": {"write": [{"write": {"{project_dir}/text.md": "# Text\n"}}]}}
 
-# One of many: leaves wishes one after the other and prints what each was answered.
-HAND = """
-import random, sys
-from porch.adapters import where
-from porch.errors import BusyError
-from porch.operations.wishing import ask
-root, run, seed, count, gate = sys.argv[1:]
-luck, place = random.Random(seed), where.find(root)
-for _ in range(int(count)):
-    exit_ = luck.choice(["approved", "rejected", ""])
-    decide = {"kind": "decide", "position": gate, "exit": exit_, "text": "why"}
-    try:
-        print(ask(place, run, decide if exit_ else {"kind": "stop"}, "test")["wish"]["id"])
-    except BusyError:
-        print("late")
-    sys.stdout.flush()
-"""
 
-# Holds the lock and answers nobody.
-DEAF = """
-import sys, time
-from porch.adapters.lock import RunLock
-assert RunLock(sys.argv[1]).acquire("a deaf test", 5)
-print("held", flush=True)
-time.sleep(100)
-"""
+def one_hand() -> int:
+    """One of many: leaves wishes one after the other and prints what each was answered."""
+    root, run, seed, count, gate = sys.argv[1:]
+    luck, place = random.Random(seed), where.find_project(root)
+    for _ in range(int(count)):
+        exit_ = luck.choice(["approved", "rejected", ""])
+        decide = {"kind": "decide", "position": gate, "exit": exit_, "text": "why"}
+        try:
+            told = send_wish(place, run, decide if exit_ else {"kind": "stop"}, "test")["wish"][
+                "id"
+            ]
+        except BusyError:
+            told = "late"
+        sys.stdout.write(f"{told}\n")
+        sys.stdout.flush()
+    return 0
+
+
+def deaf() -> int:
+    """Holds the lock and answers nobody."""
+    assert RunLock(sys.argv[1]).acquire("a deaf test", 5)
+    sys.stdout.write("held\n")
+    sys.stdout.flush()
+    time.sleep(100)
+    return 0
 
 
 @pytest.fixture
 def gated(tmp_path: Path) -> Project:
-    return Project.make(str(tmp_path), PROTOCOL, SCRIPT)
+    return ForkedProject.make(str(tmp_path), PROTOCOL, SCRIPT)
 
 
 @pytest.fixture
@@ -72,7 +77,7 @@ def started() -> Iterator[list["subprocess.Popen[str]"]]:
         process.communicate()
 
 
-def _until(holds: Callable[[], bool], seconds: float = 60) -> None:
+def _until(holds: Callable[[], bool], seconds: float = 90) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, "it did not come to that in time"
@@ -88,9 +93,10 @@ def _is_asked(project: Project) -> bool:
 def _hand(project: Project, seed: int, crash_at: str = "") -> "subprocess.Popen[str]":
     run = os.path.basename(project.directory)
     words = [project.root, run, str(seed), str(WISHES), GATE]
-    return subprocess.Popen(
-        [sys.executable, "-c", HAND, *words],
-        env={**unmeasured(), **({"PORCH_CRASH_AT": crash_at} if crash_at else {})},
+    return Forked(
+        one_hand,
+        words,
+        env={**os.environ, **({"PORCH_CRASH_AT": crash_at} if crash_at else {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -203,18 +209,18 @@ def test_the_agent_of_a_killed_runner_is_stopped_before_a_new_one_starts(
     first = {"run": ["sh", "-c", "echo $PPID > pid.txt"], "hang": True, "ignore_sigint": True}
     alive = "grep -s ^State: /proc/$(cat pid.txt)/status > overlap.txt; true"
     script = {"agents": {"write": [{"tries": [first, {"run": ["sh", "-c", alive]}]}]}}
-    gated = Project.make(str(tmp_path), PROTOCOL, script)
+    gated = ForkedProject.make(str(tmp_path), PROTOCOL, script)
     runner = gated.start(*gated.run_words)
     started.append(runner)
     pid = Path(gated.root, "pid.txt")
     _until(lambda: pid.exists() and pid.read_text().endswith("\n"))
     runner.kill()
     runner.wait()
-    assert int(pid.read_text()) in [found.pid for found in marked(gated.mark)]
+    assert int(pid.read_text()) in [found.pid for found in list_marked_processes(gated.mark)]
     assert gated.run().returncode == 3
     # A dead one may wait for its parent to notice, which is nobody's concern here.
     assert Path(gated.root, "overlap.txt").read_text() in ("", "State:\tZ (zombie)\n")
-    assert marked(gated.mark) == []
+    assert list_marked_processes(gated.mark) == []
     assert set(gated.starts().values()) == {1}
     assert len(gated.starts()) == 2
 
@@ -224,20 +230,18 @@ def test_a_wish_that_nobody_takes_is_told_with_the_holder_and_taken_later(
 ) -> None:
     assert gated.run().returncode == 3
     lock = os.path.join(gated.directory, "lock")
-    deaf = subprocess.Popen(
-        [sys.executable, "-c", DEAF, lock], stdout=subprocess.PIPE, env=unmeasured(), text=True
-    )
-    started.append(deaf)
-    assert deaf.stdout is not None
-    assert deaf.stdout.readline() == "held\n"
+    holder = Forked(deaf, [lock], stdout=subprocess.PIPE, text=True)
+    started.append(holder)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
     began = time.monotonic()
     undelivered = gated.porch("approve", gated.id, "approval")
     assert time.monotonic() - began >= 5
     assert undelivered.returncode == 4
-    assert "delivered, not yet taken" in undelivered.stderr
-    assert f"a deaf test, pid {deaf.pid}" in undelivered.stderr
-    deaf.kill()
-    deaf.wait()
+    assert "sent, but not answered yet" in undelivered.stderr
+    assert f"a deaf test, pid {holder.pid}" in undelivered.stderr
+    holder.kill()
+    holder.wait()
     assert gated.run().returncode == 0
     assert _taken(gated) == {"decide": 1}
 

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
-from porch.dialects.json_tree import read_json
-from porch.dialects.nodes import ListNode, MapNode, Node, Scalar
+from msgspec import Struct
+from msgspec.structs import replace
+
 from porch.errors import DefinitionError, Finding, Place, Severity
-from porch.model.markdown import Fenced, Line, bullet_of, fenced_blocks, heading_of, lines_of
+from porch.text.json_tree import read_json
+from porch.text.markdown import (
+    FencedBlock,
+    MarkdownLine,
+    bullet_of,
+    fenced_blocks,
+    heading_of,
+    parse_markdown_lines,
+)
+from porch.text.nodes import ListNode, MapNode, Node, ScalarNode
 
 _PHASE = re.compile(
     r"phase[ \t]+([0-9]{1,6})(?:[ \t]*:|\.(?=[ \t]|$)|[ \t]+[-–—]|[-–—](?=[ \t]|$))[ \t]*(.*)",  # noqa: RUF001
@@ -21,23 +30,22 @@ _SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PlanPhase:
+class PlanPhase(Struct, frozen=True):
+    """One phase of a plan, as a person wrote it."""
+
     id: str
     title: str
     description: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanReading:
+class PlanReading(Struct, frozen=True):
     reading: Literal["json", "headings", "single"]
     phases: tuple[PlanPhase, ...]
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
+class _Heading(Struct, frozen=True):
     """A heading and the lines it covers; `number` is that of a phase heading."""
 
     level: int
@@ -50,7 +58,7 @@ class _Heading:
 
 def read_plan(text: str, file: str) -> PlanReading:
     """Never raises: whatever cannot be read is a finding, and some phase always comes out."""
-    plan = _Plan(text, file)
+    plan = _PlanReader(text, file)
     phases = plan.json_phases()
     if phases:
         return PlanReading("json", phases, tuple(plan.findings))
@@ -61,15 +69,15 @@ def read_plan(text: str, file: str) -> PlanReading:
     return PlanReading("single", (whole,), tuple(plan.findings))
 
 
-class _Plan:
+class _PlanReader:
     def __init__(self, text: str, file: str):
         self.file = file
-        self.lines = lines_of(text)
-        self.headings = _headings(self.lines)
+        self.lines = parse_markdown_lines(text)
+        self.headings = _find_headings(self.lines)
         self.findings: list[Finding] = []
         self.taken: dict[str, int] = {}
         sections = [heading for heading in reversed(self.headings) if heading.level > 1]
-        self._by_title = {_bare(heading.title): heading for heading in sections}
+        self._by_title = {_comparable_title(heading.title): heading for heading in sections}
         self._by_number = {f"phase_{heading.number}": heading for heading in sections}
 
     def report(
@@ -87,7 +95,7 @@ class _Plan:
                     return phases
         return ()
 
-    def _block_phases(self, block: Fenced) -> tuple[PlanPhase, ...]:
+    def _block_phases(self, block: FencedBlock) -> tuple[PlanPhase, ...]:
         try:
             node = read_json(block.text, self.file)
         except DefinitionError as error:
@@ -95,39 +103,41 @@ class _Plan:
             return ()
         listed = node.get("phases") if isinstance(node, MapNode) else None
         items = listed.items if isinstance(listed, ListNode) else ()
-        named = [item for item in items if _is_named(item)]
+        named = [item for item in items if _has_id_and_title(item)]
         if not named:
             message = "this block has 'phases', but none with an 'id' and a 'title'"
             self.report("plan-json", message, block.line, severity="note")
             return ()
         for item in items:
-            if not _is_named(item):
+            if not _has_id_and_title(item):
                 line = block.line + item.place.line - 1
-                self.report("plan-json", "a phase without 'id' and 'title' is left out", line)
+                self.report("plan-json", "a phase without 'id' and 'title' is skipped", line)
         return tuple(self._json_phase(item, block) for item in named)
 
-    def _report_invalid(self, block: Fenced, problems: Iterable[Finding]) -> None:
+    def _report_invalid(self, block: FencedBlock, problems: Iterable[Finding]) -> None:
         for problem in problems:
             where = problem.place or Place(self.file)
             place = replace(where, line=block.line + max(where.line, 1) - 1)
             message = f"this block of phases is not valid JSON: {problem.message}"
             self.findings.append(Finding("plan-json", message, place, problem.fix, "warning"))
 
-    def _json_phase(self, item: MapNode, block: Fenced) -> PlanPhase:
-        title = _text(item.get("title"))
-        written = _text(item.get("id"))
+    def _json_phase(self, item: MapNode, block: FencedBlock) -> PlanPhase:
+        title = _node_text(item.get("title"))
+        written = _node_text(item.get("id"))
         line = block.line + item.place.line - 1
         id_ = self._unique(self._safe(written, line), line)
         section = self._section_about(written, title)
         text = self._body(section) if section else ""
-        description = _text(item.get("description")) or (
+        description = _node_text(item.get("description")) or (
             self._described(section) if section else ""
         )
         return PlanPhase(id_, title, description, text or description or title)
 
     def _section_about(self, id_: str, title: str) -> _Heading | None:
         """The part of the plan that tells of a phase from a JSON block, by its title or its id."""
-        by_title = self._by_title.get(_bare(title)) or self._by_title.get(_bare(id_))
+        by_title = self._by_title.get(_comparable_title(title)) or self._by_title.get(
+            _comparable_title(id_)
+        )
         return by_title or self._by_number.get(id_)
 
     def _safe(self, written: str, line: int) -> str:
@@ -145,7 +155,7 @@ class _Plan:
             unique = f"{id_}_{self.taken[id_]}"
         self.taken[unique] = 1
         if unique != id_:
-            message = f"the phase '{id_}' is there twice; this one is read as '{unique}'"
+            message = f"the phase '{id_}' appears twice; this one is read as '{unique}'"
             self.report("plan-duplicate", message, line, "give each phase its own number or id")
         return unique
 
@@ -158,21 +168,21 @@ class _Plan:
 
     def _heading_phase(self, number: int, heading: _Heading) -> PlanPhase:
         id_ = self._unique(f"phase_{number}", heading.line)
-        match = _PHASE.fullmatch(_unadorned(heading.title))
+        match = _PHASE.fullmatch(_strip_emphasis(heading.title))
         title = (match[2].strip() if match else "") or f"Phase {number}"
         return PlanPhase(id_, title, self._described(heading), self._body(heading))
 
     def whole(self) -> PlanPhase:
         first = next((heading for heading in self.headings if heading.level == 1), None)
-        title = (_unadorned(first.title) if first else "") or "Whole plan"
-        message = "no phases found in this plan; all of it is one phase"
+        title = (_strip_emphasis(first.title) if first else "") or "Whole plan"
+        message = "no phases found in this plan; the whole plan is one phase"
         fix = "write headings like '### Phase 1: title'"
         self.findings.append(Finding("single-phase", message, Place(self.file), fix, "note"))
         body = self.lines[first.body :] if first else self.lines
         text = "\n".join(line.raw for line in self.lines).strip("\n")
-        return PlanPhase("phase_1", title, _description(body), text)
+        return PlanPhase("phase_1", title, _section_description(body), text)
 
-    def _covered(self, heading: _Heading) -> Sequence[Line]:
+    def _covered(self, heading: _Heading) -> Sequence[MarkdownLine]:
         for index in range(heading.order + 1, len(self.headings)):
             later = self.headings[index]
             if later.level <= heading.level or later.number is not None:
@@ -183,16 +193,16 @@ class _Plan:
         return "\n".join(line.raw for line in self._covered(heading)).strip("\n")
 
     def _described(self, heading: _Heading) -> str:
-        return _description(self._covered(heading))
+        return _section_description(self._covered(heading))
 
 
-def _headings(lines: Sequence[Line]) -> list[_Heading]:
+def _find_headings(lines: Sequence[MarkdownLine]) -> list[_Heading]:
     found: list[_Heading] = []
     for index, line in enumerate(lines):
         heading = heading_of(line)
         if heading is not None:
             level, title = heading
-            match = _PHASE.fullmatch(_unadorned(title)) if level in (2, 3) else None
+            match = _PHASE.fullmatch(_strip_emphasis(title)) if level in (2, 3) else None
             number = int(match[1]) if match else None
             found.append(_Heading(level, title, line.number, index + 1, len(found), number))
         elif _is_underlined(lines, index):
@@ -201,7 +211,7 @@ def _headings(lines: Sequence[Line]) -> list[_Heading]:
     return found
 
 
-def _is_underlined(lines: Sequence[Line], index: int) -> bool:
+def _is_underlined(lines: Sequence[MarkdownLine], index: int) -> bool:
     """A paragraph of one line above `===` or `---`; anything else is more likely a rule."""
     if lines[index].kind != "text" or bullet_of(lines[index]) or index + 1 >= len(lines):
         return False
@@ -210,7 +220,7 @@ def _is_underlined(lines: Sequence[Line], index: int) -> bool:
     return bool(starts) and below.kind == "text" and bool(_UNDERLINE.fullmatch(below.text))
 
 
-def _description(lines: Sequence[Line]) -> str:
+def _section_description(lines: Sequence[MarkdownLine]) -> str:
     bullets = [bullet for bullet in map(bullet_of, lines) if bullet and bullet.text]
     if not bullets:
         return _first_paragraph(lines)
@@ -218,7 +228,7 @@ def _description(lines: Sequence[Line]) -> str:
     return ", ".join(bullet.text for bullet in bullets if bullet.indent == top)
 
 
-def _first_paragraph(lines: Iterable[Line]) -> str:
+def _first_paragraph(lines: Iterable[MarkdownLine]) -> str:
     taken: list[str] = []
     for line in lines:
         if line.kind == "text" and heading_of(line) is None:
@@ -228,22 +238,22 @@ def _first_paragraph(lines: Iterable[Line]) -> str:
     return " ".join(" ".join(taken).split())
 
 
-def _unadorned(title: str) -> str:
+def _strip_emphasis(title: str) -> str:
     return title.replace("**", "").strip("_ \t")
 
 
-def _bare(title: str) -> str:
+def _comparable_title(title: str) -> str:
     """A title as people compare it: without its number, in one case."""
-    match = _PHASE.fullmatch(_unadorned(title))
+    match = _PHASE.fullmatch(_strip_emphasis(title))
     return " ".join((match[2] if match and match[2] else title).casefold().split())
 
 
-def _is_named(item: Node) -> TypeGuard[MapNode]:
+def _has_id_and_title(item: Node) -> TypeGuard[MapNode]:
     if not isinstance(item, MapNode):
         return False
-    return bool(_text(item.get("id"))) and bool(_text(item.get("title")))
+    return bool(_node_text(item.get("id"))) and bool(_node_text(item.get("title")))
 
 
-def _text(node: Node | None) -> str:
-    is_text = isinstance(node, Scalar) and node.kind in ("text", "number")
-    return node.text.strip() if is_text and isinstance(node, Scalar) else ""
+def _node_text(node: Node | None) -> str:
+    is_text = isinstance(node, ScalarNode) and node.kind in ("text", "number")
+    return node.text.strip() if is_text and isinstance(node, ScalarNode) else ""

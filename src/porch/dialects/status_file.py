@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from porch.dialects.fields import Fields
-from porch.dialects.nodes import MapNode, Node
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from porch.dialects.plan_headings import PlanPhase
-from porch.dialects.yaml_tree import read_yaml
 from porch.errors import DefinitionError, Finding, Place
 from porch.model.protocol import End, Protocol, State
+from porch.text.fields import Fields
+from porch.text.nodes import MapNode, Node
+from porch.text.yaml_tree import read_yaml
 
 # The seal that the status view writes; a test holds the two together.
 _SEAL = re.compile(r"^# porch seq=([0-9]{1,18}) sha256=[0-9a-f]{64}\s*\Z", re.MULTILINE)
@@ -24,7 +26,7 @@ _GATES: Mapping[str, str] = {
     "requested": "waiting",
 }
 # Said by the file, of no use for going on; the journal counts and dates for itself.
-_PASSED_OVER = (
+_IGNORED_KEYS = (
     "current_phase",
     "worktree",
     "iteration",
@@ -33,11 +35,10 @@ _PASSED_OVER = (
     "updated_at",
     "paused",
 )
-_AGAIN = "the plan is read again"
+_PLAN_REREAD_NOTE = "the plan is read again"
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignStatus:
+class ForeignStatus(Struct, frozen=True):
     """What a file says of a run, in its own words; gates and items as far as it knows them."""
 
     id: str
@@ -53,17 +54,17 @@ class ForeignStatus:
     place: Place = field(default_factory=lambda: Place("status.yaml"))
 
 
-def read(text: str, file: str) -> ForeignStatus:
+def read_status_file(text: str, file: str) -> ForeignStatus:
     """A status file of either generation; raises DefinitionError for what is no status at all."""
     node = read_yaml(text, file)
     if not isinstance(node, MapNode):
-        message, fix = "this is not a status file: it has no keys", "remove it, or bring it back"
+        message, fix = "this is not a status file: it has no keys", "remove it, or restore it"
         raise DefinitionError([Finding("not-a-status", message, node.place, fix)])
     sealed = _SEAL.search(text)
-    return _Reader(node, file).status(int(sealed[1]) if sealed else None)
+    return _StatusFileReader(node, file).status(int(sealed[1]) if sealed else None)
 
 
-class _Reader:
+class _StatusFileReader:
     """Reads one file; every complaint becomes a note, because a person wants to go on."""
 
     def __init__(self, node: MapNode, file: str):
@@ -79,7 +80,7 @@ class _Reader:
         finished = tuple(item.id for item in items if phases.get(item.id) in _DONE)
         self._history()
         fields = self.fields
-        fields.know(*_PASSED_OVER)
+        fields.know(*_IGNORED_KEYS)
         known = ForeignStatus(
             fields.text("id"),
             fields.text("title"),
@@ -101,10 +102,10 @@ class _Reader:
     def _gates(self) -> Iterator[tuple[str, dict[str, str]]]:
         gates = self.fields.mapping("gates")
         for name in gates.keys() if gates else ():
-            gate = _map(gates.child(name)) if gates else None
+            gate = _read_mapping(gates.child(name)) if gates else None
             said = gate.text("status") if gate else gates.text(name) if gates else ""
             if said not in _GATES:
-                self.notes.append(f"gate '{name}' says '{said}', which is taken as not yet asked")
+                self.notes.append(f"gate '{name}' says '{said}', which is read as not yet asked")
             found = {"status": _GATES.get(said, "waiting")}
             if gate:
                 times = (gate.text(key) for key in ("decided_at", "approved_at", "requested_at"))
@@ -117,7 +118,7 @@ class _Reader:
         phases = self.fields.mapping("phases")
         found = {}
         for name in phases.keys() if phases else ():
-            phase = _map(phases.child(name)) if phases else None
+            phase = _read_mapping(phases.child(name)) if phases else None
             found[name] = phase.text("status") if phase else ""
         return found
 
@@ -126,10 +127,10 @@ class _Reader:
         listed = self.fields.list_of_nodes("plan_phases")
         seen = set()
         for node in listed:
-            phase = _map(node)
+            phase = _read_mapping(node)
             id_ = phase.text("id") if phase else ""
             if phase is None or not id_ or id_ in seen:
-                self.notes.append("an entry of 'plan_phases' has no id of its own; it is left out")
+                self.notes.append("an entry of 'plan_phases' has no id of its own; it is skipped")
                 continue
             seen.add(id_)
             phases.setdefault(id_, self._own_status(id_, phase))
@@ -145,23 +146,25 @@ class _Reader:
             return "complete"
         if any(status in _DONE for status in told.values()) and said not in _DONE:
             done = ", ".join(name for name, status in told.items() if status in _DONE)
-            self.notes.append(f"{id_} had finished {done}; the phase is done again as a whole")
+            self.notes.append(f"{id_} had finished {done}; the whole phase is done again")
         return said
 
     def _history(self) -> None:
         for key in ("log", "history"):
             count = len(self.fields.list_of_nodes(key))
             if count:
-                self.notes.append(f"the entries of '{key}' ({count}) stay in the file only")
+                self.notes.append(
+                    f"the entries of '{key}' ({count}) are not used; they stay in the file"
+                )
         if self.fields.flag("build_complete"):
-            self.notes.append("'build_complete' does not count here: checks measure it again")
+            self.notes.append("'build_complete' is ignored: the checks run again")
 
     def _complaints(self) -> Iterator[str]:
-        yield from (f"'{key}' is not understood" for key in self.fields.unknown_keys())
+        yield from (f"unknown key '{key}'; it is ignored" for key in self.fields.unknown_keys())
         yield from (finding.message for finding in self.fields.findings)
 
 
-def _map(node: Node | None) -> Fields | None:
+def _read_mapping(node: Node | None) -> Fields | None:
     return Fields(node, "a status file", []) if isinstance(node, MapNode) else None
 
 
@@ -169,23 +172,25 @@ def match_state(protocol: Protocol, foreign: ForeignStatus) -> tuple[str, str, t
     """Where a run goes on: `complete`, or a state and perhaps an item, with what was assumed."""
     notes = []
     if foreign.protocol and foreign.protocol != protocol.name:
-        notes.append(f"the file says protocol '{foreign.protocol}'; it goes on as {protocol.name}")
+        notes.append(f"the file says protocol '{foreign.protocol}'; the run uses {protocol.name}")
     name, named_item = _state_and_item(protocol, foreign.state)
     if name == "" and foreign.state in _DONE:
         return "complete", "", tuple(notes)
     if name == "" and foreign.state in _GIVEN_UP:
-        raise _over(foreign)
+        raise _run_ended_error(foreign)
     if name == "":
-        first = _first_of_group(protocol, foreign)
+        first = _first_state_of_group(protocol, foreign)
         name = first.name
         if foreign.state not in (first.name, first.group):
-            notes.append(f"'{foreign.state}' is not a state of {protocol.name}; begins at {name}")
+            notes.append(
+                f"'{foreign.state}' is not a state of {protocol.name}; the run starts at {name}"
+            )
     actor = protocol.states[name].actor
     if isinstance(actor, End):
         if actor.outcome != "complete":
-            raise _over(foreign)
+            raise _run_ended_error(foreign)
         return "complete", "", tuple(notes)
-    item, note = _item(protocol.states[name], foreign, named_item)
+    item, note = _match_item(protocol.states[name], foreign, named_item)
     return name, item, (*notes, *note)
 
 
@@ -198,7 +203,7 @@ def _state_and_item(protocol: Protocol, text: str) -> tuple[str, str]:
     return (name, item) if known is not None and known.loop else ("", "")
 
 
-def _first_of_group(protocol: Protocol, foreign: ForeignStatus) -> State:
+def _first_state_of_group(protocol: Protocol, foreign: ForeignStatus) -> State:
     words = foreign.state.removeprefix("failed:").removeprefix("blocked:").split(":")
     found = (state for state in protocol.states.values() if state.group == words[0])
     first = next(found, None)
@@ -207,24 +212,24 @@ def _first_of_group(protocol: Protocol, foreign: ForeignStatus) -> State:
     groups = list(dict.fromkeys(state.group for state in protocol.states.values()))
     near = get_close_matches(words[0], groups, n=1)
     fix = f"did you mean '{near[0]}'?" if near else f"phases: {', '.join(groups)}"
-    message = f"'{foreign.state}' is no state and no phase of '{protocol.name}'"
+    message = f"'{foreign.state}' is neither a state nor a phase of '{protocol.name}'"
     raise DefinitionError([Finding("unknown-state", message, foreign.place, fix)])
 
 
-def _over(foreign: ForeignStatus) -> DefinitionError:
+def _run_ended_error(foreign: ForeignStatus) -> DefinitionError:
     message = f"the file says that the run ended: {foreign.state}"
-    fix = "write the state to go on from into it, or remove it to begin anew"
+    fix = "write in it the state to continue from, or remove it to start again"
     return DefinitionError([Finding("run-ended", message, foreign.place, fix)])
 
 
-def _item(state: State, foreign: ForeignStatus, named: str) -> tuple[str, tuple[str, ...]]:
+def _match_item(state: State, foreign: ForeignStatus, named: str) -> tuple[str, tuple[str, ...]]:
     asked = named or foreign.item
     ids = [item.id for item in foreign.items]
     if not state.loop:
         return "", ()
     if asked in ids:
         return asked, ()
-    note = (f"'{asked}' is not among the phases of the file; {_AGAIN}",) if asked else ()
+    note = (f"'{asked}' is not a phase of the file; {_PLAN_REREAD_NOTE}",) if asked else ()
     if not ids:
         return "", note
     return next((id_ for id_ in ids if id_ not in foreign.finished), ""), note

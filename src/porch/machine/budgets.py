@@ -5,11 +5,12 @@ question stands beside whatever the run does, in a state that every protocol has
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.state import Cost, Standing, State, position_text
+from porch.machine.state import Cost, RunState, Standing, position_text
 from porch.model.protocol import Edge, End, Human, Option, Protocol, Target
 from porch.model.protocol import State as Kind
 
@@ -17,21 +18,24 @@ STATE = "budget"
 _STOPPED = "budget:stopped"
 _REACHED = f"{STATE}.reached"
 PLAN = "plan"
-_MEANING = ("the run ends as abandoned", "no review begins; the next one asks again")
+_MEANING = (
+    "stop here; the run ends as abandoned",
+    "start no review now; porch asks again at the next one",
+)
 NAMES = ("max_usd", "max_tokens", "max_turns", "max_minutes")
 RUN = "run"
 
 
-def governed(protocol: Protocol) -> Protocol:
+def add_budget_state(protocol: Protocol) -> Protocol:
     """The protocol of a run: with the state in which a person is asked about a budget."""
     if STATE in protocol.states:
         return protocol
     asked = Human(
         "undecided",
         STATE,
-        "A budget is used up",
+        "The budget is used up: continue or stop?",
         (
-            Option("retry", "as much again is allowed, and the run goes on"),
+            Option("retry", "allow the same amount again and continue"),
             Option("stopped", _MEANING[protocol.subject == PLAN]),
         ),
         shows=(_REACHED,),
@@ -51,7 +55,7 @@ def governed(protocol: Protocol) -> Protocol:
     return replace(protocol, states=states, edges=edges)
 
 
-def used(protocol: Protocol, state: State, budget: str) -> float:
+def used_amount(protocol: Protocol, state: RunState, budget: str) -> float:
     """What counts against a budget so far: `run.max_usd`, `implement.max_tokens`."""
     owner, _, name = budget.rpartition(".")
     total = Cost()
@@ -59,30 +63,32 @@ def used(protocol: Protocol, state: State, budget: str) -> float:
         known = protocol.states.get(each)
         if owner == RUN or (known.group if known else each) == owner:
             total = total.plus(cost)
-    return round(_amounts(total)[name], 6)
+    return round(_amounts_by_name(total)[name], 6)
 
 
-def _amounts(cost: Cost) -> Mapping[str, float]:
+def _amounts_by_name(cost: Cost) -> Mapping[str, float]:
     minutes = cost.seconds / 60
     return dict(zip(NAMES, (cost.usd, cost.tokens, cost.turns, minutes), strict=True))
 
 
-def allowed(state: State, budget: str, limit: float) -> float:
+def allowed_amount(state: RunState, budget: str, limit: float) -> float:
     """What the settings allow, or what a person has allowed since."""
-    granted = state.memory.get(("", ""), {}).get(_granted(budget), {})
+    granted = state.memory.get(("", ""), {}).get(_grant_path(budget), {})
     return max(limit, float(granted.get("allowed", 0)))
 
 
-def is_asked(state: State, budget: str) -> bool:
+def is_question_open(state: RunState, budget: str) -> bool:
     return any(each.state == STATE and each.item == budget for each in state.positions.values())
 
 
-def reached(protocol: Protocol, state: State, fact: f.BudgetReached) -> Iterator[m.Move]:
+def budget_question_moves(
+    protocol: Protocol, state: RunState, fact: f.BudgetReached
+) -> Iterator[m.Move]:
     """Nothing is left and nothing is stopped; a question about this budget stands once."""
-    if STATE not in protocol.states or is_asked(state, fact.budget):
+    if STATE not in protocol.states or is_question_open(state, fact.budget):
         return
     said = f"the budget {fact.budget} is used up: {fact.spent:g} of {fact.limit:g}"
-    told = {"reason": f"{said}; to go on allows {fact.step:g} more", "step": fact.step}
+    told = {"reason": f"{said}; continuing allows {fact.step:g} more", "step": fact.step}
     visit = state.visits.get(("", STATE, fact.budget), 0) + 1
     yield m.Remembered(_REACHED, told, fact.budget, "")
     yield m.Entered(
@@ -90,13 +96,15 @@ def reached(protocol: Protocol, state: State, fact: f.BudgetReached) -> Iterator
     )
 
 
-def granted(protocol: Protocol, state: State, standing: Standing, exit_: str) -> Iterator[m.Move]:
+def budget_grant_moves(
+    protocol: Protocol, state: RunState, standing: Standing, exit_: str
+) -> Iterator[m.Move]:
     """Whoever says to go on allows as much again from here, however far it went beyond."""
     if standing.state == STATE and exit_ == "retry":
         step = float((state.recall(standing, _REACHED) or {}).get("step", 0))
-        more = {"allowed": used(protocol, state, standing.item) + step}
-        yield m.Remembered(_granted(standing.item), more, "", "")
+        more = {"allowed": used_amount(protocol, state, standing.item) + step}
+        yield m.Remembered(_grant_path(standing.item), more, "", "")
 
 
-def _granted(budget: str) -> str:
+def _grant_path(budget: str) -> str:
     return f"granted.{budget}"

@@ -1,26 +1,28 @@
 """What should be happening: requests that carry all their inputs and name what they use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import Struct, field
 
 from porch.machine.facts import Payload
-from porch.machine.state import InHand, Instance
+from porch.machine.state import InHand, Instance, RunState, Standing
 from porch.model.protocol import Ask, Command, Exit, GitOp
 
 WORKTREE = "worktree"
 AGENT_SLOT = "agent"
+# The kind of effect that waits for a decision to become stale; nobody has to stay for it.
+PATIENT = "stale"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class QuotedInput(Struct, frozen=True):
     """Something remembered that the actor gets to see, as quoted data."""
 
     label: str
     payload: Payload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(Struct, frozen=True, kw_only=True):
     """The part all requests share; ids are derived and never repeat in a run."""
 
     id: str
@@ -30,8 +32,7 @@ class Effect:
     uses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunAgent(Effect):
+class RunAgent(Effect, frozen=True, kw_only=True):
     """Give an agent its prompt in the workspace and follow it to one exit."""
 
     state: str
@@ -46,11 +47,10 @@ class RunAgent(Effect):
     timeout_s: float = 0
     reminder: bool = False
     session: str = ""
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[QuotedInput, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskAgent(Effect):
+class AskAgent(Effect, frozen=True, kw_only=True):
     """Put a typed question to an agent in a worktree, and accept one answer that holds."""
 
     state: str
@@ -69,8 +69,7 @@ class AskAgent(Effect):
     timeout_s: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveBranch(Effect):
+class MoveBranch(Effect, frozen=True, kw_only=True):
     """What the engine does with the branches of an instance."""
 
     op: GitOp
@@ -80,8 +79,7 @@ class MoveBranch(Effect):
     values: Payload = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCheck(Effect):
+class RunCheck(Effect, frozen=True, kw_only=True):
     """Run one check; `tree` is the content on which it last passed, where that may stand."""
 
     command: Command
@@ -89,8 +87,7 @@ class RunCheck(Effect):
     tree: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskReviewer(Effect):
+class AskReviewer(Effect, frozen=True, kw_only=True):
     """Ask one model for a verdict."""
 
     state: str
@@ -100,11 +97,10 @@ class AskReviewer(Effect):
     round: int
     artifacts: tuple[str, ...] = ()
     timeout_s: float = 0
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[QuotedInput, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteFeedback(Effect):
+class WriteFeedback(Effect, frozen=True, kw_only=True):
     """Keep the answers of one round in a file of the project."""
 
     subject: str
@@ -113,32 +109,28 @@ class WriteFeedback(Effect):
     reviews: Mapping[str, Payload] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskPerson(Effect):
+class AskPerson(Effect, frozen=True, kw_only=True):
     """Open a decision over the named artifacts as they are now."""
 
     ask: str
     artifacts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadItems(Effect):
+class ReadItems(Effect, frozen=True, kw_only=True):
     """Read the finite list of a loop from its document."""
 
     loop: str
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartTimer(Effect):
+class StartTimer(Effect, frozen=True, kw_only=True):
     """Say when a wait that began at an instant is over."""
 
     since: str
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitPaths(Effect):
+class CommitPaths(Effect, frozen=True, kw_only=True):
     """Commit exactly these paths of the project directory."""
 
     paths: tuple[str, ...]
@@ -159,7 +151,21 @@ Request = (
 )
 
 
-def in_hand(request: Request) -> InHand:
+def as_in_hand(request: Request) -> InHand:
     """The effect as it is journalled when it begins."""
     state = request.state if isinstance(request, (RunAgent, AskAgent, AskReviewer)) else ""
     return InHand(request.id, request.position, request.kind, request.name, request.uses, state)
+
+
+def effect_header(
+    state: RunState, standing: Standing, kind: str, name: str, uses: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    attempt = state.tries.get(standing.position, {}).get(f"{kind}/{name}", 0)
+    effect = f"{standing.position}/{kind}/{name}/{attempt}"
+    return {
+        "id": effect,
+        "position": standing.position,
+        "kind": kind,
+        "name": name,
+        "uses": uses,
+    }

@@ -2,24 +2,25 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from porch.machine import history
+from msgspec.structs import replace
+
 from porch.machine import moves as m
+from porch.machine import status_log
 from porch.machine.facts import WishRefused, WishTaken
-from porch.machine.records import Record
+from porch.machine.records import JournalRecord
 from porch.machine.state import (
     HOLD,
     Cost,
     Decision,
-    Gate,
+    GateStatus,
     InHand,
     Instance,
-    Items,
+    LoopItems,
     Run,
+    RunState,
     Standing,
-    State,
 )
 
 LOG_KEPT = 50
@@ -27,15 +28,15 @@ LOG_KEPT = 50
 PAID = ("agent", "review")
 
 
-class _Draft:
+class _StateDraft:
     """A state being changed: each dictionary is copied once, when it is first written."""
 
-    def __init__(self, state: State):
+    def __init__(self, state: RunState):
         self.base = state
         self.run, self.seq, self.at = state.run, state.seq, state.at
         self.turns, self.usd, self.tokens = state.turns, state.usd, state.tokens
         self.paused, self.outcome = state.paused, state.outcome
-        self.told: deque[Record] = deque(maxlen=LOG_KEPT)
+        self.told: deque[JournalRecord] = deque(maxlen=LOG_KEPT)
         self._own: dict[str, dict[Any, Any]] = {}
 
     def look(self, name: str) -> Mapping[Any, Any]:
@@ -51,10 +52,10 @@ class _Draft:
     def has_changed(self) -> bool:
         return bool(self._own)
 
-    def done(self) -> State:
+    def done(self) -> RunState:
         """In the order of the fields: by name it costs half as much again, at every record."""
         base, own = self.base, self._own.get
-        return State(
+        return RunState(
             self.run,
             self.seq,
             self.at,
@@ -69,7 +70,7 @@ class _Draft:
             own("gates", base.gates),
             own("in_hand", base.in_hand),
             own("wishes", base.wishes),
-            _log(base.log, self.told),
+            _extend_log(base.log, self.told),
             self.turns,
             self.usd,
             self.tokens,
@@ -81,48 +82,50 @@ class _Draft:
         )
 
 
-def evolve(state: State, record: Record) -> State:
+def evolve_state(state: RunState, record: JournalRecord) -> RunState:
     """The state after one record."""
-    return fold(state, (record,))
+    return fold_records(state, (record,))
 
 
-def fold(state: State, records: Iterable[Record]) -> State:
+def fold_records(state: RunState, records: Iterable[JournalRecord]) -> RunState:
     """The state after many records, copying each dictionary at most once."""
-    draft = _Draft(state)
+    draft = _StateDraft(state)
     for record in records:
-        _apply(draft, record)
+        _apply_record(draft, record)
     return draft.done()
 
 
-def begin(state: State, begun: Iterable[InHand]) -> State:
+def apply_begun_effects(state: RunState, begun: Iterable[InHand]) -> RunState:
     """The state after effects were begun, for the driver that has just applied the moves."""
-    draft = _Draft(state)
+    draft = _StateDraft(state)
     for hand in begun:
-        _begin(draft, hand)
+        _begin_effect(draft, hand)
     return draft.done() if draft.has_changed() else state
 
 
-def _apply(draft: _Draft, record: Record) -> None:
+def _apply_record(draft: _StateDraft, record: JournalRecord) -> None:
     draft.seq, draft.at = record.seq, record.at
-    if history.is_told(record):
+    if status_log.has_entries(record):
         draft.told.append(record)
     for move in record.moves:
         _APPLY[type(move)](draft, move)
     for hand in record.begun:
-        _begin(draft, hand)
+        _begin_effect(draft, hand)
     if isinstance(record.fact, (WishTaken, WishRefused)):
         draft.own("wishes")[record.fact.wish.id] = record.seq
 
 
-def _log(kept: Sequence[Mapping[str, Any]], records: Sequence[Record]) -> tuple[Any, ...]:
+def _extend_log(
+    kept: Sequence[Mapping[str, Any]], records: Sequence[JournalRecord]
+) -> tuple[Any, ...]:
     """The last entries only: nobody pays for describing thousands of records that fall off."""
     if not records:
         return tuple(kept)
-    fresh = [entry for record in records for entry in history.entries(record)]
+    fresh = [entry for record in records for entry in status_log.render_log_entries(record)]
     return (*kept, *fresh)[-LOG_KEPT:]
 
 
-def _begin(draft: _Draft, hand: InHand) -> None:
+def _begin_effect(draft: _StateDraft, hand: InHand) -> None:
     draft.own("in_hand")[hand.effect] = hand
     for name in hand.uses:
         if name.startswith(HOLD):
@@ -132,7 +135,7 @@ def _begin(draft: _Draft, hand: InHand) -> None:
         draft.turns += 1
 
 
-def _began(draft: _Draft, move: m.Began) -> None:
+def _apply_began(draft: _StateDraft, move: m.Began) -> None:
     draft.run = Run(
         name=move.run,
         id=move.id,
@@ -151,7 +154,7 @@ def _began(draft: _Draft, move: m.Began) -> None:
     )
 
 
-def _entered(draft: _Draft, move: m.Entered) -> None:
+def _apply_entered(draft: _StateDraft, move: m.Entered) -> None:
     draft.own("positions")[move.position] = Standing(
         move.position,
         move.instance,
@@ -165,7 +168,7 @@ def _entered(draft: _Draft, move: m.Entered) -> None:
     draft.own("visits")[(move.instance, move.state, move.item)] = move.visit
 
 
-def _left(draft: _Draft, move: m.Left) -> None:
+def _apply_left(draft: _StateDraft, move: m.Left) -> None:
     for name in ("positions", "marks", "tries"):
         if move.position in draft.look(name):
             del draft.own(name)[move.position]
@@ -173,14 +176,14 @@ def _left(draft: _Draft, move: m.Left) -> None:
     for name in held:
         del draft.own("held")[name]
     if move.position in draft.look("decisions"):
-        _closed(draft, m.Closed(move.position))
+        _apply_closed(draft, m.Closed(move.position))
 
 
-def _held(draft: _Draft, move: m.Held) -> None:
+def _apply_held(draft: _StateDraft, move: m.Held) -> None:
     draft.own("held")[move.resource] = move.position
 
 
-def _spawned(draft: _Draft, move: m.Spawned) -> None:
+def _apply_spawned(draft: _StateDraft, move: m.Spawned) -> None:
     draft.own("instances")[move.instance] = Instance(
         move.parent,
         move.key,
@@ -192,7 +195,7 @@ def _spawned(draft: _Draft, move: m.Spawned) -> None:
     )
 
 
-def _told(draft: _Draft, move: m.Told) -> None:
+def _apply_told(draft: _StateDraft, move: m.Told) -> None:
     known = draft.look("instances")[move.instance]
     spec, digest = (move.spec, move.digest) if move.spec else (known.spec, known.digest)
     draft.own("instances")[move.instance] = replace(
@@ -200,7 +203,7 @@ def _told(draft: _Draft, move: m.Told) -> None:
     )
 
 
-def _remembered(draft: _Draft, move: m.Remembered) -> None:
+def _apply_remembered(draft: _StateDraft, move: m.Remembered) -> None:
     # Out and in again: the order of a memory is the order in which it was made.
     memory, scope = draft.own("memory"), (move.instance, move.item)
     kept = dict(memory.get(scope, {}))
@@ -208,32 +211,32 @@ def _remembered(draft: _Draft, move: m.Remembered) -> None:
     memory[scope] = {**kept, move.path: move.payload}
 
 
-def _forgot(draft: _Draft, move: m.Forgot) -> None:
+def _apply_forgot(draft: _StateDraft, move: m.Forgot) -> None:
     memory, scope = draft.own("memory"), (move.instance, move.item)
     memory[scope] = {k: v for k, v in memory.get(scope, {}).items() if k != move.path}
 
 
-def _charged(draft: _Draft, move: m.Charged) -> None:
+def _apply_charged(draft: _StateDraft, move: m.Charged) -> None:
     draft.own("spent")[move.budget] = move.spent
 
 
-def _marked(draft: _Draft, move: m.Marked) -> None:
+def _apply_marked(draft: _StateDraft, move: m.Marked) -> None:
     marks = draft.own("marks")
     marks[move.position] = {**marks.get(move.position, {}), move.key: move.value}
 
 
-def _postponed(draft: _Draft, move: m.Postponed) -> None:
+def _apply_postponed(draft: _StateDraft, move: m.Postponed) -> None:
     since = draft.at if move.is_instant else ""
     wait = {"name": move.name, "seconds": move.seconds, "since": since}
-    _marked(draft, m.Marked(move.position, f"wait/{move.work}", wait))
+    _apply_marked(draft, m.Marked(move.position, f"wait/{move.work}", wait))
 
 
-def _settled(draft: _Draft, move: m.Settled) -> None:
+def _apply_settled(draft: _StateDraft, move: m.Settled) -> None:
     hand = draft.own("in_hand").pop(move.effect, None)
     draft.usd += move.usd
     draft.tokens += move.tokens
     if hand is not None and hand.state:
-        _count(draft, hand.state, move)
+        _add_cost(draft, hand.state, move)
     if hand is None or hand.position not in draft.look("positions"):
         return
     tries, key = draft.own("tries"), f"{hand.kind}/{hand.name}"
@@ -241,32 +244,32 @@ def _settled(draft: _Draft, move: m.Settled) -> None:
     tries[hand.position] = {**ended, key: ended.get(key, 0) + 1}
 
 
-def _count(draft: _Draft, state: str, move: m.Settled) -> None:
+def _add_cost(draft: _StateDraft, state: str, move: m.Settled) -> None:
     costs = draft.own("costs")
     more = Cost(1, move.usd, move.tokens, move.seconds)
     costs[state] = costs.get(state, Cost()).plus(more)
 
 
-def _asked(draft: _Draft, move: m.Asked) -> None:
+def _apply_asked(draft: _StateDraft, move: m.Asked) -> None:
     draft.own("decisions")[move.position] = Decision(
         move.position, move.kind, move.name, draft.at, move.digest, move.artifacts
     )
     if move.kind == "gate":
-        draft.own("gates")[move.name] = Gate("pending", draft.at)
+        draft.own("gates")[move.name] = GateStatus("pending", draft.at)
 
 
-def _closed(draft: _Draft, move: m.Closed) -> None:
+def _apply_closed(draft: _StateDraft, move: m.Closed) -> None:
     decision = draft.own("decisions").pop(move.position, None)
     if decision is None or decision.kind != "gate":
         return
     status = _GATE_STATUS.get(move.exit, "waiting")
-    _note(draft, decision.name, status, move.who)
+    _note_gate(draft, decision.name, status, move.who)
 
 
-def _note(draft: _Draft, gate: str, status: str, by: str) -> None:
+def _note_gate(draft: _StateDraft, gate: str, status: str, by: str) -> None:
     """A gate that waits to be asked is as good as new; an answered one says when and by whom."""
-    asked = draft.look("gates").get(gate, Gate("waiting")).requested_at
-    noted = Gate(status) if status == "waiting" else Gate(status, asked, draft.at, by)
+    asked = draft.look("gates").get(gate, GateStatus("waiting")).requested_at
+    noted = GateStatus(status) if status == "waiting" else GateStatus(status, asked, draft.at, by)
     draft.own("gates")[gate] = noted
 
 
@@ -274,34 +277,36 @@ def _note(draft: _Draft, gate: str, status: str, by: str) -> None:
 _GATE_STATUS = {"approved": "approved", "waived": "approved", "rejected": "rejected"}
 
 
-def _itemised(draft: _Draft, move: m.Itemised) -> None:
-    draft.own("items")[(move.instance, move.loop)] = Items(move.items, move.digest, move.finished)
+def _apply_itemised(draft: _StateDraft, move: m.Itemised) -> None:
+    draft.own("items")[(move.instance, move.loop)] = LoopItems(
+        move.items, move.digest, move.finished
+    )
 
 
-def _finished(draft: _Draft, move: m.Finished) -> None:
+def _apply_finished(draft: _StateDraft, move: m.Finished) -> None:
     items, scope = draft.own("items"), (move.instance, move.loop)
     known = items.get(scope)
     if known is not None and move.item not in known.finished:
         items[scope] = replace(known, finished=(*known.finished, move.item))
 
 
-def _paused(draft: _Draft, _: m.Paused) -> None:
+def _apply_paused(draft: _StateDraft, _: m.Paused) -> None:
     draft.paused = True
 
 
-def _resumed(draft: _Draft, _: m.Resumed) -> None:
+def _apply_resumed(draft: _StateDraft, _: m.Resumed) -> None:
     draft.paused = False
 
 
-def _pinned(draft: _Draft, move: m.Pinned) -> None:
+def _apply_pinned(draft: _StateDraft, move: m.Pinned) -> None:
     draft.run = replace(draft.run, digest=move.digest)
 
 
-def _gate_noted(draft: _Draft, move: m.GateNoted) -> None:
-    _note(draft, move.name, move.status, move.by)
+def _apply_gate_noted(draft: _StateDraft, move: m.GateNoted) -> None:
+    _note_gate(draft, move.name, move.status, move.by)
 
 
-def _ended(draft: _Draft, move: m.Ended) -> None:
+def _apply_ended(draft: _StateDraft, move: m.Ended) -> None:
     if not move.instance:
         draft.outcome = move.outcome
     known = draft.look("instances").get(move.instance)
@@ -311,26 +316,26 @@ def _ended(draft: _Draft, move: m.Ended) -> None:
         )
 
 
-_APPLY: Mapping[type, Callable[[_Draft, Any], None]] = {
-    m.Began: _began,
-    m.Entered: _entered,
-    m.Left: _left,
-    m.Remembered: _remembered,
-    m.Forgot: _forgot,
-    m.Charged: _charged,
-    m.Marked: _marked,
-    m.Postponed: _postponed,
-    m.Settled: _settled,
-    m.Asked: _asked,
-    m.Closed: _closed,
-    m.Itemised: _itemised,
-    m.Finished: _finished,
-    m.Paused: _paused,
-    m.Resumed: _resumed,
-    m.Pinned: _pinned,
-    m.GateNoted: _gate_noted,
-    m.Ended: _ended,
-    m.Held: _held,
-    m.Spawned: _spawned,
-    m.Told: _told,
+_APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
+    m.Began: _apply_began,
+    m.Entered: _apply_entered,
+    m.Left: _apply_left,
+    m.Remembered: _apply_remembered,
+    m.Forgot: _apply_forgot,
+    m.Charged: _apply_charged,
+    m.Marked: _apply_marked,
+    m.Postponed: _apply_postponed,
+    m.Settled: _apply_settled,
+    m.Asked: _apply_asked,
+    m.Closed: _apply_closed,
+    m.Itemised: _apply_itemised,
+    m.Finished: _apply_finished,
+    m.Paused: _apply_paused,
+    m.Resumed: _apply_resumed,
+    m.Pinned: _apply_pinned,
+    m.GateNoted: _apply_gate_noted,
+    m.Ended: _apply_ended,
+    m.Held: _apply_held,
+    m.Spawned: _apply_spawned,
+    m.Told: _apply_told,
 }

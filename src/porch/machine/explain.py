@@ -2,64 +2,69 @@
 
 from collections.abc import Mapping
 
-from porch.machine.state import Standing, State
+from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Children, End, Git, Human, Join, Panel, Protocol
 
 
-def explain(protocol: Protocol, state: State) -> tuple[str, ...]:
+def explain_positions(protocol: Protocol, state: RunState) -> tuple[str, ...]:
     """One sentence for each position, or one for a run that stands nowhere."""
     if state.outcome:
-        return (f"The run is over: it ended {state.outcome}.",)
+        return (f"The run is over: {state.outcome}.",)
     if not state.positions:
-        return ("The run has not begun.",)
-    sentences = tuple(_sentence(protocol, state, s) for s in state.positions.values())
+        return ("The run has not started yet.",)
+    sentences = tuple(_describe_position(protocol, state, s) for s in state.positions.values())
     if state.paused:
-        front = "The run was stopped; `porch resume` goes on from here."
+        front = "The run is stopped. Continue with `porch resume`."
         return (front, *sentences)
     return sentences
 
 
-def _sentence(protocol: Protocol, state: State, standing: Standing) -> str:
-    why = f", entered because of {standing.because}" if standing.because else ""
-    return f"It stands at {standing.position}{why}; {_mover(protocol, state, standing)}."
+def _describe_position(protocol: Protocol, state: RunState, standing: Standing) -> str:
+    why = f" (came from {standing.because})" if standing.because else ""
+    return f"It is at {standing.position}{why}: {_describe_next_mover(protocol, state, standing)}."
 
 
-def _mover(protocol: Protocol, state: State, standing: Standing) -> str:
+def _describe_next_mover(protocol: Protocol, state: RunState, standing: Standing) -> str:
     kind = protocol.states[standing.state]
     missing = [path for path in kind.waits_for if state.recall(standing, path) is None]
     if missing:
-        return f"it waits until there is {', '.join(missing)}"
+        return f"waiting for {', '.join(missing)}"
     if kind.loop and not standing.item:
-        return f"the list of '{kind.loop}' has to be read from {protocol.loops[kind.loop].source}"
+        return (
+            f"porch must first read the list '{kind.loop}' from {protocol.loops[kind.loop].source}"
+        )
     match kind.actor:
         case Agent(exits=exits):
             names = ", ".join(exit_.name for exit_ in exits)
-            return f"an agent works on it and moves it by one of {names}{_trouble(state, standing)}"
+            last = _describe_last_failure(state, standing)
+            return f"an agent works on it and must end with one of: {names}{last}"
         case Check(commands=commands):
             names = ", ".join(command.name for command in commands)
-            return f"the checks {names} decide where it goes"
+            return f"the next step depends on these checks: {names}"
         case Panel(reviewers=reviewers, quorum=quorum):
-            return f"{quorum} of {', '.join(reviewers)} must give a verdict"
+            return (
+                f"at least {quorum} of these reviewers must give a verdict: {', '.join(reviewers)}"
+            )
         case Human() as human:
-            return f"a person must decide {human.name}: {_answers(human)}"
+            return f"waiting for your decision {human.name}: {_describe_options(human)}"
         case Git(op=op):
-            done = "commit its artifacts" if op == "commit" else f"{op} the branch"
-            return f"git has to {done}"
+            done = "commit the documents" if op == "commit" else f"{op} the branch"
+            return f"git must {done}"
         case actor:
             return _WAITS[type(actor)]
 
 
 _WAITS: Mapping[type, str] = {
-    Children: "its children have to be over: merged, failed or cancelled",
-    Join: "it waits until everything it needs is there",
-    End: "nothing moves it",
+    Children: "waiting for its children to be merged, failed or cancelled",
+    Join: "waiting until everything it needs is ready",
+    End: "this is the end",
 }
 
 
-def _answers(human: Human) -> str:
+def _describe_options(human: Human) -> str:
     return "; ".join(f"{option.exit} - {option.meaning}" for option in human.options)
 
 
-def _trouble(state: State, standing: Standing) -> str:
+def _describe_last_failure(state: RunState, standing: Standing) -> str:
     failure = state.marked(standing.position, "failure")
-    return f" (its last try failed: {failure})" if failure else ""
+    return f" (the last attempt failed: {failure})" if failure else ""

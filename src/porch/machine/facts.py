@@ -1,14 +1,16 @@
 """What happened: everything that can arrive at a run, in the past tense."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import field
+
+from porch.model.tagged import Tagged
 
 Payload = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     """The first fact of a run; the definition it names is pinned."""
 
     run: str
@@ -30,8 +32,7 @@ class RunStarted:
     into: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunAdopted:
+class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
     """A status file that somebody else wrote became the beginning of this journal.
 
     As the first fact it carries the start of the run, so that no crash falls between the two.
@@ -46,8 +47,7 @@ class RunAdopted:
     start: RunStarted | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunnerStarted:
+class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):
     """A driver took the run; host and boot decide whether another may take it over."""
 
     host: str
@@ -57,8 +57,7 @@ class RunnerStarted:
     resumed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ExitAccepted:
+class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     """An agent's turn ended with a legal exit."""
 
     effect: str
@@ -76,8 +75,7 @@ class ExitAccepted:
     seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEndedSilent:
+class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
     """An agent's turn ended without a legal signal."""
 
     effect: str
@@ -89,8 +87,7 @@ class TurnEndedSilent:
     seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EffectFailed:
+class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):
     """Infrastructure failed, not the work: a crash, a timeout, a lost connection."""
 
     effect: str
@@ -103,8 +100,7 @@ class EffectFailed:
     seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EffectInterrupted:
+class EffectInterrupted(Tagged, frozen=True, kw_only=True, tag="EffectInterrupted"):
     """The runner died under this effect; nobody knows how far it came."""
 
     effect: str
@@ -113,8 +109,7 @@ class EffectInterrupted:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectStopped:
+class EffectStopped(Tagged, frozen=True, kw_only=True, tag="EffectStopped"):
     """The driver ended an effect that nobody wants any more."""
 
     effect: str
@@ -124,8 +119,7 @@ class EffectStopped:
     seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CheckEnded:
+class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
     """One check was run, or could not be; `tree` is the content it was measured on."""
 
     effect: str
@@ -136,8 +130,7 @@ class CheckEnded:
     reused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewEnded:
+class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     """One reviewer answered; a verdict that could not be read is an abstention."""
 
     effect: str
@@ -150,8 +143,7 @@ class ReviewEnded:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Tagged, frozen=True, kw_only=True, tag="Item"):
     """One element of a loop's finite list, with the digest of its text."""
 
     id: str
@@ -161,8 +153,7 @@ class Item:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsRead:
+class ItemsRead(Tagged, frozen=True, kw_only=True, tag="ItemsRead"):
     """The list of a loop was read from its document."""
 
     effect: str
@@ -172,8 +163,7 @@ class ItemsRead:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionAsked:
+class DecisionAsked(Tagged, frozen=True, kw_only=True, tag="DecisionAsked"):
     """A person was asked; the digest covers the named artifacts as they were then."""
 
     effect: str
@@ -181,23 +171,20 @@ class DecisionAsked:
     artifacts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackWritten:
+class FeedbackWritten(Tagged, frozen=True, kw_only=True, tag="FeedbackWritten"):
     """The reviewers' answers of one round lie in a file of the project."""
 
     effect: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class TimerFired:
+class TimerFired(Tagged, frozen=True, kw_only=True, tag="TimerFired"):
     """A wait is over."""
 
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitEnded:
+class CommitEnded(Tagged, frozen=True, kw_only=True, tag="CommitEnded"):
     """The engine committed named paths, found nothing to commit, or git refused."""
 
     effect: str
@@ -205,8 +192,7 @@ class CommitEnded:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GitEnded:
+class GitEnded(Tagged, frozen=True, kw_only=True, tag="GitEnded"):
     """The engine moved branches of an instance, could not, or found a conflict."""
 
     effect: str
@@ -214,8 +200,7 @@ class GitEnded:
     payload: Payload = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetReached:
+class BudgetReached(Tagged, frozen=True, kw_only=True, tag="BudgetReached"):
     """Work that would begin now would go beyond what a person allowed; so a person is asked."""
 
     position: str
@@ -225,8 +210,7 @@ class BudgetReached:
     step: float  # what a person allows who says to go on
 
 
-@dataclass(frozen=True, slots=True)
-class PlanMoved:
+class PlanMoved(Tagged, frozen=True, kw_only=True, tag="PlanMoved"):
     """A command of envoy changed a plan; the fields on top of its prompts are pictures of this.
 
     `prompts` holds the fields that are new, by prompt; None means that the prompt is gone.
@@ -241,8 +225,7 @@ class PlanMoved:
     forced: tuple[str, ...] = ()  # the rules that were set aside
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPosed:
+class QuestionPosed(Tagged, frozen=True, kw_only=True, tag="QuestionPosed"):
     """A command of envoy asks a person; the same question stands once."""
 
     state: str
@@ -253,8 +236,7 @@ class QuestionPosed:
     agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Tagged, frozen=True, kw_only=True, tag="Wish"):
     """What somebody outside asks of a run; it names what it is for, so order means nothing."""
 
     id: str
@@ -269,15 +251,13 @@ class Wish:
     data: Payload = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class WishTaken:
+class WishTaken(Tagged, frozen=True, kw_only=True, tag="WishTaken"):
     """The holder of the lock granted a wish."""
 
     wish: Wish
 
 
-@dataclass(frozen=True, slots=True)
-class WishRefused:
+class WishRefused(Tagged, frozen=True, kw_only=True, tag="WishRefused"):
     """The holder of the lock answered no, and why."""
 
     wish: Wish
@@ -285,8 +265,7 @@ class WishRefused:
     notice: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JournalRepaired:
+class JournalRepaired(Tagged, frozen=True, kw_only=True, tag="JournalRepaired"):
     """A damaged journal was moved aside and its good beginning kept."""
 
     kept: int
@@ -294,8 +273,7 @@ class JournalRepaired:
     aside: str
 
 
-@dataclass(frozen=True, slots=True)
-class StatusEdited:
+class StatusEdited(Tagged, frozen=True, kw_only=True, tag="StatusEdited"):
     """Somebody edited the status picture; their file was kept aside."""
 
     aside: str

@@ -1,15 +1,16 @@
 """What a fact moved: the only thing replay needs, so it depends on no protocol and no release."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from porch.machine.facts import Item, Payload
 from porch.model.protocol import Outcome
+from porch.model.tagged import Tagged
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Tagged, frozen=True, tag="Began"):
     """The run exists, with the identity that its first fact gave it."""
 
     run: str
@@ -27,8 +28,7 @@ class Began:
     script: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Tagged, frozen=True, tag="Entered"):
     """A position began to stand; its text is its name everywhere else."""
 
     position: str
@@ -40,15 +40,13 @@ class Entered:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Tagged, frozen=True, tag="Left"):
     """A position stands no more."""
 
     position: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Tagged, frozen=True, tag="Remembered"):
     """The payload of an accepted exit, under `state.exit`, for one instance and item."""
 
     path: str
@@ -57,8 +55,7 @@ class Remembered:
     instance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Forgot:
+class Forgot(Tagged, frozen=True, tag="Forgot"):
     """A remembered payload stands no more."""
 
     path: str
@@ -66,16 +63,14 @@ class Forgot:
     instance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Charged:
+class Charged(Tagged, frozen=True, tag="Charged"):
     """A budget's count, after charging or resetting it."""
 
     budget: str
     spent: int
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Tagged, frozen=True, tag="Marked"):
     """Something noted about a standing position: a partial result, a reminder, a fired timer."""
 
     position: str
@@ -83,8 +78,7 @@ class Marked:
     value: Any = True
 
 
-@dataclass(frozen=True, slots=True)
-class Postponed:
+class Postponed(Tagged, frozen=True, tag="Postponed"):
     """Some work of a position begins again only after a wait; others of it go on meanwhile."""
 
     position: str
@@ -94,8 +88,7 @@ class Postponed:
     is_instant: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Tagged, frozen=True, tag="Settled"):
     """An effect is in nobody's hands any more; its next try gets a new number."""
 
     effect: str
@@ -104,8 +97,7 @@ class Settled:
     seconds: float = 0  # of agents and reviewers only
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Tagged, frozen=True, tag="Asked"):
     """A decision is open."""
 
     position: str
@@ -115,8 +107,7 @@ class Asked:
     artifacts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Tagged, frozen=True, tag="Closed"):
     """A decision was taken, or went away with the position it belonged to."""
 
     position: str
@@ -127,8 +118,7 @@ class Closed:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Itemised:
+class Itemised(Tagged, frozen=True, tag="Itemised"):
     """The finite list of a loop, with the items that stay finished."""
 
     loop: str
@@ -138,8 +128,7 @@ class Itemised:
     instance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Tagged, frozen=True, tag="Finished"):
     """One item of a loop is done."""
 
     loop: str
@@ -147,25 +136,21 @@ class Finished:
     instance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
+class Paused(Tagged, frozen=True, tag="Paused"):
     """Nothing is wanted until the run is resumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(Tagged, frozen=True, tag="Resumed"):
     """What is wanted is wanted again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Tagged, frozen=True, tag="Pinned"):
     """Another definition governs the run from here on."""
 
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class GateNoted:
+class GateNoted(Tagged, frozen=True, tag="GateNoted"):
     """What is known about a named gate, for people; nothing is decided from it."""
 
     name: str
@@ -173,8 +158,7 @@ class GateNoted:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Tagged, frozen=True, tag="Ended"):
     """The instance is over: why, and what its siblings get to know of what it merged."""
 
     outcome: Outcome
@@ -183,8 +167,7 @@ class Ended:
     merged: Payload = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Spawned:
+class Spawned(Tagged, frozen=True, tag="Spawned"):
     """A member of the tree exists; its branch begins at the head of the one it will merge into."""
 
     instance: str
@@ -197,8 +180,7 @@ class Spawned:
     revision: Payload | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Tagged, frozen=True, tag="Told"):
     """A living instance was told of a change of its spec, or of an answer."""
 
     instance: str
@@ -207,8 +189,7 @@ class Told:
     revision: Payload | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Tagged, frozen=True, tag="Held"):
     """What a position held went on to the next one of the same instance."""
 
     resource: str

@@ -1,19 +1,19 @@
 """A record: one fact, what it moved, and the effects that begin because of it; one line of JSON."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, get_args
 
-from porch.machine.facts import EffectFact, Fact, Item, Wish
+from msgspec import Struct
+
+from porch.machine.facts import Fact, Item, Wish
 from porch.machine.moves import Move
 from porch.machine.state import InHand
-from porch.model.codec import Codec
+from porch.model.tagged import TaggedJson
 
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class JournalRecord(Struct, frozen=True):
     """One entry of the journal."""
 
     seq: int
@@ -23,30 +23,30 @@ class Record:
     begun: tuple[InHand, ...] = ()
 
 
-CODEC = Codec([*get_args(Fact), *get_args(EffectFact), *get_args(Move), Item, Wish, InHand])
+JSON_FORM = TaggedJson([*get_args(Fact), *get_args(Move), Item, Wish, InHand])
 
 
-def encode(record: Record) -> dict[str, Any]:
+def encode_record(record: JournalRecord) -> dict[str, Any]:
     return {
         "v": VERSION,
         "seq": record.seq,
         "at": record.at,
-        "fact": CODEC.encode(record.fact),
-        "moves": CODEC.encode(record.moves),
-        "begun": CODEC.encode(record.begun),
+        "fact": JSON_FORM.encode(record.fact),
+        "moves": JSON_FORM.encode(record.moves),
+        "begun": JSON_FORM.encode(record.begun),
     }
 
 
-def decode(raw: dict[str, Any]) -> Record:
-    return Record(
+def decode_record(raw: dict[str, Any]) -> JournalRecord:
+    return JournalRecord(
         raw["seq"],
         raw["at"],
-        CODEC.decode(raw["fact"]),
-        CODEC.decode_all(raw["moves"]),
-        CODEC.decode_all(raw["begun"]),
+        JSON_FORM.decode(raw["fact"]),
+        JSON_FORM.decode_all(raw["moves"]),
+        JSON_FORM.decode_all(raw["begun"]),
     )
 
 
-def decode_all(raws: Iterable[dict[str, Any]]) -> Iterator[Record]:
+def decode_records(raws: Iterable[dict[str, Any]]) -> Iterator[JournalRecord]:
     """One after the other, so that nobody holds all of a long journal twice."""
-    return map(decode, raws)
+    return map(decode_record, raws)

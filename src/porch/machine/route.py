@@ -3,54 +3,59 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from porch.machine import budgets, plans, wishes
+from porch.machine import budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.answers import answered, told
-from porch.machine.automatic import followed
-from porch.machine.evidence import checked, judged, review_of
 from porch.machine.evolve import PAID
-from porch.machine.leave import Leaving, enter, entered, from_nowhere, leave, still_finished
-from porch.machine.retries import failed, interrupted
-from porch.machine.state import InHand, Standing, State
+from porch.machine.exits.accepted_exits import accepted_exit_moves, last_words_moves
+from porch.machine.exits.departure import (
+    Departure,
+    departure_from_nowhere,
+    entry_moves,
+    exit_moves,
+    state_entry_moves,
+    still_finished,
+)
+from porch.machine.exits.evidence import check_result_moves, review_payload, review_round_moves
+from porch.machine.exits.retries import failure_moves, interruption_moves
+from porch.machine.instances.children import add_follow_up_moves
+from porch.machine.state import InHand, RunState, Standing
 from porch.model.protocol import SILENT, Human, Protocol, Target
 
 
-def route(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
+def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Move, ...]:
     """The moves of one fact; the empty tuple means recorded and ignored."""
-    return followed(protocol, state, fact, _routed(protocol, state, fact))
+    return add_follow_up_moves(protocol, state, fact, _fact_moves(protocol, state, fact))
 
 
-def _routed(protocol: Protocol, state: State, fact: f.Fact) -> tuple[m.Move, ...]:
+def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Move, ...]:
     match fact:
         case f.RunStarted():
-            return tuple(_begin(protocol, state, fact))
+            return tuple(_start_moves(protocol, state, fact))
         case f.RunAdopted():
-            return tuple(_adopt(protocol, state, fact))
+            return tuple(_adopt_moves(protocol, state, fact))
         case f.WishTaken(wish=wish):
-            return wishes.granted(protocol, state, wish)
+            return wishes.wish_moves(protocol, state, wish)
         case f.BudgetReached():
-            return tuple(budgets.reached(protocol, state, fact))
-        case f.PlanMoved():
-            return tuple(plans.moved(state, fact))
-        case f.QuestionPosed():
-            return tuple(plans.posed(protocol, state, fact))
+            return tuple(budgets.budget_question_moves(protocol, state, fact))
+        case f.PlanMoved() | f.QuestionPosed():
+            return _of_plan(protocol, state, fact)
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:
-            return _ended(protocol, state, fact)
+            return _effect_ended_moves(protocol, state, fact)
 
 
-def _begin(protocol: Protocol, state: State, fact: f.RunStarted) -> Iterator[m.Move]:
+def _start_moves(protocol: Protocol, state: RunState, fact: f.RunStarted) -> Iterator[m.Move]:
     if not state.run.name:
-        yield _began(fact)
+        yield _began_move(fact)
         if protocol.spec:
             key = str(fact.spec.get("id", ""))
             yield m.Spawned("", "", key, fact.spec, "", fact.branch, fact.into)
-        yield from enter(from_nowhere(protocol, state), protocol.initial)
+        yield from entry_moves(departure_from_nowhere(protocol, state), protocol.initial)
 
 
-def _began(fact: f.RunStarted) -> m.Began:
+def _began_move(fact: f.RunStarted) -> m.Began:
     return m.Began(
         run=fact.run,
         id=fact.id,
@@ -68,9 +73,9 @@ def _began(fact: f.RunStarted) -> m.Began:
     )
 
 
-def _adopt(protocol: Protocol, state: State, fact: f.RunAdopted) -> Iterator[m.Move]:
+def _adopt_moves(protocol: Protocol, state: RunState, fact: f.RunAdopted) -> Iterator[m.Move]:
     if fact.start is not None:
-        yield _began(fact.start)
+        yield _began_move(fact.start)
     for position in state.positions:
         yield m.Left(position)
     for name, gate in fact.gates.items():
@@ -81,11 +86,11 @@ def _adopt(protocol: Protocol, state: State, fact: f.RunAdopted) -> Iterator[m.M
     loop = protocol.states[fact.state].loop
     if loop and fact.items:
         yield m.Itemised(loop, fact.items, "", fact.finished)
-    leaving = from_nowhere(protocol, state)
+    leaving = departure_from_nowhere(protocol, state)
     if fact.item in [item.id for item in fact.items]:
-        yield from entered(leaving, fact.state, fact.item)
+        yield from state_entry_moves(leaving, fact.state, fact.item)
     else:
-        yield from enter(leaving, Target(fact.state, fact.item))
+        yield from entry_moves(leaving, Target(fact.state, fact.item))
 
 
 # The kinds of effects that each fact ends; those not named here can end any.
@@ -103,96 +108,113 @@ _ENDS: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def _ended(protocol: Protocol, state: State, fact: f.EffectFact) -> tuple[m.Move, ...]:
+def _of_plan(
+    protocol: Protocol, state: RunState, fact: f.PlanMoved | f.QuestionPosed
+) -> tuple[m.Move, ...]:
+    """Its rules are loaded where there is a plan."""
+    from porch.machine.plan import run_rules
+
+    if isinstance(fact, f.PlanMoved):
+        return tuple(run_rules.plan_change_moves(state, fact))
+    return tuple(run_rules.question_moves(protocol, state, fact))
+
+
+def _effect_ended_moves(
+    protocol: Protocol, state: RunState, fact: f.EffectFact
+) -> tuple[m.Move, ...]:
     hand = state.in_hand.get(fact.effect)
     if hand is None:
         return ()
-    settled = _settled(hand, fact)
+    settled = _settled_move(hand, fact)
     standing = state.positions.get(hand.position)
     if standing is None:
-        return (settled, *plans.heard(protocol, hand, fact))
+        from porch.machine.plan import run_rules
+
+        return (settled, *run_rules.plan_review_moves(protocol, hand, fact))
     if hand.kind not in _ENDS.get(type(fact), (hand.kind,)):
         # An answer of the wrong kind proves nothing, whatever it says.
-        wrong = f"it was answered by {type(fact).__name__}"
-        fact = f.EffectFailed(fact.effect, wrong)
-    return (settled, *_moved(protocol, state, standing, hand, fact))
+        wrong = f"it got an unexpected answer of type {type(fact).__name__}"
+        fact = f.EffectFailed(effect=fact.effect, why=wrong)
+    return (settled, *_effect_moves(protocol, state, standing, hand, fact))
 
 
-def _settled(hand: InHand, fact: f.EffectFact) -> m.Settled:
+def _settled_move(hand: InHand, fact: f.EffectFact) -> m.Settled:
     usd, tokens = getattr(fact, "usd", 0), getattr(fact, "tokens", 0)
     # Only what agents take is kept by state; checks tell their time in their own evidence.
     seconds = getattr(fact, "seconds", 0) if hand.kind in PAID else 0
     return m.Settled(fact.effect, usd, tokens, seconds)
 
 
-def _moved(
-    protocol: Protocol, state: State, standing: Standing, hand: InHand, fact: f.EffectFact
+def _effect_moves(
+    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, fact: f.EffectFact
 ) -> tuple[m.Move, ...]:
     match fact:
         case f.ExitAccepted() | f.TurnEndedSilent():
-            return _turned(protocol, state, standing, hand, fact)
+            return _turn_moves(protocol, state, standing, hand, fact)
         case f.CheckEnded() | f.ReviewEnded() | f.FeedbackWritten():
-            return _measured(protocol, state, standing, hand, fact)
+            return _measurement_moves(protocol, state, standing, hand, fact)
         case f.EffectFailed() | f.EffectInterrupted() | f.EffectStopped():
-            return _lost(protocol, state, standing, hand, fact)
+            return _lost_effect_moves(protocol, state, standing, hand, fact)
         case f.ItemsRead():
-            return tuple(_itemised(protocol, state, standing, fact))
+            return tuple(_items_read_moves(protocol, state, standing, fact))
         case f.DecisionAsked():
-            return _asked(protocol, standing, fact)
+            return _decision_asked_moves(protocol, standing, fact)
         case f.TimerFired():
             return (m.Marked(standing.position, f"fired/{hand.name}"),)
         case f.CommitEnded() | f.GitEnded():
-            return _by_git(protocol, state, standing, fact)
+            return _git_moves(protocol, state, standing, fact)
         case _:
             assert_never(fact)
 
 
-def _turned(
+def _turn_moves(
     protocol: Protocol,
-    state: State,
+    state: RunState,
     standing: Standing,
     hand: InHand,
     fact: f.ExitAccepted | f.TurnEndedSilent,
 ) -> tuple[m.Move, ...]:
     if isinstance(fact, f.TurnEndedSilent):
-        return _silent(protocol, state, standing, fact)
-    moves = answered(protocol, state, standing, fact)
+        return _silent_turn_moves(protocol, state, standing, fact)
+    moves = accepted_exit_moves(protocol, state, standing, fact)
     if moves:
         return moves
-    nowhere = f.EffectFailed(fact.effect, f"'{fact.exit}' leads nowhere from {standing.state}")
-    return failed(protocol, state, standing, hand, nowhere)
+    nowhere = f.EffectFailed(
+        effect=fact.effect, why=f"'{fact.exit}' has no next step from {standing.state}"
+    )
+    return failure_moves(protocol, state, standing, hand, nowhere)
 
 
-def _measured(
+def _measurement_moves(
     protocol: Protocol,
-    state: State,
+    state: RunState,
     standing: Standing,
     hand: InHand,
     fact: f.CheckEnded | f.ReviewEnded | f.FeedbackWritten,
 ) -> tuple[m.Move, ...]:
     match fact:
         case f.CheckEnded():
-            return checked(protocol, state, standing, hand, fact)
+            return check_result_moves(protocol, state, standing, hand, fact)
         case f.ReviewEnded():
-            return (m.Marked(standing.position, f"review/{hand.name}", review_of(fact)),)
+            return (m.Marked(standing.position, f"review/{hand.name}", review_payload(fact)),)
         case f.FeedbackWritten(path=path):
-            return judged(protocol, state, standing, path)
+            return review_round_moves(protocol, state, standing, path)
         case _:
             assert_never(fact)
 
 
-def _lost(
+def _lost_effect_moves(
     protocol: Protocol,
-    state: State,
+    state: RunState,
     standing: Standing,
     hand: InHand,
     fact: f.EffectFailed | f.EffectInterrupted | f.EffectStopped,
 ) -> tuple[m.Move, ...]:
     match fact:
         case f.EffectFailed():
-            return failed(protocol, state, standing, hand, fact)
+            return failure_moves(protocol, state, standing, hand, fact)
         case f.EffectInterrupted():
-            return interrupted(protocol, state, standing, hand, fact)
+            return interruption_moves(protocol, state, standing, hand, fact)
         case f.EffectStopped(session=session):
             # Resumed, an agent goes on in its conversation, as after a crash.
             return (m.Marked(standing.position, "session", session),) if session else ()
@@ -200,17 +222,19 @@ def _lost(
             assert_never(fact)
 
 
-def _by_git(
-    protocol: Protocol, state: State, standing: Standing, fact: f.CommitEnded | f.GitEnded
+def _git_moves(
+    protocol: Protocol, state: RunState, standing: Standing, fact: f.CommitEnded | f.GitEnded
 ) -> tuple[m.Move, ...]:
     if isinstance(fact, f.GitEnded):
-        return leave(protocol, state, standing, fact.exit, fact.payload)
+        return exit_moves(protocol, state, standing, fact.exit, fact.payload)
     if fact.refused:
-        return leave(protocol, state, standing, "refused", {"reason": fact.refused})
-    return leave(protocol, state, standing, "clean", {"commit": fact.commit})
+        return exit_moves(protocol, state, standing, "refused", {"reason": fact.refused})
+    return exit_moves(protocol, state, standing, "clean", {"commit": fact.commit})
 
 
-def _asked(protocol: Protocol, standing: Standing, fact: f.DecisionAsked) -> tuple[m.Move, ...]:
+def _decision_asked_moves(
+    protocol: Protocol, standing: Standing, fact: f.DecisionAsked
+) -> tuple[m.Move, ...]:
     actor = protocol.states[standing.state].actor
     if not isinstance(actor, Human):
         return ()
@@ -218,21 +242,21 @@ def _asked(protocol: Protocol, standing: Standing, fact: f.DecisionAsked) -> tup
     return (asked,)
 
 
-def _silent(
-    protocol: Protocol, state: State, standing: Standing, fact: f.TurnEndedSilent
+def _silent_turn_moves(
+    protocol: Protocol, state: RunState, standing: Standing, fact: f.TurnEndedSilent
 ) -> tuple[m.Move, ...]:
     if state.marked(standing.position, "reminded"):
-        said = {"reason": "the agent ended twice without a signal", "said": fact.said}
-        return leave(protocol, state, standing, SILENT, {**said, "notes": list(fact.notes)})
+        said = {"reason": "the agent ended twice without giving a signal", "said": fact.said}
+        return exit_moves(protocol, state, standing, SILENT, {**said, "notes": list(fact.notes)})
     return (
-        *told(protocol, state, standing, fact.said),
+        *last_words_moves(protocol, state, standing, fact.said),
         m.Marked(standing.position, "reminded"),
         m.Marked(standing.position, "session", fact.session),
     )
 
 
-def _itemised(
-    protocol: Protocol, state: State, standing: Standing, fact: f.ItemsRead
+def _items_read_moves(
+    protocol: Protocol, state: RunState, standing: Standing, fact: f.ItemsRead
 ) -> Iterator[m.Move]:
     loop = protocol.states[standing.state].loop
     finished = still_finished(state.items_of(standing, loop), fact.items)
@@ -241,8 +265,8 @@ def _itemised(
     asked = state.marked(standing.position, "item")
     rest = [item.id for item in fact.items if item.id not in finished]
     target = asked if asked in [item.id for item in fact.items] else next(iter(rest), "")
-    leaving = Leaving(protocol, state, standing, "", {})
+    leaving = Departure(protocol, state, standing, "", {})
     if target:
-        yield from entered(leaving, standing.state, target)
+        yield from state_entry_moves(leaving, standing.state, target)
     else:
-        yield from enter(leaving, protocol.loops[loop].after)
+        yield from entry_moves(leaving, protocol.loops[loop].after)

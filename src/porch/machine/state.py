@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import field
+
 from porch.machine.facts import Item, Payload
+from porch.model.tagged import Tagged
 
 # What an effect uses under this prefix stays with its position, and with the next that holds it.
 HOLD = "hold:"
 
-Key = tuple[str, str, str]  # instance, state, item
+PositionKey = tuple[str, str, str]  # instance, state, item
 Scope = tuple[str, str]  # instance, item
 
 
@@ -35,8 +37,7 @@ def work_text(kind: str, name: str) -> str:
     return kind if kind == "agent" else f"{kind}-{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Tagged, frozen=True, tag="Standing"):
     """A position that stands: coordinates, since when, and why it was entered."""
 
     position: str
@@ -54,8 +55,7 @@ class Standing:
         return self.position.rpartition("#")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Tagged, frozen=True, tag="Decision"):
     """An open question to a person."""
 
     position: str
@@ -66,8 +66,7 @@ class Decision:
     artifacts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class InHand:
+class InHand(Tagged, frozen=True, tag="InHand"):
     """An effect that was begun and has not ended."""
 
     effect: str
@@ -78,8 +77,7 @@ class InHand:
     state: str = ""  # of what is paid for: its cost counts even if its position is gone
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Tagged, frozen=True, tag="Cost"):
     """What agents and reviewers have used in one state of the protocol."""
 
     turns: int = 0
@@ -96,8 +94,7 @@ class Cost:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class LoopItems(Tagged, frozen=True, tag="Items"):
     """The finite list of a loop and how much of it is done."""
 
     items: tuple[Item, ...]
@@ -105,8 +102,7 @@ class Items:
     finished: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class GateStatus(Tagged, frozen=True, tag="Gate"):
     """What became of a named gate, for people to read."""
 
     status: str
@@ -115,8 +111,7 @@ class Gate:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Tagged, frozen=True, tag="Run"):
     """The identity that the first fact gave a run."""
 
     name: str = ""
@@ -135,8 +130,7 @@ class Run:
     started_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Tagged, frozen=True, tag="Instance"):
     """One member of the tree: what it is about, its branch, where that is merged, how it ended."""
 
     parent: str = ""
@@ -154,8 +148,7 @@ class Instance:
 ROOT = Instance()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class RunState(Tagged, frozen=True, tag="State"):
     """Everything the machine knows of a run; the dictionaries are never changed in place."""
 
     run: Run = Run()
@@ -164,12 +157,12 @@ class State:
     positions: Mapping[str, Standing] = field(default_factory=dict)
     marks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tries: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of those that began
-    visits: Mapping[Key, int] = field(default_factory=dict)
+    visits: Mapping[PositionKey, int] = field(default_factory=dict)
     memory: Mapping[Scope, Mapping[str, Payload]] = field(default_factory=dict)
     spent: Mapping[str, int] = field(default_factory=dict)
-    items: Mapping[Scope, Items] = field(default_factory=dict)  # instance, loop
+    items: Mapping[Scope, LoopItems] = field(default_factory=dict)  # instance, loop
     decisions: Mapping[str, Decision] = field(default_factory=dict)
-    gates: Mapping[str, Gate] = field(default_factory=dict)
+    gates: Mapping[str, GateStatus] = field(default_factory=dict)
     in_hand: Mapping[str, InHand] = field(default_factory=dict)
     wishes: Mapping[str, int] = field(default_factory=dict)  # id -> seq of its answer
     log: tuple[Mapping[str, Any], ...] = ()
@@ -193,7 +186,7 @@ class State:
     def marked(self, position: str, key: str) -> Any:
         return self.marks.get(position, {}).get(key)
 
-    def items_of(self, standing: Standing, loop: str) -> Items | None:
+    def items_of(self, standing: Standing, loop: str) -> LoopItems | None:
         return self.items.get((standing.instance, loop))
 
     def item_of(self, standing: Standing, loop: str) -> Item | None:

@@ -5,15 +5,15 @@ from typing import assert_never
 
 from porch.machine import effects as e
 from porch.machine import moves as m
-from porch.machine import tree
-from porch.machine.answers import asking_path
-from porch.machine.heads import head
-from porch.machine.state import Standing, State, effect_parts, position_text, work_text
+from porch.machine.effects import effect_header
+from porch.machine.exits.accepted_exits import asking_path
+from porch.machine.instances import instance_effects
+from porch.machine.state import RunState, Standing, effect_parts, position_text, work_text
 from porch.model import protocol as p
-from porch.model.remembering import evidence_path, is_said
+from porch.model.memory_paths import evidence_path, is_last_words_path
 
 
-def wanted(protocol: p.Protocol, state: State, position: str) -> tuple[e.Request, ...]:
+def wanted_effects(protocol: p.Protocol, state: RunState, position: str) -> tuple[e.Request, ...]:
     """The effects of one position: none while the run is paused or the position waits."""
     standing = state.positions.get(position)
     if standing is None or state.paused or state.outcome:
@@ -22,17 +22,18 @@ def wanted(protocol: p.Protocol, state: State, position: str) -> tuple[e.Request
     if any(state.recall(standing, path) is None for path in kind.waits_for):
         return ()
     if standing.delay_s and not state.marked(position, "fired/delay"):
-        return (_timer(state, standing, "delay", standing.delay_s, standing.entered_at),)
+        return (_timer_request(state, standing, "delay", standing.delay_s, standing.entered_at),)
     if kind.loop and not standing.item and position not in state.decisions:
         source = protocol.loops[kind.loop].source
-        mine = head(state, standing, "items", kind.loop)
-        return (_after_wait(state, standing, e.ReadItems(**mine, loop=kind.loop, source=source)),)
+        mine = effect_header(state, standing, "items", kind.loop)
+        return (_wait_or_work(state, standing, e.ReadItems(**mine, loop=kind.loop, source=source)),)
     return tuple(
-        _after_wait(state, standing, work) for work in _work(protocol, state, standing, kind)
+        _wait_or_work(state, standing, work)
+        for work in _actor_requests(protocol, state, standing, kind)
     )
 
 
-def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[str]:
+def touched_positions(protocol: p.Protocol, state: RunState, moves: Iterable[m.Move]) -> set[str]:
     """The positions of which `wanted` may answer differently after these moves, gone ones too."""
     found: set[str] = set()
     if protocol.spec:
@@ -42,7 +43,7 @@ def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[
         if isinstance(move, m.Settled):
             found.add(effect_parts(move.effect)[0])
         elif isinstance(move, (m.Remembered, m.Forgot)):
-            found.update(_readers(protocol, state, move))
+            found.update(_reading_positions(protocol, state, move))
         elif isinstance(move, _EVERYWHERE):
             found.update(state.positions)
         else:
@@ -54,7 +55,9 @@ def touched(protocol: p.Protocol, state: State, moves: Iterable[m.Move]) -> set[
 _EVERYWHERE = (m.Paused, m.Resumed, m.Ended, m.Pinned, m.Began)
 
 
-def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) -> Iterator[str]:
+def _reading_positions(
+    protocol: p.Protocol, state: RunState, move: m.Remembered | m.Forgot
+) -> Iterator[str]:
     """Standing positions that see what is remembered under this path, for this item or for all."""
     for name in protocol.readers_of(move.path):
         if protocol.states[name].loop and not move.item:
@@ -74,32 +77,36 @@ def _readers(protocol: p.Protocol, state: State, move: m.Remembered | m.Forgot) 
         yield from (place for place in places if place in state.positions)
 
 
-def _after_wait(state: State, standing: Standing, work: e.Request) -> e.Request:
+def _wait_or_work(state: RunState, standing: Standing, work: e.Request) -> e.Request:
     """The work, or the back-off or rate limit that it has to sit out first."""
     wait = state.marked(standing.position, f"wait/{work_text(work.kind, work.name)}")
     if not wait or state.marked(standing.position, f"fired/{wait['name']}"):
         return work
-    return _timer(state, standing, wait["name"], wait["seconds"], wait["since"])
+    return _timer_request(state, standing, wait["name"], wait["seconds"], wait["since"])
 
 
-def _timer(state: State, standing: Standing, name: str, seconds: float, since: str) -> e.StartTimer:
-    return e.StartTimer(**head(state, standing, "timer", name), since=since, seconds=seconds)
+def _timer_request(
+    state: RunState, standing: Standing, name: str, seconds: float, since: str
+) -> e.StartTimer:
+    return e.StartTimer(
+        **effect_header(state, standing, "timer", name), since=since, seconds=seconds
+    )
 
 
-def _work(
-    protocol: p.Protocol, state: State, standing: Standing, kind: p.State
+def _actor_requests(
+    protocol: p.Protocol, state: RunState, standing: Standing, kind: p.State
 ) -> Iterator[e.Request]:
     match kind.actor:
         case p.Agent() as agent:
-            yield _agent(protocol, state, standing, kind, agent)
+            yield _agent_request(protocol, state, standing, kind, agent)
         case p.Check() as check:
-            yield from _checks(state, standing, kind, check)
+            yield from _check_requests(state, standing, kind, check)
         case p.Panel() as panel:
-            yield from _panel(state, standing, kind, panel)
+            yield from _panel_requests(state, standing, kind, panel)
         case p.Human() as human:
-            yield from _human(state, standing, human)
+            yield from _human_requests(state, standing, human)
         case p.Git() as git:
-            yield _git(protocol, state, standing, kind, git)
+            yield _git_request(protocol, state, standing, kind, git)
         case p.Children() | p.Join() | p.End():
             # Those move by themselves, and nobody stands in an end.
             return
@@ -107,32 +114,36 @@ def _work(
             assert_never(kind.actor)
 
 
-def _tree(standing: Standing) -> str:
+def _worktree_resource(standing: Standing) -> str:
     return f"{e.WORKTREE}:{standing.instance}"
 
 
-def _shown(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ...]:
+def _quoted_inputs(state: RunState, standing: Standing, kind: p.State) -> tuple[e.QuotedInput, ...]:
     recalled = ((given.label, state.recall(standing, given.path)) for given in kind.inputs)
-    return tuple(e.Shown(label, payload) for label, payload in recalled if payload is not None)
+    return tuple(
+        e.QuotedInput(label, payload) for label, payload in recalled if payload is not None
+    )
 
 
-def _git(
-    protocol: p.Protocol, state: State, standing: Standing, kind: p.State, git: p.Git
+def _git_request(
+    protocol: p.Protocol, state: RunState, standing: Standing, kind: p.State, git: p.Git
 ) -> e.CommitPaths | e.MoveBranch:
     if git.op != "commit":
-        return tree.moved(protocol, state, standing, git)
-    mine = head(state, standing, "commit", kind.group, (_tree(standing),))
+        return instance_effects.move_branch_request(protocol, state, standing, git)
+    mine = effect_header(state, standing, "commit", kind.group, (_worktree_resource(standing),))
     return e.CommitPaths(**mine, paths=git.paths, message=git.message)
 
 
-def _agent(
-    protocol: p.Protocol, state: State, standing: Standing, kind: p.State, agent: p.Agent
+def _agent_request(
+    protocol: p.Protocol, state: RunState, standing: Standing, kind: p.State, agent: p.Agent
 ) -> e.RunAgent | e.AskAgent:
     if agent.ask is not None:
-        return tree.asked(protocol, state, standing, agent, agent.ask)
+        return instance_effects.ask_agent_request(protocol, state, standing, agent, agent.ask)
     reminded = bool(state.marked(standing.position, "reminded"))
     name = "reminder" if reminded else agent.role
-    mine = head(state, standing, "agent", name, (_tree(standing), e.AGENT_SLOT))
+    mine = effect_header(
+        state, standing, "agent", name, (_worktree_resource(standing), e.AGENT_SLOT)
+    )
     return e.RunAgent(
         **mine,
         state=standing.state,
@@ -146,12 +157,12 @@ def _agent(
         permissions=agent.permissions,
         timeout_s=agent.timeout_s,
         reminder=reminded,
-        session=_session(state, standing),
-        shown=_shown(state, standing, kind),
+        session=_session_to_resume(state, standing),
+        shown=_quoted_inputs(state, standing, kind),
     )
 
 
-def _session(state: State, standing: Standing) -> str:
+def _session_to_resume(state: RunState, standing: Standing) -> str:
     """Fresh at every visit, but for reminders, interrupted turns and answered questions."""
     own = str(state.marked(standing.position, "session") or "")
     if own or not standing.because.endswith(".answered"):
@@ -159,30 +170,32 @@ def _session(state: State, standing: Standing) -> str:
     return str((state.recall(standing, asking_path(standing.state)) or {}).get("session", ""))
 
 
-def _checks(
-    state: State, standing: Standing, kind: p.State, check: p.Check
+def _check_requests(
+    state: RunState, standing: Standing, kind: p.State, check: p.Check
 ) -> Iterator[e.RunCheck]:
     for command in check.commands:
         if state.marked(standing.position, f"check/{command.name}") is not None:
             continue
         fresh = state.recall(standing, evidence_path(kind.group, command.name)) or {}
         yield e.RunCheck(
-            **head(state, standing, "check", command.name, (_tree(standing),)),
+            **effect_header(
+                state, standing, "check", command.name, (_worktree_resource(standing),)
+            ),
             command=command,
             item=standing.item,
             tree=fresh.get("tree", "") if check.reuse else "",
         )
 
 
-def _panel(
-    state: State, standing: Standing, kind: p.State, panel: p.Panel
+def _panel_requests(
+    state: RunState, standing: Standing, kind: p.State, panel: p.Panel
 ) -> Iterator[e.AskReviewer | e.WriteFeedback]:
     marks = state.marks.get(standing.position, {})
     missing = [name for name in panel.reviewers if f"review/{name}" not in marks]
     turns = () if panel.parallel else (f"turn:{standing.position}",)
     for name in missing:
         yield e.AskReviewer(
-            **head(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
+            **effect_header(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
             state=standing.state,
             item=standing.item,
             review=panel.review,
@@ -190,11 +203,11 @@ def _panel(
             round=standing.visit,
             artifacts=panel.artifacts,
             timeout_s=panel.timeout_s,
-            shown=_discussed(state, standing, kind),
+            shown=_discussed_inputs(state, standing, kind),
         )
     if not missing:
         yield e.WriteFeedback(
-            **head(state, standing, "feedback", panel.subject),
+            **effect_header(state, standing, "feedback", panel.subject),
             subject=panel.subject,
             item=standing.item,
             round=standing.visit,
@@ -202,20 +215,22 @@ def _panel(
         )
 
 
-def _discussed(state: State, standing: Standing, kind: p.State) -> tuple[e.Shown, ...]:
+def _discussed_inputs(
+    state: RunState, standing: Standing, kind: p.State
+) -> tuple[e.QuotedInput, ...]:
     """What was found before and answered to it; an author's words alone would only sway."""
-    asked = [given.path for given in kind.inputs if not is_said(given.path)]
+    asked = [given.path for given in kind.inputs if not is_last_words_path(given.path)]
     is_open = any(state.recall(standing, path) is not None for path in asked)
-    return _shown(state, standing, kind) if is_open else ()
+    return _quoted_inputs(state, standing, kind) if is_open else ()
 
 
-def _human(
-    state: State, standing: Standing, human: p.Human
+def _human_requests(
+    state: RunState, standing: Standing, human: p.Human
 ) -> Iterator[e.AskPerson | e.StartTimer]:
     decision = state.decisions.get(standing.position)
     if decision is None:
-        mine = head(state, standing, "ask", human.name)
+        mine = effect_header(state, standing, "ask", human.name)
         yield e.AskPerson(**mine, ask=human.kind, artifacts=human.artifacts)
     elif not state.marked(standing.position, f"fired/{human.name}"):
-        mine = head(state, standing, "stale", human.name)
+        mine = effect_header(state, standing, "stale", human.name)
         yield e.StartTimer(**mine, since=decision.asked_at, seconds=human.stale_after_s)

@@ -1,37 +1,41 @@
 """What people ask of a run: whether it may be granted, and what it then moves."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from porch.machine import budgets, plans
+from msgspec import Struct
+
+from porch.machine import budgets
 from porch.machine import moves as m
+from porch.machine.exits.departure import Departure, entry_moves, exit_moves, still_finished
 from porch.machine.facts import Item, Wish
-from porch.machine.leave import Leaving, enter, leave, still_finished
-from porch.machine.rollback import rolled_back, why_not_back
-from porch.machine.state import Decision, Standing, State
+from porch.machine.rollback import rollback_moves, rollback_problem
+from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Agent, Human, Option, Protocol, Target
 
 KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """No, and why; a notice is a no that changes nothing for anybody."""
 
     reason: str
     notice: bool = False
 
 
-def refusal(protocol: Protocol, state: State, wish: Wish, digest: str = "") -> Refusal | None:
+def find_refusal(
+    protocol: Protocol, state: RunState, wish: Wish, digest: str = ""
+) -> Refusal | None:
     """Why a wish cannot be granted now; `digest` is that of the asked artifacts as they are."""
     if state.outcome and wish.kind != "upgrade":
         return Refusal(f"the run is already {state.outcome}", notice=True)
-    if protocol.subject == plans.NAME and wish.kind not in ("decide", "upgrade"):
-        return Refusal("a plan is moved by commands of envoy, and by answers to what it asks")
-    return _refused(protocol, state, wish, digest)
+    if protocol.subject == budgets.PLAN and wish.kind not in ("decide", "upgrade"):
+        return Refusal("a plan moves only by `envoy` commands and by answers to its questions")
+    return _refusal_by_kind(protocol, state, wish, digest)
 
 
-def _refused(protocol: Protocol, state: State, wish: Wish, digest: str) -> Refusal | None:
+def _refusal_by_kind(
+    protocol: Protocol, state: RunState, wish: Wish, digest: str
+) -> Refusal | None:
     match wish.kind:
         case "decide":
             return _refuse_decision(protocol, state, wish, digest)
@@ -40,79 +44,89 @@ def _refused(protocol: Protocol, state: State, wish: Wish, digest: str) -> Refus
         case "stop" | "resume":
             return _refuse_pause(state, wish)
         case "rollback" if protocol.spec:
-            return Refusal("a tree of instances plans anew instead of going back")
+            return Refusal("a tree run cannot go back; it makes a new plan instead")
         case "rollback":
-            reason = why_not_back(protocol, state, wish)
+            reason = rollback_problem(protocol, state, wish)
             return Refusal(reason) if reason else None
         case "replan" if ("", str(wish.data.get("loop", ""))) not in state.items:
             return Refusal("this run has read no plan yet")
         case other:
-            return None if other in KINDS else Refusal(f"nobody knows a wish of the kind '{other}'")
+            return None if other in KINDS else Refusal(f"unknown request '{other}'")
 
 
-def _refuse_pause(state: State, wish: Wish) -> Refusal | None:
+def _refuse_pause(state: RunState, wish: Wish) -> Refusal | None:
     if state.paused is not (wish.kind == "stop"):
         return None
     known = "the run is already stopped" if state.paused else "the run is not stopped"
     return Refusal(known, notice=True)
 
 
-def _refuse_decision(protocol: Protocol, state: State, wish: Wish, digest: str) -> Refusal | None:
+def _refuse_decision(
+    protocol: Protocol, state: RunState, wish: Wish, digest: str
+) -> Refusal | None:
     decision = state.decisions.get(wish.position)
     if decision is None:
-        return _not_asked(state, wish)
+        return _refuse_unasked(state, wish)
     if wish.digest and wish.digest != digest:
-        return Refusal("what was shown has changed since; look again and decide then")
-    option = _option(protocol, state, decision, wish.exit)
+        return Refusal("the files changed after you looked; look again, then decide")
+    option = _find_option(protocol, state, decision, wish.exit)
     if option is None:
-        return Refusal(f"'{wish.exit}' is not an answer to {decision.name}")
+        return Refusal(f"'{wish.exit}' is not a possible answer to {decision.name}")
     if option.needs_text and not (wish.text.strip() or wish.data.get("form")):
         return Refusal(f"'{wish.exit}' needs a reason")
-    if protocol.subject == plans.NAME:
-        reason = plans.why_not(state, state.positions[wish.position], wish)
+    if protocol.subject == budgets.PLAN:
+        from porch.machine.plan import run_rules
+
+        reason = run_rules.form_problem(state, state.positions[wish.position], wish)
         return Refusal(reason) if reason else None
     if wish.exit == "approved":
-        return _needs_override(protocol, state, state.positions[wish.position])
+        return _refuse_without_override(protocol, state, state.positions[wish.position])
     return None
 
 
-def _not_asked(state: State, wish: Wish) -> Refusal:
+def _refuse_unasked(state: RunState, wish: Wish) -> Refusal:
     name = str(wish.data.get("name", ""))
     gate = state.gates.get(name)
     if gate is not None and gate.status == "approved" and wish.exit in ("approved", "waived"):
         return Refusal(f"{name} is already approved", notice=True)
-    return Refusal(f"{wish.position} is not being asked any more")
+    return Refusal(f"{wish.position} is no longer waiting for an answer")
 
 
-def _option(protocol: Protocol, state: State, decision: Decision, exit_: str) -> Option | None:
+def _find_option(
+    protocol: Protocol, state: RunState, decision: Decision, exit_: str
+) -> Option | None:
     actor = protocol.states[state.positions[decision.position].state].actor
     options = actor.options if isinstance(actor, Human) else ()
     return next((option for option in options if option.exit == exit_), None)
 
 
-def _needs_override(protocol: Protocol, state: State, standing: Standing) -> Refusal | None:
+def _refuse_without_override(
+    protocol: Protocol, state: RunState, standing: Standing
+) -> Refusal | None:
     actor = protocol.states[standing.state].actor
     paths = actor.override if isinstance(actor, Human) else ()
     failed = [path for path in paths if state.recall(standing, path) is not None]
     if not failed:
         return None
     broken = failed[0].rpartition(".")[0]
-    return Refusal(f"{broken} failed; approving in spite of it needs --override")
+    return Refusal(f"{broken} failed; to approve anyway, add --override with a reason")
 
 
-def _refuse_done(protocol: Protocol, state: State, wish: Wish) -> Refusal | None:
+def _refuse_done(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
     if state.paused:
-        return Refusal("the run was stopped by a person; `porch resume` goes on")
+        return Refusal("the run was stopped by a person; continue with `porch resume`")
     standing = state.positions.get(wish.position)
     if standing is None:
-        return Refusal(f"the run does not stand at {wish.position} any more")
+        return Refusal(f"the run is no longer at {wish.position}")
     actor = protocol.states[standing.state].actor
     if not isinstance(actor, Agent):
-        return Refusal(f"{wish.position} is not work for an agent")
+        return Refusal(f"{wish.position} is not an agent's work")
     if actor.ask is not None:
-        return Refusal(f"the answers of {standing.state} are typed and measured by a runner")
+        return Refusal(
+            f"{standing.state} must be answered by an agent that porch runs, not by hand"
+        )
     if not _has_begun(protocol, state, standing):
-        return Refusal(f"the work of {wish.position} has not begun")
+        return Refusal(f"the work at {wish.position} has not started")
     known = next((known for known in actor.exits if known.name == wish.exit), None)
     if known is None:
         return Refusal(f"'{wish.exit}' is not a signal of {standing.state}")
@@ -121,7 +135,7 @@ def _refuse_done(protocol: Protocol, state: State, wish: Wish) -> Refusal | None
     return None
 
 
-def _has_begun(protocol: Protocol, state: State, standing: Standing) -> bool:
+def _has_begun(protocol: Protocol, state: RunState, standing: Standing) -> bool:
     """Its turn has come: all it waits for is there, and it knows which item it is about."""
     kind = protocol.states[standing.state]
     if kind.loop and not standing.item:
@@ -129,56 +143,66 @@ def _has_begun(protocol: Protocol, state: State, standing: Standing) -> bool:
     return all(state.recall(standing, path) is not None for path in kind.waits_for)
 
 
-def granted(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
+def wish_moves(protocol: Protocol, state: RunState, wish: Wish) -> tuple[m.Move, ...]:
     """The moves of a wish that was found grantable."""
     match wish.kind:
         case "decide":
-            return _decided(protocol, state, wish)
+            return _decision_moves(protocol, state, wish)
         case "done":
             standing = state.positions[wish.position]
             payload = {"reason": wish.text} if wish.text else {}
-            return leave(protocol, state, standing, wish.exit, payload)
+            return exit_moves(protocol, state, standing, wish.exit, payload)
         case "stop":
             return (m.Paused(),)
         case "resume":
             return (m.Resumed(),)
         case "rollback":
-            return tuple(rolled_back(protocol, state, wish))
+            return tuple(rollback_moves(protocol, state, wish))
         case "replan":
-            return tuple(_replanned(protocol, state, wish))
+            return tuple(_replan_moves(protocol, state, wish))
         case _:
             return (m.Pinned(str(wish.data["digest"])),)
 
 
-def _decided(protocol: Protocol, state: State, wish: Wish) -> tuple[m.Move, ...]:
+def _decision_moves(protocol: Protocol, state: RunState, wish: Wish) -> tuple[m.Move, ...]:
     closed = m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest)
     payload = {"text": wish.text, "by": wish.who} if wish.text else {"by": wish.who}
     standing = state.positions[wish.position]
-    allowed = budgets.granted(protocol, state, standing, wish.exit)
-    of_plan = plans.decided(state, standing, wish) if protocol.subject == plans.NAME else ()
-    return (closed, *allowed, *of_plan, *leave(protocol, state, standing, wish.exit, payload))
+    allowed = budgets.budget_grant_moves(protocol, state, standing, wish.exit)
+    left = exit_moves(protocol, state, standing, wish.exit, payload)
+    return (closed, *allowed, *_decided_in_plan(protocol, state, standing, wish), *left)
 
 
-def _replanned(protocol: Protocol, state: State, wish: Wish) -> Iterator[m.Move]:
+def _decided_in_plan(
+    protocol: Protocol, state: RunState, standing: Standing, wish: Wish
+) -> Iterable[m.Move]:
+    if protocol.subject != budgets.PLAN:
+        return ()
+    from porch.machine.plan import run_rules
+
+    return run_rules.plan_answer_moves(state, standing, wish)
+
+
+def _replan_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
     """Finished items with the same id and text stay finished; work on a vanished one moves on."""
     loop, raw = str(wish.data["loop"]), wish.data["items"]
     items = tuple(item if isinstance(item, Item) else Item(**item) for item in raw)
     finished = still_finished(state.items[("", loop)], items)
     yield m.Itemised(loop, items, str(wish.data["digest"]), finished)
     ids = [item.id for item in items]
-    lost = [s for s in state.positions.values() if _is_lost(protocol, s, loop, ids)]
+    lost = [s for s in state.positions.values() if _is_item_gone(protocol, s, loop, ids)]
     yield from (m.Left(standing.position) for standing in lost)
     if lost:
         has_more = any(item not in finished for item in ids)
         onward = Target(protocol.loops[loop].first) if has_more else protocol.loops[loop].after
-        yield from enter(Leaving(protocol, state, _outside(lost[0]), "", {}), onward)
+        yield from entry_moves(Departure(protocol, state, _outside_loop(lost[0]), "", {}), onward)
 
 
-def _is_lost(protocol: Protocol, standing: Standing, loop: str, ids: list[str]) -> bool:
+def _is_item_gone(protocol: Protocol, standing: Standing, loop: str, ids: list[str]) -> bool:
     looped = not standing.instance and protocol.states[standing.state].loop == loop
     return looped and bool(standing.item) and standing.item not in ids
 
 
-def _outside(standing: Standing) -> Standing:
+def _outside_loop(standing: Standing) -> Standing:
     """As if arriving from before the loop, so that its list is looked at again."""
     return Standing(standing.position, standing.instance, "", "", 0, standing.entered_at)

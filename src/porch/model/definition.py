@@ -1,14 +1,15 @@
 """All that governs a run: the compiled protocol with its prompts, review texts and templates."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.codec import Codec
+from porch.model.tagged import TaggedJson
+from porch.text.sha256 import sha256
 
 _CLASSES = (
     t.Scalar,
@@ -46,11 +47,10 @@ _CLASSES = (
     p.Limits,
     p.Protocol,
 )
-CODEC = Codec(_CLASSES)
+JSON_FORM = TaggedJson(_CLASSES)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A protocol with every text it needs, so that editing files changes no run in flight."""
 
     protocol: p.Protocol
@@ -59,29 +59,31 @@ class Definition:
     templates: Mapping[str, str] = field(default_factory=dict)  # by name of the artifact
 
 
-def encode(definition: Definition) -> dict[str, Any]:
+def encode_definition(definition: Definition) -> dict[str, Any]:
     return {
-        "protocol": CODEC.encode(definition.protocol),
+        "protocol": JSON_FORM.encode(definition.protocol),
         "prompts": dict(definition.prompts),
         "reviews": dict(definition.reviews),
         "templates": dict(definition.templates),
     }
 
 
-def decode(raw: dict[str, Any]) -> Definition:
+def decode_definition(raw: dict[str, Any]) -> Definition:
     return Definition(
-        CODEC.decode(raw["protocol"]), raw["prompts"], raw["reviews"], raw["templates"]
+        JSON_FORM.decode(raw["protocol"]), raw["prompts"], raw["reviews"], raw["templates"]
     )
 
 
-def digest(definition: Definition) -> str:
-    return hashlib.sha256(canonical(definition)).hexdigest()
+def hash_definition(definition: Definition) -> str:
+    return sha256(serialize_definition(definition)).hexdigest()
 
 
-def canonical(definition: Definition) -> bytes:
+def serialize_definition(definition: Definition) -> bytes:
     # Keys stay in their order: the order of the states is how far along a run is.
-    return json.dumps(encode(definition), ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(
+        encode_definition(definition), ensure_ascii=False, separators=(",", ":")
+    ).encode()
 
 
-def decoded(data: bytes) -> Definition:
-    return decode(json.loads(data))
+def parse_stored_definition(data: bytes) -> Definition:
+    return decode_definition(json.loads(data))

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from porch.errors import Finding
 
@@ -13,8 +13,7 @@ ParameterType = Literal["integer", "string", "boolean", "array", "object"]
 PARAMETER_TYPES: tuple[ParameterType, ...] = get_args(ParameterType)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """Something that a protocol must be given, or may be."""
 
     name: str
@@ -23,84 +22,89 @@ class Parameter:
     description: str = ""
 
 
-def problems(declared: Sequence[Parameter], given: Mapping[str, str]) -> list[Finding]:
+def check_parameters(declared: Sequence[Parameter], given: Mapping[str, str]) -> list[Finding]:
     """Everything that is unknown, missing or of the wrong type, all at once."""
-    return [*_unknown(declared, given), *_missing(declared, given), *_wrong(declared, given)]
+    return [
+        *_find_unknown(declared, given),
+        *_find_missing(declared, given),
+        *_find_mistyped(declared, given),
+    ]
 
 
-def _unknown(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
+def _find_unknown(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
     names = [each.name for each in declared]
     for name in given:
         if name not in names:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, names, n=1)
             fix = f"did you mean '{near[0]}'?" if near else f"inputs: {', '.join(names) or 'none'}"
             yield Finding("unknown-input", f"'{name}' is not an input of this protocol", None, fix)
 
 
-def _missing(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
+def _find_missing(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
     for each in declared:
         if not each.optional and each.name not in given:
             message = f"the input '{each.name}' is missing: {each.description or each.type}"
             yield Finding("missing-input", message, None, f"add --input {each.name}=...")
 
 
-def _wrong(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
+def _find_mistyped(declared: Sequence[Parameter], given: Mapping[str, str]) -> Iterator[Finding]:
     for each in declared:
         if each.name in given:
             try:
-                value(each, given[each.name])
+                parse_parameter(each, given[each.name])
             except ValueError:
                 wanted, said = _TYPES[each.type], given[each.name]
                 message = f"the input '{each.name}' must be {wanted.called}, not '{said}'"
                 yield Finding("bad-input", message, None, wanted.fix)
 
 
-def value(declared: Parameter, text: str) -> Any:
+def parse_parameter(declared: Parameter, text: str) -> Any:
     """What a given text means; ValueError if it is not of the declared type."""
     return _TYPES[declared.type].read(text)
 
 
-def _integer(text: str) -> int:
+def _parse_integer(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise ValueError(text)
     return int(text)
 
 
-def _string(text: str) -> str:
+def _parse_string(text: str) -> str:
     if not text.strip():
         raise ValueError(text)
     return text
 
 
-def _boolean(text: str) -> bool:
+def _parse_boolean(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError(text)
     return text == "true"
 
 
-def _array(text: str) -> list[Any]:
-    found = _json(text)
+def _parse_array(text: str) -> list[Any]:
+    found = _parse_json(text)
     if not isinstance(found, list):
         raise ValueError(text)  # noqa: TRY004 - the caller asks one question: does it fit?
     return found
 
 
-def _object(text: str) -> dict[str, Any]:
-    found = _json(text)
+def _parse_object(text: str) -> dict[str, Any]:
+    found = _parse_json(text)
     if not isinstance(found, dict):
         raise ValueError(text)  # noqa: TRY004 - as above
     return found
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError(text) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Type:
+class _Type(Struct, frozen=True):
     """How a type is read, and how people call it."""
 
     read: Callable[[str], Any]
@@ -109,9 +113,9 @@ class _Type:
 
 
 _TYPES: Mapping[ParameterType, _Type] = {
-    "integer": _Type(_integer, "an integer", "write a whole number"),
-    "string": _Type(_string, "a text", "write one that is not empty"),
-    "boolean": _Type(_boolean, "true or false", "write one of the two"),
-    "array": _Type(_array, "an array", 'write it as JSON: [{"specialist_name": "backend"}]'),
-    "object": _Type(_object, "an object", 'write it as JSON: {"name": "value"}'),
+    "integer": _Type(_parse_integer, "an integer", "write a whole number"),
+    "string": _Type(_parse_string, "text", "write some text"),
+    "boolean": _Type(_parse_boolean, "true or false", "write one of the two"),
+    "array": _Type(_parse_array, "an array", 'write it as JSON: [{"specialist_name": "backend"}]'),
+    "object": _Type(_parse_object, "an object", 'write it as JSON: {"name": "value"}'),
 }

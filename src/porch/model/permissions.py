@@ -5,7 +5,8 @@ these by being asked: each agent's adapter compiles them, and says what it canno
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from porch.errors import Finding, Place
 
@@ -13,8 +14,7 @@ ANY = "*"
 EVERYWHERE = "**"
 
 
-@dataclass(frozen=True, slots=True)
-class Permissions:
+class Permissions(Struct, frozen=True):
     """Globs of files to write, of commands to run, of files to read; or no limits at all."""
 
     write: tuple[str, ...] = ()
@@ -45,30 +45,30 @@ UNLIMITED = Permissions(unlimited=True)
 KINDS = ("write", "bash", "read")
 
 
-def parse(texts: Iterable[str]) -> Permissions:
+def parse_permissions(texts: Iterable[str]) -> Permissions:
     """The permissions that these texts name; those that `problems` reports are left out."""
     said = list(texts)
     if "all" in said:
         return UNLIMITED
-    pairs = [text.partition(":")[::2] for text in said if not _wrong(text)]
+    pairs = [text.partition(":")[::2] for text in said if not _permission_problem(text)]
     globs = {kind: tuple(g.strip() for k, g in pairs if k.strip() == kind) for kind in KINDS}
     return Permissions(globs["write"], globs["bash"], globs["read"] or (ANY,))
 
 
-def problems(texts: Iterable[str], place: Place) -> Iterator[Finding]:
+def check_permissions(texts: Iterable[str], place: Place) -> Iterator[Finding]:
     for text in texts:
-        if text != "all" and (why := _wrong(text)):
-            fix = "write:GLOB, bash:COMMAND or read:GLOB, or all"
-            yield Finding("bad-permission", f"'{text}' is no permission: {why}", place, fix)
+        if text != "all" and (why := _permission_problem(text)):
+            fix = "use write:GLOB, bash:COMMAND, read:GLOB or all"
+            yield Finding("bad-permission", f"'{text}' is not a permission: {why}", place, fix)
 
 
-def _wrong(text: str) -> str:
+def _permission_problem(text: str) -> str:
     kind, colon, glob = text.partition(":")
     if not colon or kind.strip() not in KINDS:
         return "it does not begin with write:, bash: or read:"
     glob = glob.strip()
     if not glob:
-        return "it names nothing"
+        return "nothing follows the colon"
     if kind.strip() == "write" and (glob.startswith(("/", "~")) or ".." in glob.split("/")):
-        return "it leads out of the workspace"
+        return "it points outside the workspace"
     return ""

@@ -1,10 +1,13 @@
 """The one model that every dialect compiles to; frozen, plain data, free of places and paths."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
-from porch.model.remembering import evidence_path
+from msgspec import field
+
+from porch.model.memory_paths import evidence_path
+from porch.model.tagged import Tagged
 from porch.model.types import Record, Type
 
 # Exits that the engine itself gives for any agent, whatever the protocol declares.
@@ -22,8 +25,7 @@ Workspace = Literal["main", "tests", "read"]
 GitOp = Literal["commit", "integrate", "contract", "candidate", "publish", "update"]
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Tagged, frozen=True, tag="Exit"):
     """One way an agent may answer: the signals that say it and what must come with them."""
 
     name: str
@@ -38,8 +40,7 @@ class Exit:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Tagged, frozen=True, tag="Measure"):
     """A claim that the engine checks itself before it accepts an exit; the paths it is about."""
 
     name: str
@@ -47,8 +48,7 @@ class Measure:
     by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(Tagged, frozen=True, tag="Take"):
     """One field of an actor's input: where it comes from, or the parts it is made of.
 
     Of several paths it is the latest remembered; `is_file` means the content of the file named.
@@ -61,8 +61,7 @@ class Take:
     parts: tuple["Take", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Tagged, frozen=True, tag="Ask"):
     """A typed question to an agent: what it gets to see, where it works, what it may write."""
 
     takes: tuple[Take, ...] = ()
@@ -78,8 +77,7 @@ class Ask:
     diff: tuple[str, str] = ("", "")  # from, to; own commits only where there is no to
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Tagged, frozen=True, tag="Agent"):
     """Work for an agent command line with a prompt, in the run's workspace."""
 
     role: str
@@ -91,8 +89,7 @@ class Agent:
     ask: Ask | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Tagged, frozen=True, tag="Command"):
     """One named check: a shell text, a command of the project's settings, or a measured limit."""
 
     name: str
@@ -106,16 +103,14 @@ class Command:
     timeout_s: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Tagged, frozen=True, tag="Check"):
     """Commands that the engine runs; `reuse` lets fresh passing evidence stand for a run."""
 
     commands: tuple[Command, ...]
     reuse: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Tagged, frozen=True, tag="Panel"):
     """Several reviewers and a quorum of real verdicts."""
 
     reviewers: tuple[str, ...]
@@ -127,8 +122,7 @@ class Panel:
     timeout_s: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Tagged, frozen=True, tag="Option"):
     """One answer a person may give, with what happens then in their words."""
 
     exit: str
@@ -136,8 +130,7 @@ class Option:
     needs_text: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Human:
+class Human(Tagged, frozen=True, tag="Human"):
     """A decision that only a person takes."""
 
     kind: AskKind
@@ -151,8 +144,7 @@ class Human:
     stale_after_s: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Tagged, frozen=True, tag="Git"):
     """What the engine does with git itself: commit named paths, or move branches of instances."""
 
     paths: tuple[str, ...] = ()
@@ -161,8 +153,7 @@ class Git:
     reads: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
+class Children(Tagged, frozen=True, tag="Children"):
     """Instances of this or another protocol inside the same run."""
 
     protocol: str
@@ -174,13 +165,11 @@ class Children:
     suite: str = ""  # the field of a spec that says where a child's own tests lie
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Tagged, frozen=True, tag="Join"):
     """Nobody works; the instance waits until everything it waits for is remembered."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Tagged, frozen=True, tag="End"):
     """How an instance ends; `shows` are the paths of which the latest says why."""
 
     outcome: Outcome
@@ -190,16 +179,14 @@ class End:
 Actor = Agent | Check | Panel | Human | Git | Children | Join | End
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Tagged, frozen=True, tag="Input"):
     """A remembered exit that a state's actor gets to see, under a heading for people."""
 
     label: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Tagged, frozen=True, tag="State"):
     """One kind of work. `group` is the name people know it by; `loop` makes it one per item."""
 
     name: str
@@ -214,8 +201,7 @@ class State:
     is_interruptible: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Tagged, frozen=True, tag="Guard"):
     """A test on one remembered path; `has` looks for a value in a remembered list of names.
 
     `filled` is present and not empty, also of a field inside, `empty` the opposite; `equals`
@@ -227,8 +213,7 @@ class Guard:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Tagged, frozen=True, tag="Target"):
     """Where an edge leads: a state, a state at a named item, the next item of a loop, or what an
     interrupt had put off.
     """
@@ -239,8 +224,7 @@ class Target:
     is_due: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Tagged, frozen=True, tag="Keep"):
     """Something that an edge writes into the memory of a role, over or behind what is there."""
 
     slot: str
@@ -248,8 +232,7 @@ class Keep:
     append: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Tagged, frozen=True, tag="Edge"):
     """What an exit of a state leads to, and which budget that charges."""
 
     state: str
@@ -267,8 +250,7 @@ class Edge:
     respecifies: Mapping[str, str] = field(default_factory=dict)  # field of the spec -> path
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Tagged, frozen=True, tag="Budget"):
     """How often an edge may be taken until it is reset; counted per item inside a loop.
 
     `first` is what people see before the first charge: an attempt is under way then.
@@ -279,8 +261,7 @@ class Budget:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
+class Epoch(Tagged, frozen=True, tag="Epoch"):
     """Planning anew: the state it begins with, what that costs and which budgets it restores."""
 
     state: str
@@ -288,8 +269,7 @@ class Epoch:
     resets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Tagged, frozen=True, tag="Interrupt"):
     """A sibling's merge: taken before the next interruptible state, which is entered afterwards."""
 
     state: str
@@ -298,8 +278,7 @@ class Interrupt:
     adapted: Mapping[str, str] = field(default_factory=dict)  # due -> instead, if an agent adapted
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Tagged, frozen=True, tag="Loop"):
     """States repeated for each item of a finite list read from a document of the project."""
 
     name: str
@@ -308,8 +287,7 @@ class Loop:
     after: Target
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Tagged, frozen=True, tag="Limits"):
     """Time given to processes and people, in seconds; the protocol's word over the settings'."""
 
     agent_s: float = 0
@@ -318,19 +296,14 @@ class Limits:
     gate_wait_s: float = 0
 
 
-def _reads(state: State) -> Iterator[str]:
+def _paths_read_by(state: State) -> Iterator[str]:
     yield from state.waits_for
     yield from (given.path for given in state.inputs)
     if isinstance(state.actor, Check) and state.actor.reuse:
         yield from (evidence_path(state.group, command.name) for command in state.actor.commands)
 
 
-def _derived() -> Any:
-    return field(init=False, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     """A graph of states, each work for one actor, every answer exactly one typed exit."""
 
     name: str
@@ -349,31 +322,39 @@ class Protocol:
     epoch: Epoch | None = None
     silence_s: float = 0
     nudges: int = 3
-    _edges: Mapping[tuple[str, str], tuple[Edge, ...]] = _derived()
-    _order: Mapping[str, int] = _derived()
-    _readers: Mapping[str, tuple[str, ...]] = _derived()
-    gates: tuple[str, ...] = _derived()
-    spawn: Children | None = _derived()
 
-    def __post_init__(self) -> None:
-        # Asked at every step of a run, so looked up rather than looked for.
+    # Asked at every step of a run, so looked up rather than looked for; of a few values only, so
+    # worked out when first asked.
+
+    @cached_property
+    def _edges(self) -> Mapping[tuple[str, str], tuple[Edge, ...]]:
         edges: dict[tuple[str, str], tuple[Edge, ...]] = {}
         for edge in self.edges:
             key = (edge.state, edge.exit)
             edges[key] = (*edges.get(key, ()), edge)
+        return edges
+
+    @cached_property
+    def _order(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.states)}
+
+    @cached_property
+    def _readers(self) -> Mapping[str, tuple[str, ...]]:
         readers: dict[str, tuple[str, ...]] = {}
         for name, state in self.states.items():
-            for path in dict.fromkeys(_reads(state)):
+            for path in dict.fromkeys(_paths_read_by(state)):
                 readers[path] = (*readers.get(path, ()), name)
-        object.__setattr__(self, "_edges", edges)
-        object.__setattr__(self, "_order", {name: i for i, name in enumerate(self.states)})
-        object.__setattr__(self, "_readers", readers)
+        return readers
+
+    @cached_property
+    def gates(self) -> tuple[str, ...]:
         actors = [state.actor for state in self.states.values()]
-        gates = [a.name for a in actors if isinstance(a, Human) and a.kind == "gate"]
-        object.__setattr__(self, "gates", tuple(gates))
-        object.__setattr__(
-            self, "spawn", next((a for a in actors if isinstance(a, Children)), None)
-        )
+        return tuple(a.name for a in actors if isinstance(a, Human) and a.kind == "gate")
+
+    @cached_property
+    def spawn(self) -> Children | None:
+        actors = (state.actor for state in self.states.values())
+        return next((a for a in actors if isinstance(a, Children)), None)
 
     def edges_of(self, state: str, exit_: str) -> Iterator[Edge]:
         return iter(self._edges.get((state, exit_), ()))

@@ -36,41 +36,43 @@ _SCALARS: Mapping[t.ScalarName, Json] = {
 
 def record_schema(record: t.Record, types: t.Types, leave_out: Collection[str] = ()) -> Json:
     """The schema of one payload; all types it names must be declared."""
-    writer = _Writer(types)
-    return writer.finished(writer.record(t.without(record, leave_out)))
+    writer = _SchemaWriter(types)
+    return writer.finished(writer.record(t.remove_fields(record, leave_out)))
 
 
-def one_of(exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING) -> Json:
+def union_schema(exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING) -> Json:
     """The canonical form: exactly one of `{exit, payload}`, told apart by the exit's name."""
-    writer = _Writer(types)
+    writer = _SchemaWriter(types)
     forms = [
-        _object({"exit": {"const": name}, "payload": writer.record(record)})
-        for name, record in _asked(exits, leave_out).items()
+        _object_schema({"exit": {"const": name}, "payload": writer.record(record)})
+        for name, record in _requested_records(exits, leave_out).items()
     ]
     return writer.finished({"$schema": DRAFT, "oneOf": forms})
 
 
-def per_exit(exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING) -> dict[str, Json]:
+def schemas_per_exit(
+    exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING
+) -> dict[str, Json]:
     """A flat object per exit, for tools that refuse a union at the top: one tool for each."""
-    asked = _asked(exits, leave_out)
+    asked = _requested_records(exits, leave_out)
     return {name: record_schema(record, types) for name, record in asked.items()}
 
 
-def flat(exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING) -> Json:
+def flat_schema(exits: Exits, types: t.Types, leave_out: LeaveOut = _NOTHING) -> Json:
     """One flat object for all exits, for CLIs that return one schema; `from_flat` reads it."""
-    writer = _Writer(types)
+    writer = _SchemaWriter(types)
     forms: dict[str, list[t.Type]] = {}
-    for record in _asked(exits, leave_out).values():
+    for record in _requested_records(exits, leave_out).values():
         for field in record.fields:
             kinds = forms.setdefault(field.name, [])
             if field.type not in kinds:
                 kinds.append(field.type)
     properties = {name: writer.nullable(kinds) for name, kinds in forms.items()}
-    choice = {discriminator(exits): {"type": "string", "enum": list(exits)}}
-    return writer.finished(_object(choice | properties))
+    choice = {discriminator_name(exits): {"type": "string", "enum": list(exits)}}
+    return writer.finished(_object_schema(choice | properties))
 
 
-def from_flat(answer: object, exits: Exits) -> tuple[str, Any]:
+def parse_flat_answer(answer: object, exits: Exits) -> tuple[str, Any]:
     """The exit and payload of a flat answer; an exit that is not said is the empty text.
 
     Nulls that belong to other exits are dropped. Anything else stays where it is, so that it is
@@ -78,7 +80,7 @@ def from_flat(answer: object, exits: Exits) -> tuple[str, Any]:
     """
     if not isinstance(answer, Mapping):
         return "", answer
-    key = discriminator(exits)
+    key = discriminator_name(exits)
     said = answer.get(key)
     name = said.strip() if isinstance(said, str) else ""
     own = {field.name for field in exits[name].fields} if name in exits else set[str]()
@@ -90,7 +92,7 @@ def from_flat(answer: object, exits: Exits) -> tuple[str, Any]:
     return name, payload
 
 
-def discriminator(exits: Exits) -> str:
+def discriminator_name(exits: Exits) -> str:
     """The property of the flat form that names the exit; it gives way to a field of that name."""
     taken = {field.name for record in exits.values() for field in record.fields}
     key = "exit"
@@ -99,11 +101,13 @@ def discriminator(exits: Exits) -> str:
     return key
 
 
-def _asked(exits: Exits, leave_out: LeaveOut) -> dict[str, t.Record]:
-    return {name: t.without(record, leave_out.get(name, ())) for name, record in exits.items()}
+def _requested_records(exits: Exits, leave_out: LeaveOut) -> dict[str, t.Record]:
+    return {
+        name: t.remove_fields(record, leave_out.get(name, ())) for name, record in exits.items()
+    }
 
 
-def _object(properties: Json) -> Json:
+def _object_schema(properties: Json) -> Json:
     return {
         "type": "object",
         "properties": properties,
@@ -112,12 +116,12 @@ def _object(properties: Json) -> Json:
     }
 
 
-class _Writer:
+class _SchemaWriter:
     """Writes schemas that share their definitions, and remembers which were wanted."""
 
     def __init__(self, types: t.Types):
         self._types = types
-        self._apart = _kept_apart(types)
+        self._apart = _names_kept_apart(types)
         self._wanted: dict[str, None] = {}
 
     def finished(self, schema: Json) -> Json:
@@ -128,7 +132,7 @@ class _Writer:
         return schema | {"$defs": written} if written else schema
 
     def record(self, record: t.Record) -> Json:
-        return _object({field.name: self.any(field.type) for field in record.fields})
+        return _object_schema({field.name: self.any(field.type) for field in record.fields})
 
     def nullable(self, kinds: list[t.Type]) -> Json:
         """Any of these types, or null."""
@@ -170,13 +174,15 @@ class _Writer:
         return {"$ref": f"#/$defs/{name}"}
 
 
-def _kept_apart(types: t.Types) -> set[str]:
+def _names_kept_apart(types: t.Types) -> set[str]:
     """The names that get a definition: what contains itself, and what is too heavy to repeat."""
-    apart = set(t.circular(types))
-    rest = {name: set(t.references(types[name])) - apart for name in types if name not in apart}
+    apart = set(t.find_circular_names(types))
+    rest = {
+        name: set(t.list_references(types[name])) - apart for name in types if name not in apart
+    }
     weights: dict[str, int] = dict.fromkeys(apart, 1)
     for name in TopologicalSorter(rest).static_order():
-        weight = t.weight(types[name], weights)
+        weight = t.count_type_parts(types[name], weights)
         if weight > INLINE_LIMIT:
             apart.add(name)
         weights[name] = 1 if name in apart else weight

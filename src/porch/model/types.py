@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, assert_never, get_args
+
+from porch.model.tagged import Tagged
 
 ScalarName = Literal["Text", "Int", "Bool", "FilePath", "Commit", "Blob"]
 SCALARS: Mapping[str, ScalarName] = {name: name for name in get_args(ScalarName)}
@@ -11,58 +12,50 @@ SCALARS: Mapping[str, ScalarName] = {name: name for name in get_args(ScalarName)
 NESTING_LIMIT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Tagged, frozen=True, tag="Scalar"):
     """A value without parts; Blob is text that is expected to be long."""
 
     name: ScalarName
 
 
-@dataclass(frozen=True, slots=True)
-class Enum:
+class Enum(Tagged, frozen=True, tag="Enum"):
     """One of a few words."""
 
     options: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Tagged, frozen=True, tag="ListOf"):
     """Any number of one type."""
 
     of: "Type"
 
 
-@dataclass(frozen=True, slots=True)
-class Maybe:
+class Maybe(Tagged, frozen=True, tag="Maybe"):
     """A value or null; the field itself is always there."""
 
     of: "Type"
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple_:  # noqa: N801 - `Tuple` would read as the one of typing
+class Tuple_(Tagged, frozen=True, tag="Tuple_"):  # noqa: N801 - `Tuple` would read as the one of typing
     """A fixed number of values, each with its own type."""
 
     parts: "tuple[Type, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Tagged, frozen=True, tag="Ref"):
     """A type that the file declares by name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Tagged, frozen=True, tag="Field"):
     """One named value of a record."""
 
     name: str
     type: "Type"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Tagged, frozen=True, tag="Record"):
     """Named values, all of them required; without any it says no more than that it came."""
 
     fields: tuple[Field, ...] = ()
@@ -71,7 +64,7 @@ class Record:
 Solid = Scalar | Enum | ListOf | Tuple_ | Record | Ref
 Type = Scalar | Enum | ListOf | Maybe | Tuple_ | Ref | Record
 Types = Mapping[str, Type]
-# For a codec that shall carry types.
+# For whoever keeps types on disk.
 CLASSES = (Scalar, Enum, ListOf, Maybe, Tuple_, Ref, Field, Record)
 
 
@@ -84,20 +77,20 @@ class TypeSyntax(Exception):
         self.column = column
 
 
-def parse(text: str) -> Type:
+def parse_type(text: str) -> Type:
     """The type that an expression such as `Maybe [ChildSpec]` or `[(Text, Text)]` means."""
-    reader = _Reader(text)
+    reader = _TypeParser(text)
     type_ = reader.whole()
     reader.end()
     return type_
 
 
-def is_name(text: str) -> bool:
+def is_type_name(text: str) -> bool:
     """Whether a type can be declared under this name and meant by it."""
     return bool(_NAME.fullmatch(text)) and text != "Maybe" and text not in SCALARS
 
 
-def printed(type_: Type) -> str:
+def format_type(type_: Type) -> str:
     """What `parse` reads back; a record, which it never meets, is printed in braces."""
     match type_:
         case Scalar(name) | Ref(name):
@@ -105,34 +98,34 @@ def printed(type_: Type) -> str:
         case Enum(options):
             return " | ".join(options)
         case ListOf(of):
-            return f"[{printed(of)}]"
+            return f"[{format_type(of)}]"
         case Maybe(of):
-            inner = printed(of)
+            inner = format_type(of)
             return f"Maybe ({inner})" if isinstance(of, Enum | Maybe) else f"Maybe {inner}"
         case Tuple_(parts):
-            return f"({', '.join(map(printed, parts))})"
+            return f"({', '.join(map(format_type, parts))})"
         case Record(fields):
-            return "{" + ", ".join(f"{f.name}: {printed(f.type)}" for f in fields) + "}"
+            return "{" + ", ".join(f"{f.name}: {format_type(f.type)}" for f in fields) + "}"
         case _:
             assert_never(type_)
 
 
-def unknown(type_: Type, names: Container[str]) -> list[str]:
+def find_unknown_names(type_: Type, names: Container[str]) -> list[str]:
     """The names this type refers to and nobody declares, in the order written, each once."""
-    return [name for name in dict.fromkeys(references(type_)) if name not in names]
+    return [name for name in dict.fromkeys(list_references(type_)) if name not in names]
 
 
-def references(type_: Type) -> Iterator[str]:
+def list_references(type_: Type) -> Iterator[str]:
     """Every name written in a type, in order."""
-    return _references(type_, stop=())
+    return _walk_references(type_, stop=())
 
 
-def resolve(type_: Type, types: Types) -> Type:
+def resolve_reference(type_: Type, types: Types) -> Type:
     """One step from a name to what it stands for; an unknown name stays as it is."""
     return types.get(type_.name, type_) if isinstance(type_, Ref) else type_
 
 
-def bare(type_: Type, types: Types) -> tuple[Solid, bool]:
+def unwrap_type(type_: Type, types: Types) -> tuple[Solid, bool]:
     """The type without names and Maybes around it, and whether null is allowed.
 
     What comes back is a Ref only for a name that is unknown or leads back to itself.
@@ -149,48 +142,48 @@ def bare(type_: Type, types: Types) -> tuple[Solid, bool]:
                 return type_, is_nullable
 
 
-def without(record: Record, names: Collection[str]) -> Record:
+def remove_fields(record: Record, names: Collection[str]) -> Record:
     """The record that is left when some fields are somebody else's to fill."""
     return Record(tuple(f for f in record.fields if f.name not in names))
 
 
-def circular(types: Types) -> tuple[str, ...]:
+def find_circular_names(types: Types) -> tuple[str, ...]:
     """The names that contain themselves in any way."""
-    return _circles({name: set(references(type_)) for name, type_ in types.items()})
+    return _names_in_circles({name: set(list_references(type_)) for name, type_ in types.items()})
 
 
-def endless(types: Types) -> tuple[str, ...]:
+def find_endless_names(types: Types) -> tuple[str, ...]:
     """The names that contain themselves and can never be finished: no list or Maybe cuts in.
 
     A bare alias of itself is endless even through Maybe, because it says nothing but null.
     """
-    return _circles({name: _musts(type_) for name, type_ in types.items()})
+    return _names_in_circles({name: _required_names(type_) for name, type_ in types.items()})
 
 
-def weight(type_: Type, names: Mapping[str, int]) -> int:
+def count_type_parts(type_: Type, names: Mapping[str, int]) -> int:
     """How many parts a type has when every name in it counts as told."""
     if isinstance(type_, Ref):
         return names[type_.name]
-    return 1 + sum(weight(part, names) for part in _parts(type_))
+    return 1 + sum(count_type_parts(part, names) for part in _part_types(type_))
 
 
-def _musts(type_: Type) -> set[str]:
+def _required_names(type_: Type) -> set[str]:
     while isinstance(type_, Maybe):
         type_ = type_.of
         if isinstance(type_, Ref):
             return {type_.name}
-    return set(_references(type_, stop=(ListOf, Maybe)))
+    return set(_walk_references(type_, stop=(ListOf, Maybe)))
 
 
-def _references(type_: Type, stop: tuple[type[Type], ...]) -> Iterator[str]:
+def _walk_references(type_: Type, stop: tuple[type[Type], ...]) -> Iterator[str]:
     if isinstance(type_, Ref):
         yield type_.name
     elif not isinstance(type_, stop):
-        for part in _parts(type_):
-            yield from _references(part, stop)
+        for part in _part_types(type_):
+            yield from _walk_references(part, stop)
 
 
-def _parts(type_: Type) -> tuple[Type, ...]:
+def _part_types(type_: Type) -> tuple[Type, ...]:
     match type_:
         case ListOf(of) | Maybe(of):
             return (of,)
@@ -204,11 +197,11 @@ def _parts(type_: Type) -> tuple[Type, ...]:
             assert_never(type_)
 
 
-def _circles(ways: Mapping[str, set[str]]) -> tuple[str, ...]:
-    return tuple(name for name in ways if name in _reached(name, ways))
+def _names_in_circles(ways: Mapping[str, set[str]]) -> tuple[str, ...]:
+    return tuple(name for name in ways if name in _reachable_names(name, ways))
 
 
-def _reached(start: str, ways: Mapping[str, set[str]]) -> set[str]:
+def _reachable_names(start: str, ways: Mapping[str, set[str]]) -> set[str]:
     reached, ahead = set[str](), [start]
     while ahead:
         fresh = ways.get(ahead.pop(), set()) - reached
@@ -221,11 +214,11 @@ _NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z0-9_]*|[\[\](),|])|(\S))")
 
 
-class _Reader:
+class _TypeParser:
     """Reads one expression from left to right; a token is its text and its column."""
 
     def __init__(self, text: str):
-        self._tokens = list(_tokens(text))
+        self._tokens = list(_split_tokens(text))
         self._end = len(text.rstrip())
         self._at = 0
 
@@ -235,11 +228,11 @@ class _Reader:
         first = self._simple()
         if self._next() != "|":
             return first
-        options = [_option(first, column)]
+        options = [_require_option(first, column)]
         while self._next() == "|":
             self._take()
             column = self._column()
-            option = _option(self._simple(), column)
+            option = _require_option(self._simple(), column)
             if option in options:
                 raise TypeSyntax(f"the enum names '{option}' twice", column)
             options.append(option)
@@ -247,7 +240,7 @@ class _Reader:
 
     def end(self) -> None:
         if self._next():
-            message = f"'{self._next()}' follows a type that is already complete"
+            message = f"unexpected '{self._next()}' after a complete type"
             raise TypeSyntax(message, self._column())
 
     def _simple(self) -> Type:
@@ -261,7 +254,7 @@ class _Reader:
             return self._bracketed(column)
         if word == "Maybe":
             return self._maybe(column)
-        return _named(word, column)
+        return _parse_named(word, column)
 
     def _bracketed(self, column: int) -> Type:
         parts = [self.whole()]
@@ -274,14 +267,16 @@ class _Reader:
     def _maybe(self, column: int) -> Maybe:
         of = None if self._next() == "Maybe" else self._simple()
         if of is None or isinstance(of, Maybe):
-            raise TypeSyntax("Maybe of a Maybe: null could not say which of the two", column)
+            raise TypeSyntax(
+                "Maybe of a Maybe is not allowed: null would have two meanings", column
+            )
         if self._next() == "|":
             raise TypeSyntax("an enum behind Maybe needs brackets: Maybe (A | B)", self._column())
         return Maybe(of)
 
     def _close(self, closing: str, opened: int) -> None:
         if self._next() != closing:
-            found = f"'{self._next()}' stands there" if self._next() else "the text ends"
+            found = f"found '{self._next()}'" if self._next() else "the text ends"
             message = f"expected '{closing}' for the bracket at column {opened}, but {found}"
             raise TypeSyntax(message, self._column())
         self._take()
@@ -298,21 +293,21 @@ class _Reader:
         return token
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
+def _split_tokens(text: str) -> Iterator[tuple[str, int]]:
     depth = 0
     for found in _TOKEN.finditer(text):
         token, stranger = found.groups()
         if stranger:
-            message = f"unexpected '{stranger}': a type is made of names, [ ], ( , ), | and Maybe"
+            message = f"unexpected '{stranger}': a type has only names, [ ], ( , ), | and Maybe"
             raise TypeSyntax(message, found.start(2))
         depth += (token in ("[", "(")) - (token in ("]", ")"))
         if depth > NESTING_LIMIT:
-            message = f"more than {NESTING_LIMIT} brackets inside each other; declare a type"
+            message = f"more than {NESTING_LIMIT} nested brackets; declare a type with a name"
             raise TypeSyntax(message, found.start(1))
         yield token, found.start(1)
 
 
-def _named(token: str, column: int) -> Type:
+def _parse_named(token: str, column: int) -> Type:
     if token in SCALARS:
         return Scalar(SCALARS[token])
     if _NAME.fullmatch(token):
@@ -323,11 +318,13 @@ def _named(token: str, column: int) -> Type:
         raise TypeSyntax(f"expected a type before '{token}'", column)
     meant = next((name for name in (*SCALARS, "Maybe") if name.lower() == token.lower()), "")
     hint = f"; did you mean '{meant}'?" if meant else ""
-    raise TypeSyntax(f"'{token}' begins with a small letter, types with a capital{hint}", column)
+    raise TypeSyntax(
+        f"'{token}' starts with a small letter; a type starts with a capital{hint}", column
+    )
 
 
-def _option(type_: Type, column: int) -> str:
+def _require_option(type_: Type, column: int) -> str:
     if isinstance(type_, Ref):
         return type_.name
-    message = f"'{printed(type_)}' cannot be an option: | joins the words of an enum, not types"
+    message = f"'{format_type(type_)}' cannot be an option of an enum: | joins words, not types"
     raise TypeSyntax(message, column)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import assert_never
 
 from porch.errors import Finding, Place, Severity
+from porch.model.budget_cycles import find_budget_knots
 from porch.model.protocol import (
     BLOCKED,
     EXHAUSTED,
@@ -23,15 +24,14 @@ from porch.model.protocol import (
     State,
     Target,
 )
-from porch.model.rounds import tied
 
 # What the engine says for an agent that was asked a typed question.
 TYPED = (SILENT, EXHAUSTED, NO_PROGRESS)
 Places = Mapping[str, Place]
-Steps = Mapping[str, list[str]]
+NextStates = Mapping[str, list[str]]
 
 
-def validate(protocol: Protocol, places: Places) -> list[Finding]:
+def validate_protocol(protocol: Protocol, places: Places) -> list[Finding]:
     """Everything that is wrong with a protocol, whichever dialect it came from."""
     return [finding for rule in RULES for finding in rule(protocol, places)]
 
@@ -63,38 +63,44 @@ _GIVEN: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def _found(
+def _make_finding(
     code: str, message: str, place: Place | None, fix: str = "", severity: Severity = "error"
 ) -> Finding:
     return Finding(code, message, place, fix, severity)
 
 
-def _at(places: Places, state: str, exit_: str = "") -> Place | None:
+def _find_place(places: Places, state: str, exit_: str = "") -> Place | None:
     return places.get(f"{state}.{exit_}") or places.get(state)
 
 
 def _unknown_targets(protocol: Protocol, places: Places) -> Iterator[Finding]:
-    if not _is_known(protocol, protocol.initial):
-        message = f"the protocol begins at '{_written(protocol.initial)}', which does not exist"
-        yield _found("unknown-state", message, None)
+    if not _is_known_target(protocol, protocol.initial):
+        message = (
+            f"the protocol begins at '{_describe_target(protocol.initial)}', which does not exist"
+        )
+        yield _make_finding("unknown-state", message, None)
     for edge in protocol.edges:
         if edge.state not in protocol.states:
             message = f"an edge begins at '{edge.state}', which does not exist"
-            yield _found("unknown-state", message, _at(places, edge.state, edge.exit))
+            yield _make_finding(
+                "unknown-state", message, _find_place(places, edge.state, edge.exit)
+            )
         for target in (*edge.targets, *edge.spent):
-            if not _is_known(protocol, target):
+            if not _is_known_target(protocol, target):
                 what = f"exit '{edge.exit}' of '{edge.state}'"
-                message = f"{what} leads to '{_written(target)}', which does not exist"
-                yield _found("unknown-state", message, _at(places, edge.state, edge.exit))
+                message = f"{what} leads to '{_describe_target(target)}', which does not exist"
+                yield _make_finding(
+                    "unknown-state", message, _find_place(places, edge.state, edge.exit)
+                )
 
 
-def _is_known(protocol: Protocol, target: Target) -> bool:
+def _is_known_target(protocol: Protocol, target: Target) -> bool:
     if target.is_due:
         return protocol.interrupt is not None
     return target.next_of in protocol.loops if target.next_of else target.state in protocol.states
 
 
-def _written(target: Target) -> str:
+def _describe_target(target: Target) -> str:
     if target.is_due:
         return "what was due"
     if target.next_of:
@@ -107,18 +113,18 @@ def _missing_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
     for edge in protocol.edges:
         last[edge.state, edge.exit] = edge
         if not edge.targets:
-            message = f"exit '{edge.exit}' of '{edge.state}' leads nowhere"
-            yield _found("missing-edge", message, _at(places, edge.state, edge.exit))
+            message = f"exit '{edge.exit}' of '{edge.state}' has no target"
+            yield _make_finding("missing-edge", message, _find_place(places, edge.state, edge.exit))
     for name, state in protocol.states.items():
         for exit_ in exits_of(state):
             found = last.get((name, exit_))
             if found is None:
-                message = f"nothing is said about exit '{exit_}' of '{name}'"
-                yield _found("missing-edge", message, _at(places, name, exit_))
+                message = f"exit '{exit_}' of '{name}' has no edge"
+                yield _make_finding("missing-edge", message, _find_place(places, name, exit_))
             elif found.guards:
-                message = f"exit '{exit_}' of '{name}' has no way that is always open"
-                fix = "end with an edge that has no guard"
-                yield _found("guarded-edge", message, _at(places, name, exit_), fix)
+                message = f"exit '{exit_}' of '{name}' has only edges with guards"
+                fix = "add a last edge without a guard"
+                yield _make_finding("guarded-edge", message, _find_place(places, name, exit_), fix)
 
 
 def _foreign_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
@@ -127,10 +133,14 @@ def _foreign_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
         state, key = protocol.states.get(edge.state), (edge.state, edge.exit)
         if state is not None and edge.exit not in exits_of(state):
             message = f"'{edge.state}' can never end with '{edge.exit}'"
-            yield _found("unknown-exit", message, _at(places, *key))
+            yield _make_finding("unknown-exit", message, _find_place(places, *key))
         elif key in closed:
-            message = f"a way of exit '{edge.exit}' of '{edge.state}' stands behind an open one"
-            yield _found("dead-edge", message, _at(places, *key), "put the guarded edges first")
+            message = (
+                f"an edge of exit '{edge.exit}' of '{edge.state}' comes after one without a guard"
+            )
+            yield _make_finding(
+                "dead-edge", message, _find_place(places, *key), "put the guarded edges first"
+            )
         if not edge.guards:
             closed.add(key)
 
@@ -142,22 +152,24 @@ def _ambiguous_signals(protocol: Protocol, places: Places) -> Iterator[Finding]:
         words = [word for exit_ in state.actor.exits for word in exit_.signals]
         for word in dict.fromkeys(word for word in words if words.count(word) > 1):
             message = f"the signal '{word}' of '{name}' means more than one exit"
-            yield _found("ambiguous-signal", message, places.get(name))
+            yield _make_finding("ambiguous-signal", message, places.get(name))
 
 
 def _unsound_budgets(protocol: Protocol, places: Places) -> Iterator[Finding]:
     for budget in protocol.budgets.values():
         if budget.limit < 0:
-            message = f"budget '{budget.name}' has the limit {budget.limit}"
-            yield _found("bad-budget", message, None, "use 0 or more")
+            message = f"budget '{budget.name}' has a limit of {budget.limit}"
+            yield _make_finding("bad-budget", message, None, "use 0 or more")
     for edge in protocol.edges:
-        place = _at(places, edge.state, edge.exit)
+        place = _find_place(places, edge.state, edge.exit)
         what = f"exit '{edge.exit}' of '{edge.state}'"
         for name in (edge.charges, *edge.resets):
             if name and name not in protocol.budgets:
-                yield _found("bad-budget", f"{what} uses the unknown budget '{name}'", place)
+                yield _make_finding("bad-budget", f"{what} uses the unknown budget '{name}'", place)
         if edge.charges and not (edge.spent or edge.spent_as):
-            yield _found("bad-budget", f"{what} does not say what follows when it is spent", place)
+            yield _make_finding(
+                "bad-budget", f"{what} does not say where to go when the budget is used up", place
+            )
 
 
 def _unsound_loops(protocol: Protocol, places: Places) -> Iterator[Finding]:
@@ -165,46 +177,47 @@ def _unsound_loops(protocol: Protocol, places: Places) -> Iterator[Finding]:
         first, place = protocol.states.get(loop.first), places.get(loop.first)
         if first is None or first.loop != loop.name:
             message = f"loop '{loop.name}' begins at '{loop.first}', which is not inside it"
-            yield _found("bad-loop", message, place)
-        if loop.after.next_of or not _is_known(protocol, loop.after):
-            message = f"loop '{loop.name}' leads to '{_written(loop.after)}', which does not exist"
-            yield _found("bad-loop", message, place)
+            yield _make_finding("bad-loop", message, place)
+        if loop.after.next_of or not _is_known_target(protocol, loop.after):
+            target = _describe_target(loop.after)
+            message = f"loop '{loop.name}' leads to '{target}', which does not exist"
+            yield _make_finding("bad-loop", message, place)
         if not loop.source:
-            yield _found("bad-loop", f"loop '{loop.name}' has no document to read", place)
+            yield _make_finding("bad-loop", f"loop '{loop.name}' has no document to read", place)
     for state in protocol.states.values():
         if state.loop and state.loop not in protocol.loops:
             message = f"'{state.name}' belongs to the loop '{state.loop}', which does not exist"
-            yield _found("bad-loop", message, places.get(state.name))
+            yield _make_finding("bad-loop", message, places.get(state.name))
 
 
-def _unreachable(protocol: Protocol, places: Places) -> Iterator[Finding]:
-    reached = _reached(protocol)
+def _unreachable_states(protocol: Protocol, places: Places) -> Iterator[Finding]:
+    reached = _reachable_states(protocol)
     ends = [name for name, state in protocol.states.items() if _is_good_end(state)]
     if not any(name in reached for name in ends):
-        message = "no way through the protocol leads to an end"
-        yield _found("no-end", message, places.get(protocol.initial.state))
+        message = "no path through the protocol reaches an end"
+        yield _make_finding("no-end", message, places.get(protocol.initial.state))
     for name, state in protocol.states.items():
         if name not in reached and not isinstance(state.actor, End):
-            message = f"nothing leads to '{name}'"
+            message = f"no edge leads to '{name}'"
             # A typed graph is proved; an older phases file may carry what nobody uses.
             severity: Severity = "error" if protocol.spec else "warning"
-            yield _found("unreachable", message, places.get(name), severity=severity)
+            yield _make_finding("unreachable", message, places.get(name), severity=severity)
 
 
 def _is_good_end(state: State) -> bool:
     return isinstance(state.actor, End) and state.actor.outcome != "abandoned"
 
 
-def _reached(protocol: Protocol) -> set[str]:
+def _reachable_states(protocol: Protocol) -> set[str]:
     ways: dict[str, set[str]] = {}
     for edge in protocol.edges:
         for target in (*edge.targets, *edge.spent):
-            ways.setdefault(edge.state, set()).update(_states(target, protocol.loops))
+            ways.setdefault(edge.state, set()).update(_target_states(target, protocol.loops))
             kind = protocol.states.get(target.state)
             if protocol.interrupt and kind is not None and kind.is_interruptible:
                 ways[edge.state].add(protocol.interrupt.state)
     reached: set[str] = set()
-    open_ = list(_states(protocol.initial, protocol.loops))
+    open_ = list(_target_states(protocol.initial, protocol.loops))
     while open_:
         name = open_.pop()
         if name not in reached:
@@ -213,47 +226,47 @@ def _reached(protocol: Protocol) -> set[str]:
     return reached
 
 
-def _states(target: Target, loops: Mapping[str, Loop]) -> tuple[str, ...]:
+def _target_states(target: Target, loops: Mapping[str, Loop]) -> tuple[str, ...]:
     loop = loops.get(target.next_of)
     if loop is not None:
         return (loop.first, loop.after.state)
     return (target.state,) if target.state else ()
 
 
-def _endless(protocol: Protocol, places: Places) -> Iterator[Finding]:
+def _endless_cycles(protocol: Protocol, places: Places) -> Iterator[Finding]:
     """Without people and without charging a budget, no state may come back to itself."""
     steps = free_steps(protocol.states, protocol.edges, protocol.loops)
-    knot_of = knots(steps)
+    knot_of = find_knots(steps)
     seen: set[int] = set()
     for name in protocol.states:
         knot = knot_of.get(name)
         if knot is not None and knot not in seen:
             seen.add(knot)
-            way = " -> ".join(_cycle(name, steps, knot_of))
-            message = f"this goes round for ever: {way}"
-            fix = "charge a budget on the way back, or ask a person"
-            yield _found("endless", message, places.get(name), fix)
+            way = " -> ".join(_find_cycle(name, steps, knot_of))
+            message = f"this loop has no limit: {way}"
+            fix = "charge a budget in the loop, or ask a person"
+            yield _make_finding("endless", message, places.get(name), fix)
 
 
-def _undone(protocol: Protocol, places: Places) -> Iterator[Finding]:
+def _undone_charges(protocol: Protocol, places: Places) -> Iterator[Finding]:
     """A budget that is restored on the way round ends nothing."""
-    if _endless_knots(protocol):
+    if _has_endless_knots(protocol):
         # Said already, and more plainly.
         return
-    for names in tied(protocol, knots):
+    for names in find_budget_knots(protocol, find_knots):
         way = ", ".join(sorted(names, key=protocol.order))
-        message = f"every budget that is charged between these is restored on the way: {way}"
-        fix = "charge one on the way round that no edge between them resets"
-        yield _found("endless", message, places.get(min(names, key=protocol.order)), fix)
+        message = f"every budget that this loop charges is also reset in it: {way}"
+        fix = "charge a budget that no edge of the loop resets"
+        yield _make_finding("endless", message, places.get(min(names, key=protocol.order)), fix)
 
 
-def _endless_knots(protocol: Protocol) -> bool:
-    return bool(knots(free_steps(protocol.states, protocol.edges, protocol.loops)))
+def _has_endless_knots(protocol: Protocol) -> bool:
+    return bool(find_knots(free_steps(protocol.states, protocol.edges, protocol.loops)))
 
 
 def free_steps(
     states: Mapping[str, State], edges: Iterable[Edge], loops: Mapping[str, Loop]
-) -> Steps:
+) -> NextStates:
     """Where a run can get from each state at no charge and without a person.
 
     The step to the next item of a loop is free only in so far as it leads out of the loop:
@@ -264,19 +277,19 @@ def free_steps(
         state = states.get(edge.state)
         if state is None or isinstance(state.actor, Human):
             continue
-        for target in _free(edge):
+        for target in _free_targets(edge):
             loop = loops.get(target.next_of)
             steps.setdefault(edge.state, []).append(loop.after.state if loop else target.state)
     return steps
 
 
-def _free(edge: Edge) -> Iterator[Target]:
+def _free_targets(edge: Edge) -> Iterator[Target]:
     """Where an edge can lead at no charge; what an interrupt had put off is no new step."""
     targets = edge.spent if edge.charges else edge.targets
     return (target for target in targets if not target.is_due)
 
 
-def knots(steps: Steps) -> dict[str, int]:
+def find_knots(steps: NextStates) -> dict[str, int]:
     """States that can come back to themselves, each with the number of its knot (Tarjan)."""
     found: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -284,13 +297,13 @@ def knots(steps: Steps) -> dict[str, int]:
     stack: dict[str, None] = {}
     for root in steps:
         if root not in number:
-            _visit(root, steps, found, low, number, stack)
+            _visit_state(root, steps, found, low, number, stack)
     return found
 
 
-def _visit(
+def _visit_state(
     root: str,
-    steps: Steps,
+    steps: NextStates,
     found: dict[str, int],
     low: dict[str, int],
     number: dict[str, int],
@@ -318,7 +331,11 @@ def _visit(
 
 
 def _take_knot(
-    name: str, steps: Steps, found: dict[str, int], stack: dict[str, None], number: dict[str, int]
+    name: str,
+    steps: NextStates,
+    found: dict[str, int],
+    stack: dict[str, None],
+    number: dict[str, int],
 ) -> None:
     members = [stack.popitem()[0]]
     while members[-1] != name:
@@ -327,7 +344,7 @@ def _take_knot(
         found.update(dict.fromkeys(members, number[name]))
 
 
-def _cycle(name: str, steps: Steps, knot_of: Mapping[str, int]) -> list[str]:
+def _find_cycle(name: str, steps: NextStates, knot_of: Mapping[str, int]) -> list[str]:
     """One way round a knot, by breadth so that it is a short one."""
     came_from: dict[str, str] = {}
     level = [name]
@@ -353,7 +370,7 @@ RULES: tuple[Rule, ...] = (
     _ambiguous_signals,
     _unsound_budgets,
     _unsound_loops,
-    _unreachable,
-    _endless,
-    _undone,
+    _unreachable_states,
+    _endless_cycles,
+    _undone_charges,
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from porch.dialects.parsing import parse
+from porch.dialects.registry import parse_definition
 from porch.errors import Finding
 
 FILE = "line.graph.yaml"
@@ -46,7 +46,7 @@ def second(words: str) -> dict[str, str]:
 def told(states: Lines, edges: Lines, more: str = "") -> list[tuple[str, str]]:
     """For each finding its code, and what begins the line that it points at."""
     text = line(states, edges, more)
-    return [(each.code, pointed(text, each)) for each in parse(text, FILE).findings]
+    return [(each.code, pointed(text, each)) for each in parse_definition(text, FILE).findings]
 
 
 def pointed(text: str, finding: Finding) -> str:

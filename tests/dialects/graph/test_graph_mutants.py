@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from porch.adapters import library
-from porch.dialects import graph, tree
-from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from porch.dialects import graph
 from porch.errors import errors_in
-from porch.views import jinja
+from porch.run.definitions import library
+from porch.show import templates as jinja
+from porch.text import formats
+from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 FOLDER = Path(library.PACKAGED) / "v3"
 FILE = "v3.graph.yaml"
-ROOT = tree.read((FOLDER / FILE).read_text("utf-8"), FILE)
+ROOT = formats.read_tree((FOLDER / FILE).read_text("utf-8"), FILE)
 WORD = re.compile(r"\w+")
 At = tuple[str | int, ...]
 
@@ -112,11 +113,11 @@ def replaced(new: Node) -> Callable[[Node], Node]:
 def misspelt(at: At, words: "re.Pattern[str]" = WORD, first: int = 0) -> Iterator[Mutant]:
     """One mutant for each word of a text, with a letter more."""
     node = dict(walked(ROOT))[at]
-    assert isinstance(node, Scalar)
+    assert isinstance(node, ScalarNode)
     for found in words.finditer(node.text, first):
         if found.group() not in SIGNS:
             text = f"{node.text[: found.end()]}q{node.text[found.end() :]}"
-            yield mutant(f": {text}", at, replaced(Scalar(text, node.place)))
+            yield mutant(f": {text}", at, replaced(ScalarNode(text, node.place)))
 
 
 def below(*front: str, depth: int) -> list[At]:
@@ -150,9 +151,9 @@ def is_path(at: At) -> bool:
 
 def path_typos() -> Iterator[Mutant]:
     for at, node in walked(ROOT):
-        if isinstance(node, Scalar) and len(at) > 2 and is_path(at):
+        if isinstance(node, ScalarNode) and len(at) > 2 and is_path(at):
             yield from misspelt(at)
-        elif isinstance(node, Scalar) and " = " in node.text:
+        elif isinstance(node, ScalarNode) and " = " in node.text:
             yield from misspelt(at, first=node.text.index(" = "))
 
 
@@ -163,7 +164,7 @@ def target_typos() -> Iterator[Mutant]:
     keys |= {"memory"}
     for at, node in walked(ROOT):
         named = [key for key in at if isinstance(key, str)]
-        if isinstance(node, Scalar) and keys & {*named[1:]}:
+        if isinstance(node, ScalarNode) and keys & {*named[1:]}:
             yield from misspelt(at)
 
 
@@ -177,7 +178,7 @@ def key_typos() -> Iterator[Mutant]:
 
 def renamed(node: Node, one: Entry) -> Node:
     assert isinstance(node, MapNode)
-    new = Entry(Scalar(f"{one.key.text}q", one.key.place), one.value)
+    new = Entry(ScalarNode(f"{one.key.text}q", one.key.place), one.value)
     return MapNode(tuple(new if e is one else e for e in node.entries), node.place)
 
 
@@ -198,7 +199,7 @@ def guard_mutants() -> Iterator[Mutant]:
 
 def guarded(node: Node) -> Node:
     assert isinstance(node, MapNode)
-    guard = Entry(Scalar("when", node.place), Scalar("parent", node.place))
+    guard = Entry(ScalarNode("when", node.place), ScalarNode("parent", node.place))
     return MapNode((guard, *node.entries), node.place)
 
 
@@ -224,7 +225,11 @@ def template_errors(mutated: Mutant) -> list[str]:
     for state, (*full, minimal) in reading.samples.items():
         text = (FOLDER / reading.prompts[state][0]).read_text("utf-8")
         if known_samples()[state] != (*full, minimal):
-            found += [f.code for each in full for f in jinja.problems(text, state, each, minimal)]
+            found += [
+                f.code
+                for each in full
+                for f in jinja.check_graph_template(text, state, each, minimal)
+            ]
     return found
 
 
@@ -324,7 +329,7 @@ def templates() -> list[str]:
 @pytest.mark.parametrize("name", templates())
 def test_v3_without_one_template_is_refused(copied: Path, name: str) -> None:
     (copied / "templates" / name).unlink()
-    loaded = library.load(str(copied / FILE))
+    loaded = library.load_protocol(str(copied / FILE))
     assert loaded.definition is None
     assert [f.code for f in errors_in(loaded.findings)] == ["missing-template"]
 
@@ -334,7 +339,7 @@ def test_v3_with_a_slip_in_the_name_of_one_template_is_refused(copied: Path, nam
     text = (copied / FILE).read_text("utf-8")
     assert text.count(name) == 1
     (copied / FILE).write_text(text.replace(name, f"q{name}"), "utf-8")
-    found = errors_in(library.load(str(copied / FILE)).findings)
+    found = errors_in(library.load_protocol(str(copied / FILE)).findings)
     assert [f.code for f in found] == ["missing-template"]
     assert found[0].place is not None
     assert found[0].place.line == 1 + text[: text.index(name)].count("\n")

@@ -5,17 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import tree
 from porch.dialects.graph.compiler import BLOCKS
-from porch.dialects.graph.given import FILLED, INSTANCE, PROMPT, SHOWN, TYPES
-from porch.dialects.graph.measures import NONE, PAIR, WORDS
-from porch.dialects.nodes import ListNode, MapNode, Node
-from porch.dialects.parsing import parse
+from porch.dialects.graph.engine_fields import (
+    ENGINE_TYPES,
+    FILLED_FIELDS,
+    INSTANCE_FIELDS,
+    PROMPT_NAMES,
+    SHOWN_FIELDS,
+)
+from porch.dialects.graph.measures import MEASURE_WORDS, NONE, PAIR
+from porch.dialects.registry import parse_definition
 from porch.model.types import SCALARS
+from porch.text import formats
+from porch.text.nodes import ListNode, MapNode, Node
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "reference" / "graph.md").read_text("utf-8")
-SMALL = tree.read((ROOT / "tests/corpus/graph/small.graph.yaml").read_text("utf-8"), "s.yaml")
+SMALL = formats.read_tree(
+    (ROOT / "tests/corpus/graph/small.graph.yaml").read_text("utf-8"), "s.yaml"
+)
 
 
 def section(heading: str) -> str:
@@ -42,7 +50,7 @@ def example() -> str:
 
 
 def test_the_example_compiles_without_a_finding() -> None:
-    reading = parse(example(), "tidy.graph.yaml")
+    reading = parse_definition(example(), "tidy.graph.yaml")
     assert reading.findings == ()
     assert reading.protocol is not None
     assert reading.protocol.name == "tidy"
@@ -54,23 +62,23 @@ def test_every_block_has_its_row() -> None:
 
 def test_every_check_has_its_row_and_says_what_it_takes() -> None:
     told = dict(re.findall(r"^`(\w+)(.*)`$", "\n".join(rows("Checks")), re.MULTILINE))
-    assert list(told) == list(WORDS)
+    assert list(told) == list(MEASURE_WORDS)
     for name, rest in told.items():
-        assert (rest == ": {every, by}") == (WORDS[name] == PAIR), name
+        assert (rest == ": {every, by}") == (MEASURE_WORDS[name] == PAIR), name
 
 
 def test_every_path_of_the_engine_and_the_instance_is_told() -> None:
     paths = section("Paths")
-    assert all(f"`engine.{name}`" in paths for name in (*FILLED, *SHOWN))
+    assert all(f"`engine.{name}`" in paths for name in (*FILLED_FIELDS, *SHOWN_FIELDS))
     assert all(
         f"`engine.{name}`" in paths for name in ("children", "siblings", "update", "<budget>")
     )
-    assert all(f"`{name}`" in paths for name in (*INSTANCE, "spec"))
-    assert all(f"`{name}`" in paths for name in PROMPT)
+    assert all(f"`{name}`" in paths for name in (*INSTANCE_FIELDS, "spec"))
+    assert all(f"`{name}`" in paths for name in PROMPT_NAMES)
 
 
 def test_every_type_that_a_graph_knows_is_told() -> None:
-    assert all(f"`{name}`" in section("Types") for name in (*SCALARS, *TYPES))
+    assert all(f"`{name}`" in section("Types") for name in (*SCALARS, *ENGINE_TYPES))
 
 
 def keys(node: Node | None) -> set[str]:
@@ -105,4 +113,6 @@ def test_every_word_of_the_small_blocks_is_told(name: str) -> None:
 
 
 def test_words_without_paths_stand_alone() -> None:
-    assert [f"`{name}`" for name, kind in WORDS.items() if kind == NONE] == rows("Checks")[:3]
+    assert [f"`{name}`" for name, kind in MEASURE_WORDS.items() if kind == NONE] == rows("Checks")[
+        :3
+    ]

@@ -8,15 +8,16 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porch.adapters import library
-from porch.dialects import graph, tree
-from porch.dialects.nodes import Entry, Kind, ListNode, MapNode, Node, Scalar
-from porch.dialects.parsing import parse
+from porch.dialects import graph
+from porch.dialects.registry import parse_definition
 from porch.errors import DefinitionError, Place, errors_in
-from porch.model.validate import validate
+from porch.model.validate import validate_protocol
+from porch.run.definitions import library
+from porch.text import formats
+from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarKind, ScalarNode
 
 FILE = "v3.graph.yaml"
-ROOT = tree.read((Path(library.PACKAGED) / "v3" / FILE).read_text("utf-8"), FILE)
+ROOT = formats.read_tree((Path(library.PACKAGED) / "v3" / FILE).read_text("utf-8"), FILE)
 HERE = Place(FILE, 1, 1)
 quick = settings(max_examples=60, deadline=None)
 seeds = st.integers(0, 2**32).map(Random)
@@ -36,9 +37,9 @@ def keys(node: Node) -> Iterator[str]:
 
 
 ALL = list(nodes(ROOT))
-WORDS = sorted({each.text for each in ALL if isinstance(each, Scalar)})
+WORDS = sorted({each.text for each in ALL if isinstance(each, ScalarNode)})
 KEYS = sorted({*keys(ROOT), "alone", "description", "timeout", "", "x.y", "?", "due", "parent"})
-ODD: list[tuple[str, Kind]] = [
+ODD: list[tuple[str, ScalarKind]] = [
     ("", "text"),
     (".", "text"),
     ("instance", "text"),
@@ -66,14 +67,14 @@ def anything(dice: Random, depth: int) -> Node:
     """Any tree, made of the words and keys of the real file."""
     kind = dice.randrange(10 if depth else 6)
     if kind < 4:
-        return Scalar(dice.choice(WORDS), HERE)
+        return ScalarNode(dice.choice(WORDS), HERE)
     if kind < 6:
         text, of = dice.choice(ODD)
-        return Scalar(text, HERE, of)
+        return ScalarNode(text, HERE, of)
     size = range(dice.randrange(5))
     if kind == 6:
         return ListNode(tuple(anything(dice, depth - 1) for _ in size), HERE)
-    named = [Entry(Scalar(dice.choice(KEYS), HERE), anything(dice, depth - 1)) for _ in size]
+    named = [Entry(ScalarNode(dice.choice(KEYS), HERE), anything(dice, depth - 1)) for _ in size]
     return MapNode(tuple(named), HERE)
 
 
@@ -103,9 +104,9 @@ class Hand:
             return MapNode(tuple(found), node.place)
         return node
 
-    def key(self, entry: Entry) -> Scalar:
+    def key(self, entry: Entry) -> ScalarNode:
         is_odd = self.count in self.chosen and self.dice.random() < 0.2
-        return Scalar(self.dice.choice(KEYS), entry.key.place) if is_odd else entry.key
+        return ScalarNode(self.dice.choice(KEYS), entry.key.place) if is_odd else entry.key
 
 
 def read(root: Node) -> None:
@@ -115,7 +116,7 @@ def read(root: Node) -> None:
     assert all(finding.place is not None for finding in found), found
     assert len(set(reading.findings)) == len(reading.findings)
     if reading.protocol is not None:
-        assert not errors_in(validate(reading.protocol, {}))
+        assert not errors_in(validate_protocol(reading.protocol, {}))
 
 
 @quick
@@ -153,7 +154,7 @@ json_values = st.recursive(
 @given(json_values)
 def test_any_document_with_the_name_of_a_graph_is_read_without_a_crash(value: object) -> None:
     try:
-        reading = parse(json.dumps(value, ensure_ascii=True), "some.graph.yaml")
+        reading = parse_definition(json.dumps(value, ensure_ascii=True), "some.graph.yaml")
     except DefinitionError:
         return
     assert (reading.protocol is None) == bool(errors_in(reading.findings))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects.parsing import parse
+from porch.dialects.registry import parse_definition
 from porch.errors import Finding, errors_in
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "graph"
@@ -13,7 +13,7 @@ SMALL = (CORPUS / FILE).read_text("utf-8")
 
 
 def findings(text: str) -> tuple[Finding, ...]:
-    return parse(text, FILE).findings
+    return parse_definition(text, FILE).findings
 
 
 # What is written instead, with ^ before the place that the finding points at.
@@ -36,8 +36,8 @@ REFUSED = [
     ("unknown-type", '"[Part]", size', '^"[Port]", size', "did you mean 'Part'?"),
     ("bad-type", "Size: Small | Large", "Size: Small | ^Small", ""),
     ("bad-type", "Size: Small | Large", "Size: ^small", ""),
-    ("bad-name", "  Size: Small", "  ^size: Small", "begin with a capital"),
-    ("bad-name", "  Size: Small", "  ^Count: Small", "begin with a capital"),
+    ("bad-name", "  Size: Small", "  ^size: Small", "start with a capital"),
+    ("bad-name", "  Size: Small", "  ^Count: Small", "start with a capital"),
     ("bad-name", "  Part: {id: Text", "  Part: {^i.d: Text", "use letters"),
     ("endless-type", "  Part: {id: Text", "  ^Part: {id: Part", "put a list or Maybe"),
     # budgets and epochs
@@ -98,7 +98,7 @@ REFUSED = [
     ("unknown-word", "holds: [target]", "holds: [^targets]", "did you mean 'target'?"),
     ("unknown-word", "human: failure", "human: ^falure", "did you mean 'failure'?"),
     ("no-exits", "person: {human: failure", "who: ^{human: gate}\n  person: {human: failure", ""),
-    ("missing-key", "stop: {means: it ends}", "stop: ^{}", "write a text"),
+    ("missing-key", "stop: {means: it ends}", "stop: ^{}", "write some text"),
     ("unknown-key", "text: true", "^texts: true", ""),
     ("wrong-type", "text: true", "text: ^maybe", ""),
     ("wrong-type", "stop: {means: it ends}", "stop: ^stop", ""),
@@ -106,8 +106,8 @@ REFUSED = [
     ("unknown-word", "end: complete", "end: ^completed", "did you mean 'complete'?"),
     ("unknown-exit", "failed, shows: [Hard]", "failed, shows: [^Hard.why]", "name an exit"),
     # agents
-    ("missing-key", "    role: planner\n", "", "write a text for 'role'"),
-    ("missing-key", "    template: plan.j2\n", "", "write a text for 'template'"),
+    ("missing-key", "    role: planner\n", "", "write some text for 'role'"),
+    ("missing-key", "    template: plan.j2\n", "", "write some text for 'template'"),
     ("unknown-key", "    timeout: 90", "    ^timeot: 90", "did you mean 'timeout'?"),
     ("unknown-word", "fork: planner", "fork: ^plonner", "did you mean 'planner'?"),
     ("unknown-word", "workspace: tests", "workspace: ^test", "did you mean 'tests'?"),
@@ -201,7 +201,7 @@ REFUSED = [
     ("missing-edge", ", latched: [redo.clean], to: candidate}", ", latched: [redo.clean]}", "'to'"),
     ("reserved-name", "  halt: [{when", "  ^plan: [{when", "rename it"),
     ("empty-list", "  halt: [{when: parent, to: lost}, {to: person}]",
-     "  ^halt: []", "list its ways"),
+     "  ^halt: []", "list them"),
     ("missing-key", "{when: parent, to: lost}", "^{when: parent}", "write 'to'"),
     ("unknown-key", "{when: parent, to: lost}", "{^if: parent, to: lost}", ""),
     ("wrong-type", "{when: parent, to: lost}", "^lost", ""),
@@ -210,7 +210,7 @@ REFUSED = [
     ("unknown-state", "  redo.clean: {to: both}", "  ^rado.clean: {to: both}", "'redo'?"),
     ("unknown-exit", "  redo.clean: {to: both}", "  ^redo.cleen: {to: both}", "'redo.clean'?"),
     ("wrong-type", "redo.clean: {to: both}", "redo.clean: ^both", ""),
-    ("missing-edge", "redo.clean: {to: both}", "redo.clean: ^{}", "say 'to'"),
+    ("missing-edge", "redo.clean: {to: both}", "redo.clean: ^{}", "write 'to'"),
     ("unknown-state", "redo.clean: {to: both}", "redo.clean: {to: ^bath}", "did you mean 'both'?"),
     ("unknown-key", "redo.clean: {to: both}", "redo.clean: {to: both, ^two: 1}", ""),
     ("unknown-budget", "charge: tries", "charge: ^trees", "did you mean 'tries'?"),
@@ -277,7 +277,7 @@ def test_every_mistake_is_told_and_not_only_the_first_in_the_order_of_the_file()
 
 def test_what_is_said_to_be_unused_and_is_used_is_a_warning() -> None:
     text, place = place_of(SMALL.replace("unused: [Done.count]", "unused: [Done.count, ^Bad.size]"))
-    reading = parse(text, FILE)
+    reading = parse_definition(text, FILE)
     (found,) = reading.findings
     assert (found.code, found.severity, str(found.place)) == ("not-unused", "warning", place)
     assert reading.protocol is not None

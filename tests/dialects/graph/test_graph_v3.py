@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from porch.adapters import library
-from porch.dialects.parsing import parse
+from porch.dialects.registry import parse_definition
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.answers import problems
-from porch.model.samples import sample
+from porch.model.sample_values import build_sample_value
+from porch.model.typed_answers import check_value
 from porch.model.validate import TYPED, exits_of
+from porch.run.definitions import library
 
 FILE = Path(library.PACKAGED) / "v3" / "v3.graph.yaml"
 Fields = dict[str, str]
@@ -20,7 +20,7 @@ Fields = dict[str, str]
 
 @cache
 def v3() -> p.Protocol:
-    reading = parse(FILE.read_text("utf-8"), str(FILE))
+    reading = parse_definition(FILE.read_text("utf-8"), str(FILE))
     assert reading.protocol is not None
     return reading.protocol
 
@@ -37,7 +37,7 @@ def exit_of(state: str, name: str) -> p.Exit:
 
 def fields_of(record: t.Type) -> Fields:
     assert isinstance(record, t.Record)
-    return {each.name: t.printed(each.type) for each in record.fields}
+    return {each.name: t.format_type(each.type) for each in record.fields}
 
 
 def ways(state: str, exit_: str) -> list[tuple[str, ...]]:
@@ -46,7 +46,7 @@ def ways(state: str, exit_: str) -> list[tuple[str, ...]]:
 
 
 def refusals(type_: t.Type, value: Any) -> list[str]:
-    return problems(value, type_, v3().types)
+    return check_value(value, type_, v3().types)
 
 
 # Every type that the document shares between its nodes; lists and enums as the file spells them.
@@ -188,7 +188,7 @@ def test_a_type_has_the_fields_of_the_document(name: str) -> None:
 def test_a_type_accepts_what_is_whole_and_refuses_less_more_and_other(name: str) -> None:
     type_ = v3().types[name]
     for is_full in (True, False):
-        value = sample(type_, v3().types, is_full)
+        value = build_sample_value(type_, v3().types, is_full)
         assert refusals(type_, value) == []
         assert refusals(type_, {**value, "more": 1})
         for field in TYPES[name][1]:
@@ -199,7 +199,7 @@ def test_a_type_accepts_what_is_whole_and_refuses_less_more_and_other(name: str)
 
 @pytest.mark.req("V-006", "V-007")
 def test_constraints_may_be_missing_whole_or_in_part_but_are_always_said() -> None:
-    spec = sample(v3().types["Spec"], v3().types, full=True)
+    spec = build_sample_value(v3().types["Spec"], v3().types, full=True)
     for given in (None, {"time": None, "space": "O(1)"}, {"time": "O(n)", "space": None}):
         assert refusals(t.Ref("Spec"), {**spec, "complexityConstraints": given}) == []
     assert refusals(t.Ref("Spec"), {**spec, "complexityConstraints": {"time": "O(n)"}})
@@ -256,7 +256,7 @@ def test_an_exit_leads_where_the_document_says(key: tuple[str, str]) -> None:
 def test_an_exit_accepts_what_is_whole_and_refuses_less_and_more(key: tuple[str, str]) -> None:
     record = exit_of(*key).record
     for is_full in (True, False):
-        value = sample(record, v3().types, is_full)
+        value = build_sample_value(record, v3().types, is_full)
         assert refusals(record, value) == []
         assert refusals(record, {**value, "more": 1})
         for field in value:

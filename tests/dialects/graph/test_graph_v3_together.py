@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from porch.adapters import library
-from porch.dialects.parsing import parse
+from porch.dialects.registry import parse_definition
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.answers import problems
-from porch.model.samples import sample
-from porch.model.schema import flat, from_flat, one_of, per_exit
+from porch.model.sample_values import build_sample_value
+from porch.model.schema import flat_schema, parse_flat_answer, schemas_per_exit, union_schema
+from porch.model.typed_answers import check_value
+from porch.run.definitions import library
 
 FILE = Path(library.PACKAGED) / "v3" / "v3.graph.yaml"
 
 
 @cache
 def v3() -> p.Protocol:
-    reading = parse(FILE.read_text("utf-8"), str(FILE))
+    reading = parse_definition(FILE.read_text("utf-8"), str(FILE))
     assert reading.protocol is not None
     return reading.protocol
 
@@ -97,12 +97,12 @@ def test_the_engine_fills_what_it_knows_better() -> None:
 @pytest.mark.req("V-023")
 def test_children_and_interfaces_may_be_null_and_are_never_left_out() -> None:
     record = exit_of("scaffold", "InitWork").record
-    least = sample(record, v3().types, full=False)
+    least = build_sample_value(record, v3().types, full=False)
     assert least["childSpecs"] is None
     assert least["interfaces"] is None
-    assert problems({**least, "childSpecs": []}, record, v3().types) == []
+    assert check_value({**least, "childSpecs": []}, record, v3().types) == []
     fewer = {name: value for name, value in least.items() if name != "childSpecs"}
-    assert problems(fewer, record, v3().types)
+    assert check_value(fewer, record, v3().types)
 
 
 @pytest.mark.req("V-034")
@@ -173,7 +173,7 @@ def left_out(state: str) -> dict[str, tuple[str, ...]]:
 @pytest.mark.req("V-105")
 @pytest.mark.parametrize("state", AGENTS)
 def test_the_canonical_schema_of_a_state_is_one_of_its_exits(state: str) -> None:
-    schema = one_of(exits(state), v3().types, left_out(state))
+    schema = union_schema(exits(state), v3().types, left_out(state))
     named = [form["properties"]["exit"]["const"] for form in schema["oneOf"]]
     assert named == list(exits(state))
     assert all(form["additionalProperties"] is False for form in schema["oneOf"])
@@ -182,7 +182,7 @@ def test_the_canonical_schema_of_a_state_is_one_of_its_exits(state: str) -> None
 @pytest.mark.req("V-105")
 @pytest.mark.parametrize("state", AGENTS)
 def test_every_exit_has_a_flat_schema_without_what_the_engine_fills(state: str) -> None:
-    schemas = per_exit(exits(state), v3().types, left_out(state))
+    schemas = schemas_per_exit(exits(state), v3().types, left_out(state))
     for each in agent(state).exits:
         schema = schemas[each.name]
         asked = [f.name for f in each.record.fields if f.name not in each.filled]
@@ -194,12 +194,14 @@ def test_every_exit_has_a_flat_schema_without_what_the_engine_fills(state: str) 
 @pytest.mark.req("V-105")
 @pytest.mark.parametrize("state", AGENTS)
 def test_one_flat_schema_holds_all_exits_and_is_read_back(state: str) -> None:
-    schema = flat(exits(state), v3().types, left_out(state))
+    schema = flat_schema(exits(state), v3().types, left_out(state))
     assert schema["properties"]["exit"]["enum"] == list(exits(state))
     for each in agent(state).exits:
-        payload = sample(t.without(each.record, tuple(each.filled)), v3().types, full=False)
+        payload = build_sample_value(
+            t.remove_fields(each.record, tuple(each.filled)), v3().types, full=False
+        )
         answer = {**dict.fromkeys(schema["properties"]), **payload, "exit": each.name}
-        name, read = from_flat(answer, exits(state))
+        name, read = parse_flat_answer(answer, exits(state))
         assert name == each.name
         assert {key: read[key] for key in payload} == payload
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from porch.dialects import graph, tree
-from porch.dialects.parsing import parse
+from porch.dialects import graph
+from porch.dialects.registry import parse_definition
 from porch.errors import Finding, errors_in
 from porch.model import protocol as p
 from porch.model import types as t
+from porch.text import formats
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "graph"
 FILE = "small.graph.yaml"
@@ -17,11 +18,11 @@ SMALL = (CORPUS / FILE).read_text("utf-8")
 
 
 def findings(text: str) -> tuple[Finding, ...]:
-    return parse(text, FILE).findings
+    return parse_definition(text, FILE).findings
 
 
 def small() -> p.Protocol:
-    reading = parse(SMALL, FILE)
+    reading = parse_definition(SMALL, FILE)
     assert reading.findings == ()
     assert reading.protocol is not None
     return reading.protocol
@@ -72,7 +73,7 @@ def test_a_list_may_be_written_as_yaml_writes_lists() -> None:
         'failing: "[Text]"', "failing: [Text]"
     )
     assert text != SMALL
-    assert parse(text, FILE).protocol == small()
+    assert parse_definition(text, FILE).protocol == small()
 
 
 def test_silence_of_every_agent_leads_where_supervision_says() -> None:
@@ -83,7 +84,7 @@ def test_silence_of_every_agent_leads_where_supervision_says() -> None:
 
 def test_an_edge_of_a_state_goes_before_supervision() -> None:
     text = SMALL.replace("  person.stop:", "  work.silent: {to: plan}\n  person.stop:")
-    protocol = parse(text, FILE).protocol
+    protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     assert [e.targets for e in protocol.edges_of("work", "silent")] == [(p.Target("plan"),)]
 
@@ -99,7 +100,7 @@ states:
 edges:
   ask.yes: {to: done}
 """
-    protocol = parse(text, FILE).protocol
+    protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     assert (protocol.silence_s, protocol.nudges) == (60, 3)
     assert protocol.gates == ("ask",)
@@ -115,7 +116,7 @@ def test_an_input_names_a_path_several_the_parts_or_the_content_of_a_file() -> N
 
 
 def test_a_question_mark_behind_the_path_also_makes_an_input_optional() -> None:
-    protocol = parse(SMALL.replace("plan: Planned,", "plan: Planned?,"), FILE).protocol
+    protocol = parse_definition(SMALL.replace("plan: Planned,", "plan: Planned?,"), FILE).protocol
     assert protocol is not None
     actor = protocol.states["work"].actor
     assert isinstance(actor, p.Agent)
@@ -157,7 +158,7 @@ def test_names_of_the_exit_go_before_names_of_the_input_in_a_check() -> None:
 
 def test_an_exit_may_be_the_name_of_a_record() -> None:
     text = SMALL.replace("Hard: {why: Text}", "Hard: Part")
-    protocol = parse(text, FILE).protocol
+    protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     actor = protocol.states["work"].actor
     assert isinstance(actor, p.Agent)
@@ -193,7 +194,7 @@ def test_two_choices_in_one_edge_are_combined_in_order() -> None:
         "  halt: [{when",
         "  other: [{when: instance.target, to: plan}, {to: kids}]\n  halt: [{when",
     ).replace("redo.refused: {to: kids", "redo.refused: {to: other")
-    protocol = parse(text, FILE).protocol
+    protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     found = list(protocol.edges_of("redo", "refused"))
     ways = [(edge.targets[0].state, edge.spent[0].state, len(edge.guards)) for edge in found]
@@ -223,7 +224,7 @@ def test_within_an_epoch_and_free_of_charge_are_ways_out_of_paying() -> None:
     free, paid = edges("update", "conflict")
     assert (free.charges, paid.charges) == ("rounds", "plans")
     text = SMALL.replace("free: true, charge: rounds, spent: lost}", "free: true}")
-    protocol = parse(text, FILE).protocol
+    protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     edge = next(protocol.edges_of("update", "conflict"))
     assert (edge.charges, edge.resets, edge.is_alone) == ("", ("rounds",), True)
@@ -243,7 +244,7 @@ def test_an_edge_says_what_it_charges_forgets_keeps_and_becomes() -> None:
 
 def test_a_git_state_may_say_what_its_commits_say() -> None:
     text = SMALL.replace("{git: candidate,", '{git: candidate, message: "merge {id}",')
-    reading = parse(text, FILE)
+    reading = parse_definition(text, FILE)
     assert reading.protocol is not None
     actor = reading.protocol.states["candidate"].actor
     assert isinstance(actor, p.Git)
@@ -255,7 +256,7 @@ def respecified(written: str) -> str:
 
 
 def test_an_edge_may_change_what_the_instance_is_about() -> None:
-    reading = parse(respecified("{file: Planned.file}"), FILE)
+    reading = parse_definition(respecified("{file: Planned.file}"), FILE)
     assert reading.protocol is not None
     (clean,) = reading.protocol.edges_of("redo", "clean")
     assert clean.respecifies == {"file": "plan.Planned.file"}
@@ -293,7 +294,7 @@ def test_paths_go_into_lists_pairs_and_to_the_parent_of_a_parent() -> None:
     wanted = "{plan: Planned, a: instance.spec.pair.1, b: kids.settled.failed.spec.parts.id?,"
     wanted += " c?: parent.parent.Planned.parts.file, d?: parent, e?: engine.siblings.impact,"
     wanted += " f?: engine.update.newParentHead, g: engine.children.allowed,"
-    reading = parse(SMALL.replace("{plan: Planned,", wanted), FILE)
+    reading = parse_definition(SMALL.replace("{plan: Planned,", wanted), FILE)
     assert reading.findings == ()
     full, minimal = reading.samples["work"]
     assert len(full["a"]) == 40
@@ -303,14 +304,14 @@ def test_paths_go_into_lists_pairs_and_to_the_parent_of_a_parent() -> None:
 
 
 def test_samples_hold_what_a_prompt_gets_once_for_every_alternative_and_once_minimal() -> None:
-    reading = parse(SMALL, FILE)
+    reading = parse_definition(SMALL, FILE)
     assert reading.prompts["plan"] == ("templates/plan.j2", "plan.j2")
     first, second, minimal = reading.samples["plan"]
     assert (first["again"]["kind"], second["again"]["kind"]) == ("Bad", "retry")
     assert minimal["again"] is None
     assert first["outer"] == {"text": "the content of a file"}
     assert minimal["outer"] is None
-    told = parse(SMALL.replace("[Bad, person.retry]", "[Bad, instance.revision]"), FILE)
+    told = parse_definition(SMALL.replace("[Bad, person.retry]", "[Bad, instance.revision]"), FILE)
     assert told.samples["plan"][1]["again"]["kind"] == "rework"
     full, least = reading.samples["work"]
     assert full["memory"]["seen"][0].keys() == {"failing", "size"}
@@ -332,4 +333,4 @@ def test_samples_hold_what_a_prompt_gets_once_for_every_alternative_and_once_min
 def test_a_graph_is_known_by_its_name_or_by_its_blocks(
     text: str, file: str, is_graph: bool
 ) -> None:
-    assert graph.recognises(tree.read(text, file)) is is_graph
+    assert graph.recognises(formats.read_tree(text, file)) is is_graph

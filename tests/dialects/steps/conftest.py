@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from porch.dialects.nodes import Node
-from porch.dialects.steps import Chain, follow
-from porch.dialects.tree import read_yaml
+from porch.dialects.steps import ExtendsChain, follow_extends
+from porch.text.formats import read_yaml
+from porch.text.nodes import Node
 
-Merge = Callable[..., Chain]
+Merge = Callable[..., ExtendsChain]
 
 
 def node(name: str, text: str) -> Node:
     return read_yaml(text, f"protocols/{name}.yaml")
 
 
-def merged(files: Mapping[str, str], name: str, lenient: bool = False) -> Chain:
+def merged(files: Mapping[str, str], name: str, lenient: bool = False) -> ExtendsChain:
     def fetch(wanted: str) -> Node | None:
         return node(wanted, files[wanted]) if wanted in files else None
 
-    return follow(node(name, files[name]), fetch, lenient)
+    return follow_extends(node(name, files[name]), fetch, lenient)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def merge() -> Merge:
 def steps() -> Merge:
     """Levels given as the texts under `steps:`, the base first: a, b extends a, c extends b."""
 
-    def make(*levels: str, lenient: bool = False) -> Chain:
+    def make(*levels: str, lenient: bool = False) -> ExtendsChain:
         names = "abcdefgh"[: len(levels)]
         files = {}
         for number, (name, text) in enumerate(zip(names, levels, strict=True)):

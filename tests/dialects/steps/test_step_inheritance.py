@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.dialects.steps.records import Steps
+from porch.dialects.steps.file_records import StepProtocol
 from porch.errors import DefinitionError, Finding
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 SIX = "".join(f"{n}: step {n} of a\n" for n in range(1, 8))
 
 
-def sources(steps: Steps) -> list[str]:
+def sources(steps: StepProtocol) -> list[str]:
     return [step.source for step in steps.steps]
 
 
-def texts(steps: Steps) -> list[str]:
+def texts(steps: StepProtocol) -> list[str]:
     return [step.text for step in steps.steps]
 
 

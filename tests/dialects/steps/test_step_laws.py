@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porch.dialects.nodes import MapNode
-from porch.dialects.steps.merging import NOTHING, merge, over
-from porch.dialects.steps.reader import read_file
-from porch.dialects.steps.records import Level, Steps
-from porch.dialects.steps.references import references, rewritten
-from porch.dialects.tree import read_yaml
+from porch.dialects.steps.file_records import StepLevel, StepProtocol
+from porch.dialects.steps.merge import EMPTY_LEVEL, merge_levels, overlay_level
+from porch.dialects.steps.reader import read_step_file
+from porch.dialects.steps.references import find_references, rewrite_references
 from porch.errors import errors_in
+from porch.text.formats import read_yaml
+from porch.text.nodes import MapNode
 
 KEYS = st.sampled_from(["1", "2", "3", "1.1", "1.10", "1.9", "2.1", "2.1.1"])
 ENTRIES = st.dictionaries(
@@ -23,13 +23,13 @@ HEADS = st.sampled_from(["", "inputs: []\n", "inputs: [{name: n, type: array}]\n
 
 def level(
     name: str, entries: dict[tuple[str, bool], str], head: str = "", base: bool = False
-) -> Level:
+) -> StepLevel:
     lines = [f'  {key}{"+" if more else ""}: "{text}"\n' for (key, more), text in entries.items()]
     extends = "" if base else "extends: other\n"
     steps = f"steps:\n{''.join(lines)}" if lines else "steps: {}\n"
     node = read_yaml(f"name: {name}\n{extends}{head}{steps}", f"{name}.yaml")
     assert isinstance(node, MapNode)
-    found = read_file(node, [])
+    found = read_step_file(node, [])
     assert found is not None
     return found.level
 
@@ -38,20 +38,24 @@ LEVELS = st.tuples(ENTRIES, HEADS).map(lambda parts: level("l", *parts))
 
 
 @given(LEVELS)
-def test_a_level_that_says_nothing_changes_nothing(one: Level) -> None:
-    assert over(one, NOTHING) == one
-    assert over(NOTHING, one) == one
+def test_a_level_that_says_nothing_changes_nothing(one: StepLevel) -> None:
+    assert overlay_level(one, EMPTY_LEVEL) == one
+    assert overlay_level(EMPTY_LEVEL, one) == one
 
 
 @given(LEVELS, LEVELS, LEVELS)
-def test_levels_may_be_grouped_in_any_way(low: Level, middle: Level, high: Level) -> None:
-    assert over(over(low, middle), high) == over(low, over(middle, high))
+def test_levels_may_be_grouped_in_any_way(
+    low: StepLevel, middle: StepLevel, high: StepLevel
+) -> None:
+    assert overlay_level(overlay_level(low, middle), high) == overlay_level(
+        low, overlay_level(middle, high)
+    )
 
 
 @given(st.lists(LEVELS, min_size=1, max_size=4), st.booleans())
-def test_merging_merged_levels_is_merging_them_all(levels: list[Level], lenient: bool) -> None:
-    whole, findings = merge(levels, lenient)
-    again, told = merge([reduce(over, levels)], lenient)
+def test_merging_merged_levels_is_merging_them_all(levels: list[StepLevel], lenient: bool) -> None:
+    whole, findings = merge_levels(levels, lenient)
+    again, told = merge_levels([reduce(overlay_level, levels)], lenient)
     assert (again.steps, again.inputs, again.outputs, told) == (
         whole.steps, whole.inputs, whole.outputs, findings,
     )  # fmt: skip
@@ -63,23 +67,23 @@ def test_the_order_of_a_file_does_not_matter(
 ) -> None:
     shuffled = list(entries.items())
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    first, _ = merge([level("l", entries)], lenient=True)
-    second, _ = merge([level("l", dict(shuffled))], lenient=True)
+    first, _ = merge_levels([level("l", entries)], lenient=True)
+    second, _ = merge_levels([level("l", dict(shuffled))], lenient=True)
     assert [(s.source, s.text) for s in first.steps] == [(s.source, s.text) for s in second.steps]
 
 
 @given(st.lists(LEVELS, min_size=1, max_size=4))
-def test_steps_are_numbered_from_1_in_the_order_of_their_keys(levels: list[Level]) -> None:
-    found, _ = merge(levels, lenient=True)
+def test_steps_are_numbered_from_1_in_the_order_of_their_keys(levels: list[StepLevel]) -> None:
+    found, _ = merge_levels(levels, lenient=True)
     assert [step.number for step in found.steps] == list(range(1, len(found.steps) + 1))
     sources = [step.numbers for step in found.steps]
     assert sources == sorted(set(sources))
 
 
 @given(st.lists(LEVELS, min_size=1, max_size=3))
-def test_lenient_finds_what_strict_finds_and_refuses_none_of_it(levels: list[Level]) -> None:
-    _, strict = merge(levels)
-    _, lenient = merge(levels, lenient=True)
+def test_lenient_finds_what_strict_finds_and_refuses_none_of_it(levels: list[StepLevel]) -> None:
+    _, strict = merge_levels(levels)
+    _, lenient = merge_levels(levels, lenient=True)
     assert [f.place for f in strict] == [f.place for f in lenient]
     assert not errors_in(lenient)
 
@@ -95,7 +99,7 @@ WORDS = [
 
 
 @st.composite
-def speaking(draw: st.DrawFn) -> Steps:
+def speaking(draw: st.DrawFn) -> StepProtocol:
     """A base with a text that speaks of steps, and levels above it that insert and replace."""
     keys = ["1", "2", "3", "4", "5"]
     spoken = [
@@ -107,23 +111,23 @@ def speaking(draw: st.DrawFn) -> Steps:
     )
     more = draw(st.lists(ENTRIES.map(lambda e: {k: "new" for k in e if not k[1]}), max_size=2))
     levels = [base, *(level(f"b{n}", entries) for n, entries in enumerate(more))]
-    return merge(levels)[0]
+    return merge_levels(levels)[0]
 
 
 @settings(max_examples=200)
 @given(speaking())
-def test_a_reference_means_the_same_step_before_and_after(steps: Steps) -> None:
+def test_a_reference_means_the_same_step_before_and_after(steps: StepProtocol) -> None:
     printed = {str(step.number): step for step in steps.steps}
     for step in steps.steps:
-        before = references(step.text, steps)
+        before = find_references(step.text, steps)
         # Printed numbers are read as if they were the source numbers of a protocol without gaps.
-        straight = Steps("", "", (), (), tuple(_straight(steps)))
-        after = references(rewritten(step.text, steps), straight)
+        straight = StepProtocol("", "", (), (), tuple(_straight(steps)))
+        after = find_references(rewrite_references(step.text, steps), straight)
         assert [printed[r.written] for r in after] == [r.target for r in before]
 
 
-def _straight(steps: Steps) -> list:  # type: ignore[type-arg]
-    from dataclasses import replace
+def _straight(steps: StepProtocol) -> list:  # type: ignore[type-arg]
+    from msgspec.structs import replace
 
     return [replace(step, numbers=(step.number,)) for step in steps.steps]
 
@@ -132,5 +136,5 @@ def _straight(steps: Steps) -> list:  # type: ignore[type-arg]
 def test_a_long_chain_is_merged_without_recursion(count: int) -> None:
     levels = [level("a", {("1", False): "one"}, base=True)]
     levels += [level(f"l{n}", {("1", True): str(n)}) for n in range(count)]
-    found, findings = merge(levels)
+    found, findings = merge_levels(levels)
     assert (findings, found.steps[0].text.count("\n")) == ([], count)

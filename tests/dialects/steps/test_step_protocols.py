@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.dialects.nodes import Node
-from porch.dialects.parsing import parse
-from porch.dialects.reading import Reading
-from porch.dialects.tree import read_yaml
+from porch.dialects.registry import parse_definition
+from porch.dialects.result import ProtocolReading
 from porch.model.protocol import Agent, Check, End, Human
+from porch.text.formats import read_yaml
+from porch.text.nodes import Node
 
 if TYPE_CHECKING:
     from tests.dialects.steps.conftest import Merge
@@ -24,14 +24,14 @@ steps: {1: "read <N>"}
 """
 
 
-def read(text: str, name: str = "a", **others: str) -> Reading:
+def read(text: str, name: str = "a", **others: str) -> ProtocolReading:
     def fetch(wanted: str) -> Node | None:
         return read_yaml(others[wanted], f"{wanted}.yaml") if wanted in others else None
 
-    return parse(text, f"{name}.yaml", fetch)
+    return parse_definition(text, f"{name}.yaml", fetch)
 
 
-def agent(reading: Reading) -> Agent:
+def agent(reading: ProtocolReading) -> Agent:
     assert reading.protocol is not None
     actor = reading.protocol.states["work"].actor
     assert isinstance(actor, Agent)
@@ -120,7 +120,7 @@ def test_a_protocol_that_extends_is_read_with_its_base() -> None:
 
 
 def test_a_base_that_nobody_can_fetch_is_a_finding() -> None:
-    found = parse("name: b\nextends: a\n", "b.yaml")
+    found = parse_definition("name: b\nextends: a\n", "b.yaml")
     assert found.protocol is None
     assert [finding.code for finding in found.findings] == ["base-not-found"]
 
@@ -132,4 +132,4 @@ def test_a_lost_reference_is_told_and_stops_nothing() -> None:
 
 
 def test_what_has_no_steps_is_no_protocol_of_steps(merge: "Merge") -> None:
-    assert [f.code for f in parse("name: a\n", "a.yaml").findings] == ["unknown-dialect"]
+    assert [f.code for f in parse_definition("name: a\n", "a.yaml").findings] == ["unknown-dialect"]

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.dialects.steps.lint import lint, unresolved
-from porch.dialects.steps.references import outside_code, rewritten
+from porch.dialects.steps.lint import find_unresolved_references, lint_references
+from porch.dialects.steps.references import mask_code, rewrite_references
 from porch.errors import Finding
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ INSERTED = "6.1: log\n6.2: gate\n8: {id: last, text: end}\n"
 def test_references_are_printed_with_the_printed_numbers(
     steps: "Merge", text: str, printed: str
 ) -> None:
-    assert rewritten(text, steps(SEVEN, INSERTED).demand()) == printed
+    assert rewrite_references(text, steps(SEVEN, INSERTED).demand()) == printed
 
 
 @pytest.mark.parametrize("text", ["a`b`c\n```\nd\n```\ne\r\nf `g\n\nh` \ufeff", "\ufeffa `b`", ""])
 def test_covered_code_leaves_every_other_character_in_its_place(text: str) -> None:
-    covered = outside_code(text)
+    covered = mask_code(text)
     assert len(covered) == len(text)
     assert all(new in (old, "\0") for new, old in zip(covered, text, strict=True))
 
@@ -75,19 +75,27 @@ def test_a_reference_to_no_step_is_an_error_for_the_check_and_a_warning_else(
     steps: "Merge",
 ) -> None:
     found = steps("1: see step 9 and {step:gone}\n2: {id: two, text: x}").demand()
-    assert told(lint(found)) == [("error", "unknown-reference", "protocols/a.yaml:4:3")] * 2
-    assert told(unresolved(found)) == [("warning", "unknown-reference", "protocols/a.yaml:4:3")] * 2
-    assert [f.fix for f in lint(found)] == ["steps that exist: 1, 2", "ids that exist: two"]
+    assert (
+        told(lint_references(found)) == [("error", "unknown-reference", "protocols/a.yaml:4:3")] * 2
+    )
+    assert (
+        told(find_unresolved_references(found))
+        == [("warning", "unknown-reference", "protocols/a.yaml:4:3")] * 2
+    )
+    assert [f.fix for f in lint_references(found)] == [
+        "steps that exist: 1, 2",
+        "ids that exist: two",
+    ]
 
 
 def test_ids_that_exist_may_be_none(steps: "Merge") -> None:
-    (found,) = lint(steps("1: see {step:gone}").demand())
+    (found,) = lint_references(steps("1: see {step:gone}").demand())
     assert found.fix == "ids that exist: none"
 
 
 def test_a_target_that_a_later_file_replaced_is_doubtful(steps: "Merge") -> None:
     found = steps("1: first\n2: go to step 1", "1: other").demand()
-    (doubt,) = lint(found)
+    (doubt,) = lint_references(found)
     assert told([doubt]) == [("warning", "step-replaced", "protocols/a.yaml:5:3")]
     assert "'first'" in doubt.message
     assert "'other'" in doubt.message
@@ -95,21 +103,21 @@ def test_a_target_that_a_later_file_replaced_is_doubtful(steps: "Merge") -> None
 
 def test_a_text_of_the_middle_may_be_betrayed_by_the_top(steps: "Merge") -> None:
     found = steps("1: first\n2: x", "2: go to step 1", "1: other").demand()
-    assert told(lint(found)) == [("warning", "step-replaced", "protocols/b.yaml:4:3")]
+    assert told(lint_references(found)) == [("warning", "step-replaced", "protocols/b.yaml:4:3")]
 
 
 def test_whoever_writes_later_knows_what_was_replaced_before(steps: "Merge") -> None:
-    assert lint(steps("1: first\n2: x", "1: other", "2: go to step 1").demand()) == []
-    assert lint(steps("1: first\n2: x", "1: other\n2: go to step 1").demand()) == []
+    assert lint_references(steps("1: first\n2: x", "1: other", "2: go to step 1").demand()) == []
+    assert lint_references(steps("1: first\n2: x", "1: other\n2: go to step 1").demand()) == []
 
 
 def test_a_step_that_the_author_never_saw_replaced_is_no_doubt(steps: "Merge") -> None:
     found = steps("1: x\n2: go to step 3", "3: new", "3: newer").demand()
-    assert lint(found) == []
+    assert lint_references(found) == []
 
 
 def test_a_number_that_is_printed_at_another_step_is_doubtful(steps: "Merge") -> None:
-    (doubt,) = lint(steps(SEVEN, "6.1: " + "long " * 30 + "\n1: go to step 7").demand())
+    (doubt,) = lint_references(steps(SEVEN, "6.1: " + "long " * 30 + "\n1: go to step 7").demand())
     assert told([doubt]) == [("warning", "step-ambiguous", "protocols/b.yaml:5:3")]
     assert "'title 7', printed as 8" in doubt.message
     assert "printed as 7 is 'long long" in doubt.message
@@ -117,16 +125,16 @@ def test_a_number_that_is_printed_at_another_step_is_doubtful(steps: "Merge") ->
 
 
 def test_a_number_that_is_printed_nowhere_else_is_clear(steps: "Merge") -> None:
-    assert lint(steps("2: see step 5\n5: x").demand()) == []
+    assert lint_references(steps("2: see step 5\n5: x").demand()) == []
 
 
 def test_an_anchor_is_never_doubtful(steps: "Merge") -> None:
     base = "1: {id: one, text: x}\n2: go to {step:one}"
-    assert lint(steps(base, "0.1: x".replace("0.1", "1.1"), "1: other").demand()) == []
+    assert lint_references(steps(base, "0.1: x".replace("0.1", "1.1"), "1: other").demand()) == []
 
 
 def test_counting_by_hand_is_found(steps: "Merge") -> None:
     """What the author of the first debugging protocol did: step 10 under neither reading."""
     base = "".join(f"{n}: title {n}\n" for n in range(1, 13))
     child = "6.1: log\n6.2: gate\n7: fix\n12: go to step 10 to fix it again"
-    assert [f.code for f in lint(steps(base, child).demand())] == ["step-ambiguous"]
+    assert [f.code for f in lint_references(steps(base, child).demand())] == ["step-ambiguous"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import commands
 from tests.real_agents import MODELS, Room
 from tests.standin.request import Request
 from tests.standin.steps import Step, edit_file, read_file, run_command, say
@@ -54,16 +55,7 @@ class Shop:
         return done.stdout.strip()
 
     def porch(self, *words: str, code: int | None = 0, timeout_s: float = 120) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "porch", *words],
-            check=False,
-            cwd=self.root,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-        )
+        done = commands.run("porch", words, self.root, self.environ, timeout_s)
         told = done.stdout + done.stderr
         assert code in (None, done.returncode), f"exit {done.returncode}\n{told}"
         return told

@@ -70,7 +70,7 @@ def _heard_what_was_said_before(story: Story) -> None:
         assert "It is written." not in first, "what an author says of the draft sways nobody"
         for other in THREE:
             assert f"> - {other} read: {NOTE}" in second
-        assert "## What specify:revise said to that\n\n" in second
+        assert "## What specify:revise answered\n\n" in second
         assert f"> {REBUTTAL}\n" in second
         assert "> +14 -1 codev/projects/0007-greeting/spec.md\n> +1 -0 hall.txt\n" in second
         assert "of at most 80 letters" in second
@@ -161,9 +161,9 @@ def feedback(yard: Yard, round_: int = 1) -> str:
         ('tell(type="failed", kind="auth", text="log in first")', "auth", "log in first"),
         ("sys.exit('no memory left')", "crashed", "no memory left"),
         ('tell(type="failed", kind="refused", text="not this")', "refused", "not this"),
-        ("pass", "crashed", "said nothing at all"),
+        ("pass", "crashed", "printed nothing"),
         ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", ""),
-        ("print(PROMPT)", "the instructions repeated", ""),
+        ("print(PROMPT)", "the reply repeats the instructions", ""),
     ],
     ids=["auth", "crash", "refusal", "silence", "half an approval", "echo"],
 )
@@ -189,7 +189,7 @@ def test_a_reviewer_who_hangs_holds_up_nobody_and_is_over_by_its_own_clock(yard:
     yard.run("writer")
     ended = [fact["effect"].split("/")[2] for fact in yard.facts("ReviewEnded")]
     assert ended[-1] == "bad"
-    assert "## Bad\n**Verdict**: ABSTAIN (timeout)\n**Summary**: it was still at work" in feedback(
+    assert "## Bad\n**Verdict**: ABSTAIN (timeout)\n**Summary**: it was still working" in feedback(
         yard
     )
     assert yard.outcome == "complete"
@@ -217,8 +217,9 @@ def test_a_reviewer_who_is_not_installed_is_named_before_the_start_and_abstains(
     told = yard.run("writer")
     notice = "the reviewer ghost is not installed and will abstain"
     assert notice in told
-    assert told.index(notice) < told.index("runner started")
-    assert "the reviewer good: nothing is enforced" in told, "a command can write all the same"
+    assert told.index(notice) < told.index("porch started")
+    terms = yard.porch("explain", "1", "--verbose")
+    assert "the reviewer good: nothing is enforced" in terms, "a command can write all the same"
     assert yard.outcome == "complete"
     assert "## Ghost\n**Verdict**: ABSTAIN (" in feedback(yard)
     assert "`ghost` could not be started" in feedback(yard)
@@ -237,7 +238,7 @@ def test_with_two_of_three_missing_nothing_is_decided_and_a_person_is_asked(yard
     yard.run("writer", code=3)
     assert not yard.moves("Ended")
     told = yard.porch("pending")
-    assert "the reviewers came to no verdict" in told
+    assert "the reviewers gave no verdict" in told
     assert "1 of 3 reviewers gave a verdict" in told + yard.porch("status", "0001")
     yard.agent("bad", GOOD)
     yard.porch("retry", "0001")
@@ -255,8 +256,8 @@ def test_answers_of_all_rounds_reach_the_next_one_and_what_is_cut_is_said(yard: 
     yard.run("writer")
     assert yard.outcome == "complete"
     first, second, third = (call["prompt"] for call in yard.calls("strict"))
-    assert "said to that" not in first
-    assert "[porch left out 50 of 250 files]" in first
+    assert "revise answered" not in first
+    assert "[50 of 250 files are not shown]" in first
     assert "> - mend 1\n" in second
     assert "> answer 2 aaa" in second
     assert "> [porch cut " in second

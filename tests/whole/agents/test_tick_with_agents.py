@@ -32,7 +32,8 @@ def test_a_whole_tick_is_done_by_a_real_agent(
     assert len(set(sessions)) == len(sessions) == 3, "each phase begins a conversation of its own"
     assert all(fact["tokens"] > 0 for fact in shop.facts("ExitAccepted"))
     assert '{"type"' not in told, "raw events have no place on a terminal"
-    assert "may in implement, verify: write:**, bash:*, read:*" in told
+    allowed = shop.porch("explain", "0007", "--verbose")
+    assert "may in implement, verify: write:**, bash:*, read:*" in allowed
 
 
 PLAN = "# Plan\n\n## Phases\n\n### Phase 1: One\n- a\n\n### Phase 2: Two\n- b\n"

@@ -66,7 +66,7 @@ def test_codex_is_held_to_the_form_and_may_not_commit(run: Run) -> None:
     assert all(request.schema is not None for _, _, request in model.asked)
     assert model.kinds("scaffold") == ["", "refused", "refused", ""]
     (failed,) = shop.facts("EffectFailed")
-    assert (failed["why"], failed["detail"]) == ("refused", "'c-add' is covered by nothing")
+    assert (failed["why"], failed["detail"]) == ("refused", "'c-add' is not covered")
     assert model.kinds("write_tests") == ["", "reminder"]
     assert model.heard("write_tests") == ["scaffold", "write_tests"], "begun from the planner's"
     assert model.heard("impl") == ["scaffold", "impl"]
@@ -82,7 +82,7 @@ def test_claude_answers_by_its_tool_and_goes_on_only_in_its_place(run: Run) -> N
     assert model.kinds("write_tests") == ["", "reminder"]
     repaired = model.requests("scaffold")[-1]
     assert repaired.users[0].startswith("# Scaffold: "), "in the same conversation"
-    assert "'c-add' is covered by nothing" in repaired.prompt
+    assert "'c-add' is not covered" in repaired.prompt
     assert model.heard("impl") == ["scaffold", "impl"], "begun from the planner's, in its place"
     for state in ("write_tests", "review"):
         # Elsewhere it has never heard of that conversation; its last words are quoted.

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests import commands
+
 PHASE: dict[str, Any] = {"id": "work", "signals": {"DONE": "complete"}}
 RUN = "0001-x"
 # What every program of these begins with: it notes how it was called, and can speak like an agent.
@@ -57,7 +59,7 @@ class Running:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(90)
 
 
 @dataclass
@@ -112,13 +114,8 @@ class Yard:
         """A command that goes on while the test does something else."""
         output = self.home.parent / f"told-{len(self.started)}.txt"
         with output.open("wb") as file:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "porch", *words],
-                cwd=self.root,
-                env=self.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
+            process = commands.start(
+                "porch", words, self.root, self.environ, file, subprocess.STDOUT, is_text=False
             )
         self.started.append(Running(process, output))
         return self.started[-1]
@@ -167,7 +164,7 @@ class Yard:
             time.sleep(0.02)
 
 
-def wait_for(happened: Callable[[], object], seconds: float = 40) -> None:
+def wait_for(happened: Callable[[], object], seconds: float = 90) -> None:
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, "it never happened"
@@ -194,10 +191,9 @@ def fenced(place: Path, environ: Mapping[str, str] | None = None) -> Iterator[Ya
     home = Path(known["HOME"])
     for directory in (root / "codev", names, home):
         directory.mkdir(parents=True, exist_ok=True)
-    measured = {k: v for k, v in os.environ.items() if k.startswith("COVERAGE")}
     path = os.pathsep.join((str(names), known["PATH"]))
     more = {"PATH": path, "LANG": "C.UTF-8", "XDG_CONFIG_HOME": str(place / "config")}
-    yard = Yard(root, home, names, {**known, **measured, **more})
+    yard = Yard(root, home, names, {**known, **more})
     for words in (("init", "-q", "-b", "main"), *_WHO):
         subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
     yard.settings("[agent]\nback_off = 0.01\n")

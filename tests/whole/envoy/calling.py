@@ -8,9 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from porch.operations.plans import reviewing  # noqa: F401 - loaded once, for every review
-from porch.surfaces.cli import dispatch
-from porch.surfaces.cli import envoy as _table  # noqa: F401 - the same for the table of commands
+from porch.cli import dispatch
+from porch.cli.table import load_all_commands
+from porch.knowledge import search  # noqa: F401 - loaded once, for every call
+from porch.plan.findings import findings_files  # noqa: F401 - the same
+from porch.plan.gates import gate_question  # noqa: F401 - the same
+from porch.plan.prompts import plan_merge, prompt_work, walkthroughs  # noqa: F401 - the same
+from porch.plan.reviews import review  # noqa: F401 - the same
+
+load_all_commands("envoy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from porch.model.prompt_ids import parse
-from porch.operations.plans import planning, prompting
+from porch.machine.plan.prompt_ids import parse_prompt_id
+from porch.plan.prompts import plan_document, prompt_edits
 from tests.whole.envoy.town import Town
 
 INPUTS = ("--input", "prompt_num=1", "--input", "feature_branch=feat/x")
@@ -23,8 +23,10 @@ def script(town: Town, *entries: dict[str, Any]) -> str:
 
 def found(town: Town) -> list[str]:
     town.found({"shop.py": "def total(prices): ...\n"}, {})
-    planning.write_plan(town.where, "Shop", "It sums", "-")
-    prompting.write_prompt(town.where, parse(["1"]), prompting.Written(context="Sum them."))
+    plan_document.write_plan(town.where, "Shop", "It sums", "-")
+    prompt_edits.write_prompt(
+        town.where, parse_prompt_id(["1"]), prompt_edits.PromptWords(context="Sum them.")
+    )
     hands = {"code": [{"shop.py": "def total(prices):\n    return sum(prices)\n"}]}
     return town.brief("implementation", hands, prompt_num=1, feature_branch="feat/x")
 

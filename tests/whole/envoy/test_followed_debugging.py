@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from porch.model.prompt_ids import parse
-from porch.operations.plans import planning, prompting
+from porch.machine.plan.prompt_ids import parse_prompt_id
+from porch.plan.prompts import plan_document, prompt_edits
 from tests.whole.envoy.town import PASSED, Does, People, Town
 
 BRANCH = "feat/x--implementation-1"
@@ -65,9 +65,9 @@ def tries(place: Path) -> dict[str, Any]:
 
 def found(town: Town, *reviews: dict[str, Any]) -> Path:
     town.found({"basket.py": FAULTY}, {BRANCH: list(reviews)})
-    planning.write_plan(town.where, "Baskets", "They cost what they cost", "-")
-    given = prompting.Written(debug=True, files=["basket.py"], context="A list is shared.")
-    prompting.write_prompt(town.where, parse(["1"]), given)
+    plan_document.write_plan(town.where, "Baskets", "They cost what they cost", "-")
+    given = prompt_edits.PromptWords(debug=True, files=["basket.py"], context="A list is shared.")
+    prompt_edits.write_prompt(town.where, parse_prompt_id(["1"]), given)
     return town.tree(BRANCH)
 
 

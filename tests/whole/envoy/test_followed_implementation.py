@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from porch.model.prompt_ids import parse
-from porch.operations.plans import planning, prompting
+from porch.machine.plan.prompt_ids import parse_prompt_id
+from porch.plan.prompts import plan_document, prompt_edits
 from tests.whole.envoy.town import PASSED, People, Town
 
 MINE = "x--implementation-1"
@@ -26,10 +26,10 @@ CHANGES = {"verdict": "failed", "thoughts": "x", "suggested_changes": "Say what 
 STORY = re.compile(
     ".*".join((
         "write-prompt 1", "start-prompt 1", "record-implementation 1, 1, initial",
-        "gemini says REQUEST_CHANGES", "record-implementation 1, 2, review-refinement",
-        "gemini says APPROVE", "a person is asked: testing 1", "answered testing:1#1",
-        "record-implementation 1, 3, testing-refinement", "answered testing:1#2",
-        "merge-worktree 1", "complete-prompt 1", "complete by .* -> complete",
+        "gemini: REQUEST_CHANGES", "record-implementation 1, 2, review-refinement",
+        "gemini: APPROVE", "waiting for your decision: testing 1", "testing 1: answered",
+        "record-implementation 1, 3, testing-refinement", "testing 1, attempt 2: answered",
+        "merge-worktree 1", "complete-prompt 1", "complete by .*; the run is complete",
     )),
     re.DOTALL,
 )  # fmt: skip
@@ -38,16 +38,16 @@ REJECTED = '{ success: true, merged: false, reason: "rejected" }'
 
 
 def plan(town: Town, *prompts: str, testing: bool = False) -> None:
-    planning.write_plan(town.where, "Shop", "It sums", "-")
+    plan_document.write_plan(town.where, "Shop", "It sums", "-")
     for name in prompts:
-        given = prompting.Written(
+        given = prompt_edits.PromptWords(
             files=["shop.py"],
             criteria="It adds",
             context=f"Body of {name}",
             description="Sum the prices",
             requires_testing=testing,
         )
-        prompting.write_prompt(town.where, parse([name]), given)
+        prompt_edits.write_prompt(town.where, parse_prompt_id([name]), given)
 
 
 def code(*versions: str) -> dict[str, Any]:

@@ -15,15 +15,16 @@ from typing import Any
 
 import yaml
 
-from porch.adapters import where as places
-from porch.adapters.where import Where
-from porch.surfaces.cli.command import main
-from porch.surfaces.cli.envoy import COMMANDS
+from porch.cli.dispatch import run_words as run_command
+from porch.store import where as places
+from porch.store.where import ProjectPaths
 from porch.testing import unmeasured
+from tests import commands
+from tests.commands import Forked
+from tests.whole.envoy import follower
 
 HERE = Path(__file__).resolve().parents[3]
 FOLLOW = "from tests.whole.envoy.follower import main; raise SystemExit(main())"
-COMMAND = "from porch.surfaces.cli.dispatch import {0}; raise SystemExit({0}())"
 PASSED = {"verdict": "passed", "thoughts": "It does what the prompt says."}
 MINE = "notes of mine.txt"
 UNTOUCHED = "No agent has to know this.\n"
@@ -61,8 +62,8 @@ class Town:
         return self.root / ".claude" / "plans" / "feat~x"
 
     @property
-    def where(self) -> Where:
-        return places.find(str(self.root))
+    def where(self) -> ProjectPaths:
+        return places.find_project(str(self.root))
 
     def await_question(self, name: str) -> None:
         """Until somebody waits for an answer in this feedback file."""
@@ -126,16 +127,7 @@ class Town:
 
     def type(self, *words: str, code: int = 0) -> str:
         """A person or an agent types a command in the main checkout."""
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND.format(words[0]), *words[1:]],
-            cwd=self.root,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = commands.run(words[0], words[1:], self.root, self.environ)
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 
@@ -143,7 +135,7 @@ class Town:
         """A command of the agent that leads the others, without a process of its own."""
         out = io.StringIO()
         with contextlib.chdir(self.root), contextlib.redirect_stdout(out):
-            code = main("envoy", COMMANDS, list(words))
+            code = run_command("envoy", list(words))
         assert code == 0, f"{words}: {code}\n{out.getvalue()}"
         return dict(json.loads(out.getvalue())["data"])
 
@@ -173,8 +165,9 @@ class Town:
     def send(self, protocol: str, hands: Mapping[str, Any], **inputs: Any) -> "Sent":
         """An agent that follows a protocol, in a process and a session of its own."""
         words = self.brief(protocol, hands, **inputs)
-        started = subprocess.Popen(
-            words,
+        started = Forked(
+            follower.main,
+            words[-2:],
             cwd=self.root,
             env=self.environ,
             stdin=subprocess.DEVNULL,

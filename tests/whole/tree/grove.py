@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.tree import SUITE
+from tests import commands
 
 CHILDREN = ("a", "b", "c")
 
@@ -20,14 +20,7 @@ class Grove:
     repo: Path
 
     def porch(self, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "porch", *words],
-            cwd=self.repo,
-            check=False,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **environ},
-        )
+        return commands.run("porch", words, self.repo, {**os.environ, **environ}, timeout_s=300)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.commands import start
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(600)]
 
@@ -74,12 +75,8 @@ def test_a_tree_killed_again_and_again_at_random_merges_everything_once(
     luck, kills = random.Random(7), 0
     began = time.monotonic()
     while kills < KILLS and time.monotonic() - began < 300:
-        with subprocess.Popen(
-            [sys.executable, "-m", "porch", *planted.words],
-            cwd=planted.repo,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as running:
+        quiet = subprocess.DEVNULL
+        with start("porch", planted.words, planted.repo, os.environ, quiet, quiet) as running:
             try:
                 running.wait(timeout=luck.uniform(0.3, 3.0))
             except subprocess.TimeoutExpired:

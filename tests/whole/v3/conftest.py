@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from porch.adapters import marks
-from porch.adapters import where as places
-from porch.operations.session import mark_of
-from porch.surfaces.cli import fast
-from porch.surfaces.cli.command import main
-from porch.surfaces.cli.porch import COMMANDS
+from porch.cli.dispatch import run_words as run_command
+from porch.cli.porch import fast
+from porch.run.engine.session import mark_of
+from porch.store import where as places
+from porch.system import process_marks
 
 Entry = Mapping[str, Any]
 SUITE = '{python} -m pytest -q -p no:cacheprovider --junitxml="$PORCH_REPORT"'
@@ -257,8 +256,8 @@ class Home:
         """Type a command; its exit code is part of the expectation."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            answered = fast.answer(list(words))
-            left = main("porch", COMMANDS, list(words)) if answered is None else answered
+            answered = fast.answer_from_pictures(list(words))
+            left = run_command("porch", list(words)) if answered is None else answered
         said = Said(left, out.getvalue(), err.getvalue())
         assert code in (None, left), f"exit {left}, not {code}\n{said.all}"
         return said
@@ -342,9 +341,9 @@ class Home:
         return sorted(os.path.basename(path) for path in paths[1:])
 
     def clear(self) -> None:
-        where = places.find(str(self.root))
+        where = places.find_project(str(self.root))
         for name in where.runs():
-            marks.reap(f"{mark_of(where, name)}:")
+            process_marks.reap_processes(f"{mark_of(where, name)}:")
 
 
 @pytest.fixture(scope="session")

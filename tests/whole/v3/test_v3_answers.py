@@ -86,7 +86,9 @@ def test_without_a_target_the_finished_branch_is_left_to_people(stubborn: Home) 
 def test_an_exit_of_another_state_is_refused(stubborn: Home) -> None:
     """D02: illegal answers are named, with those that are legal."""
     told = stubborn.prompt("scaffold#1", turn=2)
-    assert "'TestsPassed' is not an exit of scaffold; legal: InitWork, ClarificationNeeded" in told
+    assert (
+        "'TestsPassed' is not an exit of scaffold; allowed: InitWork, ClarificationNeeded" in told
+    )
 
 
 def test_a_path_outside_the_repository_is_refused(stubborn: Home) -> None:
@@ -99,7 +101,7 @@ def test_three_refusals_are_a_restart_that_charges_nothing(stubborn: Home) -> No
     """D43; and a criterion that nothing covers is one of the reasons (D37)."""
     (failed,) = stubborn.facts("EffectFailed")
     assert failed["effect"] == "scaffold#1/agent/planner/0"
-    assert (failed["why"], failed["detail"]) == ("refused", "'c-add' is covered by nothing")
+    assert (failed["why"], failed["detail"]) == ("refused", "'c-add' is not covered")
     assert [m for m in stubborn.moves("Charged") if m["spent"]] == []
 
 
@@ -107,7 +109,7 @@ def test_children_need_names_of_their_own_and_places_of_their_own(stubborn: Home
     """D37: criteria once, paths apart; D47: names that can be branches."""
     told = stubborn.prompt("scaffold#1", turn=2, attempt=1)
     assert "'No Branch' cannot be the name of a branch" in told
-    assert "'c-add' is given to more than one" in told
+    assert "'c-add' is assigned more than once" in told
     assert "'x' and 'x/y' overlap" in told
 
 
@@ -129,8 +131,8 @@ def test_a_commit_that_is_not_the_head_is_refused(stubborn: Home) -> None:
 def test_tests_and_interface_are_not_the_implementers(stubborn: Home) -> None:
     """D21: who touched what is seen on the real diff, and nothing of it is committed."""
     told = stubborn.prompt("impl#1", turn=2)
-    assert f"'{ADD.tests}' was changed; it is not yours to change" in told
-    assert f"'{ADD.interface}' was changed; it is not yours to change" in told
+    assert f"'{ADD.tests}' was changed, but you may not change it" in told
+    assert f"'{ADD.interface}' was changed, but you may not change it" in told
     assert stubborn.file("porch/v3_add", ADD.interface) == "NAME = 'add'"
 
 
@@ -149,7 +151,7 @@ def test_a_turn_that_ends_without_an_exit_gets_the_reminder_at_once(stubborn: Ho
 
 def test_an_approval_with_gaps_or_of_tests_that_are_not_there_is_refused(stubborn: Home) -> None:
     """D26."""
-    assert "criteriaMissing must be empty, and holds c-add" in stubborn.prompt("review#1", turn=3)
+    assert "criteriaMissing must be empty, but it has c-add" in stubborn.prompt("review#1", turn=3)
     assert "there is no test called 'test_sub'" in stubborn.prompt("review#1", turn=4)
 
 

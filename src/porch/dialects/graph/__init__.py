@@ -1,15 +1,15 @@
 """The dialect of graphs: typed states, exits and edges, instances in a tree; see v3."""
 
-from porch.dialects.graph.compiler import Compiler
-from porch.dialects.graph.consumption import unconsumed
-from porch.dialects.graph.flow import unsupplied
-from porch.dialects.graph.notes import Notes
-from porch.dialects.graph.samples import samples
-from porch.dialects.nodes import MapNode, Node
-from porch.dialects.reading import Reading, in_file_order
+from porch.dialects.graph.compiler import GraphCompiler
+from porch.dialects.graph.findings import ReadingNotes
+from porch.dialects.graph.missing_inputs import find_missing_inputs
+from porch.dialects.graph.template_samples import make_template_samples
+from porch.dialects.graph.unread_fields import find_unread_fields
+from porch.dialects.result import ProtocolReading, in_file_order
 from porch.errors import errors_in
 from porch.model.protocol import Agent, Protocol
-from porch.model.validate import validate
+from porch.model.validate import validate_protocol
+from porch.text.nodes import MapNode, Node
 
 __all__ = ["read", "recognises"]
 
@@ -20,31 +20,31 @@ def recognises(root: Node) -> bool:
     return isinstance(root, MapNode) and None not in (root.get("states"), root.get("edges"))
 
 
-def read(root: Node) -> Reading:
-    notes = Notes()
+def read(root: Node) -> ProtocolReading:
+    notes = ReadingNotes()
     if not isinstance(root, MapNode):
         notes.report("wrong-type", "a graph is a mapping of blocks", root.place)
-        return Reading(None, {}, in_file_order(notes.findings))
-    compiler = Compiler(root, notes)
+        return ProtocolReading(None, {}, in_file_order(notes.findings))
+    compiler = GraphCompiler(root, notes)
     protocol = compiler.protocol()
     if not errors_in(notes.findings):
         # Proofs about the whole would only repeat what is wrong with a part.
-        notes.findings += validate(protocol, notes.places)
-        notes.findings += unconsumed(protocol, compiler.meaning, compiler.unused)
+        notes.findings += validate_protocol(protocol, notes.places)
+        notes.findings += find_unread_fields(protocol, compiler.meaning, compiler.unused)
     if not errors_in(notes.findings):
-        notes.findings += unsupplied(protocol, notes.places)
+        notes.findings += find_missing_inputs(protocol, notes.places)
     if errors_in(notes.findings):
-        return Reading(None, notes.places, in_file_order(notes.findings))
-    prompts = {n: (f"templates/{a}", a) for n, a in _templates(protocol)}
-    return Reading(
+        return ProtocolReading(None, notes.places, in_file_order(notes.findings))
+    prompts = {n: (f"templates/{a}", a) for n, a in _list_agent_prompts(protocol)}
+    return ProtocolReading(
         protocol,
         notes.places,
         in_file_order(notes.findings),
         prompts,
-        samples(protocol, compiler.meaning),
+        make_template_samples(protocol, compiler.meaning),
     )
 
 
-def _templates(protocol: Protocol) -> list[tuple[str, str]]:
+def _list_agent_prompts(protocol: Protocol) -> list[tuple[str, str]]:
     states = protocol.states.items()
     return [(name, s.actor.prompt) for name, s in states if isinstance(s.actor, Agent)]

@@ -1,21 +1,26 @@
 """A graph file into one protocol: blocks in the order in which they need each other."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from porch.dialects.graph import given
-from porch.dialects.graph.declared import read_types
-from porch.dialects.graph.edges import Edges, read_choices
-from porch.dialects.graph.instances import interruptible, read_blocks, read_interrupt, read_spawn
+from msgspec.structs import replace
+
+from porch.dialects.graph import engine_fields
+from porch.dialects.graph.declared_types import read_types
+from porch.dialects.graph.edges import EdgeReader, read_choices
+from porch.dialects.graph.findings import ReadingNotes
+from porch.dialects.graph.instances import (
+    read_instance_blocks,
+    read_interrupt,
+    read_interruptible_states,
+    read_spawn,
+)
 from porch.dialects.graph.limits import read_budgets, read_epoch
-from porch.dialects.graph.meaning import Meaning
-from porch.dialects.graph.notes import Notes
-from porch.dialects.graph.slots import check_slots
-from porch.dialects.graph.states import read_exits, read_state, unused
-from porch.dialects.nodes import Entry, MapNode, Scalar
+from porch.dialects.graph.path_types import PathMeanings, UnknownPath
+from porch.dialects.graph.states import read_exits, read_state, read_unused_fields
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.validate import TYPED
+from porch.text.nodes import Entry, MapNode, ScalarNode
 
 BLOCKS = (
     "document", "spec", "types", "budgets", "epoch", "supervision", "spawn", "interrupts",
@@ -23,25 +28,25 @@ BLOCKS = (
 )  # fmt: skip
 
 
-class Compiler:
+class GraphCompiler:
     """Holds what the blocks of one file know of each other."""
 
-    def __init__(self, root: MapNode, notes: Notes):
+    def __init__(self, root: MapNode, notes: ReadingNotes):
         self.root = root
         self.notes = notes
         self.entries = notes.entries(root.get("states"), "'states'")
         types = read_types(root.get("types"), notes)
         self.budgets = read_budgets(root.get("budgets"), notes)
-        self.meaning = Meaning(notes, types, self._spec(types), tuple(self.budgets))
+        self.meaning = PathMeanings(notes, types, self._spec(types), tuple(self.budgets))
         read_exits(self.entries, self.meaning)
-        self.blocks = read_blocks(root, self.meaning)
+        self.blocks = read_instance_blocks(root, self.meaning)
         self.joins = [entry for entry in self._entries("joins") if self._is_join(entry)]
-        self.unused: Mapping[str, Scalar] = unused(self.entries, self.meaning)
+        self.unused: Mapping[str, ScalarNode] = read_unused_fields(self.entries, self.meaning)
 
     def protocol(self) -> p.Protocol:
         states = {state.name: state for state in self._states()}
         epoch = read_epoch(self.root.get("epoch"), states, self.budgets, self.notes)
-        edges = Edges(self.meaning, states, self.budgets, epoch)
+        edges = EdgeReader(self.meaning, states, self.budgets, epoch)
         edges.choices = read_choices(self.root.get("choices"), edges)
         written = [edge for entry in self._entries("edges") for edge in edges.read(entry)]
         joined = [edge for entry in self.joins for edge in self._joined(entry, edges)]
@@ -57,7 +62,7 @@ class Compiler:
             epoch=epoch.model() if epoch else None,
         )
         compiled = self._supervised(self._titled(compiled), edges)
-        check_slots(compiled, self.entries, self.meaning, edges.kept)
+        check_memory_slots(compiled, self.entries, self.meaning, edges.kept)
         self._complete(states)
         return compiled
 
@@ -99,7 +104,7 @@ class Compiler:
         return t.Ref(word.text)
 
     def _is_join(self, entry: Entry) -> bool:
-        taken = (*self.meaning.exits, *given.ROOTS, given.DUE)
+        taken = (*self.meaning.exits, *engine_fields.PATH_ROOTS, engine_fields.DUE_TARGET)
         if not self.notes.is_free(entry.key, "a join", taken):
             return False
         self.meaning.exits[entry.key.text] = {"ready": t.Record(())}
@@ -108,7 +113,7 @@ class Compiler:
         return True
 
     def _states(self) -> Iterator[p.State]:
-        before = interruptible(self.blocks, self.meaning)
+        before = read_interruptible_states(self.blocks, self.meaning)
         for entry in self.entries:
             state = read_state(entry, self.meaning)
             if state is not None:
@@ -129,7 +134,7 @@ class Compiler:
         words = self.notes.words(node, f"'{key}' of join '{entry.key.text}'")
         return (path for word in words if (path := self.meaning.exit(word)))
 
-    def _joined(self, entry: Entry, edges: Edges) -> Iterator[p.Edge]:
+    def _joined(self, entry: Entry, edges: EdgeReader) -> Iterator[p.Edge]:
         """What re-arms each round is forgotten on the way out, what is latched is not."""
         fields = self.notes.fields(entry.value, f"join '{entry.key.text}'")
         if fields is None:
@@ -140,7 +145,7 @@ class Compiler:
         fields.know("rearm", "latched")
         fields.done()
 
-    def _supervised(self, compiled: p.Protocol, edges: Edges) -> p.Protocol:
+    def _supervised(self, compiled: p.Protocol, edges: EdgeReader) -> p.Protocol:
         """The ways of what the engine says for agents that are silent, fail or idle."""
         node = self.root.get("supervision")
         fields = self.notes.fields(node or MapNode((), self.root.place), "'supervision'")
@@ -159,3 +164,42 @@ class Compiler:
         ]  # fmt: skip
         found = (*compiled.edges, *more)
         return replace(compiled, edges=found, silence_s=silence, nudges=nudges)
+
+
+def check_memory_slots(
+    protocol: p.Protocol,
+    entries: tuple[Entry, ...],
+    meaning: PathMeanings,
+    kept: Mapping[str, ScalarNode],
+) -> None:
+    for name, word in meaning.slots.items():
+        if name not in kept:
+            meaning.notes.unknown("the slot", word, kept, "unknown-path")
+    for name, word in kept.items():
+        if name not in meaning.slots:
+            message = f"no state reads the slot '{name}'"
+            fix = "list it under 'memory' of a state, or do not keep it"
+            meaning.notes.report("dead-field", message, word.place, fix)
+    for word in _read_stalled_paths(entries, meaning):
+        _check_stalled_path(protocol, word, meaning)
+
+
+def _read_stalled_paths(entries: tuple[Entry, ...], meaning: PathMeanings) -> Iterator[ScalarNode]:
+    for entry in entries:
+        node = entry.value.get("fresh_when_stalled") if isinstance(entry.value, MapNode) else None
+        yield from meaning.notes.words(node, "'fresh_when_stalled'")
+
+
+def _check_stalled_path(protocol: p.Protocol, word: ScalarNode, meaning: PathMeanings) -> None:
+    """`slot.field`, where the slot gathers records that have that list."""
+    slot, _, name = word.text.partition(".")
+    keeps = [k.path for edge in protocol.edges for k in edge.keeps if k.slot == slot and k.append]
+    if not keeps or slot not in meaning.slots:
+        message = f"'{word.text}': there is no slot '{slot}' that is collected with `+` and read"
+        meaning.notes.report("unknown-path", message, word.place)
+    for path in keeps:
+        try:
+            meaning.type_of(f"{path}.{name}")
+        except UnknownPath:
+            message = f"'{word.text}': the values in '{slot}' have no field '{name}'"
+            meaning.notes.report("unknown-path", message, word.place)

@@ -1,45 +1,46 @@
 """Edges of a graph: where each exit leads, what that costs, forgets and keeps."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import product
 
-from porch.dialects.fields import Fields
-from porch.dialects.graph.given import DUE, ROOTS
-from porch.dialects.graph.guards import read_guards
-from porch.dialects.graph.limits import Epoch, known_budgets
-from porch.dialects.graph.meaning import Meaning
-from porch.dialects.nodes import Entry, ListNode, Node, Scalar
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from porch.dialects.graph.engine_fields import DUE_TARGET, PATH_ROOTS
+from porch.dialects.graph.limits import EpochBlock, read_budget_names
+from porch.dialects.graph.path_types import PathMeanings
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.validate import exits_of
+from porch.text.fields import Fields
+from porch.text.nodes import Entry, ListNode, Node, ScalarNode
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class ChoiceAlternative(Struct, frozen=True):
     """One alternative of a choice: when it is taken, and where it leads."""
 
     guards: tuple[p.Guard, ...]
     target: p.Target
 
 
-@dataclass(slots=True)
-class Edges:
+class EdgeReader(Struct):
     """Reads edges; knows the states, the choices and the epoch they may lead to."""
 
-    meaning: Meaning
+    meaning: PathMeanings
     states: Mapping[str, p.State]
     budgets: Mapping[str, p.Budget]
-    epoch: Epoch | None
-    choices: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
-    kept: dict[str, Scalar] = field(default_factory=dict)  # slots that some edge writes
+    epoch: EpochBlock | None
+    choices: Mapping[str, tuple[ChoiceAlternative, ...]] = field(default_factory=dict)
+    kept: dict[str, ScalarNode] = field(default_factory=dict)  # slots that some edge writes
 
     def read(self, entry: Entry) -> Iterator[p.Edge]:
         """All edges of one `state.Exit`."""
         state, _, exit_ = entry.key.text.partition(".")
         notes = self.meaning.notes
         if state not in self.states:
-            notes.unknown("the state", Scalar(state, entry.key.place), self.states, "unknown-state")
+            notes.unknown(
+                "the state", ScalarNode(state, entry.key.place), self.states, "unknown-state"
+            )
             return
         if exit_ not in exits_of(self.states[state]):
             known = [f"{state}.{name}" for name in exits_of(self.states[state])]
@@ -57,13 +58,13 @@ class Edges:
         notes = self.meaning.notes
         words = [*notes.words(fields.child("to"), "'to'")]
         if not words:
-            message = f"exit '{exit_}' of '{state}' leads nowhere"
-            notes.report("missing-edge", message, fields.node.place, "say 'to'")
+            message = f"exit '{exit_}' of '{state}' has no target"
+            notes.report("missing-edge", message, fields.node.place, "write 'to'")
         edge = self._in_epoch(self._plain(state, exit_, fields), fields, words)
         spent = notes.word(fields.child("spent"), "'spent'")
         if (spent or edge.spent_as) and not edge.charges:
-            message = f"exit '{exit_}' of '{state}' charges nothing, so nothing can be spent"
-            notes.report("bad-budget", message, fields.node.place, "say 'charge'")
+            message = f"exit '{exit_}' of '{state}' charges no budget, so none can be used up"
+            notes.report("bad-budget", message, fields.node.place, "write 'charge'")
         yield from self.ways(edge, words, spent or self._epoch_spent(edge, fields))
 
     def _plain(self, state: str, exit_: str, fields: Fields) -> p.Edge:
@@ -83,13 +84,13 @@ class Edges:
             respecifies=dict(self._respecifies(fields, near)),
         )
 
-    def _in_epoch(self, edge: p.Edge, fields: Fields, words: list[Scalar]) -> p.Edge:
+    def _in_epoch(self, edge: p.Edge, fields: Fields, words: list[ScalarNode]) -> p.Edge:
         """The edge as it is, or as the way back to the beginning of an epoch."""
         same, free = fields.flag("same_epoch"), fields.flag("free")
         epoch = self.epoch
         if epoch is None or epoch.state not in [word.text for word in words]:
             if same or free:
-                message = "'same_epoch' and 'free' are for edges to the state of the epoch"
+                message = "'same_epoch' and 'free' are only for edges to the state of the epoch"
                 self.meaning.notes.report("wrong-value", message, fields.node.place, "remove it")
             return edge
         if same:
@@ -98,13 +99,15 @@ class Edges:
         charges = edge.charges or ("" if free else epoch.charge)
         return replace(edge, charges=charges, resets=resets, is_alone=True)
 
-    def _epoch_spent(self, edge: p.Edge, fields: Fields) -> Scalar | None:
+    def _epoch_spent(self, edge: p.Edge, fields: Fields) -> ScalarNode | None:
         epoch = self.epoch
         if epoch is None or not edge.is_alone or edge.charges != epoch.charge or not epoch.spent:
             return None
-        return Scalar(epoch.spent, fields.node.place)
+        return ScalarNode(epoch.spent, fields.node.place)
 
-    def ways(self, edge: p.Edge, words: list[Scalar], spent: Scalar | None) -> Iterator[p.Edge]:
+    def ways(
+        self, edge: p.Edge, words: list[ScalarNode], spent: ScalarNode | None
+    ) -> Iterator[p.Edge]:
         """The edge once for each combination of the choices that are named in it."""
         named = [word.text for word in (*words, spent) if word and word.text in self.choices]
         chosen = list(dict.fromkeys(named))
@@ -118,15 +121,15 @@ class Edges:
                 spent=tuple(self.target(spent, meant)) if spent and edge.charges else (),
             )
 
-    def target(self, word: Scalar, meant: Mapping[str, p.Target]) -> Iterator[p.Target]:
+    def target(self, word: ScalarNode, meant: Mapping[str, p.Target]) -> Iterator[p.Target]:
         if word.text in meant:
             yield meant[word.text]
-        elif word.text == DUE:
+        elif word.text == DUE_TARGET:
             yield p.Target(is_due=True)
         elif word.text in self.states:
             yield p.Target(word.text)
         else:
-            known = [*self.states, *self.choices, DUE]
+            known = [*self.states, *self.choices, DUE_TARGET]
             self.meaning.notes.unknown("the state", word, known, "unknown-state")
 
     def _charge(self, fields: Fields) -> str:
@@ -134,7 +137,7 @@ class Edges:
         return next(self._budgets(fields, "charge"), "")
 
     def _budgets(self, fields: Fields, key: str) -> Iterator[str]:
-        return known_budgets(fields.child(key), f"'{key}'", self.budgets, self.meaning.notes)
+        return read_budget_names(fields.child(key), f"'{key}'", self.budgets, self.meaning.notes)
 
     def _forgets(self, fields: Fields) -> Iterator[str]:
         words = self.meaning.notes.words(fields.child("forget"), "'forget'")
@@ -151,7 +154,7 @@ class Edges:
     def _respecifies(self, fields: Fields, near: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Fields of the spec, and what they are from here on."""
         notes = self.meaning.notes
-        spec, _ = t.bare(self.meaning.spec, self.meaning.types)
+        spec, _ = t.unwrap_type(self.meaning.spec, self.meaning.types)
         known = [field.name for field in spec.fields] if isinstance(spec, t.Record) else []
         for entry in notes.entries(fields.child("spec"), "'spec'"):
             word = notes.word(entry.value, "'spec'")
@@ -171,29 +174,87 @@ class Edges:
                 yield p.Keep(entry.key.text, path, word.text.startswith("+"))
 
 
-def read_choices(node: Node | None, edges: Edges) -> dict[str, tuple[Way, ...]]:
+def read_choices(node: Node | None, edges: EdgeReader) -> dict[str, tuple[ChoiceAlternative, ...]]:
     """Named choices: lists of guarded ways that several edges share."""
     notes = edges.meaning.notes
     entries = notes.entries(node, "'choices'")
-    taken = (*edges.states, *ROOTS, DUE)
+    taken = (*edges.states, *PATH_ROOTS, DUE_TARGET)
     return {
-        entry.key.text: tuple(_ways(entry, edges))
+        entry.key.text: tuple(_read_alternatives(entry, edges))
         for entry in entries
         if notes.is_free(entry.key, "a choice", taken)
     }
 
 
-def _ways(entry: Entry, edges: Edges) -> Iterator[Way]:
+def _read_alternatives(entry: Entry, edges: EdgeReader) -> Iterator[ChoiceAlternative]:
     notes, what = edges.meaning.notes, f"choice '{entry.key.text}'"
     items = entry.value.items if isinstance(entry.value, ListNode) else (entry.value,)
     if not items:
-        notes.report("empty-list", f"{what} leads nowhere", entry.key.place, "list its ways")
+        notes.report("empty-list", f"{what} has no targets", entry.key.place, "list them")
     for item in items:
         fields = notes.fields(item, what)
         if fields is None:
             continue
         guards = tuple(read_guards(fields, {}, edges.meaning))
-        word = notes.required(fields.node, "to", f"a way of {what}")
+        word = notes.required(fields.node, "to", f"a target of {what}")
         fields.know("to")
         fields.done()
-        yield from (Way(guards, target) for target in (edges.target(word, {}) if word else ()))
+        yield from (
+            ChoiceAlternative(guards, target) for target in (edges.target(word, {}) if word else ())
+        )
+
+
+def read_guards(
+    fields: Fields, near: Mapping[str, str], meaning: PathMeanings
+) -> Iterator[p.Guard]:
+    """`when` and `unless`; an edge may have both."""
+    when = meaning.notes.word(fields.child("when"), "'when'")
+    unless = meaning.notes.word(fields.child("unless"), "'unless'")
+    if when is not None:
+        yield from _read_when(when, near, meaning)
+    if unless is not None:
+        path = meaning.path(unless, near)
+        yield from [p.Guard(path, "empty")] if path else []
+
+
+def _read_when(
+    word: ScalarNode, near: Mapping[str, str], meaning: PathMeanings
+) -> Iterator[p.Guard]:
+    left, sign, right = _split_condition(word.text)
+    path = meaning.path(word, near, left)
+    if not path:
+        return
+    match sign:
+        case "==":
+            if _check_comparable(path, right, word, meaning):
+                yield p.Guard(path, "equals", right)
+        case "within":
+            places = [meaning.path(word, near, each) for each in right.split()]
+            yield p.Guard(path, "within", " ".join(places))
+        case _:
+            yield p.Guard(path, "filled")
+
+
+def _split_condition(text: str) -> tuple[str, str, str]:
+    for sign in (" == ", " within "):
+        left, found, right = text.partition(sign)
+        if found:
+            return left.strip(), found.strip(), right.strip()
+    return text.strip(), "", ""
+
+
+def _check_comparable(path: str, literal: str, word: ScalarNode, meaning: PathMeanings) -> bool:
+    """Whether the literal is one of the values that can stand there."""
+    solid, _ = t.unwrap_type(meaning.type_of(path), meaning.types)
+    problem = ""
+    match solid:
+        case t.Enum(options) if literal not in options:
+            problem = f"'{literal}' is not one of {', '.join(options)}"
+        case t.Scalar("Int") if not literal.removeprefix("-").isdigit():
+            problem = f"'{literal}' is not a whole number"
+        case t.Scalar("Bool") | t.ListOf() | t.Tuple_() | t.Record() | t.Ref():
+            problem = "only text, a number or a word of an enum can be compared"
+        case _:
+            return True
+    meaning.notes.report("wrong-value", f"'{word.text}': {problem}", word.place)
+    return False

@@ -1,16 +1,17 @@
 """The claims of an exit that the engine measures itself, written as a short list of words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from porch.dialects.graph.declared import Declared
-from porch.dialects.graph.meaning import Meaning
-from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
+from msgspec import Struct
+
+from porch.dialects.graph.declared_types import DeclaredExit
+from porch.dialects.graph.path_types import PathMeanings
 from porch.model import protocol as p
+from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 # Each word, and whether it names paths: none, some, or some that others must cover.
 NONE, SOME, PAIR = "none", "some", "pair"
-WORDS: Mapping[str, str] = {
+MEASURE_WORDS: Mapping[str, str] = {
     "builds": NONE,
     "green": NONE,
     "settled": NONE,
@@ -29,14 +30,13 @@ WORDS: Mapping[str, str] = {
     "finished": SOME,
 }
 # How many commits these compare with; the others take any number.
-COMMITS = {"red": 1, "untouched": 1, "raised": 2}
+COMMIT_COUNTS = {"red": 1, "untouched": 1, "raised": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class MeasureReader(Struct, frozen=True):
     """Reads the checks of one exit; names of its own fields come before those of the input."""
 
-    meaning: Meaning
+    meaning: PathMeanings
     own: Mapping[str, str]
     near: Mapping[str, str]
 
@@ -46,22 +46,22 @@ class Measures:
 
     def _one(self, node: Node) -> Iterator[p.Measure]:
         match node:
-            case Scalar(text=text) if WORDS.get(text) == NONE:
+            case ScalarNode(text=text) if MEASURE_WORDS.get(text) == NONE:
                 yield p.Measure(text)
             case MapNode(entries=(entry,)):
                 yield from self._named(entry)
-            case Scalar(text=text) if text in WORDS:
-                message = f"'{text}' needs the paths that it is about"
+            case ScalarNode(text=text) if text in MEASURE_WORDS:
+                message = f"'{text}' needs a list of paths"
                 self.meaning.notes.report("wrong-type", message, node.place)
-            case Scalar():
-                self.meaning.notes.unknown("the check", node, WORDS, "unknown-check")
+            case ScalarNode():
+                self.meaning.notes.unknown("the check", node, MEASURE_WORDS, "unknown-check")
             case _:
-                message = "a check is a word, or one word with the paths it is about"
+                message = "a check must be a word, or one word with a list of paths"
                 self.meaning.notes.report("wrong-type", message, node.place)
 
     def _named(self, entry: Entry) -> Iterator[p.Measure]:
         word, notes = entry.key, self.meaning.notes
-        match WORDS.get(word.text):
+        match MEASURE_WORDS.get(word.text):
             case "some":
                 yield p.Measure(word.text, self._paths(entry.value, word))
             case "pair":
@@ -73,32 +73,36 @@ class Measures:
                     self._count(word, of, by)
                     yield p.Measure(word.text, of, by)
             case "none":
-                notes.report("wrong-type", f"'{word.text}' is about no paths", word.place)
+                notes.report("wrong-type", f"'{word.text}' takes no paths", word.place)
             case _:
-                notes.unknown("the check", word, WORDS, "unknown-check")
+                notes.unknown("the check", word, MEASURE_WORDS, "unknown-check")
 
-    def _count(self, word: Scalar, of: tuple[str, ...], by: tuple[str, ...]) -> None:
-        wanted = COMMITS.get(word.text, len(by))
+    def _count(self, word: ScalarNode, of: tuple[str, ...], by: tuple[str, ...]) -> None:
+        wanted = COMMIT_COUNTS.get(word.text, len(by))
         if by and len(by) != wanted:
             message = f"'{word.text}' compares with {wanted} commits, not {len(by)}"
             self.meaning.notes.report("wrong-value", message, word.place)
         if word.text == "raised" and of and (len(of) > 1 or of[0] not in self.own.values()):
-            message = "'raised' changes one field of the exit itself"
+            message = "'raised' needs exactly one field, and it must belong to the exit itself"
             self.meaning.notes.report("wrong-value", message, word.place)
 
-    def _paths(self, node: Node | None, word: Scalar) -> tuple[str, ...]:
+    def _paths(self, node: Node | None, word: ScalarNode) -> tuple[str, ...]:
         notes = self.meaning.notes
         words = list(notes.words(node, f"a path of '{word.text}'"))
         if not words:
-            message = f"'{word.text}' does not say which paths it is about"
-            fix = "write `every` and `by`" if WORDS[word.text] == PAIR else "write a list of paths"
+            message = f"'{word.text}' does not say which paths to check"
+            fix = (
+                "write `every` and `by`"
+                if MEASURE_WORDS[word.text] == PAIR
+                else "write a list of paths"
+            )
             notes.report("empty-list", message, word.place, fix)
         found = [self.meaning.path(each, {**self.near, **self.own}) for each in words]
         return tuple(path for path in found if path)
 
 
 def read_measures(
-    state: str, node: Node | None, meaning: Meaning, near: Mapping[str, str]
+    state: str, node: Node | None, meaning: PathMeanings, near: Mapping[str, str]
 ) -> dict[str, tuple[p.Measure, ...]]:
     """The checks of every exit of a state."""
     found: dict[str, tuple[p.Measure, ...]] = {}
@@ -107,10 +111,10 @@ def read_measures(
         if entry.key.text not in known:
             meaning.notes.unknown("the exit", entry.key, known, "unknown-exit")
             continue
-        own = _own(state, known[entry.key.text])
-        found[entry.key.text] = tuple(Measures(meaning, own, near).read(entry.value))
+        own = _own_paths(state, known[entry.key.text])
+        found[entry.key.text] = tuple(MeasureReader(meaning, own, near).read(entry.value))
     return found
 
 
-def _own(state: str, exit_: Declared) -> dict[str, str]:
+def _own_paths(state: str, exit_: DeclaredExit) -> dict[str, str]:
     return {f.name: f"{state}.{exit_.name}.{f.name}" for f in exit_.record.fields}

@@ -3,38 +3,42 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import get_args
 
-from porch.dialects.fields import Fields
-from porch.dialects.graph import given
-from porch.dialects.graph.asking import read_agent
-from porch.dialects.graph.declared import read_exit
-from porch.dialects.graph.meaning import Meaning
-from porch.dialects.graph.reading import listed, paths
-from porch.dialects.nodes import Entry, MapNode, Scalar
+from porch.dialects.graph import engine_fields
+from porch.dialects.graph.declared_types import read_exit
+from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.questions import read_agent
+from porch.dialects.graph.word_lists import read_paths, read_words
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.validate import TYPED
+from porch.text.fields import Fields
+from porch.text.nodes import Entry, MapNode, ScalarNode
 
-HOLDS = ("target", "branch", "main")
+HOLD_WORDS = ("target", "branch", "main")
 OUTCOMES = get_args(p.Outcome)
-ASKS = ("question", "failure", "gate")
-CANDIDATE = given.record(given.GIT["candidate"]["clean"])
+QUESTION_KINDS = ("question", "failure", "gate")
+CANDIDATE_RECORD = engine_fields.parse_record(engine_fields.GIT_EXITS["candidate"]["clean"])
 
 
-def read_exits(entries: tuple[Entry, ...], meaning: Meaning) -> None:
+def read_exits(entries: tuple[Entry, ...], meaning: PathMeanings) -> None:
     """First of all, so that any state may name the exits of any other."""
     for entry in entries:
         name, node, notes = entry.key.text, entry.value, meaning.notes
-        if not notes.is_free(entry.key, "a state", (*meaning.exits, *given.ROOTS, given.DUE)):
+        if not notes.is_free(
+            entry.key,
+            "a state",
+            (*meaning.exits, *engine_fields.PATH_ROOTS, engine_fields.DUE_TARGET),
+        ):
             continue
         notes.places[name] = entry.key.place
         meaning.exits[name], meaning.declared[name] = {}, {}
         if isinstance(node, MapNode):
-            _declare(name, node, meaning)
+            _declare_exits(name, node, meaning)
             role = node.get("role")
-            meaning.roles |= {role.text} if isinstance(role, Scalar) else set()
+            meaning.roles |= {role.text} if isinstance(role, ScalarNode) else set()
 
 
-def _declare(name: str, node: MapNode, meaning: Meaning) -> None:
+def _declare_exits(name: str, node: MapNode, meaning: PathMeanings) -> None:
     notes = meaning.notes
     for each in notes.entries(node.get("exits"), f"the exits of '{name}'"):
         if notes.is_free(each.key, "an exit", TYPED):
@@ -42,57 +46,60 @@ def _declare(name: str, node: MapNode, meaning: Meaning) -> None:
             notes.places[f"{name}.{exit_.name}"] = exit_.place
             meaning.declared[name][exit_.name] = exit_
     records = {each.name: each.record for each in meaning.declared[name].values()}
-    meaning.exits[name] = records or dict(_given(node, meaning))
+    meaning.exits[name] = records or dict(_read_fixed_exits(node, meaning))
 
 
-def _given(node: MapNode, meaning: Meaning) -> Iterator[tuple[str, t.Record]]:
+def _read_fixed_exits(node: MapNode, meaning: PathMeanings) -> Iterator[tuple[str, t.Record]]:
     """The exits of the engine's own actors and of people."""
     op, options = node.get("git"), node.get("options")
-    if isinstance(op, Scalar):
-        yield from ((e, given.record(f)) for e, f in given.GIT.get(op.text, {}).items())
+    if isinstance(op, ScalarNode):
+        yield from (
+            (e, engine_fields.parse_record(f))
+            for e, f in engine_fields.GIT_EXITS.get(op.text, {}).items()
+        )
     elif node.get("human") is not None and isinstance(options, MapNode):
         for entry in options.entries:
             if meaning.notes.is_free(entry.key, "an option", ()):
-                yield entry.key.text, given.record(given.HUMAN)
+                yield entry.key.text, engine_fields.parse_record(engine_fields.HUMAN_ANSWER)
 
 
-def read_state(entry: Entry, meaning: Meaning) -> p.State | None:
+def read_state(entry: Entry, meaning: PathMeanings) -> p.State | None:
     name, notes = entry.key.text, meaning.notes
     fields = notes.fields(entry.value, f"state '{name}'")
     if fields is None or name not in meaning.exits:
         return None
-    actor = _actor(name, fields, meaning)
-    holds = tuple(listed(fields, "holds", HOLDS, notes))
+    actor = _read_actor(name, fields, meaning)
+    holds = tuple(read_words(fields, "holds", HOLD_WORDS, notes))
     title, about = fields.text("title"), fields.text("description")
     fields.done()
     return p.State(name, name, actor, title or name, about, holds=holds) if actor else None
 
 
-def _actor(name: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
-    kind = next((kind for kind in ACTORS if kind in fields), "")
-    return ACTORS[kind](name, fields, meaning) if kind else read_agent(name, fields, meaning)
+def _read_actor(name: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
+    kind = next((kind for kind in ACTOR_READERS if kind in fields), "")
+    return ACTOR_READERS[kind](name, fields, meaning) if kind else read_agent(name, fields, meaning)
 
 
-def _git(_: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
+def _read_git(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
     op = fields.text("git")
-    reads = tuple(paths(fields, "reads", meaning))
-    if op == "publish" and not any(meaning.type_of(path) == CANDIDATE for path in reads):
+    reads = tuple(read_paths(fields, "reads", meaning))
+    if op == "publish" and not any(meaning.type_of(path) == CANDIDATE_RECORD for path in reads):
         fix = "write `reads: [candidate.clean]`, with the name of the state that makes it"
-        message = f"{fields.what} does not read the candidate that it shall publish"
+        message = f"{fields.what} does not read the candidate that it must publish"
         meaning.notes.report("missing-key", message, fields.node.place, fix)
     for known in get_args(p.GitOp):
-        if op == known and op in given.GIT:
+        if op == known and op in engine_fields.GIT_EXITS:
             return p.Git(op=known, reads=reads, message=fields.text("message"))
-    word = Scalar(op, fields.place("git"))
-    meaning.notes.unknown("the git operation", word, given.GIT, "unknown-word")
+    word = ScalarNode(op, fields.place("git"))
+    meaning.notes.unknown("the git operation", word, engine_fields.GIT_EXITS, "unknown-word")
     return None
 
 
-def _human(name: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
+def _read_human(name: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
     notes, kind = meaning.notes, fields.text("human")
-    if kind not in ASKS:
-        word = Scalar(kind, fields.place("human"))
-        notes.unknown("the kind of question", word, ASKS, "unknown-word")
+    if kind not in QUESTION_KINDS:
+        word = ScalarNode(kind, fields.place("human"))
+        notes.unknown("the kind of question", word, QUESTION_KINDS, "unknown-word")
     options = []
     for entry in notes.entries(fields.child("options"), f"the options of '{name}'"):
         inner = notes.fields(entry.value, f"option '{entry.key.text}'")
@@ -103,34 +110,36 @@ def _human(name: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
     if not options:
         fix = "write 'options': what a person may answer"
         notes.report("no-exits", f"state '{name}' has no options", fields.node.place, fix)
-    shows = tuple(paths(fields, "shows", meaning))
+    shows = tuple(read_paths(fields, "shows", meaning))
     ask: p.AskKind = next((k for k in get_args(p.AskKind) if k == kind), "question")
     return p.Human(ask, name, fields.text("title") or name, tuple(options), shows=shows)
 
 
-def _end(_: str, fields: Fields, meaning: Meaning) -> p.Actor | None:
+def _read_end(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
     outcome = fields.text("end")
     words = meaning.notes.words(fields.child("shows"), f"'shows' of {fields.what}")
     shows = tuple(path for word in words if (path := meaning.exit(word)))
     for known in OUTCOMES:
         if outcome == known:
             return p.End(known, shows)
-    word = Scalar(outcome, fields.place("end"))
+    word = ScalarNode(outcome, fields.place("end"))
     meaning.notes.unknown("the outcome", word, OUTCOMES, "unknown-word")
     return None
 
 
 # What says who works; a state without any of these is an agent's.
-ACTORS: Mapping[str, Callable[[str, Fields, Meaning], p.Actor | None]] = {
-    "git": _git,
-    "human": _human,
-    "end": _end,
+ACTOR_READERS: Mapping[str, Callable[[str, Fields, PathMeanings], p.Actor | None]] = {
+    "git": _read_git,
+    "human": _read_human,
+    "end": _read_end,
 }
 
 
-def unused(entries: tuple[Entry, ...], meaning: Meaning) -> Mapping[str, Scalar]:
+def read_unused_fields(
+    entries: tuple[Entry, ...], meaning: PathMeanings
+) -> Mapping[str, ScalarNode]:
     """Exit fields that a state declares as of no use to anybody."""
-    found: dict[str, Scalar] = {}
+    found: dict[str, ScalarNode] = {}
     for entry in entries:
         node = entry.value.get("unused") if isinstance(entry.value, MapNode) else None
         for word in meaning.notes.words(node, f"'unused' of state '{entry.key.text}'"):

@@ -1,12 +1,12 @@
 """The dialect of phases: `protocol.json` of both generations, and mixtures of them."""
 
-from porch.dialects.nodes import MapNode, Node
 from porch.dialects.phases.compiler import compile_definition
-from porch.dialects.phases.forms import wrong
+from porch.dialects.phases.mapping_reader import report_wrong_type
 from porch.dialects.phases.reader import read_definition
-from porch.dialects.reading import Reading, in_file_order, refused
+from porch.dialects.result import ProtocolReading, in_file_order, refused_reading
 from porch.errors import Finding, errors_in
-from porch.model.validate import validate
+from porch.model.validate import validate_protocol
+from porch.text.nodes import MapNode, Node
 
 __all__ = ["read", "recognises"]
 
@@ -17,16 +17,16 @@ def recognises(root: Node) -> bool:
     return is_json or (isinstance(root, MapNode) and root.get("phases") is not None)
 
 
-def read(root: Node) -> Reading:
+def read(root: Node) -> ProtocolReading:
     findings: list[Finding] = []
     if not isinstance(root, MapNode):
-        wrong(root, "a protocol", "a mapping with 'name' and 'phases'", findings)
-        return refused(findings)
+        report_wrong_type(root, "a protocol", "a mapping with 'name' and 'phases'", findings)
+        return refused_reading(findings)
     definition, prompts_dir = read_definition(root, findings)
     protocol, draft = compile_definition(definition, prompts_dir, findings)
     if protocol is not None and not errors_in(findings):
-        findings += validate(protocol, draft.places)
+        findings += validate_protocol(protocol, draft.places)
     is_good = protocol is not None and not errors_in(findings)
-    return Reading(
+    return ProtocolReading(
         protocol if is_good else None, draft.places, in_file_order(findings), draft.prompts
     )

@@ -1,24 +1,31 @@
 """Checks as people write them: a text, a mapping with options, or a list of either."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import cast, get_args
 
-from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
-from porch.dialects.phases.forms import Findings, Form, good_entries, is_name, limited, wrong
-from porch.dialects.phases.records import (
+from msgspec import Struct, field
+
+from porch.dialects.phases.file_records import (
     DEFAULT_DELAY_S,
     DEFAULT_RESPAWNS,
     DEFAULT_RETRIES,
     CheckRecord,
     Verification,
 )
+from porch.dialects.phases.mapping_reader import (
+    Findings,
+    StrictFields,
+    check_name,
+    limit_entries,
+    read_named_entries,
+    report_wrong_type,
+)
 from porch.errors import Finding
 from porch.model.protocol import Command, IfMissing
+from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDefaults:
+class CheckDefaults(Struct, frozen=True):
     """What a check that says little may fall back on."""
 
     max_retries: int = DEFAULT_RETRIES
@@ -28,58 +35,61 @@ class CheckDefaults:
 def read_checks(
     node: Node | None, what: str, findings: Findings, defaults: CheckDefaults
 ) -> tuple[CheckRecord, ...]:
-    records = [_check(entry, what, findings, defaults) for entry in _entries(node, what, findings)]
+    records = [
+        _read_check(entry, what, findings, defaults)
+        for entry in _list_entries(node, what, findings)
+    ]
     found = [record for record in records if record is not None]
-    _refuse_twins(found, what, findings)
+    _report_duplicate_checks(found, what, findings)
     return tuple(found)
 
 
-def _entries(node: Node | None, what: str, findings: Findings) -> tuple[Entry, ...]:
+def _list_entries(node: Node | None, what: str, findings: Findings) -> tuple[Entry, ...]:
     """A list becomes a mapping: each item under its own name."""
-    if node is None or (isinstance(node, Scalar) and node.kind == "null"):
+    if node is None or (isinstance(node, ScalarNode) and node.kind == "null"):
         return ()
     if isinstance(node, MapNode):
-        return good_entries(node, what, findings)
+        return read_named_entries(node, what, findings)
     if isinstance(node, ListNode):
-        named = [_named(item, number) for number, item in enumerate(node.items, 1)]
-        kept = limited(named, what, node.place, findings)
-        return tuple(entry for entry in kept if is_name(entry.key, what, findings))
-    wrong(node, what, "a mapping of names to commands", findings)
+        named = [_named_entry(item, number) for number, item in enumerate(node.items, 1)]
+        kept = limit_entries(named, what, node.place, findings)
+        return tuple(entry for entry in kept if check_name(entry.key, what, findings))
+    report_wrong_type(node, what, "a mapping of names to commands", findings)
     return ()
 
 
-def _named(item: Node, number: int) -> Entry:
+def _named_entry(item: Node, number: int) -> Entry:
     own = item.get("name") if isinstance(item, MapNode) else item
-    is_word = isinstance(own, Scalar) and own.kind == "text" and " " not in own.text
-    if isinstance(own, Scalar) and (is_word or isinstance(item, MapNode)):
+    is_word = isinstance(own, ScalarNode) and own.kind == "text" and " " not in own.text
+    if isinstance(own, ScalarNode) and (is_word or isinstance(item, MapNode)):
         return Entry(own, item)
-    return Entry(Scalar(f"check_{number}", item.place), item)
+    return Entry(ScalarNode(f"check_{number}", item.place), item)
 
 
-def _check(
+def _read_check(
     entry: Entry, what: str, findings: Findings, defaults: CheckDefaults
 ) -> CheckRecord | None:
     name, node = entry.key.text, entry.value
     fallback = defaults.named.get(name)
     if isinstance(node, MapNode):
-        form = Form(node, "check", f"check '{name}'", findings)
-        return _from_form(name, form, fallback, defaults)
-    is_text = isinstance(node, Scalar) and node.kind == "text"
-    if fallback is not None and isinstance(node, Scalar) and (not is_text or node.text == name):
+        form = StrictFields(node, "check", f"check '{name}'", findings)
+        return _read_check_mapping(name, form, fallback, defaults)
+    is_text = isinstance(node, ScalarNode) and node.kind == "text"
+    if fallback is not None and isinstance(node, ScalarNode) and (not is_text or node.text == name):
         return fallback
-    if not isinstance(node, Scalar) or not is_text:
-        wrong(node, f"check '{name}' of {what}", "a command or a mapping", findings)
+    if not isinstance(node, ScalarNode) or not is_text:
+        report_wrong_type(node, f"check '{name}' of {what}", "a command or a mapping", findings)
         return None
     if not node.text.strip():
-        findings.append(_no_command(name, node))
+        findings.append(_no_command_finding(name, node))
         return None
     return CheckRecord(Command(name, node.text), entry.key.place, None, defaults.max_retries)
 
 
-def _from_form(
-    name: str, form: Form, fallback: CheckRecord | None, defaults: CheckDefaults
+def _read_check_mapping(
+    name: str, form: StrictFields, fallback: CheckRecord | None, defaults: CheckDefaults
 ) -> CheckRecord | None:
-    command = _command(name, form, fallback)
+    command = _read_command(name, form, fallback)
     record = CheckRecord(
         command or Command(name),
         form.node.place,
@@ -90,11 +100,11 @@ def _from_form(
     return record if command else None
 
 
-def _command(name: str, form: Form, fallback: CheckRecord | None) -> Command | None:
+def _read_command(name: str, form: StrictFields, fallback: CheckRecord | None) -> Command | None:
     base = fallback.command if fallback else Command(name)
     says = [key for key in ("command", "setting", "net_lines_below") if key in form]
     if len(says) > 1:
-        message = f"check '{name}' says both '{says[0]}' and '{says[1]}'"
+        message = f"check '{name}' has both '{says[0]}' and '{says[1]}'"
         form.report("said-twice", message, form.place(says[1]), "keep one, or make two checks")
     command = Command(
         name,
@@ -104,21 +114,21 @@ def _command(name: str, form: Form, fallback: CheckRecord | None) -> Command | N
         form.text("description", base.description),
         form.path("cwd") or base.cwd,
         _is_optional(form, base),
-        _if_missing(form, base),
+        _read_if_missing(form, base),
         form.number("timeout", base.timeout_s),
     )
     if command.shell.strip() or command.setting or command.net_lines_below:
         return command
-    form.findings.append(_no_command(name, form.node))
+    form.findings.append(_no_command_finding(name, form.node))
     return None
 
 
-def _is_optional(form: Form, base: Command) -> bool:
+def _is_optional(form: StrictFields, base: Command) -> bool:
     optional = form.flag("optional", base.optional)
     return optional or not form.flag("required", True)
 
 
-def _if_missing(form: Form, base: Command) -> IfMissing:
+def _read_if_missing(form: StrictFields, base: Command) -> IfMissing:
     text = form.text("if_missing", base.if_missing)
     for known in get_args(IfMissing):
         if text == known:
@@ -128,12 +138,12 @@ def _if_missing(form: Form, base: Command) -> IfMissing:
     return "fail"
 
 
-def _no_command(name: str, node: Node) -> Finding:
+def _no_command_finding(name: str, node: Node) -> Finding:
     fix = "write 'command', 'setting' or 'net_lines_below'"
     return Finding("no-command", f"check '{name}' has nothing to run", node.place, fix)
 
 
-def _refuse_twins(records: list[CheckRecord], what: str, findings: Findings) -> None:
+def _report_duplicate_checks(records: list[CheckRecord], what: str, findings: Findings) -> None:
     seen: set[str] = set()
     for record in records:
         if record.command.name in seen:
@@ -142,7 +152,7 @@ def _refuse_twins(records: list[CheckRecord], what: str, findings: Findings) -> 
         seen.add(record.command.name)
 
 
-def read_verification(form: Form | None, defaults: CheckDefaults) -> Verification | None:
+def read_verification(form: StrictFields | None, defaults: CheckDefaults) -> Verification | None:
     if form is None:
         return None
     checks = read_checks(form.child("checks"), form.what, form.findings, defaults)
@@ -150,12 +160,12 @@ def read_verification(form: Form | None, defaults: CheckDefaults) -> Verificatio
         fix = "write 'checks' with a name and a command"
         form.report("missing-key", f"{form.what} has no 'checks'", form.node.place, fix)
     for check in checks:
-        _note_own_policy(check, form)
+        _note_ignored_on_fail(check, form)
     retries = form.whole("max_retries", DEFAULT_RESPAWNS)
     return Verification(form.node.place, checks, retries) if checks else None
 
 
-def _note_own_policy(check: CheckRecord, form: Form) -> None:
+def _note_ignored_on_fail(check: CheckRecord, form: StrictFields) -> None:
     if check.on_fail is not None:
-        message = "'on_fail' inside a verification: a failure always goes back to the agent"
+        message = "'on_fail' is ignored in a verification: a failure always goes back to the agent"
         form.report("no-meaning", message, check.on_fail.place, severity="note")

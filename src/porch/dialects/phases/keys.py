@@ -3,50 +3,61 @@
 from collections.abc import Mapping
 from typing import Any
 
-Fragment = Mapping[str, Any]
+SchemaFragment = Mapping[str, Any]
 
 
-def _of(*types: str) -> Fragment:
+def _type_fragment(*types: str) -> SchemaFragment:
     return {"type": list(types)}
 
 
-def _refer(*kinds: str, also: tuple[Fragment, ...] = ()) -> Fragment:
+def _ref_fragment(*kinds: str, also: tuple[SchemaFragment, ...] = ()) -> SchemaFragment:
     return {"anyOf": [*({"$ref": f"#/$defs/{kind}"} for kind in kinds), *also]}
 
 
-ANY: Fragment = {}
-TEXT = _of("string", "number", "null")
-FLAG = _of("boolean", "null")
-COUNT: Fragment = {"type": ["integer", "null"], "minimum": 0}
-SECONDS: Fragment = {"type": ["number", "null"], "minimum": 0}
-TARGET: Fragment = {"type": ["string", "null"], "description": "a phase, a state or 'complete'"}
-TEXTS: Fragment = {"anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "number"]}}]}
-NULL = _of("null")
-_STEPS: Fragment = {
-    "anyOf": [NULL, {"type": "array", "items": _refer("step", also=(_of("string", "number"),))}]
+ANY: SchemaFragment = {}
+TEXT = _type_fragment("string", "number", "null")
+FLAG = _type_fragment("boolean", "null")
+COUNT: SchemaFragment = {"type": ["integer", "null"], "minimum": 0}
+SECONDS: SchemaFragment = {"type": ["number", "null"], "minimum": 0}
+TARGET: SchemaFragment = {
+    "type": ["string", "null"],
+    "description": "a phase, a state or 'complete'",
 }
-_CHECKS = _refer("checks", also=(NULL,))
-_CONSULTATION = _refer("consultation", also=(NULL,))
-_SIGNALS = _refer("signals", also=(NULL,))
+TEXTS: SchemaFragment = {
+    "anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "number"]}}]
+}
+NULL = _type_fragment("null")
+_STEPS: SchemaFragment = {
+    "anyOf": [
+        NULL,
+        {
+            "type": "array",
+            "items": _ref_fragment("step", also=(_type_fragment("string", "number"),)),
+        },
+    ]
+}
+_CHECKS = _ref_fragment("checks", also=(NULL,))
+_CONSULTATION = _ref_fragment("consultation", also=(NULL,))
+_SIGNALS = _ref_fragment("signals", also=(NULL,))
 
-KEYS: Mapping[str, Mapping[str, Fragment]] = {
+KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
     "protocol": {
-        "name": {"type": ["string", "number"], "description": "how the protocol is called"},
+        "name": {"type": ["string", "number"], "description": "the name of the protocol"},
         "version": TEXT,
         "description": TEXT,
         "alias": ANY,
         "subject": {**TEXT, "description": "what a run is about: project, issue, amendment, none"},
-        "input": _refer("input", also=(NULL,)),
+        "input": _ref_fragment("input", also=(NULL,)),
         "phases": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/phase"}},
         "initial": TARGET,
         "initial_state": TARGET,
         "signals": _SIGNALS,
-        "gates": _refer("gates", also=(NULL,)),
-        "transitions": _refer("transitions", also=(NULL,)),
+        "gates": _ref_fragment("gates", also=(NULL,)),
+        "transitions": _ref_fragment("transitions", also=(NULL,)),
         "phase_completion": _CHECKS,
-        "defaults": _refer("defaults", also=(NULL,)),
-        "permissions": _refer("permissions", also=(NULL,)),
-        "config": _refer("config", also=(NULL,)),
+        "defaults": _ref_fragment("defaults", also=(NULL,)),
+        "permissions": _ref_fragment("permissions", also=(NULL,)),
+        "config": _ref_fragment("config", also=(NULL,)),
         "terminal": TEXTS,
         "hooks": ANY,
     },
@@ -56,7 +67,7 @@ KEYS: Mapping[str, Mapping[str, Fragment]] = {
         "description": TEXT,
         "type": {**TEXT, "examples": ["once", "per_plan_phase", "build_verify"]},
         "prompt": TEXT,
-        "build": _refer("build", also=(NULL,)),
+        "build": _ref_fragment("build", also=(NULL,)),
         "artifact": TEXTS,
         "artifacts": TEXTS,
         "substates": _STEPS,
@@ -67,15 +78,15 @@ KEYS: Mapping[str, Mapping[str, Fragment]] = {
         "phases_from": TEXT,
         "checks": _CHECKS,
         "backpressure": _CHECKS,
-        "verification": _refer("verification", also=(NULL,)),
+        "verification": _ref_fragment("verification", also=(NULL,)),
         "consultation": _CONSULTATION,
         "verify": _CONSULTATION,
         "max_iterations": COUNT,
         "max_consultation_rounds": COUNT,
-        "gate": _refer("gate", also=(_of("string", "null"),)),
-        "transition": _refer("transition", also=(NULL,)),
+        "gate": _ref_fragment("gate", also=(_type_fragment("string", "null"),)),
+        "transition": _ref_fragment("transition", also=(NULL,)),
         "next": TARGET,
-        "on_complete": _refer("on_complete", also=(NULL,)),
+        "on_complete": _ref_fragment("on_complete", also=(NULL,)),
         "permissions": TEXTS,
         "terminal": FLAG,
         "input": ANY,

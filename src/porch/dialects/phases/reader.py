@@ -1,31 +1,32 @@
 """The whole file into one definition; everything that is wrong is noted, and reading goes on."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
-from porch.dialects.fields import Fields
-from porch.dialects.nodes import MapNode, Node, Scalar
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks
-from porch.dialects.phases.folding import fold_gates, fold_transitions
-from porch.dialects.phases.forms import (
-    MOST_PHASES,
-    Findings,
-    Form,
-    did_you_mean,
-    good_entries,
-    is_name,
-    limited,
-)
-from porch.dialects.phases.part_reader import (
+from porch.dialects.phases.file_records import DEFAULT_RETRIES, DEFAULT_ROUNDS, Phase, PhasesFile
+from porch.dialects.phases.gate_signal_reader import (
     PanelDefaults,
     is_null,
     read_panel_defaults,
     read_signals,
 )
-from porch.dialects.phases.permitting import read_permissions
-from porch.dialects.phases.phase_reader import Defaults, read_phase
-from porch.dialects.phases.records import DEFAULT_RETRIES, DEFAULT_ROUNDS, Definition, Phase
+from porch.dialects.phases.mapping_reader import (
+    MOST_PHASES,
+    Findings,
+    StrictFields,
+    check_name,
+    did_you_mean,
+    limit_entries,
+    read_named_entries,
+)
+from porch.dialects.phases.old_format import fold_gates, fold_transitions
+from porch.dialects.phases.permissions import read_permissions
+from porch.dialects.phases.phase_reader import PhaseDefaults, read_phase
 from porch.errors import Place
 from porch.model.protocol import Limits
+from porch.text.fields import Fields
+from porch.text.nodes import MapNode, Node, ScalarNode
 
 SUBJECTS = {
     "spec": "project", "project": "project", "issue": "issue", "github-issue": "issue",
@@ -33,8 +34,7 @@ SUBJECTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class ConfigBlock(Struct, frozen=True):
     """What `config` says, before `defaults` is asked."""
 
     limits: Limits = Limits()
@@ -43,20 +43,20 @@ class Config:
     prompts_dir: str = "prompts"
 
 
-def read_definition(root: MapNode, findings: Findings) -> tuple[Definition, str]:
+def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]:
     """The definition, and the directory in which its prompts lie."""
-    form = Form(root, "protocol", "the protocol", findings)
+    form = StrictFields(root, "protocol", "the protocol", findings)
     form.note("alias", "a protocol is found by its own name only")
     form.note("hooks", "hooks are not run")
-    config = _config(form.form("config", "config"))
-    defaults = _defaults(form.form("defaults", "defaults"), config)
-    ends = _ends(form)
-    phases = _phases(form, defaults)
+    config = _read_config(form.form("config", "config"))
+    defaults = _read_defaults(form.form("defaults", "defaults"), config)
+    ends = _read_ends(form)
+    phases = _read_phases(form, defaults)
     phases = fold_gates(form, phases)
     phases = fold_transitions(form, phases)
-    phases = _permitted(form, phases)
-    definition = Definition(
-        name=_name(form),
+    phases = _with_permissions(form, phases)
+    definition = PhasesFile(
+        name=_read_name(form),
         place=root.place,
         phases=tuple(
             replace(phase, is_end=True) if phase.id in ends and _is_idle(phase) else phase
@@ -64,7 +64,7 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[Definition, str]
         ),
         version=form.text("version"),
         description=form.text("description"),
-        subject=_subject(form),
+        subject=_read_subject(form),
         initial=form.word("initial", "initial_state"),
         signals=read_signals(form.child("signals"), "'signals'", findings, common=True),
         phase_completion=read_checks(
@@ -76,30 +76,30 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[Definition, str]
     return definition, config.prompts_dir
 
 
-def _name(form: Form) -> str:
+def _read_name(form: StrictFields) -> str:
     text = form.required_text("name")
-    named = text and is_name(Scalar(text, form.place("name")), "'name'", form.findings)
+    named = text and check_name(ScalarNode(text, form.place("name")), "'name'", form.findings)
     return text if named else ""
 
 
-def _subject(form: Form) -> str:
+def _read_subject(form: StrictFields) -> str:
     input_ = form.form("input", "input")
     said = ""
     if input_ is not None:
         said = SUBJECTS.get(input_.text("type"), "")
         if not said:
-            input_.note("type", "this type of input is not known here; it is taken as a project")
-        input_.note("required", "whether a subject is needed follows from 'subject'")
+            input_.note("type", "this type of input is unknown; it is read as a project")
+        input_.note("required", "'subject' says whether a subject is needed")
         input_.note("default_for", "command line options are the same for all protocols")
     return form.text("subject") or said or "project"
 
 
-def _config(form: Form | None) -> Config:
+def _read_config(form: StrictFields | None) -> ConfigBlock:
     if form is None:
-        return Config()
+        return ConfigBlock()
     form.note("max_iterations", "runs are limited by rounds and retries, not by turns")
     poll = form.number("poll_interval")
-    return Config(
+    return ConfigBlock(
         Limits(
             form.number("claude_timeout"),
             form.number("consultation_timeout"),
@@ -112,11 +112,11 @@ def _config(form: Form | None) -> Config:
     )
 
 
-def _defaults(form: Form | None, config: Config) -> Defaults:
+def _read_defaults(form: StrictFields | None, config: ConfigBlock) -> PhaseDefaults:
     panel = PanelDefaults(max_rounds=config.max_rounds)
     if form is None:
-        return Defaults(CheckDefaults(config.max_retries), panel)
-    form.note("mode", "there is one mode: every check and gate counts")
+        return PhaseDefaults(CheckDefaults(config.max_retries), panel)
+    form.note("mode", "there is only one mode: every check and gate counts")
     retries = form.whole("max_retries", config.max_retries)
     rounds = form.whole("max_iterations", panel.max_rounds, least=1)
     panel = PanelDefaults(max_rounds=form.whole("max_consultation_rounds", rounds, least=1))
@@ -125,19 +125,19 @@ def _defaults(form: Form | None, config: Config) -> Defaults:
         if inner is not None:
             panel = read_panel_defaults(inner, panel)
             for word in ("on", "trigger", "next", "enabled"):
-                inner.note(word, "a phase says this for itself")
+                inner.note(word, "write this in each phase")
     checks = read_checks(
         form.child("checks"), f"'checks' of {form.what}", form.findings, CheckDefaults(retries)
     )
     named = {record.command.name: record for record in checks}
-    return Defaults(CheckDefaults(retries, named), panel, checks)
+    return PhaseDefaults(CheckDefaults(retries, named), panel, checks)
 
 
-def _ends(form: Form) -> dict[str, Place]:
+def _read_ends(form: StrictFields) -> dict[str, Place]:
     return {
         word.text: word.place
         for word in form.words("terminal")
-        if is_name(word, "'terminal'", form.findings)
+        if check_name(word, "'terminal'", form.findings)
     }
 
 
@@ -147,9 +147,9 @@ def _is_idle(phase: Phase) -> bool:
     return not any((*works, phase.gate, phase.is_phased))
 
 
-def _phases(form: Form, defaults: Defaults) -> tuple[Phase, ...]:
+def _read_phases(form: StrictFields, defaults: PhaseDefaults) -> tuple[Phase, ...]:
     nodes = _phase_nodes(form)
-    kept = limited(nodes, "'phases'", form.place("phases"), form.findings, MOST_PHASES)
+    kept = limit_entries(nodes, "'phases'", form.place("phases"), form.findings, MOST_PHASES)
     read = [read_phase(node, form.findings, defaults) for node in kept]
     phases = [phase for phase in read if phase is not None]
     known: dict[str, Phase] = {}
@@ -161,19 +161,19 @@ def _phases(form: Form, defaults: Defaults) -> tuple[Phase, ...]:
     return tuple(known.values())
 
 
-def _phase_nodes(form: Form) -> tuple[Node, ...]:
+def _phase_nodes(form: StrictFields) -> tuple[Node, ...]:
     node = form.child("phases")
     if node is None or is_null(node):
         fix = "write 'phases' with a list of phases"
         form.report("missing-key", "the protocol has no 'phases'", form.place("phases"), fix)
         return ()
     nodes = form.list_of_nodes("phases")
-    if not nodes and not isinstance(node, (MapNode, Scalar)):
+    if not nodes and not isinstance(node, (MapNode, ScalarNode)):
         form.report("missing-key", "'phases' is empty", node.place, "write at least one phase")
     return nodes
 
 
-def _permitted(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+def _with_permissions(form: StrictFields, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
     """`permissions` names what agents may do, for each phase or for all of them."""
     node = form.child("permissions")
     if not isinstance(node, MapNode):
@@ -182,7 +182,7 @@ def _permitted(form: Form, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
     table = Fields(node, "'permissions'", form.findings)
     ids = [phase.id for phase in phases]
     given: dict[str, tuple[str, ...]] = {}
-    for entry in good_entries(node, table.what, form.findings, MOST_PHASES):
+    for entry in read_named_entries(node, table.what, form.findings, MOST_PHASES):
         if entry.key.text in ids:
             given[entry.key.text] = read_permissions(table, entry.key.text)
         else:

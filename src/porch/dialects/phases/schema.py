@@ -8,7 +8,7 @@ _REQUIRED = {"protocol": ["name", "phases"], "phase": ["id"], "verification": ["
 _TOP = ("protocol",)
 
 
-def _object(kind: str) -> dict[str, Any]:
+def _object_schema(kind: str) -> dict[str, Any]:
     """Keys that nobody knows are left to the reader, which can tell a slip from an addition."""
     shape: dict[str, Any] = {"type": "object", "properties": dict(KEYS[kind])}
     if kind in _REQUIRED:
@@ -16,39 +16,44 @@ def _object(kind: str) -> dict[str, Any]:
     return shape
 
 
-def _named(value: Any) -> dict[str, Any]:
+def _mapping_schema(value: Any) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": value}
 
 
-def _listed(value: Any) -> dict[str, Any]:
+def _list_schema(value: Any) -> dict[str, Any]:
     return {"type": "array", "items": value}
 
 
-def _either(*values: Any) -> dict[str, Any]:
+def _any_of_schema(*values: Any) -> dict[str, Any]:
     return {"anyOf": list(values)}
 
 
-def _refer(kind: str) -> dict[str, Any]:
+def _ref_schema(kind: str) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{kind}"}
 
 
 _TABLES: dict[str, Any] = {
-    "checks": _either(
-        _named(_either(_refer("check"), TEXT)), _listed(_either(_refer("check"), TEXT))
+    "checks": _any_of_schema(
+        _mapping_schema(_any_of_schema(_ref_schema("check"), TEXT)),
+        _list_schema(_any_of_schema(_ref_schema("check"), TEXT)),
     ),
-    "signals": _either(
-        _named(_either(_refer("signal"), TARGET)), _listed(_either(_refer("signal"), TEXT))
+    "signals": _any_of_schema(
+        _mapping_schema(_any_of_schema(_ref_schema("signal"), TARGET)),
+        _list_schema(_any_of_schema(_ref_schema("signal"), TEXT)),
     ),
-    "gates": _either(_named(_refer("gate")), _listed(_refer("gate"))),
-    "transitions": _either(
-        _named(_either(_refer("state_transition"), TARGET)), _listed(_refer("state_transition"))
+    "gates": _any_of_schema(
+        _mapping_schema(_ref_schema("gate")), _list_schema(_ref_schema("gate"))
     ),
-    "permissions": _either(_named(TEXTS), TEXTS),
+    "transitions": _any_of_schema(
+        _mapping_schema(_any_of_schema(_ref_schema("state_transition"), TARGET)),
+        _list_schema(_ref_schema("state_transition")),
+    ),
+    "permissions": _any_of_schema(_mapping_schema(TEXTS), TEXTS),
 }
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "A porch protocol of phases",
-    **_object("protocol"),
-    "$defs": {**{kind: _object(kind) for kind in KEYS if kind not in _TOP}, **_TABLES},
+    **_object_schema("protocol"),
+    "$defs": {**{kind: _object_schema(kind) for kind in KEYS if kind not in _TOP}, **_TABLES},
 }

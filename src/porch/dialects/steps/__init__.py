@@ -1,27 +1,31 @@
 """The dialect of steps: numbered texts in YAML that extend each other; see implementation.yaml."""
 
-from porch.dialects.nodes import Node
-from porch.dialects.reading import Reading
-from porch.dialects.steps.chain import Chain, Fetch, follow
-from porch.dialects.steps.compiler import WORK, compiled, prompt
-from porch.dialects.steps.lint import unresolved
+from porch.dialects.result import ProtocolReading
+from porch.dialects.steps.compiler import WORK, compile_steps, render_steps_template
+from porch.dialects.steps.extends import ExtendsChain, FetchTree, follow_extends
+from porch.dialects.steps.lint import find_unresolved_references
 from porch.dialects.steps.reader import recognises
-from porch.model.validate import validate
+from porch.model.validate import validate_protocol
+from porch.text.nodes import Node
 
-__all__ = ["Chain", "Fetch", "follow", "read", "recognises"]
+__all__ = ["ExtendsChain", "FetchTree", "follow_extends", "read", "recognises"]
 
 
-def read(root: Node, fetch: Fetch) -> Reading:
-    chain = follow(root, fetch)
+def read(root: Node, fetch: FetchTree) -> ProtocolReading:
+    chain = follow_extends(root, fetch)
     if chain.steps is None:
-        return Reading(None, findings=chain.findings)
-    protocol = compiled(chain.steps)
+        return ProtocolReading(None, findings=chain.findings)
+    protocol = compile_steps(chain.steps)
     places = dict.fromkeys(protocol.states, root.place)
-    findings = (*chain.findings, *unresolved(chain.steps), *validate(protocol, places))
-    return Reading(
+    findings = (
+        *chain.findings,
+        *find_unresolved_references(chain.steps),
+        *validate_protocol(protocol, places),
+    )
+    return ProtocolReading(
         protocol,
         places,
         findings,
-        texts={WORK: prompt(chain.steps)},
+        texts={WORK: render_steps_template(chain.steps)},
         parameters=chain.steps.inputs,
     )

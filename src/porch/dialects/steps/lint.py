@@ -2,44 +2,48 @@
 
 from collections.abc import Iterator
 
-from porch.dialects.steps.records import Piece, Step, Steps
-from porch.dialects.steps.references import Reference, references
+from porch.dialects.steps.file_records import MergedStep, StepProtocol, StepText
+from porch.dialects.steps.references import StepReference, find_references
 from porch.errors import Finding, Severity
 
 _TITLE = 60
 
 
-def lint(steps: Steps) -> list[Finding]:
+def lint_references(steps: StepProtocol) -> list[Finding]:
     return [
         finding
         for step in steps.steps
         for piece in step.pieces
-        for reference in references(piece.text, steps)
-        for finding in _judged(reference, piece, steps)
+        for reference in find_references(piece.text, steps)
+        for finding in _check_reference(reference, piece, steps)
     ]
 
 
-def unresolved(steps: Steps) -> list[Finding]:
+def find_unresolved_references(steps: StepProtocol) -> list[Finding]:
     """References to nothing: errors for whoever checks, a warning for whoever only reads."""
     found = [
-        _lost(reference, piece, steps, "warning")
+        _unknown_reference_finding(reference, piece, steps, "warning")
         for step in steps.steps
         for piece in step.pieces
-        for reference in references(piece.text, steps)
+        for reference in find_references(piece.text, steps)
         if reference.target is None
     ]
     return list(dict.fromkeys(found))
 
 
-def _judged(reference: Reference, piece: Piece, steps: Steps) -> Iterator[Finding]:
+def _check_reference(
+    reference: StepReference, piece: StepText, steps: StepProtocol
+) -> Iterator[Finding]:
     if reference.target is None:
-        yield _lost(reference, piece, steps, "error")
+        yield _unknown_reference_finding(reference, piece, steps, "error")
     elif not reference.is_anchor:
-        yield from _doubtful(reference, reference.target, piece, steps)
+        yield from _check_numbered_reference(reference, reference.target, piece, steps)
 
 
-def _lost(reference: Reference, piece: Piece, steps: Steps, severity: Severity) -> Finding:
-    message = f"{piece} speaks of '{reference.written}', and there is no such step"
+def _unknown_reference_finding(
+    reference: StepReference, piece: StepText, steps: StepProtocol, severity: Severity
+) -> Finding:
+    message = f"{piece} mentions '{reference.written}', but there is no such step"
     known = ", ".join(step.source for step in steps.steps)
     if reference.is_anchor:
         known = ", ".join(id_ for step in steps.steps for id_ in step.ids) or "none"
@@ -49,25 +53,29 @@ def _lost(reference: Reference, piece: Piece, steps: Steps, severity: Severity) 
     )
 
 
-def _doubtful(reference: Reference, target: Step, piece: Piece, steps: Steps) -> Iterator[Finding]:
+def _check_numbered_reference(
+    reference: StepReference, target: MergedStep, piece: StepText, steps: StepProtocol
+) -> Iterator[Finding]:
     fix = f"give step {target.source} an id and write {{step:id}}"
-    meant = _meant(target, piece, steps)
+    meant = _find_intended_text(target, piece, steps)
     if meant is not None:
         message = (
-            f"{piece} speaks of step {reference.written}, which {target.origin} replaced: "
-            f"it was '{_title(meant.text)}', it is '{_title(target.text)}'"
+            f"{piece} mentions step {reference.written}, which {target.origin} replaced: "
+            f"it was '{_short_title(meant.text)}', now it is '{_short_title(target.text)}'"
         )
         yield Finding("step-replaced", message, piece.place, fix, "warning")
     other = next((step for step in steps.steps if str(step.number) == reference.written), None)
     if other is not None and other is not target:
         message = (
-            f"{piece} speaks of step {reference.written}, '{_title(target.text)}', printed as "
-            f"{target.number}; what is printed as {other.number} is '{_title(other.text)}'"
+            f"{piece} mentions step {reference.written}, '{_short_title(target.text)}', printed as "
+            f"{target.number}; the step printed as {other.number} is '{_short_title(other.text)}'"
         )
         yield Finding("step-ambiguous", message, piece.place, fix, "warning")
 
 
-def _meant(target: Step, piece: Piece, steps: Steps) -> Piece | None:
+def _find_intended_text(
+    target: MergedStep, piece: StepText, steps: StepProtocol
+) -> StepText | None:
     """The text that the author saw under this number, if a file further up has another there."""
     level = {origin: number for number, origin in enumerate(steps.origins)}
     if level[target.origin] <= level[piece.origin]:
@@ -75,6 +83,6 @@ def _meant(target: Step, piece: Piece, steps: Steps) -> Piece | None:
     return next((old for old in target.replaces if level[old.origin] <= level[piece.origin]), None)
 
 
-def _title(text: str) -> str:
+def _short_title(text: str) -> str:
     line = text.strip().partition("\n")[0].strip()
     return line if len(line) <= _TITLE else f"{line[: _TITLE - 3]}..."

@@ -3,24 +3,24 @@
 import re
 from difflib import get_close_matches
 
-from porch.dialects.fields import Fields, described
-from porch.dialects.nodes import Entry, ListNode, MapNode, Node, Scalar
-from porch.dialects.steps import keys
-from porch.dialects.steps.records import (
-    Change,
-    Level,
-    Named,
-    Output,
-    Piece,
+from porch.dialects.steps import step_numbers
+from porch.dialects.steps.file_records import (
+    DeclaredOutput,
+    NamedStep,
+    StepChange,
     StepFile,
+    StepLevel,
+    StepText,
 )
 from porch.errors import Finding, Place
 from porch.model.parameters import PARAMETER_TYPES, Parameter, ParameterType
+from porch.text.fields import Fields, describe_node
+from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+PROTOCOL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _INPUT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
-_LIKE_THIS = "write a mapping of numbers to texts: `1: Read the prompt`"
+_STEPS_EXAMPLE = "write a mapping of numbers to texts: `1: Read the prompt`"
 _TEXT_KINDS = ("text", "number", "bool")
 
 
@@ -29,20 +29,20 @@ def recognises(root: Node) -> bool:
     return isinstance(root, MapNode) and any(root.get(key) for key in ("steps", "extends"))
 
 
-def stem(file: str) -> str:
+def file_stem(file: str) -> str:
     return file.rpartition("/")[2].rpartition(".")[0]
 
 
-def read_file(root: Node, findings: list[Finding]) -> StepFile | None:
+def read_step_file(root: Node, findings: list[Finding]) -> StepFile | None:
     """Nothing only for what is no mapping at all; the findings say whether it can be used."""
     if not isinstance(root, MapNode):
-        message = f"a protocol of steps is a mapping, not {described(root)}"
-        findings.append(Finding("wrong-type", message, root.place, "begin with `name:`"))
+        message = f"a protocol of steps must be a mapping, not {describe_node(root)}"
+        findings.append(Finding("wrong-type", message, root.place, "start with `name:`"))
         return None
-    return _Reader(root, findings).file()
+    return _StepFileReader(root, findings).file()
 
 
-class _Reader:
+class _StepFileReader:
     def __init__(self, root: MapNode, findings: list[Finding]):
         self.root = root
         self.fields = Fields(root, "a protocol of steps", findings)
@@ -56,21 +56,21 @@ class _Reader:
         inputs, outputs = self._inputs(), self._outputs()
         changes, named = self._steps()
         self.fields.done()
-        level = Level(self.name, description, inputs, outputs, changes, named)
+        level = StepLevel(self.name, description, inputs, outputs, changes, named)
         place = self.fields.place("extends") if self.extends else None
         return StepFile(level, self.root.place, self.extends, place)
 
     def _name(self) -> str:
-        name, wanted = self.fields.required_text("name"), stem(self.root.place.file)
+        name, wanted = self.fields.required_text("name"), file_stem(self.root.place.file)
         if name and name != wanted:
-            message = f"the file is called '{wanted}' and its name is '{name}'"
+            message = f"the file is called '{wanted}', but its 'name' is '{name}'"
             fix = f"write `name: {wanted}`, or rename the file"
             self.fields.report("name-differs", message, self.fields.place("name"), fix)
         return name
 
     def _extends(self) -> str:
         name = self.fields.text("extends")
-        if name and not NAME.fullmatch(name):
+        if name and not PROTOCOL_NAME.fullmatch(name):
             message = f"'{name}' cannot be the name of a protocol"
             fix = "use small letters, digits, '-' and '_'"
             self.fields.report("invalid-name", message, self.fields.place("extends"), fix)
@@ -80,7 +80,7 @@ class _Reader:
     def _list(self, key: str) -> tuple[Node, ...] | None:
         """None for an absent or null list: then the one below it counts."""
         node = self.fields.child(key)
-        if node is None or (isinstance(node, Scalar) and node.kind == "null"):
+        if node is None or (isinstance(node, ScalarNode) and node.kind == "null"):
             return None
         return self.fields.list_of_nodes(key)
 
@@ -123,103 +123,107 @@ class _Reader:
             fields.report("unknown-input-type", message, fields.place("type"), fix)
         return "string"
 
-    def _outputs(self) -> tuple[Output, ...] | None:
+    def _outputs(self) -> tuple[DeclaredOutput, ...] | None:
         """An empty list inherits, too: an end that nothing describes helps nobody."""
         nodes = self._list("outputs")
         found = [self._output(node) for node in nodes or ()]
         return tuple(output for output in found if output) or None
 
-    def _output(self, node: Node) -> Output | None:
+    def _output(self, node: Node) -> DeclaredOutput | None:
         fields = self._mapping(node, "an output")
         if fields is None:
             return None
         if isinstance(fields.child("value"), MapNode | ListNode):
             fix = 'quote it: value: "{ success: true }"'
-            message = "the value of an output is a text"
+            message = "the value of an output must be text"
             fields.report("wrong-type", message, fields.place("value"), fix)
             return None
         texts = (fields.text("description"), fields.text("check"))
-        output = Output(fields.required_text("value"), *texts)
+        output = DeclaredOutput(fields.required_text("value"), *texts)
         fields.done()
         return output
 
     def _mapping(self, node: Node, what: str) -> Fields | None:
         if isinstance(node, MapNode):
             return Fields(node, what, self.fields.findings)
-        message = f"{what} is a mapping, not {described(node)}"
+        message = f"{what} must be a mapping, not {describe_node(node)}"
         self.fields.report("wrong-type", message, node.place)
         return None
 
-    def _steps(self) -> tuple[dict[keys.Numbers, Change], tuple[Named, ...]]:
+    def _steps(self) -> tuple[dict[step_numbers.StepNumbers, StepChange], tuple[NamedStep, ...]]:
         node = self.fields.child("steps")
-        changes: dict[keys.Numbers, Change] = {}
-        named: list[Named] = []
+        changes: dict[step_numbers.StepNumbers, StepChange] = {}
+        named: list[NamedStep] = []
         for entry in self._entries(node):
             key = self._key(entry.key)
             text = self._step(entry.value, key, named) if key else None
             if key is not None and text is not None:
-                piece = Piece(self.name, key, text, entry.key.place, not self.extends)
-                changes[key.numbers] = _changed(changes.get(key.numbers, Change()), piece)
+                piece = StepText(self.name, key, text, entry.key.place, not self.extends)
+                changes[key.numbers] = _apply_step_text(
+                    changes.get(key.numbers, StepChange()), piece
+                )
         return dict(sorted(changes.items())), tuple(named)
 
     def _entries(self, node: Node | None) -> tuple[Entry, ...]:
-        is_absent = node is None or (isinstance(node, Scalar) and node.kind == "null")
+        is_absent = node is None or (isinstance(node, ScalarNode) and node.kind == "null")
         if node is None or is_absent or isinstance(node, MapNode):
             entries = node.entries if isinstance(node, MapNode) else ()
             if not entries and not self.extends:
-                message = "there are no steps, and no protocol that they could come from"
+                message = "there are no steps, and no `extends` to take them from"
                 place = node.place if node is not None else self.root.place
-                self.fields.report("missing-key", message, place, _LIKE_THIS)
+                self.fields.report("missing-key", message, place, _STEPS_EXAMPLE)
             return entries
-        message = f"'steps' must be a mapping, not {described(node)}"
-        self.fields.report("wrong-type", message, node.place, _LIKE_THIS)
+        message = f"'steps' must be a mapping, not {describe_node(node)}"
+        self.fields.report("wrong-type", message, node.place, _STEPS_EXAMPLE)
         return ()
 
-    def _key(self, key: Scalar) -> keys.Key | None:
+    def _key(self, key: ScalarNode) -> step_numbers.StepKey | None:
         try:
-            return keys.parse(key.text)
-        except keys.KeySyntax as problem:
+            return step_numbers.parse_step_key(key.text)
+        except step_numbers.InvalidStepKey as problem:
             self.fields.report("bad-step-key", problem.message, key.place, problem.fix)
             return None
 
-    def _step(self, node: Node, key: keys.Key, named: list[Named]) -> str | None:
+    def _step(self, node: Node, key: step_numbers.StepKey, named: list[NamedStep]) -> str | None:
         if isinstance(node, MapNode):
             return self._with_id(node, key, named)
-        if isinstance(node, Scalar) and node.kind in _TEXT_KINDS:
+        if isinstance(node, ScalarNode) and node.kind in _TEXT_KINDS:
             return self._text(node, key, node.place)
         self._refuse(node, key)
         return None
 
-    def _refuse(self, node: Node, key: keys.Key) -> None:
-        what, fix = f"step {key} must be a text, not {described(node)}", "write `|` and the text"
-        if isinstance(node, Scalar):
-            what, fix = f"step {key} has no text", "write one; a step cannot be removed by null"
+    def _refuse(self, node: Node, key: step_numbers.StepKey) -> None:
+        what, fix = f"step {key} must be text, not {describe_node(node)}", "write `|` and the text"
+        if isinstance(node, ScalarNode):
+            what, fix = f"step {key} has no text", "write it; null does not remove a step"
         self.fields.report("bad-step", what, node.place, fix)
 
-    def _text(self, node: Scalar, key: keys.Key, place: Place) -> str | None:
+    def _text(self, node: ScalarNode, key: step_numbers.StepKey, place: Place) -> str | None:
         if node.text.strip():
             return node.text
-        self.fields.report("bad-step", f"the text of step {key} is empty", place, "write one")
+        self.fields.report("bad-step", f"the text of step {key} is empty", place, "write it")
         return None
 
-    def _with_id(self, node: MapNode, key: keys.Key, named: list[Named]) -> str | None:
+    def _with_id(
+        self, node: MapNode, key: step_numbers.StepKey, named: list[NamedStep]
+    ) -> str | None:
         fields = Fields(node, f"step {key}", self.fields.findings)
         id_, text = fields.text("id"), fields.required_text("text")
         if id_ and key.is_append:
-            fix = f"give it where step {keys.written(key.numbers)} is written"
-            message = f"an appended text has no id of its own: '{id_}'"
+            fix = f"write the id where step {step_numbers.format_numbers(key.numbers)} is defined"
+            message = f"appended text cannot have its own id: '{id_}'"
             fields.report("bad-step-id", message, fields.place("id"), fix)
         elif id_ and not _ID.fullmatch(id_):
             message, fix = f"'{id_}' cannot be the id of a step", "write it like logging-gate"
             fields.report("bad-step-id", message, fields.place("id"), fix)
         elif id_:
-            named.append(Named(id_, key.numbers, fields.place("id")))
+            named.append(NamedStep(id_, key.numbers, fields.place("id")))
         fields.done()
         return text or None
 
 
-def _changed(change: Change, piece: Piece) -> Change:
+def _apply_step_text(change: StepChange, piece: StepText) -> StepChange:
     """Replace, then append, in whatever order the file says it."""
     if piece.key.is_append:
-        return Change(change.sets, (piece,))
-    return Change((piece,), change.appends)
+        return StepChange(change.sets, (piece,))
+    return StepChange((piece,), change.appends)

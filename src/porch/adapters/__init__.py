@@ -1,1 +1,0 @@
-"""Everything that can fail for outside reasons: files, processes, git, agents."""

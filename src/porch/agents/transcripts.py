@@ -1,0 +1,72 @@
+"""Where a turn's transcript lies and how to read one, also while its agent is still writing."""
+
+import os
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from porch.system.growing_file import FileFollower, OutputLine
+from porch.text.sha256 import sha256
+
+TRANSCRIPT_FILE = "transcript.jsonl"
+# Beside a transcript, in one line: which kind of agent wrote it.
+AGENT_FILE = "agent"
+_LONGEST_KIND = 64
+# The marks that every effect id has: these alone make no two names alike.
+_USUAL_MARKS = str.maketrans(dict.fromkeys("/:#", "_"))
+
+
+class TranscriptPart(Struct, frozen=True):
+    """One conversation turn of an effect; a typed question may take several."""
+
+    directory: str
+    agent: str
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self.directory, TRANSCRIPT_FILE)
+
+
+def turn_directory_name(effect: str) -> str:
+    """The name of the directory of an effect: its own, made safe."""
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in effect)
+    if safe == effect.translate(_USUAL_MARKS):
+        return safe
+    # Two names may look alike once they are made safe.
+    return f"{safe[:100]}-{sha256(effect.encode()).hexdigest()[:12]}"
+
+
+def list_transcript_parts(run_directory: str, effect: str) -> list[TranscriptPart]:
+    """What an effect left, in order; nothing if it wrote no transcript."""
+    home = os.path.join(run_directory, "turns", turn_directory_name(effect))
+    inner = sorted(_list_turn_directories(home), key=lambda name: int(name.partition("-")[2]))
+    places = [home, *(os.path.join(home, name) for name in inner)]
+    found = [TranscriptPart(place, _read_agent_kind(place)) for place in places]
+    return [part for part in found if os.path.isfile(part.path)]
+
+
+def _list_turn_directories(home: str) -> list[str]:
+    names = os.listdir(home) if os.path.isdir(home) else ()
+    return [n for n in names if n.startswith("turn-") and n.partition("-")[2].isdecimal()]
+
+
+def _read_agent_kind(directory: str) -> str:
+    try:
+        with open(os.path.join(directory, AGENT_FILE), encoding="utf-8", errors="replace") as file:
+            return file.readline(_LONGEST_KIND).strip() or "scripted"
+    except OSError:
+        return "scripted"
+
+
+def read_transcript_lines(part: TranscriptPart, is_ended: bool) -> Iterator[OutputLine]:
+    """Its lines, a bounded number at a time; half a line counts only once nobody writes on."""
+    waiting: list[OutputLine] = []
+    follower = FileFollower(part.path, waiting.append)
+    more = True
+    while more:
+        more = follower.poll()
+        yield from waiting
+        waiting.clear()
+    if is_ended:
+        follower.drain()
+        yield from waiting

@@ -1,0 +1,13 @@
+"""What a legal signal means; apart from reading signals, for who only lists them."""
+
+from msgspec import Struct
+
+# What a prompt shows in the place of a reason; said back, it is none.
+PLACEHOLDER = "your reason"
+
+
+class LegalSignal(Struct, frozen=True):
+    """A signal that the agent may give here: its exit, and whether it needs a reason."""
+
+    exit: str
+    needs_reason: bool = False

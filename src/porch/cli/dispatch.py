@@ -1,0 +1,129 @@
+"""The door of every command: looks at argv before importing anything, because agents call often."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from porch.cli.rows import CommandRow
+
+
+def porch() -> int:
+    """The command `porch`."""
+    return _start_program("porch")
+
+
+def codev() -> int:
+    """The command `codev`."""
+    return _start_program("codev")
+
+
+def envoy() -> int:
+    """The command `envoy`."""
+    return _start_program("envoy")
+
+
+def _start_program(program: str) -> int:
+    _take_any_text()
+    argv = sys.argv[1:]
+    try:
+        answered = _quick_answer(program, argv)
+    except BrokenPipeError:
+        return _end_closed_pipe()
+    except OSError:
+        answered = None  # the long way round has the words for it
+    return run_words(program, argv) if answered is None else answered
+
+
+def _quick_answer(program: str, argv: list[str]) -> int | None:
+    """The exit code if this call could be answered from rows or from what was kept."""
+    if not argv or argv[-1] in ("-h", "--help", "--version"):
+        return _print_page(program, argv)
+    if program == "porch":
+        from porch.cli.porch import fast
+
+        return fast.answer_from_pictures(argv)
+    if program == "envoy":
+        from porch.cli.envoy import fast as envoy_fast
+
+        return envoy_fast.answer_from_cache(argv)
+    return None
+
+
+def _print_page(program: str, argv: list[str]) -> int | None:
+    """What is printed from the rows alone; the help of one command is not among it."""
+    from porch import __version__
+    from porch.cli import help_page
+    from porch.cli.rows import PROGRAMS
+
+    rows = PROGRAMS[program]
+    if argv == ["--version"]:
+        text = f"{program} {__version__}\n"
+    elif not argv or len(argv) == 1:
+        text = help_page.render_program_page(program, rows)
+    elif len(argv) == 2 and argv[1] != "--version" and help_page.group_rows(rows, argv[0]):
+        text = help_page.render_group_page(program, rows, argv[0])
+    else:
+        return None
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return 0 if argv else 2
+
+
+def run_words(program: str, words: Sequence[str]) -> int:
+    """The long way: load the module of the command that these words name, and run it."""
+    from porch.cli import command, table
+    from porch.cli.rows import PROGRAMS
+
+    rows, argv = PROGRAMS[program], list(words)
+    row = _find_row(rows, argv) if argv else None
+    if row is not None:
+        return command.run_command(program, table.load_command(row), argv)
+    if argv and _has_unknown_word(rows, argv):
+        return command.refuse_words(program, rows, argv)
+    # Flags before words are read, and mostly refused, by a parser that knows every command.
+    return command.main(program, table.load_all_commands(program), argv)
+
+
+def _find_row(rows: tuple[CommandRow, ...], argv: list[str]) -> CommandRow | None:
+    """The row of a call; the first word of a group alone means its list, where it has one."""
+    known = {tuple(row.words.split()): row for row in rows}
+    if argv[1:] in ([], ["--json"]) and (argv[0], "list") in known:
+        return known[argv[0], "list"]
+    return known.get(tuple(argv[:2])) or known.get(tuple(argv[:1]))
+
+
+def _has_unknown_word(rows: tuple[CommandRow, ...], argv: list[str]) -> bool:
+    """Whether the first words name no command, flags or not; a flag in their place is no word."""
+    is_group = any(row.words.startswith(f"{argv[0]} ") for row in rows)
+    return not any(word.startswith("-") for word in (argv[:2] if is_group else argv[:1]))
+
+
+def _end_closed_pipe() -> int:
+    """Whoever read us has gone; saying so to nobody would only print a traceback."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _take_any_text() -> None:
+    """A stream that cannot say a character must not end the command that says it."""
+    for stream in (sys.stdout, sys.stderr):
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+            import codecs
+
+            codecs.register_error("porch", _escape_half_characters)
+            stream.reconfigure(errors="porch")  # type: ignore[union-attr]
+
+
+def _escape_half_characters(error: UnicodeError) -> tuple[str, int]:
+    """As JSON writes them, which `backslashreplace` does not, so that JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end

@@ -1,0 +1,153 @@
+"""Deciding from the command line: approve, reject, answer, retry, skip."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.machine.state import RunState, Standing
+    from porch.run.verbs.decide import DecisionRequest, DecisionResult
+    from porch.store.where import ProjectPaths
+
+_PERSON = make_argument(
+    "--as-person", action="store_true", help="confirm that you are a person; this is recorded"
+)
+_ID = make_argument("id", help="the run: id, short id or directory name; `.` means here")
+_HERE = make_argument(
+    "id", nargs="?", default="", help="the run: id, short id or directory name; default: here"
+)
+
+
+def _decide_question(
+    where: "ProjectPaths", run: str, name: str, verdict: "DecisionRequest"
+) -> "DecisionResult":
+    """With the forms of plans, which are loaded where somebody answers one."""
+    from porch.run.verbs import decide
+
+    return decide.decide_question(where, run, name, verdict, _read_plan_form)
+
+
+def _read_plan_form(
+    where: "ProjectPaths", state: "RunState", standing: "Standing", text: str
+) -> Mapping[str, Any] | None:
+    from porch.plan.gates import typed_answers
+
+    return typed_answers.read_typed_form(where, state, standing, text)
+
+
+def _decide_named(args: Args, name: str, exit_: str, text: str) -> View:
+    from porch.run.verbs.decide import DecisionRequest
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    run = find_run(where, args.id)
+    answered = _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
+    return _decision_view(answered)
+
+
+def _decision_view(answered: "DecisionResult") -> View:
+    lines = [answered.message]
+    if answered.changed:
+        lines.append(f"changed since porch asked: {', '.join(answered.changed)}")
+    data = {
+        "run": answered.run,
+        "decision": answered.name,
+        "position": answered.position,
+        "message": answered.message,
+        "notice": answered.notice,
+        "changed": list(answered.changed),
+    }
+    return View("\n".join(lines), data)
+
+
+def _approve_gate(args: Args) -> View:
+    text = args.override or args.note or ""
+    return _decide_named(args, args.gate, "waived" if args.override else "approved", text)
+
+
+def _reject_gate(args: Args) -> View:
+    return _decide_named(args, args.gate, "rejected", args.reason)
+
+
+def _answer_question(args: Args) -> View:
+    """The first word may be an option of the decision; anything else is the text of an answer."""
+
+    from porch.run.verbs import decide
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    text = " ".join(args.text)
+    where = places.find_project(os.getcwd())
+    found = read_run(where, find_run(where, args.id))
+    exit_, rest = decide.choose_option(found, args.question, args.text)
+    return _decide_named(args, args.question, exit_, text if exit_ == "answered" else rest)
+
+
+def _retry_failure(args: Args) -> View:
+    return _resolve_failure(args, "retry", args.note or "")
+
+
+def _skip_failure(args: Args) -> View:
+    return _resolve_failure(args, "skip", args.reason)
+
+
+def _resolve_failure(args: Args, exit_: str, text: str) -> View:
+    from porch.run.verbs import decide
+    from porch.run.verbs.decide import DecisionRequest
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    run = find_run(where, args.id)
+    name = decide.resolve_failure(read_run(where, run), exit_)
+    return _decision_view(
+        _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
+    )
+
+
+COMMANDS: Verbs = {
+    "approve": Verb(
+        _approve_gate,
+        (
+            _ID,
+            make_argument(
+                "gate", nargs="?", default="", help="the gate; not needed if only one is waiting"
+            ),
+            make_argument("--note", help="a note to keep with the approval"),
+            make_argument("--override", help="approve although a check failed; give the reason"),
+            _PERSON,
+        ),
+    ),
+    "reject": Verb(
+        _reject_gate,
+        (
+            _ID,
+            make_argument("gate", nargs="?", default="", help="the gate"),
+            make_argument(
+                "--reason", required=True, help="what must change; the agent gets this text"
+            ),
+            _PERSON,
+        ),
+    ),
+    "answer": Verb(
+        _answer_question,
+        (
+            _ID,
+            make_argument("question", help="the name of the decision; see `porch pending`"),
+            make_argument("text", nargs="+", help="the answer, or an option and its reason"),
+            _PERSON,
+        ),
+    ),
+    "retry": Verb(
+        _retry_failure, (_HERE, make_argument("--note", help="a note to keep with it"), _PERSON)
+    ),
+    "skip": Verb(
+        _skip_failure,
+        (_HERE, make_argument("--reason", required=True, help="why it may be skipped"), _PERSON),
+    ),
+}

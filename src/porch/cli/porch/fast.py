@@ -1,0 +1,191 @@
+"""The read commands that agents call hundreds of times: pictures in, text out, json and os only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from porch.run.verbs.run_list import RunRows
+    from porch.show.shapes import PictureShape
+    from porch.store.where import ProjectPaths
+
+CommandWords = list[str]
+
+
+def answer_from_pictures(argv: CommandWords) -> int | None:
+    """The exit code if this call could be answered from pictures alone; otherwise None."""
+    words = [word for word in argv if not word.startswith("-")]
+    flags = {word for word in argv if word.startswith("-")}
+    if not words or argv[0] != words[0]:
+        return None
+    match words, flags:
+        case ["status"], set() if flags <= {"--json"}:
+            return _print_all_runs(flags)
+        case ["status", word], set() if flags <= {"--json"}:
+            return _print_run(word, flags)
+        case ["pending"], set() if flags <= {"--json", "--hook"}:
+            return _print_pending(flags)
+        case ["log", word], set() if flags <= {"--all", "--json", "--verbose"}:
+            return _print_log(word, flags)
+        case ["protocols", "show", name], set() if flags <= {"--json"}:
+            return _print_protocol(name, flags)
+        case _:
+            return None
+
+
+def _print_all_runs(flags: set[str]) -> int | None:
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    found = _read_rows(where, with_decisions=False)
+    if found is None:
+        return None
+    from porch.cli.terminal_width import table_width
+    from porch.show import board
+
+    foreign = _list_foreign_status_files(where.root, found.rows)
+    if "--json" in flags:
+        known = [row["row"] for row in found.rows.values()]
+        return _print_json({"runs": known, "without_journal": foreign})
+    text = board.render_board(list(found.rows.values()), table_width())
+    return _print_text("\n".join([text, *(f"{path}: has no journal here" for path in foreign)]))
+
+
+def _print_run(word: str, flags: set[str]) -> int | None:
+    from porch.store import where as places
+    from porch.store.run_names import match_run_names
+
+    where = places.find_project(os.getcwd())
+    fits = match_run_names(where.names(), word)
+    picture = _read_picture(where, fits[0]) if len(fits) == 1 else None
+    if picture is None or _has_definition_changed(picture):
+        return None
+    if "--json" in flags:
+        return _print_json(_render_status_json(picture))
+    return _print_text("\n".join(picture["text"]))
+
+
+def _render_status_json(picture: PictureShape) -> dict[str, object]:
+    extra = {
+        "positions": picture["positions"],
+        "decisions": picture["decisions"],
+        "journal": True,
+        "cost": picture["cost"],
+        "definition_changed": False,
+    }
+    return {**picture["status"], **extra}
+
+
+def _print_pending(flags: set[str]) -> int | None:
+    from porch.store import where as places
+
+    found = _read_rows(places.find_project(os.getcwd()), with_decisions=True)
+    if found is None:
+        return None
+    from porch.show import board
+
+    decisions = [d for row in found.rows.values() for d in row["decisions"]]
+    decisions.sort(key=lambda decision: decision["asked_at"])
+    if "--json" in flags:
+        return _print_json({"decisions": decisions})
+    return _print_text(
+        board.render_hook_lines(decisions)
+        if "--hook" in flags
+        else board.render_pending_decisions(decisions)
+    )
+
+
+def _read_rows(where: ProjectPaths, with_decisions: bool) -> RunRows | None:
+    """None if something is wrong with a run: the long way round has the words for it."""
+    from porch.run.verbs import run_list
+
+    try:
+        found = run_list.every_row(where, with_decisions)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return None if found.troubles else found
+
+
+def _print_log(word: str, flags: set[str]) -> int | None:
+    from porch.cli.terminal_width import terminal_style
+    from porch.run.verbs import run_log
+    from porch.store import where as places
+    from porch.store.run_names import match_run_names
+
+    where = places.find_project(os.getcwd())
+    fits = match_run_names(where.names(), word)
+    if len(fits) != 1:
+        return None
+    words = run_log.words_of(where, fits[0], "--verbose" in flags)
+    look = terminal_style()
+    if flags & {"--all", "--json"}:
+        return _print_pieces(
+            run_log.iterate_log_pieces(where, fits[0], "--json" in flags, words, look)
+        )
+    text = run_log.render_last_lines(where, fits[0], word, run_log.LINES_SHOWN, words, look)
+    return None if text is None else _print_text(text)
+
+
+def _print_pieces(pieces: Iterable[str] | None) -> int | None:
+    if pieces is None:
+        return None
+    for piece in pieces:
+        sys.stdout.write(piece)
+    sys.stdout.flush()
+    return 0
+
+
+def _print_protocol(name: str, flags: set[str]) -> int | None:
+    from porch.store import compiled_protocols
+    from porch.store import where as places
+
+    shown = compiled_protocols.read_cached_protocol(places.find_project(os.getcwd()), name)
+    if shown is None:
+        return None
+    return _print_json(shown["json"]) if "--json" in flags else _print_text(shown["text"])
+
+
+def _read_picture(where: ProjectPaths, name: str) -> PictureShape | None:
+    """The picture of a run, if it covers the whole journal as it is now."""
+    from porch.store import picture_cache
+
+    return picture_cache.read_current_picture(where.run_dir(name))
+
+
+def _has_definition_changed(picture: PictureShape) -> bool:
+    """Whether a file of the definition is not what it was; then the slow path looks properly."""
+    from porch.store import compiled_protocols
+
+    known = picture.get("files")
+    return not known or not compiled_protocols.are_files_unchanged(known)
+
+
+def _list_foreign_status_files(root: str, known: dict) -> list[str]:  # type: ignore[type-arg]
+    """Status files that belong to no run here."""
+    found: list[str] = []
+    for kind in ("projects", "executions"):
+        directory = os.path.join(root, "codev", kind)
+        try:
+            names = [name for name in os.listdir(directory) if name not in known]
+        except OSError:
+            continue
+        paths = [os.path.join("codev", kind, name, "status.yaml") for name in sorted(names)]
+        found += [path for path in paths if os.path.exists(os.path.join(root, path))]
+    return found
+
+
+def _print_text(text: str) -> int:
+    if text:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def _print_json(value: object) -> int:
+    import json
+
+    return _print_text(json.dumps(value, ensure_ascii=False, indent=2))

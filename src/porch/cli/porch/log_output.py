@@ -1,0 +1,150 @@
+"""`porch log`: the last lines, all of them, one turn of an agent, or what comes while one looks."""
+
+import json
+import os
+import shutil
+import sys
+import time
+from typing import Any
+
+from porch.cli.command import Args, View
+from porch.cli.terminal_width import terminal_style
+from porch.errors import UsageError
+from porch.run.agents import turn_activity as doing
+from porch.run.agents import turn_numbers
+from porch.run.verbs import run_log
+from porch.run.verbs.run_lookup import find_run
+from porch.show import activity, log_text
+from porch.show.place_words import PlaceWords
+from porch.show.turns import render_turns
+from porch.store import journal, journal_tail
+from porch.store import where as places
+from porch.store.where import ProjectPaths
+
+_EVERY_S = 0.25
+
+
+def show_log(args: Args) -> View:
+    """What the options ask for: turns, a tail, all of it, or all that is still to come."""
+    where = places.find_project(os.getcwd())
+    name = find_run(where, args.id)
+    if are_turns_asked(args):
+        return view_turns(where, name, args)
+    count = _read_line_count(args)
+    path = os.path.join(where.run_dir(name), "journal.jsonl")
+    words, look = run_log.words_of(where, name, args.verbose), terminal_style()
+    if args.follow:
+        return _follow_journal(path, args.json, count, words)
+    if count is None:
+        return _view_whole_log(where, name, args.json, words)
+    tail = run_log.read_last_records(where, name, count) or _read_tail(path, count)
+    text = log_text.tail_text(args.id or name, tail.records, tail.earlier, words, look)
+    if look and not args.json:
+        print(text)
+        return View()
+    return View(text, {"run": name, "records": tail.records})
+
+
+def _read_line_count(args: Args) -> int | None:
+    """How many of the last records are wanted; None is all: programs get all unless they ask."""
+    if args.last and args.all:
+        raise UsageError("--all and --last cannot be used together", fix="use only one of them")
+    if not args.last:
+        return None if args.all or args.json else run_log.LINES_SHOWN
+    if not args.last.isdecimal() or int(args.last) < 1:
+        raise UsageError(
+            f"--last {args.last} is not a number of lines", fix="give a number, 1 or more"
+        )
+    return int(args.last)
+
+
+def _view_whole_log(
+    where: places.ProjectPaths, name: str, as_json: bool, words: PlaceWords
+) -> View:
+    """Printed as it is read: a long run needs no more memory than a short one."""
+    pieces = run_log.iterate_log_pieces(where, name, as_json, words, terminal_style())
+    if pieces is None:
+        records = journal.scan_journal(os.path.join(where.run_dir(name), "journal.jsonl")).records
+        return View(
+            "\n".join(log_text.shown_lines(records, words, terminal_style())),
+            {"run": name, "records": records},
+        )
+    for piece in pieces:
+        sys.stdout.write(piece)
+    return View()
+
+
+def _read_tail(path: str, count: int) -> journal_tail.Tail:
+    """From the whole journal, which says what is wrong with it if something is."""
+    records = journal.scan_journal(path).records
+    return journal_tail.Tail(records[-count:], max(len(records) - count, 0))
+
+
+def _follow_journal(path: str, as_json: bool, count: int | None, words: PlaceWords) -> View:
+    """Until the run is over or the reader has had enough."""
+    found = journal.scan_journal(path)
+    _print_records(found.records[-count:] if count else found.records, as_json, words)
+    while not any(_is_end(record) for record in found.records):
+        time.sleep(_EVERY_S)
+        more = journal.scan_journal_from(path, found.length, found.seq, found.sum)
+        if more is None or not more.records:
+            continue
+        found = more
+        _print_records(found.records, as_json, words)
+    return View()
+
+
+def _print_records(records: list[dict[str, Any]], as_json: bool, words: PlaceWords) -> None:
+    for record in records:
+        lines = (
+            [_render_json(record)]
+            if as_json
+            else log_text.shown_lines([record], words, terminal_style())
+        )
+        for line in lines:
+            print(line, flush=True)
+
+
+def _render_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_end(record: dict[str, Any]) -> bool:
+    return any(move.get("is") == "Ended" for move in record["moves"])
+
+
+def are_turns_asked(args: Args) -> bool:
+    return bool(args.turns or args.turn or args.raw)
+
+
+def view_turns(where: ProjectPaths, name: str, args: Args) -> View:
+    """One of the two; asking for what does not go together is refused, not guessed at."""
+    if args.follow or bool(args.turns) == bool(args.turn) or (args.raw and args.turns):
+        raise UsageError(
+            "--turns, --turn N and --follow cannot be used together, and --raw needs --turn",
+            fix="list the turns with --turns, then show one with --turn N [--raw]",
+        )
+    if args.turns:
+        known = [turn.as_json() for turn in turn_numbers.list_turns(where, name)]
+        return View(render_turns(known), {"run": name, "turns": known})
+    return _view_turn(name, turn_numbers.find_turn(where, name, args.turn), args)
+
+
+def _view_turn(name: str, turn: turn_numbers.NumberedTurn, args: Args) -> View:
+    front = {"run": name, "turn": turn.as_json()}
+    if args.raw:
+        lines = list(doing.iterate_raw_lines(turn))
+        return View("\n".join(lines), {**front, "lines": lines})
+    if args.json:
+        return View("", {**front, "parts": doing.turn_parts_json(turn)})
+    head = [(activity.NOTE, f"turn {turn.number}: {turn.position}, {turn.outcome}")]
+    return View(
+        "\n".join(
+            activity.render_activity_lines([*head, *doing.iterate_activity(turn)], _output_width())
+        )
+    )
+
+
+def _output_width() -> int:
+    """A pipe gets the same whatever terminal it was started from."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else activity.WIDTH

@@ -1,0 +1,93 @@
+"""Protocols, plans and the demonstration from the command line."""
+
+import os
+
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+
+def _list_protocols(_: Args) -> View:
+    from porch.run.definitions import protocol_list
+    from porch.store import where as places
+
+    rows = protocol_list.list_protocol_rows(places.find_project(os.getcwd()))
+    width = max(len(row["name"]) for row in rows)
+    lines = [f"{row['name']:<{width}}  {row['description']}\n  {row['file']}" for row in rows]
+    return View("\n".join(lines), {"protocols": rows}, is_prose=True)
+
+
+def _show_protocol(args: Args) -> View:
+    from porch.run.definitions import protocol_list
+    from porch.store import where as places
+
+    shown = protocol_list.show_protocol(places.find_project(os.getcwd()), args.name)
+    return View(shown["text"], shown["json"])
+
+
+def _draw_protocol(args: Args) -> View:
+    from porch.run.definitions import protocol_graph
+    from porch.store import where as places
+
+    told = protocol_graph.draw_protocol(places.find_project(os.getcwd()), args.name, args.format)
+    return View(told["picture"], told)
+
+
+def _lint_files(args: Args) -> View:
+    from porch.errors import EXIT_INPUT
+    from porch.run.definitions import protocol_list
+
+    findings = protocol_list.lint_files(args.file)
+    failed = any(finding.severity == "error" for finding in findings)
+    text = "\n".join(str(finding) for finding in findings) or "no problems found"
+    data = {"findings": [finding.as_json() for finding in findings]}
+    return View(text, data, EXIT_INPUT if failed else 0, is_prose=True)
+
+
+def _show_schema(_: Args) -> View:
+    import json
+
+    from porch.run.definitions import protocol_list
+
+    schema = protocol_list.read_schema()
+    return View(json.dumps(schema, indent=2), schema)
+
+
+def _show_plan_phases(args: Args) -> View:
+    from porch.run.definitions import protocol_list
+
+    told = protocol_list.read_plan_phases(args.plan)
+    lines = [
+        f"{phase['id']}: {phase['title']}\n  {phase['description']}" for phase in told["phases"]
+    ]
+    notes = [f"{finding['severity']}: {finding['message']}" for finding in told["findings"]]
+    return View("\n".join([f"read from: {told['reading']}", *lines, *notes]), told)
+
+
+def _run_demo(args: Args) -> View:
+    from porch.cli.porch.demo import run_demo
+
+    return run_demo(args.yes)
+
+
+COMMANDS: Verbs = {
+    "protocols list": Verb(_list_protocols),
+    "protocols show": Verb(_show_protocol, (make_argument("name"),)),
+    "protocols graph": Verb(
+        _draw_protocol,
+        (
+            make_argument("name", help="the name of a protocol, or its file or directory"),
+            make_argument(
+                "--format",
+                choices=("text", "mermaid", "dot", "svg"),
+                default="text",
+                help="text, mermaid, dot or svg; default: text",
+            ),
+        ),
+    ),
+    "protocols lint": Verb(_lint_files, (make_argument("file", nargs="+"),)),
+    "protocols schema": Verb(_show_schema),
+    "plan phases": Verb(_show_plan_phases, (make_argument("plan", help="a Markdown plan"),)),
+    "demo": Verb(
+        _run_demo,
+        (make_argument("--yes", action="store_true", help="approve all gates without asking"),),
+    ),
+}

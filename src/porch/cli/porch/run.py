@@ -1,0 +1,176 @@
+"""Running protocols from the command line."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
+    from porch.run.engine.driver import DriveManner
+    from porch.store.where import ProjectPaths
+
+    Drive = Callable[[DriveManner, DriveWatch], DriveResult]
+_WAYS = (
+    make_argument(
+        "--agent", default="", metavar="NAME", help="the agent: claude, codex, gemini, or your own"
+    ),
+    make_argument("--script", default="", help="a YAML script of answers for the scripted agent"),
+    make_argument("--once", action="store_true", help="stop after one agent turn and its checks"),
+    make_argument(
+        "--wait", action="store_true", help="keep waiting for decisions, also without a terminal"
+    ),
+    make_argument("--plain", action="store_true", help="plain lines, also on a terminal"),
+    make_argument(
+        "--take-over",
+        action="store_true",
+        help="continue a run from another machine or before a restart",
+    ),
+    make_argument(
+        "--hands-off", action="store_true", help="start no agents; you use `next` and `done`"
+    ),
+    make_argument(
+        "--as-person",
+        action="store_true",
+        help="confirm that a person wrote the decisions in the script",
+    ),
+)
+
+
+def _choose_agent(args: Args) -> str:
+    is_scripted = getattr(args, "no_claude", False) or bool(args.script)
+    if is_scripted and args.agent not in ("", "scripted"):
+        from porch.errors import UsageError
+
+        raise UsageError(
+            f"--agent {args.agent} cannot be used in a scripted run",
+            fix="use only one of them",
+        )
+    return "scripted" if is_scripted else args.agent
+
+
+def _read_request(args: Args, protocol: str = "") -> "RunRequest":
+    from porch.cli.input_options import parse_inputs
+    from porch.errors import UsageError
+    from porch.run.engine.drive_options import RunRequest
+
+    for what in ("subject", "title"):
+        # Left out is one thing, given as nothing another: a variable of the caller was empty.
+        if getattr(args, what, None) == "":
+            raise UsageError(f"the {what} is empty", fix="give one, or leave it out")
+    return RunRequest(
+        protocol=protocol,
+        subject=getattr(args, "subject", "") or "",
+        title=getattr(args, "title", "") or "",
+        inputs=parse_inputs(getattr(args, "input", None) or []),
+        agent=_choose_agent(args),
+        script=args.script,
+        adopt=getattr(args, "adopt", False),
+        take_over=args.take_over,
+        hands_off=("agent",) if args.hands_off else (),
+        as_person=args.as_person,
+        into=getattr(args, "into", "") or "",
+    )
+
+
+def _start_run(args: Args) -> View:
+    from porch.cli.products import PRODUCTS
+    from porch.run.verbs import launch
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    wanted = _read_request(args, args.protocol)
+    return _watch_drive(
+        args, where, lambda manner, watch: launch.start_run(where, wanted, manner, watch, PRODUCTS)
+    )
+
+
+def _resume_run(args: Args) -> View:
+    from msgspec.structs import replace
+
+    from porch.cli.products import PRODUCTS
+    from porch.run.verbs import launch, overview
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    foreign = overview.find_run_without_journal(where, args.id)
+    if foreign is not None:
+        wanted = _read_request(args, foreign.status.protocol)
+        adopted = replace(wanted, subject=foreign.status.id, title=foreign.title)
+        return _watch_drive(
+            args,
+            where,
+            lambda manner, watch: launch.start_run(where, adopted, manner, watch, PRODUCTS),
+        )
+    name, known = find_run(where, args.id), _read_request(args)
+    return _watch_drive(
+        args,
+        where,
+        lambda manner, watch: launch.resume_run(where, name, known, manner, watch, PRODUCTS),
+    )
+
+
+def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
+    """On a terminal the live view with its prompt; in a pipe a plain stream."""
+
+    from porch.run.engine.drive_options import DriveWatch
+    from porch.run.engine.driver import DriveManner
+
+    if _is_interactive(args):
+        from porch.cli.terminal.repl import Repl
+
+        return Repl(where, drive, DriveManner(wait=not args.once, turns=int(args.once))).run()
+    from porch.cli.terminal.stream import Stream, driven_view
+
+    stream = Stream(quiet=args.json)
+    watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
+    manner = DriveManner(wait=args.wait, turns=int(args.once))
+    return driven_view(drive(manner, watch))
+
+
+def _is_interactive(args: Args) -> bool:
+    plain = args.json or args.plain or os.environ.get("TERM") == "dumb"
+    return not plain and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+COMMANDS: Verbs = {
+    "run": Verb(
+        _start_run,
+        (
+            make_argument("protocol", help="the name of a protocol; see `porch protocols list`"),
+            make_argument("subject", nargs="?", help="what the run is about: an id or a file"),
+            make_argument("--title", help="the title of a new project"),
+            make_argument(
+                "--input", action="append", metavar="K=V", help="an input of the protocol"
+            ),
+            make_argument(
+                "--no-claude", action="store_true", help="use the scripted agent, not a real one"
+            ),
+            make_argument("--into", help="merge the finished tree into this branch; default: none"),
+            make_argument(
+                "--adopt", action="store_true", help="continue from a status file of another clone"
+            ),
+            *_WAYS,
+        ),
+    ),
+    "resume": Verb(
+        _resume_run,
+        (
+            make_argument(
+                "id", nargs="?", default="", help="the run; default: the run of this directory"
+            ),
+            make_argument(
+                "--no-claude",
+                action="store_true",
+                help="use the scripted agent, for an adopted run",
+            ),
+            make_argument(
+                "--adopt", action="store_true", help="continue from a status file of another clone"
+            ),
+            *_WAYS,
+        ),
+    ),
+}

@@ -1,0 +1,166 @@
+"""Showing runs when the pictures alone do not answer, and everything that needs the machine."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.run.verbs import overview
+    from porch.store.where import ProjectPaths
+
+_ID = make_argument(
+    "id", nargs="?", default="", help="the run: id, short id or directory name; default: here"
+)
+_MAYBE_ID = make_argument("id", nargs="?", default="", help="a run; default: all runs")
+_EVERY_S = 0.5
+
+
+def _show_status(args: Args) -> View:
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    show = _tree_view if args.tree else _status_view
+    view = show(where, args.id)
+    shown = None
+    while args.watch:
+        # A pipe gets a line only when there is news; a terminal is drawn anew in any case.
+        if view != shown or sys.stdout.isatty():
+            _redraw_view(view, args.json)
+        shown = view
+        time.sleep(_EVERY_S)
+        view = show(where, args.id)
+    return view
+
+
+def _tree_view(where: "ProjectPaths", word: str) -> View:
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+    from porch.tree import tree_view
+
+    found = read_run(where, find_run(where, word))
+    protocol = found.definition.protocol
+    text = "\n".join(tree_view.render_tree(protocol, found.state))
+    return View(text, {"tree": tree_view.make_tree_data(protocol, found.state)})
+
+
+def _redraw_view(view: View, as_json: bool) -> None:
+    front = "\x1b[2J\x1b[H" if sys.stdout.isatty() and not as_json else ""
+    text = _render_json(view.data) if as_json else view.text
+    print(front + text, flush=True)
+
+
+def _status_view(where: "ProjectPaths", word: str) -> View:
+    from porch.cli.terminal_width import table_width
+    from porch.run.verbs import overview
+    from porch.show import board
+
+    if not word:
+        runs = overview.list_all_runs(where)
+        pictures = runs.pictures
+        foreign = overview.list_foreign_status_files(where)
+        lines = [
+            board.render_board(pictures, table_width()),
+            *(f"{path}: has no journal here" for path in foreign),
+        ]
+        rows = [picture["row"] for picture in pictures]
+        lines += [str(trouble) for trouble in runs.troubles]
+        data = {"runs": rows, "without_journal": foreign, **_trouble_findings(runs)}
+        return View("\n".join(filter(None, lines)), data, _exit_code(runs))
+    shown = overview.show_run(where, word)
+    return View(shown.text, shown.data)
+
+
+def _show_pending(args: Args) -> View:
+    from porch.run.verbs import overview
+    from porch.show import board
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    runs = overview.list_all_runs(where)
+    decisions = [d for picture in runs.pictures for d in picture["decisions"]]
+    decisions.sort(key=lambda decision: str(decision["asked_at"]))
+    text = (
+        board.render_hook_lines(decisions)
+        if args.hook
+        else board.render_pending_decisions(decisions)
+    )
+    told = "\n".join([text, *map(str, runs.troubles)]).strip("\n")
+    return View(told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs))
+
+
+def _trouble_findings(runs: "overview.RunOverview") -> dict[str, Any]:
+    """Only where there are any: the forms that programs read stay as they are."""
+    findings = [f.as_json() for trouble in runs.troubles for f in trouble.findings]
+    return {"findings": findings} if findings else {}
+
+
+def _exit_code(runs: "overview.RunOverview") -> int:
+    """What can be shown is shown, and the worst of the rest is the exit code."""
+    return max((trouble.exit_code for trouble in runs.troubles), default=0)
+
+
+def _render_json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _explain_run(args: Args) -> View:
+    from porch.machine.explain import explain_positions
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    found = read_run(where, find_run(where, args.id))
+    sentences = explain_positions(found.definition.protocol, found.state)
+    notes = _start_notes(where.run_dir(found.name)) if args.verbose else []
+    data = {"run": found.name, "sentences": list(sentences)}
+    return View("\n".join([*sentences, *notes]), data, is_prose=True)
+
+
+def _start_notes(directory: str) -> list[str]:
+    from porch.run.drive.start_notes import kept_notes
+
+    return kept_notes(directory)
+
+
+def _show_settings(_: Args) -> View:
+    from porch.run import settings
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    rows = settings.load_settings(where.root).rows()
+    width = max(len(key) for key, _, _ in rows)
+    text = "\n".join(f"{key:<{width}}  {value}  ({origin})" for key, value, origin in rows)
+    data = [{"key": key, "value": value, "from": origin} for key, value, origin in rows]
+    return View(text, {"settings": data}, is_prose=True)
+
+
+COMMANDS: Verbs = {
+    "status": Verb(
+        _show_status,
+        (
+            _MAYBE_ID,
+            make_argument("--tree", action="store_true", help="show the tree of its parts"),
+            make_argument("--watch", action="store_true", help="keep showing it, updated"),
+        ),
+    ),
+    "pending": Verb(
+        _show_pending,
+        (make_argument("--hook", action="store_true", help="one line each, for an agent's hook"),),
+    ),
+    "explain": Verb(
+        _explain_run,
+        (
+            _ID,
+            make_argument(
+                "--verbose", action="store_true", help="also the notes on cost and permissions"
+            ),
+        ),
+    ),
+    "settings": Verb(_show_settings),
+}

@@ -1,0 +1,199 @@
+"""Every command in one table: its words, its help, its module, and whether only people may call it.
+
+Nothing is imported here. The help of a program is printed from these rows alone, and a call loads
+the one module that its row names.
+"""
+
+
+class CommandRow:
+    """One command. `words` are what one types after the name of the program."""
+
+    __slots__ = ("for_people", "help", "module", "words")
+
+    def __init__(self, words: str, help: str, module: str, for_people: bool = False) -> None:
+        self.words = words
+        self.help = help
+        self.module = module
+        self.for_people = for_people
+
+
+_AGENTS = "porch.cli.porch.agents"
+_CLEANUP = "porch.cli.envoy.debug_cleanup"
+_DECIDING = "porch.cli.porch.decide"
+_DOCTOR = "porch.cli.codev.doctor"
+_ENVOY = "porch.cli.envoy.protocol"
+_ENVOY_GIT = "porch.cli.envoy.git"
+_KNOWLEDGE = "porch.cli.envoy.knowledge"
+_LOG = "porch.cli.porch.log"
+_PLAN = "porch.cli.envoy.plan"
+_PLAN_FINDINGS = "porch.cli.envoy.plan_findings"
+_PLAN_GATES = "porch.cli.envoy.plan_gates"
+_PROTOCOLS = "porch.cli.porch.protocols"
+_RUNNING = "porch.cli.porch.run"
+_SHOWING = "porch.cli.porch.show"
+_STEERING = "porch.cli.porch.steer"
+
+PORCH = (
+    CommandRow("run", "start a run of a protocol, or continue it", _RUNNING),
+    CommandRow("resume", "continue a run", _RUNNING),
+    CommandRow("status", "show the status of one run or of all runs", _SHOWING),
+    CommandRow("pending", "list the decisions that wait for you, oldest first", _SHOWING),
+    CommandRow("log", "show what happened in a run", _LOG),
+    CommandRow("explain", "explain what a run is waiting for, and why", _SHOWING),
+    CommandRow("settings", "show the settings used here, and where each comes from", _SHOWING),
+    CommandRow(
+        "approve", "approve a gate with its files as they are now", _DECIDING, for_people=True
+    ),
+    CommandRow("reject", "reject a gate; the agent gets your reason", _DECIDING, for_people=True),
+    CommandRow(
+        "answer",
+        "answer an agent's question, or choose an option of a decision",
+        _DECIDING,
+        for_people=True,
+    ),
+    CommandRow("retry", "try the failed step again", _DECIDING, for_people=True),
+    CommandRow("skip", "skip the failed step", _DECIDING, for_people=True),
+    CommandRow("stop", "stop the agents of a run; nothing is lost", _STEERING),
+    CommandRow(
+        "rollback",
+        "go back to PHASE; discards later results and approvals",
+        _STEERING,
+        for_people=True,
+    ),
+    CommandRow("replan", "read the plan file again", _STEERING),
+    CommandRow(
+        "upgrade",
+        "use the current version of the protocol files in a run",
+        _STEERING,
+        for_people=True,
+    ),
+    CommandRow(
+        "repair", "repair a damaged journal; keeps all records before the damage", _STEERING
+    ),
+    CommandRow("next", "show what to do now, with the whole prompt", _STEERING),
+    CommandRow(
+        "done", "report that an agent's work is done; checks and reviews start at once", _STEERING
+    ),
+    CommandRow(
+        "check", "run the checks of the current phase; changes nothing in the run", _STEERING
+    ),
+    CommandRow("protocols list", "list the protocols that you can run here", _PROTOCOLS),
+    CommandRow("protocols show", "show the phases, gates and checks of a protocol", _PROTOCOLS),
+    CommandRow(
+        "protocols graph",
+        "draw a protocol: states, exits, limits, ways back",
+        _PROTOCOLS,
+    ),
+    CommandRow("protocols lint", "check protocol files and list all problems", _PROTOCOLS),
+    CommandRow(
+        "protocols schema", "print the JSON Schema of protocol.json, for editors", _PROTOCOLS
+    ),
+    CommandRow("plan phases", "show the phases that porch finds in a plan", _PROTOCOLS),
+    CommandRow(
+        "demo", "run a whole project in a temporary repository, with the scripted agent", _PROTOCOLS
+    ),
+    CommandRow("agents list", "list the known agents and what they are used for", _AGENTS),
+    CommandRow("agents test", "test an agent in a temporary repository; uses real tokens", _AGENTS),
+)
+CODEV = (CommandRow("doctor", "check whether porch can run here, and what is missing", _DOCTOR),)
+ENVOY = (
+    CommandRow("protocol", "show the steps of a protocol, with its inputs and outputs", _ENVOY),
+    CommandRow("plan protocol", "the same as `envoy protocol`", _ENVOY),
+    CommandRow("plan init", "create the plan directory for this branch", _PLAN),
+    CommandRow("plan status", "show whether this branch has a plan", _PLAN),
+    CommandRow("plan check", "show what you need to know before you continue the plan", _PLAN),
+    CommandRow("plan write-plan", "write the text of the plan", _PLAN),
+    CommandRow("plan get-full-plan", "show the whole plan", _PLAN),
+    CommandRow("plan append-user-input", "save what the user said", _PLAN),
+    CommandRow("plan write-prompt", "write a prompt, or a new version of it", _PLAN),
+    CommandRow("plan read-prompt", "show a whole prompt", _PLAN),
+    CommandRow("plan clear-prompt", "remove a prompt from the plan", _PLAN),
+    CommandRow(
+        "plan validate-dependencies", "find outdated, missing and circular dependencies", _PLAN
+    ),
+    CommandRow("plan update-prompt-dependencies", "set what a prompt depends on", _PLAN),
+    CommandRow("plan next", "show the prompts that can be started now", _PLAN),
+    CommandRow("plan start-prompt", "start work on a prompt", _PLAN),
+    CommandRow("plan record-implementation", "record what was done for a prompt", _PLAN),
+    CommandRow("plan complete-prompt", "mark a prompt as done", _PLAN),
+    CommandRow(
+        "plan verify-prompt", "verify a claim about a prompt; exit 1 if it is not true", _PLAN
+    ),
+    CommandRow("plan release-all-prompts", "release the prompts of workers that are gone", _PLAN),
+    CommandRow("plan release-prompt", "give back a prompt that could not be finished", _PLAN),
+    CommandRow("plan get-prompt-walkthrough", "show what was done for a prompt", _PLAN),
+    CommandRow(
+        "plan get-all-walkthroughs", "show what was done for all prompts not yet documented", _PLAN
+    ),
+    CommandRow("plan mark-prompt-extracted", "mark a prompt as documented", _PLAN),
+    CommandRow("plan mark-all-documented", "mark all merged prompts as documented", _PLAN),
+    CommandRow("git merge-worktree", "merge a prompt into its feature branch", _PLAN),
+    CommandRow("plan complete", "finish the plan, with a summary", _PLAN),
+    CommandRow(
+        "plan write-finding",
+        "write all findings of a specialist; replaces older ones",
+        _PLAN_FINDINGS,
+    ),
+    CommandRow("plan write-notes", "write notes for all approaches", _PLAN_FINDINGS),
+    CommandRow("plan write-approach", "write or replace one approach", _PLAN_FINDINGS),
+    CommandRow(
+        "plan clear-approach", "remove an approach, or all variants of a number", _PLAN_FINDINGS
+    ),
+    CommandRow("plan get-finding-approach", "show one approach, or its variants", _PLAN_FINDINGS),
+    CommandRow("plan get-findings", "show the approaches of all specialists", _PLAN_FINDINGS),
+    CommandRow("plan read-design-manifest", "show the screenshots of the plan", _PLAN_FINDINGS),
+    CommandRow(
+        "plan block-findings-gate", "wait until a person has checked the findings", _PLAN_GATES
+    ),
+    CommandRow("plan block-plan-gate", "wait until a person has accepted the plan", _PLAN_GATES),
+    CommandRow(
+        "plan block-prompt-testing-gate", "wait until a person has tested the prompt", _PLAN_GATES
+    ),
+    CommandRow(
+        "plan block-prompt-variants-gate", "wait until a person has chosen a variant", _PLAN_GATES
+    ),
+    CommandRow("plan block-debugging-logging-gate", "wait for the logs of a bug", _PLAN_GATES),
+    CommandRow(
+        "gate answer",
+        "answer a gate of this branch's plan",
+        _PLAN_GATES,
+        for_people=True,
+    ),
+    CommandRow("review", "review a prompt or the whole plan", _PLAN_GATES),
+    CommandRow("gemini review", "the same, reviewed by gemini", _PLAN_GATES),
+    CommandRow("oracle review", "the same, reviewed by the given provider", _PLAN_GATES),
+    CommandRow("git get-base-branch", "show the base branch: the one to merge into", _ENVOY_GIT),
+    CommandRow(
+        "git is-base-branch", "show whether the current branch is the base branch", _ENVOY_GIT
+    ),
+    CommandRow(
+        "git diff-base",
+        "show all differences from the base branch, including uncommitted and new files",
+        _ENVOY_GIT,
+    ),
+    CommandRow("git checkout-base", "switch to the base branch", _ENVOY_GIT),
+    CommandRow(
+        "git create-pr",
+        "push this branch and open a pull request with gh, if none is open",
+        _ENVOY_GIT,
+    ),
+    CommandRow(
+        "git cleanup-worktrees",
+        "remove the worktrees of prompts that are merged into their feature branch",
+        _ENVOY_GIT,
+    ),
+    CommandRow("knowledge search", "search the documents", _KNOWLEDGE),
+    CommandRow("knowledge reindex", "build the index again", _KNOWLEDGE),
+    CommandRow("knowledge reindex-all", "the same as `reindex`", _KNOWLEDGE),
+    CommandRow("knowledge reindex-from-changes", "index only the given files", _KNOWLEDGE),
+    CommandRow(
+        "knowledge status", "show what is in the index, and whether it is outdated", _KNOWLEDGE
+    ),
+    CommandRow(
+        "plan cleanup-debug-logs",
+        "remove every block that begins with a [DEBUG-TEMP] comment",
+        _CLEANUP,
+    ),
+)
+
+PROGRAMS = {"porch": PORCH, "codev": CODEV, "envoy": ENVOY}

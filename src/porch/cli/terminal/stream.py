@@ -1,0 +1,103 @@
+"""The plain stream of a run, for pipes and narrow terminals: a line for each thing that happens."""
+
+import os
+import sys
+
+from porch.cli.command import View
+from porch.cli.terminal_width import terminal_style
+from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
+from porch.machine.records import JournalRecord, encode_record
+from porch.machine.state import RunState, effect_parts
+from porch.model.protocol import Protocol
+from porch.run.engine.drive_options import DriveResult
+from porch.show import timeline
+from porch.show.log_text import shown_lines
+from porch.show.place_words import PlaceWords
+from porch.show.status import names_of
+from porch.text.printable import make_printable
+
+_CODES = {
+    "waiting": EXIT_WAITING,
+    "stopped": EXIT_DONE,
+    "idle": EXIT_DONE,
+    "interrupted": EXIT_INTERRUPTED,
+}
+
+
+class Stream:
+    """Prints records and the last words of agents as they come."""
+
+    def __init__(self, quiet: bool = False):
+        self._quiet = quiet
+        self._look = terminal_style()
+        self._protocol: Protocol | None = None
+
+    def protocol(self, protocol: Protocol) -> None:
+        """Whose words the lines are to use."""
+        self._protocol = protocol
+
+    def record(self, record: JournalRecord, state: RunState) -> None:
+        raw = encode_record(record)
+        words = PlaceWords(names_of(self._protocol, state) if self._protocol else None)
+        for line in () if timeline.is_quiet(raw) else shown_lines([raw], words, self._look):
+            self._write(line)
+
+    def output(self, effect: str, text: str) -> None:
+        who = effect_parts(effect)[2]
+        for line in text.splitlines():
+            if line.strip():
+                self._say(f"    {who}| {line}")
+
+    def notice(self, text: str) -> None:
+        self._say(self._look.fitted(text) if self._look else text)
+
+    def _say(self, line: str) -> None:
+        self._write(make_printable(line))
+
+    def _write(self, line: str) -> None:
+        """What is coloured is not made printable again; its words are by now."""
+        if self._quiet:
+            return
+        try:
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever watched has gone; the run goes on, and its journal says what happened.
+            self._quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def drive_exit_code(driven: DriveResult) -> int:
+    if driven.rest == "ended":
+        return EXIT_DONE if driven.state.outcome == "complete" else EXIT_FAILED
+    return _CODES[driven.rest]
+
+
+def driven_view(driven: DriveResult) -> View:
+    """How a drive came to rest, and what would move it on."""
+    state = driven.state
+    data = {
+        "run": driven.name,
+        "rest": driven.rest,
+        "outcome": state.outcome or None,
+        "positions": list(state.positions),
+        "decisions": [d.name for d in state.decisions.values()],
+        "usd": state.usd,
+    }
+    return View("\n".join(_render_closing(driven)), data, drive_exit_code(driven))
+
+
+def _render_closing(driven: DriveResult) -> list[str]:
+    state = driven.state
+    if driven.rest == "ended":
+        return [f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"]
+    if driven.rest == "waiting":
+        asked = ", ".join(decision.name for decision in state.decisions.values())
+        return [
+            f"waiting for your decision: {asked}",
+            f"  see: porch pending; porch status {state.run.id}",
+        ]
+    if driven.rest == "interrupted":
+        return [f"interrupted; nothing is lost. Continue with `porch resume {state.run.id}`"]
+    where = ", ".join(state.positions)
+    return [f"{driven.name} is paused at {where}. Continue with `porch resume {state.run.id}`"]

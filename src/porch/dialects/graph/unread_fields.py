@@ -1,0 +1,72 @@
+"""A proof about data: whatever an agent is asked to say reaches somebody."""
+
+from collections.abc import Iterator, Mapping
+
+from porch.dialects.graph.declared_types import exit_fields
+from porch.dialects.graph.missing_inputs import measured_paths
+from porch.dialects.graph.path_types import PathMeanings
+from porch.errors import Finding
+from porch.model import protocol as p
+from porch.text.nodes import ScalarNode
+
+
+def find_unread_fields(
+    protocol: p.Protocol, meaning: PathMeanings, unused: Mapping[str, ScalarNode]
+) -> Iterator[Finding]:
+    used = set(_list_used_paths(protocol))
+    for state, exits in meaning.declared.items():
+        for exit_, field in exit_fields(exits):
+            path = f"{state}.{exit_.name}.{field.name}"
+            is_used = any(_covers_path(each, path) for each in used)
+            if not is_used and path not in unused:
+                message = f"nothing uses '{field.name}' of exit '{exit_.name}' of '{state}'"
+                fix = "use it, or list it under 'unused'"
+                place = exit_.places.get(field.name, exit_.place)
+                yield Finding("dead-field", message, place, fix)
+            elif is_used and path in unused:
+                message = f"'{field.name}' of '{exit_.name}' is listed as unused, but it is used"
+                yield Finding("not-unused", message, unused[path].place, "remove it", "warning")
+
+
+def _covers_path(used: str, path: str) -> bool:
+    while used.startswith("parent."):
+        used = used.removeprefix("parent.")
+    return path == used or path.startswith(f"{used}.") or used.startswith(f"{path}.")
+
+
+def _list_used_paths(protocol: p.Protocol) -> Iterator[str]:
+    for state in protocol.states.values():
+        yield from _list_paths_used_by(state)
+    for edge in protocol.edges:
+        yield from (guard.path for guard in edge.guards)
+        yield from (path for g in edge.guards if g.test == "within" for path in g.value.split())
+        yield from (keep.path for keep in edge.keeps)
+        yield from edge.respecifies.values()
+        if edge.spent_as:
+            yield f"{edge.state}.{edge.exit}"
+    if protocol.interrupt:
+        yield protocol.interrupt.event
+
+
+def _list_paths_used_by(state: p.State) -> Iterator[str]:
+    match state.actor:
+        case p.Agent(ask=p.Ask() as ask, exits=exits):
+            yield from (path for take in ask.takes for path in _list_input_paths(take))
+            yield from (*ask.allows, *ask.denies, *ask.diff, ask.at)
+            yield from (path for exit_ in exits for path in exit_.filled.values())
+            # A field that is only checked by its own exit reaches nobody else.
+            yield from measured_paths(state.name, exits)
+        case p.Git(reads=reads):
+            yield from reads
+        case p.Human(shows=shows) | p.End(shows=shows):
+            yield from shows
+        case p.Children(specs=specs, rework=rework):
+            yield from (specs, rework)
+        case _:
+            return
+
+
+def _list_input_paths(take: p.Take) -> Iterator[str]:
+    yield from take.paths
+    for part in take.parts:
+        yield from _list_input_paths(part)

@@ -1,0 +1,215 @@
+"""Which words end an agent's turn, and what each of them means for the way through the phase."""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from porch.dialects.phases.compiler.stages import REVISE_STEP, PhaseLayout, Stage
+from porch.dialects.phases.compiler.targets import PhaseLookup, ResolvedTarget
+from porch.dialects.phases.file_records import PhasesFile, SignalRecord
+from porch.model.protocol import BLOCKED, Exit, Target
+
+COMPLETION_SIGNALS = (
+    "PHASE_COMPLETE", "PHASE_IMPLEMENTED", "TESTS_WRITTEN", "EVALUATION_COMPLETE",
+    "REVIEW_COMPLETE",
+)  # fmt: skip
+DRAFTED_ALIASES = ("READY_FOR_REVIEW", "SPEC_READY")
+REVISION_COMPLETE = "REVISION_COMPLETE"
+_ALIKE_IN_EVALUATE = ("PHASE_COMPLETE", "EVALUATION_COMPLETE")
+
+# onward: as the phase says; via: to a later stage, past the checks; leave: as the phase says, then
+# out to this target; direct: straight to the target, because nothing is claimed to be finished.
+RouteKind = Literal["onward", "via", "leave", "direct"]
+
+
+class ExitRoute(Struct, frozen=True):
+    """An exit of an agent and where it leads."""
+
+    exit: Exit
+    manner: RouteKind = "onward"
+    target: Target = Target()
+    signal: SignalRecord | None = None
+
+    @property
+    def is_forward(self) -> bool:
+        return self.manner != "direct"
+
+
+def find_exit_routes(
+    layout: PhaseLayout, agent: Stage, definition: PhasesFile, atlas: PhaseLookup, out: Target
+) -> tuple[ExitRoute, ...]:
+    """`out` is where the phase leads when it is done."""
+    ways = _find_declared_routes(layout, agent, definition, atlas, out)
+    own = [way for way in ways if way.is_forward and way.signal and not way.signal.common]
+    names = {way.exit.name for way in ways}
+    if _is_reviser(layout, agent) and REVISION_COMPLETE not in names:
+        ways.append(ExitRoute(_make_exit(REVISION_COMPLETE, "Every finding is fixed or answered")))
+    required = _required_routes(layout, agent, {way.exit.name for way in ways})
+    if not own:
+        ways = _with_completion(ways, agent, required)
+    ways += required
+    return tuple(_with_aliases(ways, layout))
+
+
+def _make_exit(name: str, description: str = "", needs_reason: bool = False) -> Exit:
+    return Exit(name, (name,), needs_reason, description)
+
+
+def _is_reviser(layout: PhaseLayout, agent: Stage) -> bool:
+    return agent is layout.reviser or agent.name == REVISE_STEP
+
+
+def _find_declared_routes(
+    layout: PhaseLayout, agent: Stage, definition: PhasesFile, atlas: PhaseLookup, out: Target
+) -> list[ExitRoute]:
+    ways: dict[str, ExitRoute] = {}
+    for signal in (*layout.phase.signals, *definition.signals):
+        if signal.name == BLOCKED or signal.name in ways:
+            continue
+        way = _find_signal_route(signal, layout, agent, atlas, out)
+        if way is not None and _belongs_to_agent(way, layout, agent):
+            ways[signal.name] = way
+    return list(ways.values())
+
+
+def _find_signal_route(
+    signal: SignalRecord, layout: PhaseLayout, agent: Stage, atlas: PhaseLookup, out: Target
+) -> ExitRoute | None:
+    exit_ = _make_exit(signal.name, signal.description, signal.needs_reason)
+    if signal.target is None:
+        return ExitRoute(exit_, signal=signal)
+    goal = atlas.goal(signal.target, layout, f"signal '{signal.name}' of '{layout.phase.id}'")
+    if goal is None:
+        return None
+    if signal.name in COMPLETION_SIGNALS:
+        goal = replace(goal, target=atlas.looped(goal.target, layout))
+    manner = _route_kind(signal, goal, layout, agent, out)
+    return ExitRoute(exit_, manner, goal.target, signal)
+
+
+def _route_kind(
+    signal: SignalRecord, goal: ResolvedTarget, layout: PhaseLayout, agent: Stage, out: Target
+) -> RouteKind:
+    following = layout.after(agent)
+    leads_on = following is not None and goal.target == Target(following.state)
+    if goal.onward or leads_on or (goal.target == out and goal.target.next_of):
+        return "onward"
+    if _is_here_already(signal, layout):
+        return "onward"
+    if goal.phase == layout.index and not goal.target.item:
+        return _route_kind_inside(goal, layout)
+    if goal.target == out:
+        return "onward"
+    return "leave" if goal.target.next_of or goal.phase > layout.index else "direct"
+
+
+def _is_here_already(signal: SignalRecord, layout: PhaseLayout) -> bool:
+    """A signal for all phases that leads to this very phase has nowhere to go but on."""
+    word = signal.target
+    return signal.common and word is not None and word.text == layout.phase.id
+
+
+def _route_kind_inside(goal: ResolvedTarget, layout: PhaseLayout) -> RouteKind:
+    stage = layout.stage(goal.stage)
+    return "via" if stage is not None and stage.kind in ("panel", "gate") else "direct"
+
+
+def _belongs_to_agent(way: ExitRoute, layout: PhaseLayout, agent: Stage) -> bool:
+    """In a phase of several agents a finished step is not yet a finished phase."""
+    if len(layout.agents) == 1:
+        return True
+    if way.manner in ("via", "direct"):
+        return not any(_leads_to(layout, other, way.target) for other in layout.agents)
+    named = way.signal is not None and way.signal.target is not None
+    is_next_stage = named and _leads_to(layout, agent, way.target)
+    is_common = way.signal is not None and way.signal.common
+    return is_next_stage or is_common or layout.leaves(agent)
+
+
+def _leads_to(layout: PhaseLayout, agent: Stage, target: Target) -> bool:
+    following = layout.after(agent)
+    return following is not None and following.state == target.state
+
+
+def _with_completion(
+    ways: list[ExitRoute], agent: Stage, required: list[ExitRoute]
+) -> list[ExitRoute]:
+    """One exit for all the words that say 'done', unless the file means something else by one.
+
+    Words are compared without regard to case, as they are when an agent has spoken.
+    """
+    spoken = {way.exit.name.lower() for way in (*ways, *required)} - {COMPLETION_SIGNALS[0].lower()}
+    words = (*COMPLETION_SIGNALS, agent.step.name) if agent.step is not None else COMPLETION_SIGNALS
+    spellings: dict[str, str] = {}
+    for word in words:
+        if word.lower() not in spoken:
+            spellings.setdefault(word.lower(), word)
+    found = next((way for way in ways if way.exit.name == COMPLETION_SIGNALS[0]), None)
+    if found is None:
+        return [
+            *ways,
+            ExitRoute(
+                Exit(COMPLETION_SIGNALS[0], tuple(spellings.values()), False, "The work is done")
+            ),
+        ]
+    spelled = replace(found, exit=replace(found.exit, signals=tuple(spellings.values())))
+    return [spelled if way is found else way for way in ways]
+
+
+def required_gate_words(layout: PhaseLayout) -> tuple[str, ...]:
+    """What a gate requires and nothing in the phase supplies: the agent has to say it."""
+    gate, phase = layout.phase.gate, layout.phase
+    if gate is None:
+        return ()
+    checks = {check.command.name for check in phase.checks}
+    if phase.verification:
+        checks |= {check.command.name for check in phase.verification.checks}
+    panel = {"consult", "consultation", "review"} if phase.consultation else set()
+    return tuple(
+        dict.fromkeys(
+            word.text
+            for word in gate.requires
+            if word.text not in checks | panel and layout.stage(word.text) is None
+        )
+    )
+
+
+def _required_routes(layout: PhaseLayout, agent: Stage, known: set[str]) -> list[ExitRoute]:
+    if not is_asked_for_gate_words(layout, agent):
+        return []
+    name = gate_name(layout)
+    return [
+        ExitRoute(_make_exit(word, f"Needed before the gate '{name}'"))
+        for word in required_gate_words(layout)
+        if word not in known
+    ]
+
+
+def is_asked_for_gate_words(layout: PhaseLayout, agent: Stage) -> bool:
+    """The last agent on the way to the gate is the one who supplies what it requires."""
+    return bool(required_gate_words(layout)) and agent is layout.last_agent_before(layout.gate)
+
+
+def gate_name(layout: PhaseLayout) -> str:
+    gate = layout.phase.gate
+    return (gate.name if gate else "") or f"{layout.phase.id}_approval"
+
+
+def _with_aliases(ways: list[ExitRoute], layout: PhaseLayout) -> list[ExitRoute]:
+    taken = {word for way in ways for word in way.exit.signals}
+    aliased = []
+    for way in ways:
+        extra = [word for word in _exit_aliases(way, layout) if word not in taken]
+        taken |= set(extra)
+        exit_ = replace(way.exit, signals=(*way.exit.signals, *extra))
+        aliased.append(replace(way, exit=exit_))
+    return aliased
+
+
+def _exit_aliases(way: ExitRoute, layout: PhaseLayout) -> tuple[str, ...]:
+    if way.exit.name.endswith("_DRAFTED"):
+        return DRAFTED_ALIASES
+    if layout.phase.id == "evaluate" and way.exit.name in _ALIKE_IN_EVALUATE:
+        return _ALIKE_IN_EVALUATE
+    return ()

@@ -1,0 +1,44 @@
+"""Reading a definition in whichever dialect it is written."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from porch.dialects import graph, phases, steps
+from porch.dialects.result import ProtocolReading, refused_reading
+from porch.dialects.steps import FetchTree
+from porch.errors import Finding
+from porch.text import formats
+
+__all__ = ["DIALECTS", "Dialect", "ProtocolReading", "parse_definition"]
+
+
+class Dialect(Struct, frozen=True):
+    """How to know a tree of this dialect, and how to read it."""
+
+    recognises: Callable[[formats.Node], bool]
+    read: Callable[[formats.Node, FetchTree], ProtocolReading]
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "graph": Dialect(graph.recognises, lambda root, _: graph.read(root)),
+    "phases": Dialect(phases.recognises, lambda root, _: phases.read(root)),
+    "steps": Dialect(steps.recognises, steps.read),
+}
+
+
+def parse_definition(text: str, file: str, fetch: FetchTree = lambda _: None) -> ProtocolReading:
+    """Read a definition; raises DefinitionError only where not even a tree comes out.
+
+    `fetch` gives the trees of other definitions that this one builds on, by their names.
+    """
+    root = formats.read_tree(text, file)
+    for dialect in DIALECTS.values():
+        if dialect.recognises(root):
+            return dialect.read(root, fetch)
+    message = "this is not a protocol that porch can read"
+    fix = (
+        "write a mapping with 'name' and 'phases', 'name' and 'steps', "
+        "or 'document', 'states' and 'edges'"
+    )
+    return refused_reading([Finding("unknown-dialect", message, root.place, fix)])

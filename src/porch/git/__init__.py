@@ -1,0 +1,1 @@
+"""Repositories: every call of git that porch makes, bent by nothing that lies in them."""

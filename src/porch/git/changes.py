@@ -1,0 +1,234 @@
+"""What differs between two states of a repository, measured by git and not told by an agent."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from porch.git import repository
+from porch.git.command import run_git, try_git
+from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
+from porch.git.worktrees import read_status as status_of
+
+LIMIT = 200_000
+_LINK = "120000"
+# Of what nobody has staged, git's two letters say all that a comparison would.
+_UNSTAGED = {"??": "A", " M": "M", " D": "D", " T": "T"}
+_RAW = ("--raw", "-z", "-r", "--no-renames", "--no-abbrev", "--no-ext-diff")
+# Everything a person's settings could bend is said, so that the text depends on the files alone.
+_TEXT = (
+    *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-U3", "-M", "--full-index"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
+)
+
+
+class ChangedPath(Struct, frozen=True):
+    """One path; status A, M, D or T (its type changed), renames being a D and an A.
+
+    A link escapes if what it names lies, or may lie, outside the repository or in .git.
+    """
+
+    status: str
+    path: str
+    is_link: bool = False
+    escapes: bool = False
+
+
+def compare_commits(repo: str, old: str, new: str) -> list[ChangedPath]:
+    return _parse_raw_diff(repo, run_git(repo, "diff-tree", *_RAW, old, new), {})
+
+
+def compare_worktree(worktree: str, base: str) -> list[ChangedPath]:
+    """All that differs from base in the files as they are: committed, uncommitted, untracked."""
+    rows, head = status_of(worktree), repository.read_head(worktree)
+    if not rows:
+        return compare_commits(worktree, base, head) if head and head != base else []
+    if head == base and all(letters in _UNSTAGED and name[-1] != "/" for letters, name in rows):
+        found = {name: _UNSTAGED[letters] for letters, name in rows}
+        return [_read_change_on_disk(worktree, found[name], name) for name in sorted(found)]
+    with repository.snapshot_index(worktree, ()) as env:
+        raw = run_git(worktree, "diff", "--cached", *_RAW, base, env=env)
+        return _parse_raw_diff(worktree, raw, env)
+
+
+def count_changed_lines(
+    worktree: str, base: str, exclude: Sequence[str] = ()
+) -> list[tuple[str, str, str]]:
+    """Lines added, lines removed and path of all that differs from base in the files as they are.
+
+    Of a file that git takes for binary no lines are known: there stands a `-`.
+    """
+    without = [f":(top,exclude,glob){pattern}" for pattern in exclude]
+    with repository.snapshot_index(worktree, ()) as env:
+        words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff")
+        out = run_git(worktree, *words, "--no-textconv", base, "--", ":(top)", *without, env=env)
+    rows = (row.split("\t", 2) for row in out.split("\0") if row)
+    return [(added, removed, path) for added, removed, path in rows]
+
+
+def render_diff(
+    repo: str,
+    old: str,
+    new: str,
+    first_parent_only: bool = False,
+    limit: int = LIMIT,
+    skip_trailer: str = "",
+) -> tuple[str, bool]:
+    """The difference as a patch, and whether it was cut at the limit.
+
+    With `first_parent_only` only the branch's own commits count: those on its first-parent line
+    whose message has no line that begins with `skip_trailer`. Their changes are replayed on old and
+    shown as one patch; where they build on what came in between, one after the other. Of a merge
+    only what its maker changed by hand is shown.
+    """
+    text = (
+        _render_own_commits(repo, old, new, skip_trailer)
+        if first_parent_only
+        else _read_patch(repo, old, new)
+    )
+    if len(text) <= limit:
+        return text, False
+    kept = text[:limit]
+    return kept[: kept.rfind("\n") + 1], True
+
+
+def find_commits_by_trailer(repo: str, old: str, new: str, beginning: str) -> list[str]:
+    """Commits since old with a message line that begins so, oldest first.
+
+    Trailers are how porch knows its own commits again. An agent's commit that carries one is a
+    forgery, and this finds it before anybody believes it.
+    """
+    log = run_git(repo, "log", "--reverse", "--format=%H%n%B%x00", f"{old}..{new}")
+    entries = [entry.strip().splitlines() for entry in log.split("\0") if entry.strip()]
+    return [lines[0] for lines in entries if any(each.startswith(beginning) for each in lines[1:])]
+
+
+def hash_patch(repo: str, old: str, new: str) -> str:
+    """A name for what changed, wherever in its file it stands now; empty if nothing did.
+
+    Unlike git's own, white space counts: in some languages it is the logic.
+    """
+    lines = _read_patch(repo, old, new, "--binary", "--no-renames").split("\n")
+    kept = [line for line in lines if not line.startswith("index ")]
+    kept = ["@@" if line.startswith("@@ ") else line for line in kept]
+    text = "\n".join(kept).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest() if text else ""
+
+
+def is_ancestor(repo: str, ancestor: str, commit: str) -> bool:
+    return has_ancestor(repo, commit, ancestor)
+
+
+def find_removed_exports(repo: str, old: str, new: str) -> list[str]:
+    """`path: name` of each top-level name that a changed source file no longer has."""
+    gone = []
+    for change in compare_commits(repo, old, new):
+        if change.status != "A" and _export_pattern(change.path):
+            after = _read_exports(repo, new, change.path)
+            before = _read_exports(repo, old, change.path)
+            gone += [f"{change.path}: {name}" for name in before if name not in after]
+    return gone
+
+
+def _parse_raw_diff(repo: str, raw: str, env: Mapping[str, str]) -> list[ChangedPath]:
+    fields = raw.split("\0")
+    return [
+        _parse_raw_row(repo, row.split(" "), path, env)
+        for row, path in zip(fields[0::2], fields[1::2], strict=False)
+    ]
+
+
+def _read_change_on_disk(worktree: str, status: str, path: str) -> ChangedPath:
+    place = os.path.join(worktree, path)
+    if not os.path.islink(place):
+        return ChangedPath(status, path)
+    return ChangedPath(status, path, True, _link_escapes(path, os.readlink(place)))
+
+
+def _parse_raw_row(repo: str, row: list[str], path: str, env: Mapping[str, str]) -> ChangedPath:
+    _, mode, _, blob, status = row
+    if mode != _LINK:
+        return ChangedPath(status, path)
+    target = run_git(repo, "cat-file", "blob", blob, env=env)
+    return ChangedPath(status, path, True, _link_escapes(path, target))
+
+
+def _link_escapes(path: str, target: str) -> bool:
+    parts = [part for part in target.split("/") if part != "."]
+    ups = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
+    # A way up behind a name may start from wherever another link leads, so it counts as out.
+    return (
+        target.startswith("/")
+        or ups > path.count("/")
+        or ".." in parts[ups:]
+        or any(part.lower() == ".git" for part in parts)
+    )
+
+
+def _read_patch(repo: str, old: str, new: str, *flags: str) -> str:
+    return run_git(repo, *_TEXT, *flags, old, new)
+
+
+def _render_own_commits(repo: str, old: str, new: str, skip_trailer: str) -> str:
+    line = run_git(repo, "rev-list", "--first-parent", "--reverse", "--parents", f"{old}..{new}")
+    rows = [row.split() for row in line.splitlines()]
+    brought = set(find_commits_by_trailer(repo, old, new, skip_trailer)) if skip_trailer else set()
+    if not brought and all(len(row) == 2 for row in rows):
+        return _read_patch(repo, old, new)
+    own = [row[0] for row in rows if len(row) == 2 and row[0] not in brought]
+    merges = [row[0] for row in rows if len(row) > 2]
+    return _render_replayed_commits(repo, old, own) + "".join(
+        _read_merge_edits(repo, merge) for merge in merges
+    )
+
+
+def _render_replayed_commits(repo: str, old: str, commits: list[str]) -> str:
+    tree = repository.read_commit_tree(repo, old)
+    for commit in commits:
+        result = cherry_pick_tree(repo, tree, commit)
+        if isinstance(result, Conflict):
+            return "".join(_read_patch(repo, f"{each}^1", each) for each in commits)
+        tree = result
+    return _read_patch(repo, old, tree)
+
+
+def _read_merge_edits(repo: str, merge: str) -> str:
+    # A git that does not know this option shows nothing of a merge.
+    return try_git(repo, "show", "--remerge-diff", "--format=", "--no-color", merge).stdout
+
+
+_PYTHON = re.compile(
+    r"^(?:async\s+)?(?:def|class)\s+([A-Za-z]\w*)|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=", re.MULTILINE
+)
+_GENERAL = re.compile(
+    r"""^(?:export\s+(?:default\s+)?|pub(?:\([^)]*\))?\s+|public\s+|static\s+|final\s+|abstract\s+
+         |async\s+|declare\s+|unsafe\s+|extern\s+|data\s+(?=class))*
+        (?:function\*?|class|interface|type|enum|struct|trait|union|record|module|namespace
+         |const|let|var|val|fn|func(?:\s*\([^)]*\))?|fun|def|data|newtype|\#define)\s+([A-Za-z_]\w*)
+      |^([a-z_]\w*'*)\s*::
+      |^(?!else\b|return\b)[A-Za-z_][\w\ \t*]*?\b([A-Za-z_]\w*)\s*\([^;\n]*\)\s*\{?\s*$
+      |^\s+(?:public|protected)\s[^=;(\n]*?([A-Za-z_]\w*)\s*\(""",
+    re.MULTILINE | re.VERBOSE,
+)
+_PATTERNS = {
+    _PYTHON: "py pyi",
+    _GENERAL: "js jsx mjs cjs ts tsx go rs java kt scala swift cs c h cc cpp hpp hs rb php",
+}
+_SOURCES = {kind: regex for regex, kinds in _PATTERNS.items() for kind in kinds.split()}
+
+
+def _export_pattern(path: str) -> re.Pattern[str] | None:
+    return _SOURCES.get(path.rpartition(".")[2])
+
+
+def _read_exports(repo: str, commit: str, path: str) -> list[str]:
+    regex = _export_pattern(path)
+    text = try_git(repo, "cat-file", "blob", f"{commit}:{path}").stdout
+    return list(dict.fromkeys(_find_names(regex, text))) if regex else []
+
+
+def _find_names(regex: re.Pattern[str], text: str) -> Iterator[str]:
+    for found in regex.finditer(text):
+        yield from (name for name in found.groups() if name)

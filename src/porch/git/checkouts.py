@@ -1,0 +1,57 @@
+"""Checkouts of a commit in which nobody keeps anything: made for a while, or for whoever reads."""
+
+import contextlib
+from collections.abc import Iterator
+
+from porch.git import git_directory
+from porch.git.command import run_git
+from porch.git.worktree_lock import lock_worktrees
+from porch.git.worktrees import (
+    delete_directory,
+    deregister_worktree,
+    find_worktree,
+    list_worktrees,
+    remove_stale_index_lock,
+    require_common_dir,
+    worktree_moved_error,
+)
+
+
+@contextlib.contextmanager
+def open_detached_checkout(common_repo: str, path: str, commit: str) -> Iterator[str]:
+    """A checkout of a commit for the while; what a crash left at this path is replaced."""
+    remove_scratch_checkout(common_repo, path)
+    try:
+        _add_detached_worktree(common_repo, path, commit)
+        yield path
+    finally:
+        remove_scratch_checkout(common_repo, path)
+
+
+def _add_detached_worktree(common_repo: str, path: str, commit: str) -> None:
+    with lock_worktrees(require_common_dir(common_repo)):
+        run_git(common_repo, "worktree", "add", "-q", "--detach", path, commit)
+
+
+def ensure_read_checkout(common_repo: str, path: str, commit: str) -> None:
+    """Have a commit checked out at a place where nobody keeps anything; it stays for the next."""
+    here = git_directory.find_git_directory(path)
+    is_ours = here is not None and git_directory.read_branch(here) is None
+    if here is None or not is_ours or not git_directory.is_registered(path, here):
+        remove_scratch_checkout(common_repo, path)
+        _add_detached_worktree(common_repo, path, commit)
+        return
+    remove_stale_index_lock(path)
+    run_git(path, "checkout", "-q", "--detach", "--force", commit)
+    run_git(path, "clean", "-ffdxq")
+
+
+def remove_scratch_checkout(common_repo: str, path: str) -> None:
+    """Remove a checkout of ours that holds nothing; refuse what anybody could have put there."""
+    # The first is the person's own checkout, which may well be detached.
+    here = find_worktree(list_worktrees(common_repo)[1:], path)
+    if here is not None and here.branch:
+        raise worktree_moved_error(path, here.branch, "is a worktree in use, not a temporary one")
+    if here is not None:
+        delete_directory(path)
+        deregister_worktree(common_repo, here)

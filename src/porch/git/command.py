@@ -1,0 +1,90 @@
+"""Calling git so that neither the caller's environment nor the repository's hooks bend the answer.
+
+Hooks are off in all our own calls. Plumbing runs no commit hooks anyway; the rest (on index and
+ref changes) would see half a commit and, since agents can write to `.git/hooks`, would let an agent
+run code outside its sandbox. What a commit must satisfy is the business of a protocol's checks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from porch.errors import OutsideError
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+
+TIMEOUT_S = 120.0
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.safecrlf=false",
+    "core.quotePath=false",
+    "advice.addEmbeddedRepo=false",
+    # Not in the middle of a run; the person's own git sees to it.
+    "maintenance.auto=false",
+    "gc.auto=0",
+)
+_FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+
+
+def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Hooks export GIT_DIR and its kin, which would turn every call to another repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # Optional locks are for showing things quickly; they would get in the way of the user's git.
+    fixed = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return kept | fixed | dict(extra or {})
+
+
+def try_git(
+    directory: str,
+    *words: str,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    timeout_s: float = TIMEOUT_S,
+) -> subprocess.CompletedProcess[str]:
+    """Run git there and answer however it ended; only a git that cannot run at all raises."""
+    import subprocess
+
+    try:
+        return subprocess.run(
+            ["git", *_FLAGS, "-C", directory, *words],
+            check=False,
+            env=git_environment(env),
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=timeout_s,
+        )
+    except FileNotFoundError as error:
+        raise OutsideError(
+            "git was not found on PATH", fix="install git, or add it to PATH"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise OutsideError(
+            f"`git {' '.join(words)}` in {directory} did not finish within {timeout_s:g} s",
+            fix="check for a git process that hangs or a slow disk, then try again",
+        ) from error
+
+
+def run_git(
+    directory: str, *words: str, env: Mapping[str, str] | None = None, stdin: str = ""
+) -> str:
+    """The output of a git that must succeed."""
+    done = try_git(directory, *words, env=env, stdin=stdin)
+    if done.returncode:
+        raise git_error(directory, words, done)
+    return done.stdout
+
+
+def git_error(
+    directory: str, words: Sequence[str], done: subprocess.CompletedProcess[str]
+) -> OutsideError:
+    last = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-8:])
+    message = (
+        f"`git {' '.join(words)}` in {directory} failed with exit code {done.returncode}\n{last}"
+    )
+    return OutsideError(message.rstrip(), fix="fix what git reports, then try again")

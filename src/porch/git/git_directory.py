@@ -1,0 +1,153 @@
+"""What git keeps in plain files, read as files: where a worktree belongs, and what its refs say.
+
+A git process costs three milliseconds, and a tree of instances asks such things dozens of times for
+every state. Whatever is not plainly there is left to git itself.
+"""
+
+import os
+import re
+import zlib
+from typing import Final, NamedTuple
+
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# The first line of a commit, behind git's own word for what the object is.
+_TREE = re.compile(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_HEAD = 200
+_BRANCHES = "refs/heads/"
+# Without anything that means a parent, a time or another place.
+_PLAIN = re.compile(r"[\w./-]*[\w.-]", re.ASCII)
+# Those of porch and the branches of the repository: commits, and shared by all worktrees.
+_SHARED = (_BRANCHES, "refs/porch/")
+_OWN = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
+
+
+class Unknown:
+    """Not to be told from files alone; ask git."""
+
+
+UNKNOWN: Final = Unknown()
+
+
+class GitDirectory(NamedTuple):
+    """The directory of one worktree's own files, and that of everything it shares."""
+
+    own: str
+    common: str
+
+
+def find_git_directory(toplevel: str) -> GitDirectory | None:
+    """Where the top of a worktree keeps its files; None if this is no such top."""
+    place = os.path.join(toplevel, ".git")
+    if os.path.isdir(place):
+        return GitDirectory(place, place) if os.path.isfile(os.path.join(place, "HEAD")) else None
+    text = _read_first_line(place)
+    if not text.startswith("gitdir: "):
+        return None
+    own = os.path.normpath(os.path.join(toplevel, text.removeprefix("gitdir: ")))
+    common = _read_first_line(os.path.join(own, "commondir"))
+    if not common or not os.path.isfile(os.path.join(own, "HEAD")):
+        return None
+    return GitDirectory(own, os.path.normpath(os.path.join(own, common)))
+
+
+def is_registered(toplevel: str, found: GitDirectory) -> bool:
+    """Whether the repository knows this worktree at this place, and it is not half made."""
+    back = _read_first_line(os.path.join(found.own, "gitdir"))
+    is_here = os.path.realpath(back) == os.path.realpath(os.path.join(toplevel, ".git"))
+    return bool(back) and is_here and not os.path.exists(os.path.join(found.own, "locked"))
+
+
+class LinkedWorktree(NamedTuple):
+    """A worktree that the repository knows of, whether or not its directory is still there."""
+
+    path: str
+    branch: str | None
+    locked: str
+
+
+def list_linked_worktrees(common: str) -> list[LinkedWorktree]:
+    """All linked worktrees, by their files."""
+    place = os.path.join(common, "worktrees")
+    try:
+        names = sorted(os.listdir(place))
+    except OSError:
+        return []
+    found = [GitDirectory(os.path.join(place, name), common) for name in names]
+    return [
+        _read_linked_worktree(each)
+        for each in found
+        if _read_first_line(os.path.join(each.own, "gitdir"))
+    ]
+
+
+def _read_linked_worktree(found: GitDirectory) -> LinkedWorktree:
+    path = os.path.join(found.own, _read_first_line(os.path.join(found.own, "gitdir")))
+    locked = _read_first_line(os.path.join(found.own, "locked"))
+    return LinkedWorktree(os.path.dirname(os.path.normpath(path)), read_branch(found), locked)
+
+
+def read_branch(found: GitDirectory) -> str | None:
+    """The branch that a worktree stands on; None if it stands on none."""
+    text = _read_first_line(os.path.join(found.own, "HEAD"))
+    front = f"ref: {_BRANCHES}"
+    return text.removeprefix(front) if text.startswith(front) else None
+
+
+def read_ref(toplevel: str, name: str) -> str | Unknown | None:
+    """The commit of a ref; None where it is certain that there is none."""
+    found = find_git_directory(toplevel)
+    if found is None or os.path.isdir(os.path.join(found.common, "reftable")):
+        return UNKNOWN
+    if name == "HEAD":
+        text = _read_first_line(os.path.join(found.own, "HEAD"))
+        return (
+            _read_shared_ref(found, text.removeprefix("ref: "))
+            if text.startswith("ref: ")
+            else _parse_hash(text)
+        )
+    if name in _OWN:
+        text = _read_first_line(os.path.join(found.own, name))
+        return _parse_hash(text) if text else None
+    return _read_shared_ref(found, name)
+
+
+def read_loose_tree(toplevel: str, commit: str) -> str | None:
+    """The tree of a commit that lies in a file of its own, as each does when it is new."""
+    found = find_git_directory(toplevel)
+    if found is None:
+        return None
+    try:
+        with open(os.path.join(found.common, "objects", commit[:2], commit[2:]), "rb") as file:
+            text = zlib.decompressobj().decompress(file.read(), _HEAD)
+    except (OSError, zlib.error):
+        return None
+    told = _TREE.match(text)
+    return told[1].decode() if told else None
+
+
+def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:
+    if not name.startswith(_SHARED) or not _PLAIN.fullmatch(name) or ".." in name:
+        return UNKNOWN
+    text = _read_first_line(os.path.join(found.common, name))
+    return _parse_hash(text) if text else _read_packed_ref(found, name)
+
+
+def _read_packed_ref(found: GitDirectory, name: str) -> str | None:
+    try:
+        with open(os.path.join(found.common, "packed-refs"), encoding="utf-8") as file:
+            rows = (line.rstrip("\n").partition(" ") for line in file)
+            return next((commit for commit, _, ref in rows if ref == name), None)
+    except OSError:
+        return None
+
+
+def _parse_hash(text: str) -> str | Unknown:
+    return text if _HASH.fullmatch(text) else UNKNOWN
+
+
+def _read_first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline().rstrip("\n")
+    except OSError:
+        return ""

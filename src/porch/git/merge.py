@@ -1,0 +1,254 @@
+"""Bringing work together without an agent, a hook or a checkout that anybody is working in.
+
+A merge is computed first and published after, so a conflict leaves nothing to clean up.
+"""
+
+import os
+from functools import cache
+from typing import Literal
+
+from msgspec import Struct
+
+from porch.errors import OutsideError
+from porch.git import checkouts, git_directory, repository, worktrees
+from porch.git.command import git_error, run_git, try_git
+from porch.git.worktrees import (
+    MOVING,
+    Checkout,
+    finish_interrupted_move,
+    list_changed_tracked_paths,
+    require_worktree_branch,
+    worktree_moved_error,
+)
+from porch.system import crash_points
+
+# From this version on git merges without a checkout.
+MERGES_TREES = (2, 38)
+
+
+class MergeCandidate(Struct, frozen=True):
+    """A squash of a branch onto the head that its target had; equal if there is nothing to add."""
+
+    commit: str
+    old_head: str
+
+
+class Conflict(Struct, frozen=True):
+    """The files that two sides changed differently; nothing was touched."""
+
+    files: tuple[str, ...]
+
+
+def create_candidate(
+    common_repo: str,
+    target_branch: str,
+    source_branch: str,
+    message: str,
+    trailer: str,
+    scratch: str,
+) -> MergeCandidate | Conflict:
+    """One commit on top of the target's head that holds what the source adds; publishes nothing."""
+    old, source = (
+        require_branch_head(common_repo, target_branch),
+        require_branch_head(common_repo, source_branch),
+    )
+    tree = merge_commits(common_repo, old, source, scratch)
+    if isinstance(tree, Conflict):
+        return tree
+    return MergeCandidate(_commit_on_top(common_repo, tree, old, message, trailer), old)
+
+
+def publish_commit(
+    common_repo: str, target_branch: str, new: str, old: str, checkout: str | None
+) -> Literal["done", "stale"]:
+    """Move the target from old to new, with the files of its checkout.
+
+    `checkout` is porch's own worktree of the target; any other is found and only fast-forwarded.
+    """
+    place = Checkout(checkout, own=True) if checkout else _find_checkout(common_repo, target_branch)
+    if place is not None:
+        require_worktree_branch(place.path, target_branch)
+        finish_interrupted_move(place, target_branch)
+    now = require_branch_head(common_repo, target_branch)
+    if has_ancestor(common_repo, now, new):
+        return "done"
+    if now != old:
+        return "stale"
+    if place is not None and not has_ancestor(common_repo, new, old):
+        raise OutsideError(
+            f"{new[:12]} is not based on the head of '{target_branch}'",
+            fix=f"merge '{target_branch}' into it first",
+        )
+    return "done" if swap_branch_head(common_repo, target_branch, new, old, place) else "stale"
+
+
+def integrate_tests_branch(
+    worktree_main: str, tests_branch: str, message: str, trailer: str
+) -> str | Conflict:
+    """Squash the tests branch into the branch of this worktree; the head if it adds nothing."""
+    branch = require_current_branch(worktree_main)
+    finish_interrupted_move(Checkout(worktree_main, own=True), branch)
+    done = repository.find_commit_by_trailer(worktree_main, trailer)
+    if done is not None:
+        return done
+    old, tests = (
+        require_branch_head(worktree_main, branch),
+        require_branch_head(worktree_main, tests_branch),
+    )
+    tree = merge_commits(worktree_main, old, tests)
+    if isinstance(tree, Conflict):
+        return tree
+    new = _commit_on_top(worktree_main, tree, old, message, trailer)
+    advance_branch(worktree_main, branch, new, old)
+    return new
+
+
+def move_branch(worktree: str, to_commit: str) -> None:
+    """Put the branch of this worktree, and its files, at a commit; commits it leaves are kept."""
+    branch = require_current_branch(worktree)
+    finish_interrupted_move(Checkout(worktree, own=True), branch)
+    old, new = require_branch_head(worktree, branch), repository.resolve_commit(worktree, to_commit)
+    if new is None:
+        raise OutsideError(f"there is no commit {to_commit} in {worktree}", fix="fetch it first")
+    if not has_ancestor(worktree, new, old):
+        worktrees.archive_branch(worktree, branch, worktrees.ARCHIVE + branch)
+    if old != new:
+        advance_branch(worktree, branch, new, old)
+
+
+def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Checkout | None) -> bool:
+    """Move a branch from old to new, with its files; False if it no longer is at old."""
+    if checkout is None:
+        return _swap_ref(repo, branch, new, old)
+    _require_clean_checkout(checkout, branch, new, old)
+    run_git(repo, "update-ref", MOVING + branch, old)
+    crash_points.reach_point("merge.before-swap")
+    swapped = _swap_ref(repo, branch, new, old)
+    crash_points.reach_point("merge.after-swap")
+    if swapped:
+        run_git(checkout.path, "read-tree", "-m", "-u", old, new)
+    crash_points.reach_point("merge.after-checkout")
+    run_git(repo, "update-ref", "-d", MOVING + branch)
+    return swapped
+
+
+def advance_branch(worktree: str, branch: str, new: str, old: str) -> None:
+    """Move the branch of our own worktree, where nobody else may move it meanwhile."""
+    if new != old and not swap_branch_head(
+        worktree, branch, new, old, Checkout(worktree, own=True)
+    ):
+        raise worktree_moved_error(worktree, branch, "was changed by another process just now")
+
+
+def merge_commits(repo: str, ours: str, theirs: str, scratch: str = "") -> str | Conflict:
+    """The tree of both commits merged since their common ancestor, or where they disagree."""
+    if _read_git_version() >= MERGES_TREES:
+        return _merge_in_object_store(repo, ours, theirs)
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="porch-merge-") as room:
+        return merge_in_checkout(repo, ours, theirs, scratch or os.path.join(room, "tree"))
+
+
+def merge_in_checkout(repo: str, ours: str, theirs: str, scratch: str) -> str | Conflict:
+    """The same in a temporary checkout, for a git that cannot merge without one."""
+    with checkouts.open_detached_checkout(repo, scratch, ours) as place:
+        words = ("merge", "--no-commit", "--no-ff", "-q", theirs)
+        done = try_git(place, *words, env=repository.read_commit_identity(repo))
+        unmerged = run_git(place, "diff", "--name-only", "-z", "--diff-filter=U").split("\0")[:-1]
+        if unmerged:
+            return Conflict(tuple(unmerged))
+        if done.returncode:
+            raise git_error(place, words, done)
+        return run_git(place, "write-tree").strip()
+
+
+def cherry_pick_tree(repo: str, onto: str, commit: str) -> str | Conflict:
+    """The tree `onto` with the change of one commit added, as a cherry-pick would."""
+    # A stand-in beside the commit, so that the commit's parent is the common ancestor.
+    words = ("commit-tree", onto, "-p", f"{commit}^1", "-m", "stand-in")
+    beside = run_git(repo, *words, env=repository.read_commit_identity(repo)).strip()
+    return merge_commits(repo, beside, commit)
+
+
+def require_branch_head(repo: str, branch: str) -> str:
+    head = repository.resolve_commit(repo, f"refs/heads/{branch}")
+    if head is None:
+        raise OutsideError(
+            f"there is no branch '{branch}' in {repo}",
+            fix="restore it; commits of removed branches are kept under refs/porch/archive",
+        )
+    return head
+
+
+def has_ancestor(repo: str, commit: str, ancestor: str) -> bool:
+    if commit == ancestor:
+        return True
+    words = ("merge-base", "--is-ancestor", ancestor, commit)
+    done = try_git(repo, *words)
+    if done.returncode > 1:
+        raise git_error(repo, words, done)
+    return done.returncode == 0
+
+
+def _merge_in_object_store(repo: str, ours: str, theirs: str) -> str | Conflict:
+    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    done = try_git(repo, *words)
+    if done.returncode not in (0, 1):
+        raise git_error(repo, words, done)
+    tree, *files = done.stdout.split("\0")[:-1]
+    return tree if done.returncode == 0 else Conflict(tuple(dict.fromkeys(files)))
+
+
+@cache
+def _read_git_version() -> tuple[int, ...]:
+    words = run_git(".", "version").split()[2].split(".")
+    return tuple(int(word) for word in words[:2])
+
+
+def _commit_on_top(repo: str, tree: str, old: str, message: str, trailer: str) -> str:
+    if tree == repository.read_commit_tree(repo, old):
+        return old
+    text = f"{message.rstrip()}\n\n{trailer}\n"
+    words = ("commit-tree", tree, "-p", old, "-F", "-")
+    return run_git(repo, *words, env=repository.read_commit_identity(repo), stdin=text).strip()
+
+
+def require_current_branch(worktree: str) -> str:
+    found = git_directory.find_git_directory(worktree)
+    branch = git_directory.read_branch(found) if found else None
+    if branch is None:
+        raise worktree_moved_error(worktree, "its own", "is not on a branch")
+    return branch
+
+
+def _find_checkout(common_repo: str, branch: str) -> Checkout | None:
+    for each in worktrees.list_worktrees(common_repo):
+        if each.branch == branch and os.path.isdir(each.path):
+            return Checkout(each.path, own=False)
+    return None
+
+
+def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str) -> None:
+    require_worktree_branch(checkout.path, branch)
+    changed = list_changed_tracked_paths(checkout.path)
+    if changed or repository.resolve_commit(checkout.path, "MERGE_HEAD"):
+        names = ", ".join(changed[:5]) or "a merge in progress"
+        raise OutsideError(
+            f"cannot update branch '{branch}': {checkout.path} has uncommitted changes ({names})",
+            fix="commit or stash them there, then run `porch resume`",
+        )
+    try_git(checkout.path, "update-index", "-q", "--refresh")
+    # Untracked files in the way must be heard of before the branch moves.
+    run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
+
+
+def _swap_ref(repo: str, branch: str, new: str, old: str) -> bool:
+    ref = f"refs/heads/{branch}"
+    words = ("update-ref", "-m", "move (porch)", ref, new, old)
+    done = try_git(repo, *words)
+    if done.returncode == 0:
+        return True
+    if repository.resolve_commit(repo, ref) != old:
+        return False
+    raise git_error(repo, words, done)

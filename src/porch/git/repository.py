@@ -1,0 +1,322 @@
+"""What porch asks of git: where it is, what the files are, and commits of exactly named paths."""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from porch.errors import OutsideError
+from porch.git import git_directory
+from porch.git.command import git_error, run_git, try_git
+from porch.system import crash_points
+
+TRAILER = "Porch-Effect"
+LOOK_BACK = 200
+INDEX_LOCK_S = 3.0
+
+
+class Repository(Struct, frozen=True):
+    """Where a directory stands. `toplevel` is None where there are no files: bare, or in .git."""
+
+    toplevel: str | None
+    common_dir: str
+    branch: str | None
+    bare: bool
+    linked: bool
+
+
+def find_repository(start: str) -> Repository | None:
+    """The repository around a directory, or None outside of any."""
+    asked = ("--is-bare-repository", "--is-inside-work-tree", "--git-common-dir", "--git-dir")
+    words = ("rev-parse", "--path-format=absolute", *asked)
+    done = try_git(start, *words)
+    if done.returncode:
+        if "not a git repository" in done.stderr:
+            return None
+        raise git_error(start, words, done)
+    bare, inside, common_dir, git_dir = done.stdout.splitlines()
+    toplevel = read_git_line(start, "rev-parse", "--show-toplevel") if inside == "true" else None
+    branch = try_git(start, "symbolic-ref", "--short", "-q", "HEAD").stdout.strip()
+    return Repository(toplevel, common_dir, branch or None, bare == "true", common_dir != git_dir)
+
+
+def find_common_directory(workspace: str) -> str:
+    """What all worktrees of the repository share, wherever a person chose to put it."""
+    known = git_directory.find_git_directory(workspace)
+    if known is not None:
+        return os.path.realpath(known.common)
+    found = find_repository(workspace)
+    return os.path.realpath(found.common_dir) if found else ""
+
+
+def read_head(toplevel: str) -> str | None:
+    """The commit of HEAD; None before the first commit."""
+    return resolve_commit(toplevel, "HEAD")
+
+
+def hash_working_tree(toplevel: str, exclude: Sequence[str] = ()) -> str:
+    """The content of all tracked and all untracked, not ignored files, as one hash.
+
+    `exclude` holds git globs from the toplevel: a file, a directory with all in it, or `a/*/b`.
+    Submodules and embedded repositories count by the commit they are at, those without any
+    commit not at all.
+    """
+    with snapshot_index(toplevel, exclude) as env:
+        return run_git(toplevel, "write-tree", "--missing-ok", env=env).strip()
+
+
+def count_lines_since(
+    toplevel: str, base: str, exclude: Sequence[str] = ()
+) -> tuple[int, int] | None:
+    """Lines added and removed since base, untracked files included; None if base is unknown.
+
+    Everything is counted as text: an attribute that calls a file binary must not hide its lines.
+    """
+    commit = resolve_commit(toplevel, base)
+    if commit is None:
+        return None
+    with snapshot_index(toplevel, exclude) as env:
+        out = run_git(toplevel, *_DIFF, "--numstat", "-z", commit, env=env)
+        rows = [row.split("\t", 2) for row in out.split("\0") if row]
+        pairs = [(int(row[0]), int(row[1])) for row in rows if row[0] != "-"]
+        binary = [f":(top,literal){row[2]}" for row in rows if row[0] == "-"]
+        if binary:
+            words = (*_DIFF, "--text", "-U0", "--no-color", commit, "--", *binary)
+            pairs += _count_hunk_lines(run_git(toplevel, *words, env=env))
+    return sum(added for added, _ in pairs), sum(removed for _, removed in pairs)
+
+
+def find_commit_by_trailer(toplevel: str, trailer: str) -> str | None:
+    """The newest of the last commits that carries this trailer line, such as `Porch-Effect: x`."""
+    if read_head(toplevel) is None:
+        return None
+    log = run_git(toplevel, "log", f"-{LOOK_BACK}", "--format=%H%n%B%x00", "HEAD")
+    for entry in log.split("\0"):
+        commit, _, message = entry.strip().partition("\n")
+        if trailer in message.splitlines():
+            return commit
+    return None
+
+
+def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
+    """Commit the files at exactly these paths; None if they hold nothing new.
+
+    What a person has staged stays staged and out of the commit. A commit that already carries the
+    trailer is adopted, so that the same call after a crash finishes what was begun. Ignored files
+    are left out. No hooks run.
+    """
+    done = find_commit_by_trailer(toplevel, trailer) or _create_commit(
+        toplevel, paths, message, trailer
+    )
+    # Behind a later commit the index has moved on, and so must not be taken back.
+    if done is not None and done == read_head(toplevel):
+        _update_user_index(toplevel, done)
+        crash_points.reach_point("git.after-index")
+    return done
+
+
+def add_local_excludes(common_dir: str, patterns: Sequence[str]) -> None:
+    """Have git overlook these patterns here, without a word in anybody's .gitignore."""
+    path = os.path.join(common_dir, "info", "exclude")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "a+", encoding="utf-8", errors="surrogateescape") as file:
+        file.seek(0)
+        text = file.read()
+        known = text.splitlines()
+        new = [p for p in dict.fromkeys(patterns) if p not in known]
+        start = "\n" if new and text and not text.endswith("\n") else ""
+        file.write(start + "".join(f"{pattern}\n" for pattern in new))
+
+
+_DIFF = ("diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-renames")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
+
+
+def _count_hunk_lines(diff: str) -> list[tuple[int, int]]:
+    """Added and removed of each hunk; content cannot forge one, for its lines begin with a sign."""
+    return [(int(new or 1), int(old or 1)) for old, new in _HUNK.findall(diff)]
+
+
+def read_git_line(directory: str, *words: str) -> str:
+    return run_git(directory, *words).removesuffix("\n")
+
+
+def resolve_commit(toplevel: str, name: str) -> str | None:
+    """The commit that a name stands for; None if it stands for none."""
+    known = git_directory.read_ref(toplevel, name)
+    if not isinstance(known, git_directory.Unknown):
+        return known
+    words = ("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    return try_git(toplevel, *words).stdout.strip() or None
+
+
+def find_git_path(toplevel: str, name: str) -> str:
+    """Where git keeps a file of this worktree, or the objects that all of them share."""
+    found = git_directory.find_git_directory(toplevel)
+    if found is not None:
+        return os.path.join(found.common if name == "objects" else found.own, name)
+    return read_git_line(toplevel, "rev-parse", "--path-format=absolute", "--git-path", name)
+
+
+_NO_COMMIT = re.compile(r"error: '.*/' does not have a commit checked out")
+
+
+@contextlib.contextmanager
+def snapshot_index(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, str]]:
+    """An environment in which the index holds the files as they are; the user's is not touched.
+
+    New objects go to a directory that is thrown away, so measuring leaves nothing behind.
+    """
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="porch-tree-") as scratch:
+        env = {
+            "GIT_INDEX_FILE": os.path.join(scratch, "index"),
+            "GIT_OBJECT_DIRECTORY": os.path.join(scratch, "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quote_path(find_git_path(toplevel, "objects")),
+        }
+        os.mkdir(env["GIT_OBJECT_DIRECTORY"])
+        with contextlib.suppress(FileNotFoundError):
+            # With its time: by it git knows which files may have changed since in the same tick.
+            import shutil
+
+            shutil.copy2(find_git_path(toplevel, "index"), env["GIT_INDEX_FILE"])
+        if exclude:
+            gone = [f":(top,glob){pattern}" for pattern in exclude]
+            words = ("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch")
+            run_git(toplevel, *words, "--", *gone, env=env)
+        stage_all_files(toplevel, exclude, env)
+        yield env
+
+
+def _quote_path(path: str) -> str:
+    # The list of alternates is split at colons unless an entry is quoted.
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def stage_all_files(toplevel: str, exclude: Sequence[str], env: dict[str, str]) -> None:
+    without = [f":(top,exclude,glob){pattern}" for pattern in exclude]
+    words = ("add", "-A", "--ignore-errors", "--", ":/", *without)
+    done = try_git(toplevel, *words, env=env)
+    errors = [line for line in done.stderr.splitlines() if line.startswith(("error:", "fatal:"))]
+    if done.returncode and not (errors and all(map(_NO_COMMIT.match, errors))):
+        raise git_error(toplevel, words, done)
+
+
+def _create_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
+    if resolve_commit(toplevel, "MERGE_HEAD") is not None:
+        raise OutsideError(
+            f"a merge is in progress in {toplevel}; porch cannot commit now",
+            fix="finish it with `git commit`, or cancel it with `git merge --abort`",
+        )
+    old = read_head(toplevel)
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
+        new_tree = _write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
+    if new_tree == read_commit_tree(toplevel, old):
+        return None
+    parents = ("-p", old) if old else ()
+    text = f"{message.rstrip()}\n\n{trailer}\n"
+    words = ("commit-tree", new_tree, *parents, "-F", "-")
+    new = run_git(toplevel, *words, env=read_commit_identity(toplevel), stdin=text).strip()
+    crash_points.reach_point("git.before-update-ref")
+    # The old value is the fence: a HEAD that has moved meanwhile refuses.
+    subject = message.strip().partition("\n")[0]
+    fence = old or "0" * len(new)
+    run_git(toplevel, "update-ref", "-m", f"commit (porch): {subject}", "HEAD", new, fence)
+    crash_points.reach_point("git.after-update-ref")
+    return new
+
+
+def read_commit_tree(toplevel: str, commit: str | None) -> str:
+    """The files of a commit as one hash; without a commit, of no files."""
+    if commit in _TREES:
+        return _TREES[commit]
+    if commit is None or not _FULL.fullmatch(commit):
+        return _ask_commit_tree(toplevel, commit)
+    # What a commit holds never changes.
+    _TREES[commit] = git_directory.read_loose_tree(toplevel, commit) or _ask_commit_tree(
+        toplevel, commit
+    )
+    return _TREES[commit]
+
+
+_FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_TREES: dict[str | None, str] = {}
+
+
+def _ask_commit_tree(toplevel: str, commit: str | None) -> str:
+    name = f"{commit}^{{tree}}" if commit else None
+    return read_git_line(toplevel, *(("rev-parse", name) if name else ("mktree",)))
+
+
+def _write_tree_of_paths(toplevel: str, paths: Sequence[str], base: str | None, index: str) -> str:
+    env = {"GIT_INDEX_FILE": index, "GIT_LITERAL_PATHSPECS": "1"}
+    run_git(toplevel, "read-tree", base or "--empty", env=env)
+    known = [path for path in paths if _is_known_path(toplevel, path, env)]
+    ignored = _find_ignored_paths(toplevel, known, index)
+    taken = [path for path in known if path not in ignored]
+    if taken:
+        words = ("add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul")
+        run_git(toplevel, *words, env=env, stdin="\0".join(taken))
+    return run_git(toplevel, "write-tree", env=env).strip()
+
+
+def _find_ignored_paths(toplevel: str, paths: Sequence[str], index: str) -> set[str]:
+    # This command knows no literal paths; behind "./" nothing looks like magic.
+    stdin = "".join(f"./{path}\0" for path in paths)
+    words = ("check-ignore", "-z", "--stdin")
+    done = try_git(toplevel, *words, env={"GIT_INDEX_FILE": index}, stdin=stdin)
+    if done.returncode > 1:
+        raise git_error(toplevel, words, done)
+    return {path.removeprefix("./") for path in done.stdout.split("\0")}
+
+
+def _is_known_path(toplevel: str, path: str, env: dict[str, str]) -> bool:
+    """On disk, or committed and deleted since; git refuses paths that are neither."""
+    if os.path.lexists(os.path.join(toplevel, path)):
+        return True
+    return bool(run_git(toplevel, "ls-files", "-z", "--", path, env=env))
+
+
+def read_commit_identity(toplevel: str) -> dict[str, str]:
+    """The person's own name where git knows one; a machine without still can commit."""
+    found = git_directory.find_git_directory(toplevel)
+    home = found.common if found else toplevel
+    if home not in _IDENTITIES:
+        _IDENTITIES[home] = _ask_commit_identity(toplevel)
+    return _IDENTITIES[home]
+
+
+_IDENTITIES: dict[str, dict[str, str]] = {}
+
+
+def _ask_commit_identity(toplevel: str) -> dict[str, str]:
+    if try_git(toplevel, "var", "GIT_COMMITTER_IDENT").returncode == 0:
+        return {}
+    who = {"NAME": "porch", "EMAIL": "porch@localhost"}
+    return {f"GIT_{role}_{k}": v for role in ("AUTHOR", "COMMITTER") for k, v in who.items()}
+
+
+def _update_user_index(toplevel: str, commit: str) -> None:
+    """Move the user's index along for what the commit changed; else it would stage the undoing."""
+    words = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", commit)
+    fields = run_git(toplevel, *words).split("\0")
+    changes = dict(zip(fields[1::2], (field.split(" ") for field in fields[0::2]), strict=False))
+    rows = [f"{new_mode} {new}\t{path}\0" for path, (_, new_mode, _, new, _) in changes.items()]
+    _wait_for_index_lock(toplevel)
+    run_git(toplevel, "update-index", "-z", "--index-info", stdin="".join(rows))
+    try_git(toplevel, "update-index", "-q", "--refresh")
+
+
+def _wait_for_index_lock(toplevel: str) -> None:
+    """A person's own git holds the lock for an instant only; give it that."""
+    lock = find_git_path(toplevel, "index.lock")
+    deadline = time.monotonic() + INDEX_LOCK_S
+    while os.path.exists(lock) and time.monotonic() < deadline:
+        time.sleep(0.05)

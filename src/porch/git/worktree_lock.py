@@ -1,0 +1,27 @@
+"""One at a time for those who make and remove worktrees of a repository."""
+
+import contextlib
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def lock_worktrees(common_dir: str) -> Iterator[None]:
+    """Nobody else makes or removes worktrees meanwhile; git fails if it meets a half made one."""
+    if getattr(_THREAD, "is_alone", False):
+        yield
+        return
+    place = os.path.join(common_dir, "porch")
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    with open(os.path.join(place, "worktrees.lock"), "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        _THREAD.is_alone = True
+        try:
+            yield
+        finally:
+            _THREAD.is_alone = False
+
+
+_THREAD = threading.local()

@@ -1,0 +1,1 @@
+"""Leaving a position: what an exit means, charges and forgets."""

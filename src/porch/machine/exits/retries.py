@@ -1,0 +1,92 @@
+"""When infrastructure fails, not the work: wait, try again, and know when to ask a person."""
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.exits.departure import exit_moves
+from porch.machine.exits.evidence import check_result_moves, review_payload
+from porch.machine.exits.interrupts import UPDATE
+from porch.machine.state import InHand, RunState, Standing, work_text
+from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
+
+TRIES_PER_VISIT = 5
+INTERRUPTIONS_PER_VISIT = 3
+
+
+def failure_moves(
+    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, fact: f.EffectFailed
+) -> tuple[m.Move, ...]:
+    """One more failed try: wait longer each time, or give up; a rate limit only waits."""
+    place, work = standing.position, work_text(hand.kind, hand.name)
+    if hand.kind in ("timer", "stale"):
+        # A wait that cannot be kept is over, rather than kept for ever.
+        return (m.Marked(place, f"fired/{hand.name}"),)
+    why = f"{fact.why}: {fact.detail}" if fact.detail else fact.why
+    if fact.wait_s:
+        name = f"limit-{work}-{hand.effect.rpartition('/')[2]}"
+        wait = m.Postponed(place, work, name, fact.wait_s, is_instant=True)
+        return (m.Marked(place, "failure", why), wait)
+    failures = (state.marked(place, f"failures/{work}") or 0) + 1
+    if fact.hopeless:
+        return _give_up_moves(protocol, state, standing, hand, why)
+    if failures >= TRIES_PER_VISIT:
+        reason = f"failed {failures} times; last error: {why}"
+        return _give_up_moves(protocol, state, standing, hand, reason)
+    return (
+        m.Marked(place, f"failures/{work}", failures),
+        m.Marked(place, "failure", why),
+        m.Postponed(place, work, f"backoff-{work}-{failures}", float(2 ** (failures - 1))),
+    )
+
+
+def _give_up_moves(
+    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, reason: str
+) -> tuple[m.Move, ...]:
+    """Out of tries: the actor's own word for could-not, so that a person or an edge decides."""
+    match protocol.states[standing.state].actor:
+        case Check() if hand.kind == "check":
+            ended = f.CheckEnded(effect=hand.effect, result="unmeasured", report=reason)
+            return check_result_moves(protocol, state, standing, hand, ended)
+        case Panel() if hand.kind == "review":
+            # One model that cannot be reached is an abstention; the others still count.
+            missing = f.ReviewEnded(effect=hand.effect, verdict="ABSTAIN", why=reason)
+            return (m.Marked(standing.position, f"review/{hand.name}", review_payload(missing)),)
+        case Git(op=op):
+            said = {"reason": reason}
+            refused = (
+                said if op == "commit" else {**said, **_refusal_payload(state, standing, reason)}
+            )
+            return exit_moves(protocol, state, standing, "refused", refused)
+        case Panel():
+            return exit_moves(protocol, state, standing, "undecided", {"reason": reason})
+        case Check():
+            nothing = {"failed": [], "unmeasured": [], "reports": {}, "reason": reason}
+            return exit_moves(protocol, state, standing, "unmeasured", nothing)
+        case Agent():
+            return exit_moves(protocol, state, standing, EXHAUSTED, {"reason": reason})
+        case Human(kind=kind, name=name):
+            # A person is still to be asked: without a digest rather than not at all.
+            return (m.Asked(standing.position, kind, name),)
+        case _:
+            return ()
+
+
+def _refusal_payload(state: RunState, standing: Standing, reason: str) -> f.Payload:
+    """A refusal in the words of all moves of branches, for whoever gets to read it."""
+    update = state.recall(standing, UPDATE) or {}
+    trouble = {"base": update.get("newParentHead", ""), "kind": "failure", "files": []}
+    return {**trouble, "details": reason, "report": reason, "failingTests": [], "children": []}
+
+
+def interruption_moves(
+    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, fact: f.EffectInterrupted
+) -> tuple[m.Move, ...]:
+    """The runner died: an agent goes on in its conversation, until it has happened too often."""
+    if hand.kind != "agent":
+        return ()
+    place = standing.position
+    count = (state.marked(place, "interruptions") or 0) + 1
+    if count >= INTERRUPTIONS_PER_VISIT:
+        reason = f"porch was killed {count} times while this agent was working"
+        return exit_moves(protocol, state, standing, EXHAUSTED, {"reason": reason})
+    session = (m.Marked(place, "session", fact.session),) if fact.session else ()
+    return (m.Marked(place, "interruptions", count), *session)

@@ -1,0 +1,1 @@
+"""Instances in a tree: children, what follows by itself, what each state wants."""

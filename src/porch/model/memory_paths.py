@@ -1,0 +1,22 @@
+"""Under which paths things are remembered that are no exits of a state."""
+
+_SAID = "said."
+
+
+def evidence_path(group: str, check: str) -> str:
+    """Where the content on which a check last passed is remembered."""
+    return f"evidence.{group}:{check}"
+
+
+def last_words_path(state: str) -> str:
+    """Where the last words of an agent are remembered, for whoever judges its work again."""
+    return f"{_SAID}{state}"
+
+
+def is_last_words_path(path: str) -> bool:
+    return path.startswith(_SAID)
+
+
+def memory_key(path: str) -> str:
+    """The remembered exit that a path begins with; what follows leads into its payload."""
+    return ".".join(path.split(".")[:2])

@@ -1,1 +1,0 @@
-"""The verbs, once: what every surface calls, in the user's words."""

@@ -1,1 +1,0 @@
-"""What `envoy plan` does: prompts, findings, gates and reviews of one feature branch."""

@@ -1,0 +1,1 @@
+"""The plans of `envoy`: prompts, findings, gates and reviews of one feature branch."""

@@ -1,0 +1,1 @@
+"""Temporary debug lines: found in a worktree and taken out of it."""

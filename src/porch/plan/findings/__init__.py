@@ -1,0 +1,1 @@
+"""What specialists found: files of approaches, and what people decided about them."""

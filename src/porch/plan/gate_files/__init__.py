@@ -1,0 +1,1 @@
+"""The files in which people answer the gates of a plan."""

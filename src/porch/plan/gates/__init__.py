@@ -1,0 +1,1 @@
+"""Gates of a plan: asked once, waited for, answered by a person."""

@@ -1,0 +1,213 @@
+"""A question is posed with its feedback file, and the finished file becomes an answer."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from porch.errors import DefinitionError, Finding, Place, PorchError
+from porch.machine import facts as f
+from porch.machine.facts import Payload
+from porch.machine.plan import run_rules
+from porch.machine.state import Standing
+from porch.plan import forms
+from porch.plan.files.locked_plan import LockedPlan
+from porch.plan.files.plan_location import Plan
+from porch.plan.findings import findings_files
+from porch.plan.gate_files import feedback_files
+from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
+from porch.plan.session import file_sync
+from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine.session import payload_directory
+from porch.store import inbox
+from porch.store.large_payloads import slim_wish_text
+
+LOGS_TOKENS = 10_000
+
+
+def offer_form(held: LockedPlan, gate: str, item: str) -> None:
+    """The file to answer in, wherever there is none: who removed it has not answered."""
+    path = form_file(held.plan, gate, item)
+    if not os.path.lexists(path):
+        posed = held.recalled(run_rules.question_path(gate), item)
+        form = build_form(held.plan, held.prompts, gate, item, posed)
+        feedback_files.ensure_feedback_file(
+            path, forms.render_form(form, _form_head(held.plan, gate, item, posed))
+        )
+    if gate in WITH_LOGS:
+        feedback_files.ensure_feedback_file(
+            logs_file(held.plan, gate, item), forms.render_logs_file()
+        )
+
+
+def _form_head(plan: Plan, gate: str, item: str, posed: Mapping[str, Any]) -> list[str]:
+    head = [f"{plan.branch}: {gate} {item}".strip(), *str(posed.get("about", "")).split("\n")]
+    if gate in WITH_LOGS:
+        logs = os.path.basename(logs_file(plan, gate, item))
+        head.append(f"put logs, if any, into {logs}")
+    return head
+
+
+def set_finished_form_aside(
+    held: LockedPlan, gate: str, item: str, payload: Mapping[str, Any]
+) -> None:
+    """A file that was finished before a question is asked answers another one; it is kept."""
+    path = form_file(held.plan, gate, item)
+    try:
+        content = feedback_files.read_feedback_file(path)
+    except DefinitionError:
+        return
+    form = build_form(held.plan, held.prompts, gate, item, payload)
+    if content is None or isinstance(
+        forms.read_form(content.text, form, path), forms.UnfinishedForm
+    ):
+        return
+    file_sync.archive_form_files(held, gate, item, "earlier")
+    held.notes.append(
+        f"{os.path.basename(path)} was finished before this question was asked; it is kept in "
+        f"{file_sync.ARCHIVE}, and the question is asked again"
+    )
+
+
+def take_form(held: LockedPlan, gate: str, item: str) -> bool:
+    """Whether the file held an answer that was taken; what is wrong with it is said inside it."""
+    standing = run_rules.gate_position(held.state, gate, item)
+    if standing is None:
+        return False
+    offer_form(held, gate, item)
+    path = form_file(held.plan, gate, item)
+    if _read_finished_form(held, gate, item) is None:
+        _note_encoding(held, path)
+        return False
+    # Editors save in several steps, and a file may say that it is finished before it is whole.
+    feedback_files.wait_until_settled(path)
+    found = _read_finished_form(held, gate, item)
+    if found is None:
+        return False
+    (text, stamp), reading = found
+    match reading:
+        case forms.WrongForm(wrong):
+            problems: Sequence[Finding] = wrong
+        case forms.FilledForm(values):
+            problems = _offer_answer(held, gate, standing, dict(values))
+    if problems:
+        feedback_files.replace_if_unchanged(
+            path, stamp, forms.render_with_complaints(text, problems)
+        )
+        return False
+    file_sync.sync_files(held)
+    return True
+
+
+def _read_finished_form(
+    held: LockedPlan, gate: str, item: str
+) -> tuple[feedback_files.FileContent, forms.FilledForm | forms.WrongForm] | None:
+    """The file and what it says; nothing as long as nobody has finished it."""
+    path = form_file(held.plan, gate, item)
+    content = feedback_files.read_feedback_file(path)
+    if content is None:
+        return None
+    posed = held.recalled(run_rules.question_path(gate), item)
+    form = build_form(held.plan, held.prompts, gate, item, posed)
+    reading = forms.read_form(content.text, form, path)
+    return None if isinstance(reading, forms.UnfinishedForm) else (content, reading)
+
+
+def _note_encoding(held: LockedPlan, path: str) -> None:
+    """In another encoding nobody sees whether it is finished; writing into it would spoil it."""
+    content = feedback_files.read_feedback_file(path)
+    if content and ("\0" in content.text or not _is_utf8(content.text)):
+        held.notes.append(
+            f"{os.path.basename(path)} is not UTF-8, so envoy cannot see whether it is finished; "
+            "save it as UTF-8"
+        )
+
+
+def _is_utf8(text: str) -> bool:
+    """What was no UTF-8 is in a text as half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _offer_answer(
+    held: LockedPlan, gate: str, standing: Standing, form: dict[str, Any]
+) -> Sequence[Finding]:
+    """What keeps this form from being the answer; nothing once it is taken."""
+    if gate == "findings" and (wrong := findings_files.list_answer_problems(held.plan, form)):
+        return wrong
+    if gate in WITH_LOGS:
+        logs, wrong_logs = read_logs_file(held.plan, gate, standing.item)
+        form["logs"] = slim_wish_text(payload_directory(held.plan.where, held.plan.run), logs)
+        if wrong_logs:
+            return wrong_logs
+    wish = {
+        "kind": "decide",
+        "position": standing.position,
+        "exit": "answered",
+        "who": "unknown",
+        "channel": "file",
+        "data": {"name": standing.label, "form": form},
+    }
+    try:
+        id_ = inbox.leave_wish(os.path.join(held.found.directory, "inbox"), wish)
+    except PorchError as error:
+        return error.findings
+    held.found.drain()
+    reason = _find_refusal(held, id_)
+    return [Finding("not-taken", reason, None, "fix it and set done to true again")] * bool(reason)
+
+
+def _find_refusal(held: LockedPlan, id_: str) -> str:
+    answered = held.state.wishes.get(id_, 0)
+    for raw in held.found.records_after(answered - 1) if answered else ():
+        fact = raw["fact"]
+        if fact.get("is") in ("WishTaken", "WishRefused") and fact["wish"]["id"] == id_:
+            return str(fact.get("reason", ""))
+    return "it was not accepted"
+
+
+def read_logs_file(plan: Plan, gate: str, item: str) -> tuple[str, Sequence[Finding]]:
+    """What was pasted into the file for logs, and what keeps it from being taken."""
+    path = logs_file(plan, gate, item)
+    try:
+        content = feedback_files.read_feedback_file(path)
+    except DefinitionError as error:
+        return "", error.findings
+    logs = forms.extract_logs(content.text) if content else ""
+    most = _most_log_tokens()
+    if feedback_files.estimate_tokens(logs) <= most:
+        return logs, ()
+    message = f"the logs in {os.path.basename(path)} have more than about {most} tokens"
+    fix = "keep only the important part, or raise MAX_LOGS_TOKENS"
+    return logs, [Finding("logs-too-large", message, Place(path), fix)]
+
+
+def _most_log_tokens() -> int:
+    text = os.environ.get("MAX_LOGS_TOKENS", "")
+    return int(text) if text.isdecimal() and int(text) else LOGS_TOKENS
+
+
+def pose_question(
+    held: LockedPlan, gate: str, item: str, payload: Payload, artifacts: tuple[str, ...] = ()
+) -> None:
+    """The question in the journal, then its file; a file that is there already is somebody's."""
+    base = held.plan.where.base
+    known = hash_artifacts(base, "", artifacts)
+    about = str(payload.get("reason", ""))
+    where_to = os.path.relpath(form_file(held.plan, gate, item), base)
+    said = "\n".join(part for part in (about, f"answer in {where_to}") if part)
+    told = {**payload, "about": about, "reason": said}
+    set_finished_form_aside(held, gate, item, payload)
+    held.found.book.record(
+        f.QuestionPosed(
+            state=gate,
+            item=item,
+            payload=told,
+            digest=digest_hashes(known),
+            artifacts=known,
+            agent=held.caller,
+        )
+    )
+    offer_form(held, gate, item)

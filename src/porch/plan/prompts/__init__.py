@@ -1,0 +1,1 @@
+"""Prompts of a plan: written, put in order, carried out, merged."""

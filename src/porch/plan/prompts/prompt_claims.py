@@ -1,0 +1,203 @@
+"""Who works on a prompt: claimed by one worker, given back, or taken from one who is gone."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from porch.errors import FailedError, UsageError
+from porch.git.command import try_git
+from porch.machine.plan.prompt_ids import PromptId
+from porch.machine.plan.prompt_ids import require_specialist_name as name_of_specialist
+from porch.machine.plan.prompt_lifecycle import Prompt
+from porch.plan.branches import base_branch
+from porch.plan.branches.branch_names import branch_of, feature_of
+from porch.plan.branches.implementation_branches import find_worktree_path
+from porch.plan.files import prompt_pictures
+from porch.plan.files.locked_plan import LockedPlan
+from porch.plan.files.plan_location import Plan
+from porch.plan.prompts import claim_owner
+from porch.plan.prompts.branch_contents import find_feature_head
+from porch.plan.prompts.prompt_rules import check_prompt_rules
+from porch.plan.session import plan_session
+from porch.store.where import ProjectPaths
+from porch.system.clock import Clock
+
+
+class PromptStarted(Struct, frozen=True, kw_only=True):
+    """A claim, and where the work of the prompt is done."""
+
+    id: str
+    in_progress: bool = True
+    specialist: str
+    worktree: str
+    worktree_path: str | None
+    current_iteration: int
+    resumed: bool
+    notes: Sequence[str]
+
+
+class PromptReleased(Struct, frozen=True, kw_only=True):
+    """A prompt that was given back, if somebody had it."""
+
+    id: str
+    released: bool
+    blocked_reason: str | None
+    notes: Sequence[str]
+
+
+class KeptClaim(Struct, frozen=True, kw_only=True):
+    """Somebody who is still at work."""
+
+    id: str
+    specialist: str | None
+    since: str
+
+
+class PromptsReleased(Struct, frozen=True, kw_only=True):
+    """The prompts that are free again, and those that are not."""
+
+    released_count: int
+    released: Sequence[str]
+    kept: Sequence[KeptClaim]
+    total_prompts: int
+    notes: Sequence[str]
+
+
+def start_prompt(
+    where: ProjectPaths,
+    id_: PromptId,
+    specialist: str,
+    worktree: str = "",
+    *,
+    take_over: bool = False,
+    force: bool = False,
+    caller: str = "",
+) -> PromptStarted:
+    """Claim a prompt; of two that try, one gets it. Earlier work is gone on with."""
+    name = name_of_specialist(specialist)
+    with plan_session.hold_plan(where, caller) as held:
+        prompt, file = prompt_pictures.read_open_prompt(held, id_)
+        forced = check_prompt_rules("start-prompt", held, id_, force)
+        forced += _refuse_taken(id_, prompt, take_over)
+        branch = worktree or prompt.worktree_branch_name or _own_branch(held.plan, id_)
+        _require_branch(held, id_, branch)
+        news = {
+            "in_progress": True,
+            "delegated_to": name,
+            "worktree_branch_name": branch,
+            "started_at": prompt.started_at or Clock().now(),
+            "base_commit": prompt.base_commit or find_feature_head(held.plan),
+            "owner": claim_owner.describe_caller(),
+            "blocked_reason": "",
+        }
+        held.move("start-prompt", {id_: news}, forced)
+        prompt_pictures.draw_file(held, id_, file)
+        return PromptStarted(
+            id=str(id_),
+            specialist=name,
+            worktree=branch,
+            worktree_path=find_worktree_path(where, branch),
+            current_iteration=prompt.current_iteration,
+            resumed=bool(prompt.started_at),
+            notes=held.notes,
+        )
+
+
+def _refuse_taken(id_: PromptId, prompt: Prompt, take_over: bool) -> tuple[str, ...]:
+    if not prompt.in_progress or not claim_owner.is_owner_present(prompt.owner):
+        return ()
+    if take_over:
+        return ("already-in-progress",)
+    raise FailedError(
+        f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} "
+        f"since {prompt.started_at}",
+        fix="take another one from `envoy plan next`; if you know that this worker is gone, add "
+        "--take-over, which is logged",
+        code="already-in-progress",
+    )
+
+
+def _own_branch(plan: Plan, id_: PromptId) -> str:
+    return branch_of(plan.branch, id_.number, id_.variant)
+
+
+def _require_branch(held: LockedPlan, id_: PromptId, branch: str) -> None:
+    plan = held.plan
+    is_name = try_git(plan.where.base, "check-ref-format", f"refs/heads/{branch}").returncode == 0
+    others = {p.worktree_branch_name for other, p in held.prompts.items() if other != id_}
+    # A variant that is discarded takes its branch with it.
+    taken = branch in (plan.branch, "HEAD", *others) or base_branch.is_protected_branch(branch)
+    if not is_name or branch.startswith("-") or taken:
+        raise UsageError(
+            f"{branch!r} cannot be the branch of a prompt",
+            fix=f"use {plan.branch}--implementation-N[-V]",
+            code="bad-worktree",
+        )
+    known = feature_of(branch)
+    if known is None or known[0] != plan.branch:
+        held.notes.append(
+            f"in a worktree of '{branch}' envoy cannot find this plan; it knows only names like "
+            f"{plan.branch}--implementation-N"
+        )
+
+
+def release_prompt(
+    where: ProjectPaths, id_: PromptId, reason: str = "", *, force: bool = False, caller: str = ""
+) -> PromptReleased:
+    """Give a prompt back, by whoever worked on it or handed it out; its work stays as it is."""
+    with plan_session.hold_plan(where, caller) as held:
+        prompt = held.demand(id_)
+        forced = _refuse_others(id_, prompt, force)
+        if prompt.in_progress:
+            news = {"in_progress": False, "blocked_reason": reason}
+            held.move("release-prompt", {id_: news}, forced, reason=reason)
+            prompt_pictures.refresh_files(held, [id_])
+        return PromptReleased(
+            id=str(id_),
+            released=prompt.in_progress,
+            blocked_reason=reason or None,
+            notes=held.notes,
+        )
+
+
+def _refuse_others(id_: PromptId, prompt: Prompt, force: bool) -> tuple[str, ...]:
+    """The process that has a claim gives it back; agents that share one are not told apart."""
+    if not prompt.in_progress or not claim_owner.is_owner_present(prompt.owner):
+        return ()
+    if claim_owner.is_same_owner(prompt.owner, claim_owner.describe_caller()):
+        return ()
+    if not force:
+        raise FailedError(
+            f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} elsewhere",
+            fix="ask them to give it back; --force takes it from them, and is logged",
+            code="already-in-progress",
+        )
+    return ("already-in-progress",)
+
+
+def release_all_prompts(
+    where: ProjectPaths, *, force: bool = False, caller: str = ""
+) -> PromptsReleased:
+    """Claims of workers that are gone; those of living ones stay unless it is forced."""
+    with plan_session.hold_plan(where, caller) as held:
+        taken = {id_: prompt for id_, prompt in held.prompts.items() if prompt.in_progress}
+        gone = [
+            id_ for id_, p in taken.items() if force or not claim_owner.is_owner_present(p.owner)
+        ]
+        if gone:
+            living = [id_ for id_ in gone if claim_owner.is_owner_present(taken[id_].owner)]
+            forced = ("already-in-progress",) if living else ()
+            held.move("release-all-prompts", {key: {"in_progress": False} for key in gone}, forced)
+        prompt_pictures.refresh_files(held, gone)
+        kept = [
+            KeptClaim(id=str(id_), specialist=p.delegated_to or None, since=p.started_at)
+            for id_, p in taken.items()
+            if id_ not in gone
+        ]
+        return PromptsReleased(
+            released_count=len(gone),
+            released=[str(id_) for id_ in gone],
+            kept=kept,
+            total_prompts=len(held.prompts),
+            notes=held.notes,
+        )

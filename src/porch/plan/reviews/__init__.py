@@ -1,0 +1,1 @@
+"""Reviews of prompts and plans by other agents: bounded, read-only, fail closed."""

@@ -1,0 +1,248 @@
+"""The turns of reviewers: each fresh, read-only and by itself, all at once, none trusted."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from porch.agents.port import Outcome, Turn
+from porch.errors import PorchError
+from porch.machine import facts as f
+from porch.machine.plan import run_rules
+from porch.machine.state import InHand
+from porch.plan.files.locked_plan import LockedPlan
+from porch.plan.files.plan_location import Plan
+from porch.plan.reviews.review_answers import ReviewAnswer, read_answer
+from porch.plan.reviews.review_budget import require_installed
+from porch.run import settings
+from porch.run.agents import budget_limits
+from porch.run.agents import turn as turns
+from porch.run.agents.world import World
+from porch.run.drive.world_setup import make_world
+from porch.run.engine.session import mark_of
+from porch.run.settings import Settings
+from porch.run.verbs.read_run import read_run
+from porch.system import process_marks
+
+# What a vendor may say in passing: one asks again, a little later each time.
+_PASSING = ("rate_limit", "server")
+RETRIES = 3
+_VERDICTS = {"passed": "APPROVE", "failed": "REQUEST_CHANGES", "error": "ABSTAIN"}
+
+
+class RoundPort(Protocol):
+    """What a round of reviews needs to know."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def reviewers(self) -> tuple[str, ...]: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def workspace(self) -> str: ...
+
+
+class ReviewerRow(Struct, frozen=True, kw_only=True):
+    """One reviewer in the result of a review."""
+
+    name: str
+    verdict: str
+    why: str
+    seconds: float
+    usd: float
+    tokens: int
+    retries: int
+
+
+class ReviewerResult(Struct, frozen=True):
+    """What one reviewer said, and the fact that it ended."""
+
+    name: str
+    answer: ReviewAnswer
+    fact: f.ReviewEnded
+    retries: int = 0
+
+    def row(self) -> ReviewerRow:
+        return ReviewerRow(
+            name=self.name,
+            verdict=self.answer.verdict,
+            why=self.answer.why,
+            seconds=self.fact.seconds,
+            usd=round(self.fact.usd, 6),
+            tokens=self.fact.tokens,
+            retries=self.retries,
+        )
+
+
+def collect_reviews(
+    plan: Plan, known: Settings, item: str, round_: RoundPort, script: str = ""
+) -> list[ReviewerResult]:
+    """All turns of the round that the journal says has begun."""
+    found = read_run(plan.where, plan.run)
+    world = make_world(
+        plan.where, plan.run, known, lambda: found.state, lambda: found.definition, script=script
+    )
+    mine = [hand for hand in found.state.in_hand.values() if _is_review_of(hand, item)]
+
+    async def all_of_them() -> list[ReviewerResult]:
+        _stop_politely()
+        return await asyncio.gather(*(_ask_reviewer(world, hand, item, round_) for hand in mine))
+
+    try:
+        return asyncio.run(all_of_them())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def _stop_politely() -> None:
+    """Whoever calls us ends us with a signal when time is up; reviewers must not outlive that."""
+    task = asyncio.current_task()
+    if task is None or threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _is_review_of(hand: InHand, item: str) -> bool:
+    label = hand.position.rpartition("#")[0]
+    return hand.kind == "review" and label == (
+        f"{run_rules.REVIEW}:{item}" if item else run_rules.REVIEW
+    )
+
+
+async def _ask_reviewer(world: World, hand: InHand, item: str, round_: RoundPort) -> ReviewerResult:
+    usd, tokens, seconds, retry = 0.0, 0, 0.0, 0
+    while True:
+        outcome, took = await _take_turn(world, hand, item, round_, retry)
+        usd, tokens, seconds = usd + outcome.usd, tokens + outcome.tokens, seconds + took
+        if outcome.kind not in _PASSING or retry == RETRIES:
+            break
+        await asyncio.sleep(min(outcome.wait_s, 60) or 2**retry * world.settings.back_off)
+        retry += 1
+    answer = _read_outcome(outcome)
+    fact = f.ReviewEnded(
+        effect=hand.effect,
+        verdict=_VERDICTS[answer.verdict],  # type: ignore[arg-type]
+        summary=answer.thoughts,
+        findings=(answer.suggested_changes,) if answer.suggested_changes else (),
+        why=answer.why,
+        seconds=round(seconds, 3),
+        usd=usd,
+        tokens=tokens,
+    )
+    return ReviewerResult(hand.name, answer, fact, retry)
+
+
+def _read_outcome(outcome: Outcome) -> ReviewAnswer:
+    """Whoever could not be heard has not passed anything."""
+    if outcome.kind != "ok":
+        return ReviewAnswer("error", "", (), "", f"{outcome.kind}: {outcome.detail}".strip(": "))
+    return read_answer(outcome.final)
+
+
+async def _take_turn(
+    world: World, hand: InHand, item: str, round_: RoundPort, retry: int
+) -> tuple[Outcome, float]:
+    try:
+        post = world.roster.reviewer(hand.name)
+        require_installed(post)
+        turn = Turn(
+            effect=hand.effect,
+            prompt=round_.prompt,
+            request=_turn_request(hand, item, round_, retry),
+            workspace=round_.workspace,
+            directory=world.new_turn_directory(hand.effect),
+            model=post.model,
+            script=world.script,
+            permissions=post.permissions,
+            max_usd=budget_limits.money_left_for_turn(world, run_rules.REVIEW),
+            max_steps=post.max_steps,
+            command=post.command,
+            env=post.env,
+        )
+        wall = world.settings.consultation_timeout
+        ended = await turns.run_turn(world, post, turn, wall, world.settings.idle)
+    except (PorchError, OSError) as error:
+        return Outcome("crashed", detail=str(error)), 0
+    if isinstance(ended, turns.StoppedTurn):
+        raise asyncio.CancelledError
+    return ended.outcome, ended.seconds
+
+
+def _turn_request(hand: InHand, item: str, round_: RoundPort, retry: int) -> Mapping[str, Any]:
+    return {
+        "id": item or "full",
+        "title": item or "full",
+        "position": hand.position,
+        "state": run_rules.REVIEW,
+        "item": item,
+        "visit": round_.number,
+        "try": retry + 1,
+        "kind": "review",
+        "name": hand.name,
+        "project_dir": "",
+        "artifacts": [],
+        "review": {"type": "prompt" if item else "full", "round": round_.number},
+    }
+
+
+class CombinedReview(Struct, frozen=True):
+    """What all reviewers of a round come to."""
+
+    verdict: str
+    thoughts: str
+    suggested_changes: str
+    questions: tuple[str, ...]
+    why: str
+
+
+def combine_reviews(told: Sequence[ReviewerResult]) -> CombinedReview:
+    """One who asks for changes is enough; one who could not be heard keeps it from passing."""
+    verdicts = [each.answer.verdict for each in told]
+    verdict = next((v for v in ("failed", "error") if v in verdicts), "passed")
+    questions = dict.fromkeys(q for each in told for q in each.answer.questions)
+    return CombinedReview(
+        verdict if told else "error",
+        _join_texts(told, [each.answer.thoughts for each in told]),
+        _join_texts(told, [each.answer.suggested_changes for each in told]),
+        tuple(questions),
+        "; ".join(f"{each.name}: {each.answer.why}" for each in told if each.answer.why),
+    )
+
+
+def _join_texts(told: Sequence[ReviewerResult], texts: Iterable[str]) -> str:
+    said = [(each.name, text) for each, text in zip(told, texts, strict=True) if text]
+    if len(told) == 1:
+        return said[0][1] if said else ""
+    return "\n\n".join(f"{name}:\n{text}" for name, text in said)
+
+
+def settle_orphans(held: LockedPlan, item: str) -> None:
+    """Turns of a review that died: what still runs of them is stopped, their cost is counted."""
+    mine = [hand for hand in held.state.in_hand.values() if _is_review_of(hand, item)]
+    if not mine:
+        return
+    known = settings.load_settings(held.plan.where.root)
+    book = held.found.book
+    world = make_world(
+        held.plan.where, held.plan.run, known, lambda: book.state, lambda: book.definition
+    )
+    mark = mark_of(held.plan.where, held.plan.run)
+    for hand in mine:
+        process_marks.reap_processes(f"{mark}:{hand.effect.replace(' ', '_')}")
+        directory = world.turn_directory(hand.effect)
+        seen = (
+            turns.read_stopped_turn(world, directory)
+            if os.listdir(directory)
+            else turns.StoppedTurn()
+        )
+        book.record(
+            f.EffectInterrupted(
+                effect=hand.effect, usd=seen.usd, tokens=seen.tokens, session=seen.session
+            )
+        )

@@ -1,0 +1,80 @@
+"""The whole prompt of an agent's turn, and the signals that may end it; no process is needed."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from porch.claims.legal_signal import LegalSignal
+from porch.machine import facts as f
+from porch.machine.effects import RunAgent
+from porch.machine.state import RunState
+from porch.model.protocol import Exit
+from porch.show import prompt, status, status_yaml
+from porch.store.large_payloads import expand_payloads
+
+if TYPE_CHECKING:
+    from porch.run.agents.world import World
+
+
+def legal_signals(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
+    return {
+        signal: LegalSignal(known.name, known.needs_reason)
+        for known in exits
+        for signal in (known.signals or (known.name,))
+    }
+
+
+def find_item(state: RunState, world: "World", effect: RunAgent) -> f.Item | None:
+    standing = state.positions.get(effect.position)
+    loop = world.definition().protocol.states[effect.state].loop
+    item = state.item_of(standing, loop) if standing and loop else None
+    return replace(item, text=expand_payloads(world.payload_directory, item.text)) if item else None
+
+
+def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool = True) -> str:
+    """The phase's own words, then what porch knows, as quoted data.
+
+    A reminder is short only where the agent still knows what it was asked.
+    """
+    state, definition = world.state(), world.definition()
+    template = definition.prompts.get(effect.state, "")
+    item = find_item(state, world, effect)
+    rendered = prompt.render_template(
+        template, effect.prompt or effect.state, _prompt_variables(world, effect, item)
+    )
+    document = status.make_status_document(definition.protocol, state)
+    brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
+    told = status_yaml.render_status_file(brief, state.seq).rpartition("# porch seq")[0]
+    shown = world.shown(effect.shown)
+    word = world.nonce(effect.id)
+    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, False, word)
+    if not effect.reminder:
+        return whole
+    reminder = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, True, word)
+    return reminder if in_conversation else f"{whole}\n{reminder}"
+
+
+def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> dict[str, Any]:
+    state = world.state()
+    run = state.run
+    artifact = os.path.join(run.project_dir, effect.artifacts[0]) if effect.artifacts else ""
+    variables: dict[str, Any] = {
+        "project_id": run.id,
+        "title": run.title,
+        "current_state": effect.position.rpartition("#")[0],
+        "protocol": run.protocol,
+        "project_dir": run.project_dir,
+        "artifact": artifact,
+        "iteration": str(state.turns),
+        "base_commit": run.base_commit,
+        "subject_text": world.subject_text,
+        "inputs": run.inputs,
+    }
+    if item is not None:
+        variables |= {
+            "plan_phase_id": item.id,
+            "plan_phase_title": item.title,
+            "plan_phase_text": item.text,
+        }
+    return variables

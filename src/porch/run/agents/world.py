@@ -1,0 +1,103 @@
+"""Everything a handler may know of the world outside: one frozen value, made at the door."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from porch.agents.transcripts import turn_directory_name
+from porch.errors import OutsideError
+from porch.machine.effects import QuotedInput
+from porch.machine.state import RunState
+from porch.model.definition import Definition
+from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.settings import Settings
+from porch.store.large_payloads import expand_payloads
+from porch.system.clock import Clock
+from porch.text.sha256 import sha256
+
+Progress = Callable[[str, str], None]
+
+
+class World(Struct, frozen=True):
+    """The workspace and directories of one run, its settings, its agent, and who watches."""
+
+    workspace: str
+    directory: str
+    mark: str
+    settings: Settings
+    roster: Roster
+    clock: Clock
+    state: Callable[[], RunState]
+    definition: Callable[[], Definition]
+    progress: Progress
+    script: str = ""
+    subject_text: str = ""
+    in_git: bool = False
+    environ: Mapping[str, str] | None = None
+    secret: str = ""
+
+    def project_file(self, name: str) -> str:
+        """A path inside the project directory; one that escapes it is nobody's artifact."""
+        path = os.path.join(self.workspace, self.state().run.project_dir, name)
+        # Agents can plant links, so what counts is where a path really leads.
+        real = os.path.realpath(path)
+        if not real.startswith(os.path.realpath(self.workspace) + os.sep):
+            raise OutsideError(
+                f"{name} is a link to {real}, outside the workspace",
+                fix="remove the link, or use a file inside the project",
+                code="path-escape",
+            )
+        return real
+
+    def post_of(self, role: str, state: str, asked: tuple[str, ...] = ()) -> EmployedAgent:
+        """Who does the work of a state, and on what terms."""
+        kind = self.definition().protocol.states.get(state)
+        return self.roster.worker(role, kind.group if kind else "", asked)
+
+    def shown(self, shown: tuple[QuotedInput, ...]) -> tuple[QuotedInput, ...]:
+        """What an actor gets to see, with texts that are kept by hash whole again."""
+        store = self.payload_directory
+        return tuple(
+            QuotedInput(each.label, expand_payloads(store, each.payload)) for each in shown
+        )
+
+    @property
+    def payload_directory(self) -> str:
+        return os.path.join(self.directory, "payloads")
+
+    def turn_directory(self, effect: str) -> str:
+        """Where the files of one effect lie; its name is the effect's own, made safe."""
+        path = os.path.join(self.directory, "turns", turn_directory_name(effect))
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        return path
+
+    def new_turn_directory(self, effect: str) -> str:
+        """The same, empty: after a repair the ids of lost effects are given again."""
+        path = self.turn_directory(effect)
+        if os.listdir(path):
+            number = 1
+            while os.path.exists(aside := f"{path}.old-{number}"):
+                number += 1
+            os.rename(path, aside)
+        return self.turn_directory(effect)
+
+    def effect_mark(self, effect: str) -> str:
+        """What the environment of every process of an effect carries."""
+        return f"{self.mark}:{effect.replace(' ', '_')}"
+
+    def nonce(self, name: str) -> str:
+        """A word that nobody could have written down before; empty unless it is asked for."""
+        if not self.settings.nonce:
+            return ""
+        return sha256(f"{self.secret}/{name}".encode()).hexdigest()[:12]
+
+    def own_paths(self) -> tuple[str, ...]:
+        """What porch writes itself; none of it counts as the agent's or the check's work."""
+        project = self.state().run.project_dir
+        return (
+            "codev/projects/*/status*.yaml*",
+            "codev/executions/*/status*.yaml*",
+            f"{project}/consultation-*.md" if project else "codev/.porch",
+            "codev/.porch",
+        )

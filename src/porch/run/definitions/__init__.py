@@ -1,0 +1,1 @@
+"""Protocols by name: found, read whole, listed, drawn, and given their inputs."""

@@ -1,0 +1,45 @@
+"""The definition that governs new runs here: the protocol's files under the project's settings."""
+
+import math
+import os
+
+from msgspec.structs import replace
+
+from porch.model.definition import Definition, hash_definition
+from porch.model.protocol import Panel, State
+from porch.run import settings
+from porch.run.definitions import library
+from porch.run.definitions.library import LoadedDefinition
+from porch.store import compiled_protocols
+from porch.store.where import ProjectPaths
+
+
+def load_current_definition(where: ProjectPaths, name: str) -> LoadedDefinition:
+    """Find and read a protocol; the project's own list of reviewers stands in for the file's."""
+    loaded = library.load_protocol(library.find_protocol(where, name).file, where)
+    loaded = replace(loaded, files=(*loaded.files, *_list_other_files(where, name)))
+    models = settings.load_settings(where.root).models
+    if loaded.definition is None or not models:
+        return loaded
+    definition = _with_reviewers(loaded.definition, models)
+    return replace(loaded, definition=definition, digest=hash_definition(definition))
+
+
+def _list_other_files(where: ProjectPaths, name: str) -> list[str]:
+    """What else decides the definition: files that would win if they were there, and settings."""
+    user = os.path.join(settings.user_directory(os.environ), settings.USER_FILE)
+    project = os.path.join(where.root, settings.PROJECT_FILE)
+    return [*compiled_protocols.candidate_paths(where, name), project, user]
+
+
+def _with_reviewers(definition: Definition, models: tuple[str, ...]) -> Definition:
+    protocol = definition.protocol
+    states = {name: _with_state_reviewers(state, models) for name, state in protocol.states.items()}
+    return replace(definition, protocol=replace(protocol, states=states))
+
+
+def _with_state_reviewers(state: State, models: tuple[str, ...]) -> State:
+    if not isinstance(state.actor, Panel):
+        return state
+    quorum = math.ceil(2 * len(models) / 3)
+    return replace(state, actor=replace(state.actor, reviewers=models, quorum=quorum))

@@ -1,0 +1,263 @@
+"""Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
+
+import os
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+import porch
+from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in, suggest_name
+from porch.run.definitions import step_files
+from porch.store.where import ProjectPaths
+
+if TYPE_CHECKING:  # who only looks for protocols needs no compiler
+    from porch.dialects.result import ProtocolReading
+    from porch.model.definition import Definition
+    from porch.model.parameters import Parameter
+    from porch.model.protocol import Protocol, State
+
+GRAPH = ".graph.yaml"
+PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
+
+
+class FoundProtocol(Struct, frozen=True):
+    """A protocol file and what people call it."""
+
+    name: str
+    file: str
+    source: str
+
+
+class LoadedDefinition(Struct, frozen=True):
+    """A definition read from disk, its digest, the files it came from, and what was remarkable."""
+
+    definition: "Definition | None"
+    findings: tuple[Finding, ...]
+    files: tuple[str, ...]
+    digest: str = ""
+    parameters: "tuple[Parameter, ...] | None" = None
+
+    def demand(self) -> "Definition":
+        if self.definition is None:
+            raise DefinitionError(self.findings)
+        return self.definition
+
+
+def list_search_path(where: ProjectPaths) -> list[tuple[str, str]]:
+    """Where protocols are looked for; the first match wins."""
+    places = [
+        (os.path.join(where.workspace, "codev", "protocols"), "project"),
+        (os.path.join(where.root, "codev", "protocols"), "project"),
+        (step_files.own_directory(where), "project"),
+        (os.path.join(where.root, "codev-skeleton", "protocols"), "skeleton"),
+        (PACKAGED, "packaged"),
+        (step_files.PACKAGED, "packaged"),
+    ]
+    return list(dict.fromkeys(places))
+
+
+def list_protocols(where: ProjectPaths) -> list[FoundProtocol]:
+    """Every protocol that can be run by name, without those hidden by an earlier one."""
+    found: dict[str, FoundProtocol] = {}
+    steps = (step_files.own_directory(where), step_files.PACKAGED)
+    for directory, source in list_search_path(where):
+        for each in (
+            _find_step_protocols(directory, source)
+            if directory in steps
+            else _find_in_directory(directory, source)
+        ):
+            found.setdefault(each.name, each)
+    return sorted(found.values(), key=lambda each: each.name)
+
+
+def _find_in_directory(directory: str, source: str) -> Iterator[FoundProtocol]:
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(("_", ".")):
+            continue
+        for file in _candidate_files(directory, name):
+            if os.path.isfile(file):
+                yield FoundProtocol(name.removesuffix(GRAPH), file, source)
+                break
+
+
+def _find_step_protocols(directory: str, source: str) -> Iterator[FoundProtocol]:
+    for name in step_files.list_names(directory):
+        yield FoundProtocol(name, os.path.join(directory, name + step_files.ENDING), source)
+
+
+def _candidate_files(directory: str, name: str) -> Iterator[str]:
+    """A protocol is a directory with a definition in it, or a graph by itself."""
+    yield os.path.join(directory, name, "protocol.json")
+    yield os.path.join(directory, name, name + GRAPH)
+    if name.endswith(GRAPH):
+        yield os.path.join(directory, name)
+
+
+def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
+    known = list_protocols(where)
+    for each in known:
+        if each.name == name:
+            return each
+    names = [each.name for each in known]
+    raise UsageError(
+        f"there is no protocol '{name}'",
+        fix=f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}; "
+        f"to add one, create the directory codev/protocols/{name}/",
+        code="unknown-protocol",
+    )
+
+
+def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinition:
+    """Read a protocol and everything it names; all findings, not the first."""
+    from porch.dialects.registry import parse_definition
+    from porch.model.definition import Definition, hash_definition
+
+    files = [file]
+    reading = parse_definition(_read_text(file), file, step_files.make_fetcher(file, where, files))
+    if reading.protocol is None:
+        return LoadedDefinition(None, tuple(reading.findings), tuple(files))
+    texts = _ProtocolTexts(os.path.dirname(file), reading, files)
+    definition = Definition(
+        reading.protocol,
+        texts.prompts(reading.protocol),
+        texts.reviews(reading.protocol),
+        {} if reading.protocol.spec or reading.texts else texts.templates(),
+    )
+    findings = (*reading.findings, *texts.findings)
+    whole = None if errors_in(findings) else definition
+    return LoadedDefinition(
+        whole, findings, tuple(files), hash_definition(definition), reading.parameters
+    )
+
+
+# For a phase without words of its own; status, plan, findings and signals follow as always.
+_PLAIN_PROMPT = """# {title}
+
+{about}
+
+Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under \
+{{{{ protocol }}}}. Its documents are in `{{{{ project_dir }}}}/`.
+"""
+
+
+class _ProtocolTexts:
+    """The Markdown beside a protocol, checked as it is read."""
+
+    def __init__(self, directory: str, reading: "ProtocolReading", files: list[str]) -> None:
+        self.directory = directory
+        self.reading = reading
+        self.files = files
+        self.findings: list[Finding] = []
+
+    def prompts(self, protocol: "Protocol") -> dict[str, str]:
+        from porch.model.protocol import Agent
+
+        agents = [s for s in protocol.states.values() if isinstance(s.actor, Agent)]
+        return {state.name: self._prompt(state) for state in agents}
+
+    def _prompt(self, state: "State") -> str:
+        from porch.show import prompt
+
+        if state.name in self.reading.texts:
+            return self.reading.texts[state.name]
+        path = self._first(*self.reading.prompts.get(state.name, ()))
+        if state.name in self.reading.samples:
+            return self._template(state, path)
+        if path is None:
+            self._missing(state)
+            return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
+        return self._checked(path, prompt.list_known_variables(bool(state.loop)))
+
+    def _template(self, state: "State", path: str | None) -> str:
+        """A template of a graph must be there, and render with everything it can be given."""
+        from porch.show import templates as jinja
+
+        if path is None:
+            named = _prompt_name(state)
+            place = self.reading.places.get(f"{state.name}.prompt")
+            message = f"'{state.name}' uses the template '{named}', which does not exist"
+            self.findings.append(Finding("missing-template", message, place))
+            return ""
+        text = _read_text(path)
+        self.files.append(path)
+        *full, minimal = self.reading.samples[state.name]
+        found = [f for each in full for f in jinja.check_graph_template(text, path, each, minimal)]
+        self.findings += dict.fromkeys(found)
+        return text
+
+    def _missing(self, state: "State") -> None:
+        named = _prompt_name(state)
+        if named:
+            message = (
+                f"phase '{state.group}' uses the prompt '{named}', which does not exist; "
+                "its agent gets a general prompt"
+            )
+            fix = f"write prompts/{os.path.basename(named)} next to the protocol file"
+            place = self.reading.places.get(f"{state.name}.prompt")
+            finding = Finding("missing-prompt", message, place, fix, "warning")
+            self.findings += [finding] if finding not in self.findings else []
+
+    def _checked(self, path: str, known: Collection[str]) -> str:
+        text = _read_text(path)
+        if path not in self.files:
+            from porch.show import prompt
+
+            self.files.append(path)
+            self.findings.extend(prompt.check_template(text, path, set(known)))
+        return text
+
+    def _first(self, *names: str) -> str | None:
+        for name in names:
+            path = os.path.normpath(os.path.join(self.directory, name))
+            inside = path.startswith(os.path.normpath(self.directory) + os.sep)
+            if inside and os.path.isfile(path):
+                return path
+        return None
+
+    def reviews(self, protocol: "Protocol") -> dict[str, str]:
+        from porch.model.protocol import Panel
+
+        kinds = {s.actor.review for s in protocol.states.values() if isinstance(s.actor, Panel)}
+        return {kind: self._review(kind) for kind in sorted(kinds)}
+
+    def _review(self, kind: str) -> str:
+        from porch.show import prompt
+
+        own = self._first(os.path.join("reviews", f"{kind}.md"))
+        path = own or os.path.join(PACKAGED, "_reviews", f"{os.path.basename(kind)}.md")
+        if not os.path.isfile(path):
+            path = os.path.join(PACKAGED, "_reviews", "generic.md")
+        return self._checked(path, prompt.REVIEW_VARIABLES)
+
+    def templates(self) -> dict[str, str]:
+        directory = os.path.join(self.directory, "templates")
+        if not os.path.isdir(directory):
+            return {}
+        paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
+        kept = [path for path in paths if os.path.isfile(path)]
+        self.files.extend(kept)
+        return {os.path.basename(path): _read_text(path) for path in kept}
+
+
+def _prompt_name(state: "State") -> str:
+    from porch.model.protocol import Agent
+
+    return state.actor.prompt if isinstance(state.actor, Agent) else ""
+
+
+def _read_text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        where = Place(path)
+        finding = Finding("not-utf8", f"the file is not UTF-8 text: {error.reason}", where)
+        raise DefinitionError([finding]) from error
+    except OSError as error:
+        finding = Finding("unreadable", f"cannot read: {error.strerror or error}", Place(path))
+        raise DefinitionError([finding]) from error

@@ -1,0 +1,38 @@
+"""Protocols as pictures: found by name or by file, drawn in the format somebody asked for."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from porch.run.definitions import library
+from porch.show.graph.dot import render_dot
+from porch.show.graph.mermaid import render_mermaid
+from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
+from porch.show.graph.svg import render_svg
+from porch.show.graph.text import render_graph_text
+from porch.store.where import ProjectPaths
+
+FORMATS: Mapping[str, Callable[[ProtocolPicture], str]] = {
+    "text": render_graph_text,
+    "mermaid": render_mermaid,
+    "dot": render_dot,
+    "svg": render_svg,
+}
+
+
+def draw_protocol(where: ProjectPaths, word: str, form: str) -> dict[str, Any]:
+    file = _find_protocol_file(where, word)
+    protocol = library.load_protocol(file, where).demand().protocol
+    told = FORMATS[form](make_protocol_picture(protocol))
+    return {"name": protocol.name, "file": file, "format": form, "picture": told}
+
+
+def _find_protocol_file(where: ProjectPaths, word: str) -> str:
+    """A known name is never taken for a file that happens to be called the same."""
+    for found in library.list_protocols(where):
+        if found.name == word:
+            return found.file
+    inside = os.path.join(word, "protocol.json")
+    if os.path.isfile(inside):
+        return inside
+    return word if os.path.isfile(word) else library.find_protocol(where, word).file

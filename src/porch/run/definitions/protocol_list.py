@@ -1,0 +1,98 @@
+"""Protocols as people look at them: which there are, what each does, what is wrong with a file."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from porch.errors import DefinitionError, Finding, Place, UsageError
+from porch.run.definitions import library
+from porch.store import compiled_protocols
+from porch.store.where import ProjectPaths
+
+
+def list_protocol_rows(where: ProjectPaths) -> list[dict[str, str]]:
+    """What a file said is kept until one of those that had a say in it changes."""
+    known = library.list_protocols(where)
+    kept = compiled_protocols.kept_rows(where)
+    new = {each.file: _describe_protocol(where, each) for each in known if each.file not in kept}
+    good = {file: told for file, told in new.items() if told["files"]}
+    if good:
+        compiled_protocols.keep_rows(where, {**kept, **good})
+    return [_protocol_row(each, {**kept, **new}[each.file]["told"]) for each in known]
+
+
+def _protocol_row(found: library.FoundProtocol, told: dict[str, str]) -> dict[str, str]:
+    return {"name": found.name, "file": found.file, "source": found.source, **told}
+
+
+def _describe_protocol(where: ProjectPaths, found: library.FoundProtocol) -> dict[str, Any]:
+    """A protocol that does not compile is still listed, with what is wrong in its place."""
+    try:
+        loaded = library.load_protocol(found.file, where)
+        protocol = loaded.demand().protocol
+    except DefinitionError as error:
+        broken = f"(has errors: {error.findings[0].message})"
+        return {"files": [], "told": {"version": "", "description": broken}}
+    # A prompt that is new in one of these directories may be wrong.
+    beside = [os.path.dirname(found.file)]
+    beside += [os.path.join(beside[0], name) for name in ("prompts", "reviews", "templates")]
+    told = {"version": protocol.version, "description": protocol.description}
+    return {"files": compiled_protocols.stamp_files([*loaded.files, *beside]), "told": told}
+
+
+def show_protocol(where: ProjectPaths, name: str) -> dict[str, Any]:
+    from porch.model import definition as definitions
+    from porch.show import protocol as protocol_view
+
+    found = library.find_protocol(where, name)
+    loaded = library.load_protocol(found.file, where)
+    definition = loaded.demand()
+    notes = [str(finding) for finding in loaded.findings]
+    text = protocol_view.render_protocol(definition.protocol, found.file, notes)
+    data = {
+        "name": name,
+        "file": found.file,
+        "digest": loaded.digest,
+        "protocol": definitions.encode_definition(definition)["protocol"],
+        "findings": [finding.as_json() for finding in loaded.findings],
+    }
+    told = {"text": text, "json": data}
+    compiled_protocols.write_cached_protocol(where, name, list(loaded.files), told)
+    return told
+
+
+def lint_files(files: Sequence[str]) -> list[Finding]:
+    """All findings of all files, not the first."""
+    found: list[Finding] = []
+    for file in files:
+        path = os.path.join(file, "protocol.json") if os.path.isdir(file) else file
+        try:
+            found.extend(library.load_protocol(path).findings)
+        except DefinitionError as error:
+            found.extend(error.findings)
+    return found
+
+
+def read_schema() -> dict[str, Any]:
+    from porch.dialects.phases.schema import SCHEMA
+
+    return dict(SCHEMA)
+
+
+def read_plan_phases(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError as error:
+        raise UsageError(
+            f"the plan cannot be read: {error.strerror}", code="unreadable", place=Place(path)
+        ) from error
+    from porch.dialects.plan_headings import read_plan
+
+    reading = read_plan(text, path)
+    phases = [
+        {"id": p.id, "title": p.title, "description": p.description, "text": p.text}
+        for p in reading.phases
+    ]
+    findings = [finding.as_json() for finding in reading.findings]
+    return {"reading": reading.reading, "phases": phases, "findings": findings}

@@ -1,0 +1,1 @@
+"""Driving a run: taken over, performed, and left drawn."""

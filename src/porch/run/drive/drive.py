@@ -1,0 +1,204 @@
+"""Driving a held run: take it over, perform what is wanted, and leave it drawn."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+
+from msgspec.structs import replace
+
+import porch
+from porch.errors import PorchError
+from porch.machine import facts as f
+from porch.machine.effects import AGENT_SLOT, PATIENT
+from porch.machine.records import JournalRecord
+from porch.machine.state import InHand, RunState
+from porch.model.definition import Definition
+from porch.model.protocol import Check
+from porch.run import settings
+from porch.run.agents import budget_limits
+from porch.run.agents.world import World
+from porch.run.drive import script_answers, takeover
+from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
+from porch.run.drive.start_notes import tell_notes
+from porch.run.drive.world_setup import make_world
+from porch.run.engine.book import Book
+from porch.run.engine.caller import find_user_name, refuse_agents
+from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
+from porch.run.engine.driver import DriveManner, Driver, RestReason
+from porch.run.engine.queue import EffectQueue
+from porch.run.engine.session import HeldRun, payload_directory
+from porch.run.handlers import make_performer
+from porch.run.handlers.products import Products
+from porch.store import lock
+
+
+def drive_run(
+    found: HeldRun,
+    wanted: RunRequest,
+    manner: DriveManner,
+    watch: DriveWatch,
+    products: Products,
+    resumed: bool,
+) -> DriveResult:
+    known = settings.load_settings(found.where.root)
+    book, run_ = found.book, found.book.state.run
+    script = script_answers.script_path(
+        payload_directory(found.where, found.name), wanted.script, run_.script
+    )
+    answers = script_answers.DecisionScript(script, found.directory)
+    if answers.decides:
+        # A script that decides is a person's word; an agent may not write itself one.
+        refuse_agents(os.environ, wanted.as_person)
+    world = make_world(
+        found.where,
+        found.name,
+        known,
+        lambda: book.state,
+        lambda: book.definition,
+        watch.output,
+        script,
+        wanted.agent,
+    )
+    notes = [
+        *map(str, known.notes),
+        *_list_unset_checks(known, book),
+        *missing_reviewers(world, wanted),
+    ]
+    tell_notes(
+        found.directory, run_.id or found.name, notes, list(describe_terms(world, wanted)), watch
+    )
+    watch.protocol(book.definition.protocol)
+    take_over(found, world, watch, products)
+    if book.state.paused:
+        book.record(
+            f.WishTaken(
+                wish=f.Wish(id=resume_wish_id(book.state), kind="resume", who=find_user_name())
+            )
+        )
+    # A runner that does not wait for people has no use for the timers of their gates.
+    hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
+    queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
+    manner = replace(manner, poll_s=_polling_seconds(known, book))
+    on_record, on_idle = _make_watchers(found, watch, answers)
+    driver = Driver(
+        book,
+        queue,
+        make_performer(world, products.handlers),
+        found.wishes,
+        manner,
+        on_record,
+        on_idle,
+        partial(_check_budget, known),
+    )
+    answers.open(book.state)
+    try:
+        rest = asyncio.run(_drive_with_signals(driver, resumed, watch.started))
+    except asyncio.CancelledError:
+        # Asked to leave while leaving; what is still in hand is settled by the next runner.
+        rest = "interrupted"
+    remove_finished_work(found, watch, products)
+    _draw_last(found, watch)
+    return DriveResult(found.name, rest, book.state)
+
+
+def _check_budget(
+    known: settings.Settings, definition: Definition, state: RunState, hand: InHand
+) -> f.BudgetReached | bool:
+    return budget_limits.check_budget_of_work(known, definition.protocol, state, hand)
+
+
+def _list_unset_checks(known: settings.Settings, book: Book) -> list[str]:
+    """Checks that have no command here; nobody should learn that from a log afterwards."""
+    states = book.definition.protocol.states.values()
+    checks = [state.actor for state in states if isinstance(state.actor, Check)]
+    wanted = {c.setting: c.name for check in checks for c in check.commands if c.setting}
+    return [
+        f"note: the check '{name}' has no command: set [commands] {setting} in codev/config.toml"
+        for setting, name in wanted.items()
+        if setting not in known.commands
+    ]
+
+
+def _polling_seconds(known: settings.Settings, book: Book) -> float:
+    """How often the inbox is looked at: never more seldom than the file or the settings say."""
+    limit = book.definition.protocol.limits.gate_poll_s or known.gate_poll_interval
+    return min(DriveManner().poll_s, limit)
+
+
+def remove_finished_work(found: HeldRun, watch: DriveWatch, products: Products) -> None:
+    """What is over needs no worktree; also for a runner that died before it came to this."""
+    book = found.book
+    if not book.definition.protocol.spec:
+        return
+    world = make_world(
+        found.where,
+        found.name,
+        settings.load_settings(found.where.root),
+        lambda: book.state,
+        lambda: book.definition,
+    )
+    try:
+        gone = products.remove_finished_worktrees(world)
+    except PorchError as error:
+        watch.notice(f"a worktree was not removed: {error}")
+        return
+    if gone:
+        watch.notice(f"removed; the commits are kept under refs/porch/archive: {', '.join(gone)}")
+
+
+def _draw_last(found: HeldRun, watch: DriveWatch) -> None:
+    try:
+        found.pictures.draw_now(found.book.definition, found.book.state)
+    except (PorchError, OSError) as error:
+        found.book.trouble = str(error)
+    if found.book.trouble:
+        watch.notice(f"the status of the run could not be written: {found.book.trouble}")
+
+
+def take_over(found: HeldRun, world: World, watch: DriveWatch, products: Products) -> None:
+    """Answer the inbox, stop what a dead runner left, and say what became of it."""
+    found.drain()
+    left = takeover.settle_left_effects(world, found.book.record, products.question_turns)
+    if left:
+        watch.notice(
+            f"the last porch process died; {left} unfinished steps were cleaned up, continuing"
+        )
+
+
+def resume_wish_id(state: RunState) -> str:
+    """The id of the wish that a resuming runner grants itself; derived, so it never repeats."""
+    return f"resume-{state.seq + 1}"
+
+
+def _make_watchers(
+    found: HeldRun, watch: DriveWatch, answers: script_answers.DecisionScript
+) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:
+    def on_record(record: JournalRecord, state: RunState) -> None:
+        watch.record(record, state)
+        answers.after(record, state)
+
+    def on_idle() -> None:
+        found.draw_due()
+        watch.idle()
+
+    return on_record, on_idle
+
+
+async def _drive_with_signals(
+    driver: Driver, resumed: bool, started: Callable[[], None]
+) -> RestReason:
+    """Ctrl-C and a polite kill both stop the agents and journal that, then leave."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, task.cancel if task else loop.stop)
+    started()
+    me = f.RunnerStarted(
+        host=lock.host_name(),
+        boot=lock.read_boot_id(),
+        pid=os.getpid(),
+        release=porch.__version__,
+        resumed=resumed,
+    )
+    return await driver.drive(me)

@@ -1,0 +1,84 @@
+"""Scripts: which one a run uses, and answering its decisions through the ordinary inbox."""
+
+import os
+
+from porch.agents.scripted.script import Script
+from porch.agents.scripted.script_reader import load_script, read_script
+from porch.errors import UsageError
+from porch.machine import facts as f
+from porch.machine.records import JournalRecord
+from porch.machine.state import Decision, RunState, effect_parts
+from porch.store import inbox, payloads
+
+EXITS = {
+    "approve": "approved",
+    "reject": "rejected",
+    "override": "waived",
+    "answer": "answered",
+    "retry": "retry",
+    "skip": "skip",
+    "stop": "stopped",
+}
+
+
+def read_chosen_script(file: str, protocol_file: str) -> str:
+    """The text of the script a run begins with: the caller's, else the one beside the protocol."""
+    beside = os.path.join(os.path.dirname(protocol_file), "script.yaml")
+    path = file or (beside if os.path.isfile(beside) else "")
+    if not path:
+        return ""
+    try:
+        with open(path, encoding="utf-8") as opened:
+            text = opened.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the script {path} cannot be read: {error}") from error
+    read_script(text, path)
+    return text
+
+
+def script_path(store: str, file: str, digest: str) -> str:
+    """The file a turn reads: what this call names, else what the run was started with."""
+    if file:
+        return os.path.join(
+            store, payloads.write_payload(store, read_chosen_script(file, "").encode())
+        )
+    return os.path.join(store, digest) if digest else ""
+
+
+class DecisionScript:
+    """Scripted decisions: the same wishes a person would leave, by the channel `script`."""
+
+    def __init__(self, script: str, directory: str):
+        self._script = load_script(script) if script else Script()
+        self._inbox = os.path.join(directory, "inbox")
+
+    @property
+    def decides(self) -> bool:
+        return bool(self._script.decisions)
+
+    def open(self, state: RunState) -> None:
+        for decision in state.decisions.values():
+            self._answer(state, decision)
+
+    def after(self, record: JournalRecord, state: RunState) -> None:
+        if isinstance(record.fact, f.DecisionAsked):
+            position = effect_parts(record.fact.effect)[0]
+            decision = state.decisions.get(position)
+            if decision is not None:
+                self._answer(state, decision)
+
+    def _answer(self, state: RunState, decision: Decision) -> None:
+        visit = state.positions[decision.position].visit
+        decided = self._script.decision(decision.name, visit)
+        if decided is None or decided.verb == "wait":
+            return
+        wish = {
+            "kind": "decide",
+            "position": decision.position,
+            "exit": EXITS[decided.verb],
+            "text": decided.text,
+            "who": "script",
+            "channel": "script",
+            "data": {"name": decision.name},
+        }
+        inbox.leave_wish(self._inbox, wish)

@@ -1,0 +1,45 @@
+"""What a caller asks of a drive, who watches it, and how it came to rest."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from porch.machine.records import JournalRecord
+from porch.machine.state import RunState
+from porch.model.protocol import Protocol
+from porch.run.engine.driver import RestReason
+
+
+class RunRequest(Struct, frozen=True):
+    """What the caller asks of `porch run`."""
+
+    protocol: str
+    subject: str = ""
+    title: str = ""
+    inputs: Mapping[str, str] | None = None
+    agent: str = ""
+    script: str = ""
+    adopt: bool = False
+    take_over: bool = False
+    hands_off: tuple[str, ...] = ()
+    as_person: bool = False
+    into: str = ""
+
+
+class DriveWatch(Struct, frozen=True):
+    """Who watches a drive: each record, each line of an agent, and each idle moment."""
+
+    record: Callable[[JournalRecord, RunState], None] = lambda _record, _state: None
+    output: Callable[[str, str], None] = lambda _effect, _text: None
+    idle: Callable[[], None] = lambda: None
+    started: Callable[[], None] = lambda: None
+    protocol: Callable[[Protocol], None] = lambda _protocol: None
+    notice: Callable[[str], None] = lambda _text: None
+
+
+class DriveResult(Struct, frozen=True):
+    """How a drive came to rest."""
+
+    name: str
+    rest: RestReason
+    state: RunState

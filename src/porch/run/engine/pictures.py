@@ -1,0 +1,157 @@
+"""Drawing the journal for people and programs: at most four times a second, and where it rests."""
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+from porch.errors import OutsideError
+from porch.machine.state import RunState
+from porch.model.definition import Definition
+from porch.show import run_picture, status_yaml
+from porch.show.shapes import PictureShape
+from porch.show.status import names_of
+from porch.store import compiled_protocols, run_rows, snapshot
+from porch.store.journal import Journal
+from porch.system import atomic
+from porch.system.clock import Clock
+
+# Nobody reads faster than this, and readers fold what a picture does not cover.
+PICTURE_EVERY_S = 0.25
+# Folding so many records costs about as much as writing a state and reading it back.
+SNAPSHOT_EVERY = 32
+
+
+class RunPictures:
+    """The status file, the picture and the row of one run; nothing is ever decided from them.
+
+    The snapshot is kept along with them; of it alone short commands go on.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        directory: str,
+        journal: Journal,
+        clock: Clock,
+        on_edited: Callable[[str], object] = lambda _aside: None,
+        snapshot_seq: int = 0,
+    ):
+        self._root = root
+        self._directory = directory
+        self._journal = journal
+        self._clock = clock
+        self._drawn_at = 0.0
+        self._stamp: tuple[int, ...] = ()
+        self._snapshot_seq = snapshot_seq
+        self.on_edited = on_edited
+        self.late = False
+
+    def draw(self, definition: Definition, state: RunState) -> None:
+        """After a record: at once where the run rests, otherwise not more often than people look.
+
+        Whoever leaves a run that was not drawn last (`late`) calls `draw_now`.
+        """
+        # A clock that was put back must not keep anybody waiting for it to catch up.
+        is_due = not 0 <= self._clock.wall() - self._drawn_at <= PICTURE_EVERY_S
+        if _is_resting(state) or is_due:
+            self.draw_now(definition, state)
+        else:
+            self.late = True
+
+    def draw_now(self, definition: Definition, state: RunState) -> None:
+        """All three; the status file is on the disk where the run rests: people may think long."""
+        self._drawn_at, self.late = self._clock.wall(), False
+        drawn = run_picture.make_run_picture(
+            definition.protocol, state, self._journal.length, self._journal.sum
+        )
+        try:
+            aside = self._status(drawn["status"], state)
+        finally:
+            # It lies elsewhere, so it can often be drawn where the status file cannot.
+            self._picture({**drawn, "names": names_of(definition.protocol, state)}, state)
+            self.keep_snapshot(state)
+        if aside:
+            self.on_edited(aside)
+
+    def status_path(self, state: RunState) -> str:
+        name = state.run.status_file
+        return (
+            os.path.join(self._root, name) if name else os.path.join(self._directory, "status.yaml")
+        )
+
+    def _status(self, document: dict[str, Any], state: RunState) -> str:
+        """Returns where an edited one was put; nothing if it was as we left it."""
+        path, sync = self.status_path(state), _is_resting(state)
+        # What lies there before the first record is no edit of ours; adopting keeps it.
+        is_ours = state.seq == 1 or _stamp_file(path) in (self._stamp, ())
+        aside = "" if is_ours else self.keep_edits(state)
+        text = status_yaml.render_status_file(document, state.seq).encode("utf-8", "replace")
+        try:
+            written = atomic.replace_file(path, text, sync=sync)
+        except OutsideError:
+            # The directory may have been removed under us; a picture is worth one more try.
+            atomic.ensure_directory(os.path.dirname(path))
+            written = atomic.replace_file(path, text, sync=sync)
+        self._stamp = _stamp_of(written)
+        return aside
+
+    def _picture(self, drawn: PictureShape, state: RunState) -> None:
+        drawn["files"] = compiled_protocols.read_file_stamps(self._directory, state.run.digest)
+        whole = json.dumps(drawn, separators=(",", ":")).encode()
+        for name, data in (("picture.json", whole), (run_rows.FILE, run_rows.encode_row(drawn))):
+            atomic.replace_file(os.path.join(self._directory, name), data, sync=False)
+
+    def keep_snapshot(self, state: RunState, *, is_left: bool = False) -> None:
+        """Where a run rests or is left, otherwise once there is enough behind the last one."""
+        behind = state.seq - self._snapshot_seq
+        if behind >= SNAPSHOT_EVERY or (behind and (is_left or _is_resting(state))):
+            self._snapshot_seq = state.seq
+            snapshot.keep_snapshot(self._directory, state, self._journal.length, self._journal.sum)
+
+    def is_current(self, state: RunState) -> bool:
+        """Whether the status file is the one that belongs to the last record."""
+        try:
+            with open(self.status_path(state), encoding="utf-8", errors="replace") as file:
+                return status_yaml.parse_signature(file.read()) == (state.seq, True)
+        except OSError:
+            return False
+
+    def keep_edits(self, state: RunState) -> str:
+        """An edited status file is kept aside before it is redrawn; returns where, or nothing."""
+        path = self.status_path(state)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            return ""
+        signed = status_yaml.parse_signature(text)
+        if signed is not None and signed[1]:
+            return ""
+        aside = _free_name(path)
+        os.rename(path, aside)
+        return os.path.relpath(aside, self._root)
+
+
+def _stamp_file(path: str) -> tuple[int, ...]:
+    """By what a file is known to be the one that was written; nothing if there is none."""
+    try:
+        return _stamp_of(os.stat(path))
+    except OSError:
+        return ()
+
+
+def _stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _is_resting(state: RunState) -> bool:
+    return bool(state.outcome or state.paused or state.decisions)
+
+
+def _free_name(path: str) -> str:
+    number = 1
+    while os.path.exists(aside := path.replace(".yaml", f".edited-{number}.yaml")):
+        number += 1
+    return aside

@@ -1,0 +1,16 @@
+"""The definition that governs a run, as it was pinned when the run began."""
+
+from msgspec.structs import replace
+
+from porch.machine.budgets import add_budget_state
+from porch.model.definition import Definition, parse_stored_definition
+from porch.run.engine.run_places import payload_directory
+from porch.store import payloads
+from porch.store.where import ProjectPaths
+
+
+def read_pinned_definition(where: ProjectPaths, name: str, digest: str) -> Definition:
+    definition = parse_stored_definition(
+        payloads.read_payload(payload_directory(where, name), digest)
+    )
+    return replace(definition, protocol=add_budget_state(definition.protocol))

@@ -1,0 +1,75 @@
+"""Leaving a wish and waiting until the journal answers it, or answering it oneself."""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from porch.errors import BusyError
+from porch.run.engine.caller import find_user_name
+from porch.run.engine.session import hold_run
+from porch.store import inbox, lock
+from porch.store.where import ProjectPaths
+
+PATIENCE_S = 5.0
+_LOOK_S = 0.02
+
+
+def send_wish(where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Leave a wish, then wait for its answer; the answer is the fact that the journal holds."""
+    directory = where.run_dir(name)
+    path = os.path.join(directory, "journal.jsonl")
+    start = os.path.getsize(path)
+    id_ = inbox.leave_wish(
+        os.path.join(directory, "inbox"), {"who": find_user_name(), "channel": "cli", **wish}
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if _drain_inbox(where, name, what):
+            break
+        answer = _find_answer(path, start, id_)
+        if answer is not None:
+            return answer
+        time.sleep(_LOOK_S)
+    answer = _find_answer(path, 0, id_)
+    if answer is None:
+        raise _not_taken_error(name, directory)
+    return answer
+
+
+def _drain_inbox(where: ProjectPaths, name: str, what: str) -> bool:
+    """With the lock free the caller answers the whole inbox itself, and leaves."""
+    try:
+        with hold_run(where, name, what, wait_s=0) as found:
+            found.drain()
+            return True
+    except BusyError:
+        return False
+
+
+def _find_answer(path: str, start: int, id_: str) -> dict[str, Any] | None:
+    """Records that arrived meanwhile; the chain is the holder's business, not a visitor's."""
+    needle = id_.encode()
+    with open(path, "rb") as file:
+        file.seek(start)
+        for line in file:
+            if needle in line and line.endswith(b"\n"):
+                return _parse_fact(line)
+    return None
+
+
+def _parse_fact(line: bytes) -> dict[str, Any]:
+    import json
+
+    fact: dict[str, Any] = json.loads(line)["fact"]
+    return fact
+
+
+def _not_taken_error(name: str, directory: str) -> BusyError:
+    holder = lock.read_lock_holder(os.path.join(directory, "lock"))
+    by = f" by {holder.what}, pid {holder.pid}" if holder else ""
+    return BusyError(
+        f"sent, but not answered yet: {name} is busy{by}",
+        fix="the answer comes as soon as possible; `porch log` will show it",
+        code="not-yet-taken",
+    )

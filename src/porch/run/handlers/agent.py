@@ -1,0 +1,142 @@
+"""Giving an agent its prompt and reading one exit from its final message, and nowhere else."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from porch.agents.port import Outcome, Turn
+from porch.claims.signals import choose_signal, read_signals
+from porch.machine import facts as f
+from porch.machine.effects import RunAgent
+from porch.model.protocol import Exit
+from porch.run.agents import budget_limits, conversations
+from porch.run.agents import turn as turns
+from porch.run.agents.agent_prompt import find_item, legal_signals, render_whole_prompt
+from porch.run.agents.roster import EmployedAgent
+from porch.run.agents.world import World
+from porch.show import prompt
+from porch.system import atomic
+
+# In bytes: what reviewers of the next round read, small enough to travel in a record.
+ANSWER_KEPT = 3000
+
+
+async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
+    """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
+    _write_templates(world, effect)
+    post = world.post_of(effect.role, effect.state, effect.permissions)
+    turn = _agent_turn(world, post, effect)
+    wall = effect.timeout_s or world.definition().protocol.limits.agent_s
+    taken = await turns.run_turn(
+        world, post, turn, wall or world.settings.claude_timeout, world.settings.idle
+    )
+    if isinstance(taken, turns.StoppedTurn):
+        return f.EffectStopped(
+            effect=effect.id,
+            usd=taken.usd,
+            tokens=taken.tokens,
+            session=taken.session,
+            seconds=taken.seconds,
+        )
+    return read_agent_outcome(
+        effect.id, effect.exits, taken.outcome, taken.seconds, world.nonce(effect.id)
+    )
+
+
+def read_agent_outcome(
+    effect: str, exits: tuple[Exit, ...], outcome: Outcome, seconds: float = 0, nonce: str = ""
+) -> f.EffectFact:
+    """What an outcome means; also asked of a transcript that a dead runner left."""
+    if outcome.kind != "ok":
+        wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
+        return f.EffectFailed(
+            effect=effect,
+            why=outcome.kind,
+            detail=outcome.detail,
+            wait_s=wait,
+            usd=outcome.usd,
+            tokens=outcome.tokens,
+            hopeless=outcome.kind in turns.HOPELESS,
+            seconds=seconds,
+        )
+    choice = choose_signal(read_signals(outcome.final, nonce), legal_signals(exits))
+    notes = (*choice.notes, *(f"denied: {what}" for what in outcome.denied))
+    if choice.exit is None:
+        said = outcome.final[-turns.SAID_KEPT :]
+        return f.TurnEndedSilent(
+            effect=effect,
+            notes=notes,
+            said=said,
+            session=outcome.session,
+            usd=outcome.usd,
+            tokens=outcome.tokens,
+            seconds=seconds,
+        )
+    payload: dict[str, Any] = {"reason": choice.reason} if choice.reason else {}
+    return f.ExitAccepted(
+        effect=effect,
+        exit=choice.exit,
+        payload=payload,
+        signal=choice.signal,
+        notes=notes,
+        session=outcome.session,
+        usd=outcome.usd,
+        tokens=outcome.tokens,
+        said=prompt.cut_middle(outcome.final, ANSWER_KEPT),
+        seconds=seconds,
+    )
+
+
+def _agent_turn(world: World, post: EmployedAgent, effect: RunAgent) -> Turn:
+    is_mine = post.resumes and conversations.belongs_to_agent(world.directory, effect.session, post)
+    resume = effect.session if is_mine else ""
+    return Turn(
+        effect=effect.id,
+        prompt=render_whole_prompt(world, effect, in_conversation=bool(resume)),
+        request=_turn_request(world, effect),
+        workspace=world.workspace,
+        directory=world.new_turn_directory(effect.id),
+        resume=resume or None,
+        script=world.script,
+        model=post.model,
+        permissions=post.permissions,
+        max_usd=budget_limits.money_left_for_turn(world, effect.state),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
+    )
+
+
+def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
+    project = world.state().run.project_dir
+    item = find_item(world.state(), world, effect)
+    return {
+        "id": world.state().run.id,
+        "title": world.state().run.title,
+        "position": effect.position,
+        "state": effect.state,
+        "item": effect.item,
+        "visit": effect.visit,
+        "try": effect.attempt + 1,
+        "kind": "reminder" if effect.reminder else "agent",
+        "name": effect.role,
+        "artifacts": [{"path": os.path.join(project, name)} for name in effect.artifacts],
+        "project_dir": project,
+        "legal": [signal for known in effect.exits for signal in known.signals[:1]],
+        "plan_item": {"id": item.id, "title": item.title} if item else None,
+    }
+
+
+def _write_templates(world: World, effect: RunAgent) -> None:
+    """A new artifact begins from the protocol's template; one that exists is never touched."""
+    templates = world.definition().templates
+    run = world.state().run
+    for name in effect.artifacts:
+        path = world.project_file(name)
+        text = templates.get(os.path.basename(name))
+        if text is None or os.path.exists(path):
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        words = {"project_id": run.id, "title": run.title}
+        # All at once: half a template, left by a crash, would never be touched again.
+        atomic.replace_file(path, prompt.render_template(text, name, words).encode(), sync=False)

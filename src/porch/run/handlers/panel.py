@@ -1,0 +1,184 @@
+"""Asking reviewers and keeping what they said; a reviewer that fails is an abstention."""
+
+import asyncio
+import os
+import time
+
+from porch.agents.port import Outcome, Turn
+from porch.claims.verdicts import read_verdict
+from porch.errors import PorchError
+from porch.git import changes
+from porch.machine import facts as f
+from porch.machine.effects import AskReviewer, WriteFeedback
+from porch.run.agents import budget_limits
+from porch.run.agents import turn as turns
+from porch.run.agents.roster import EmployedAgent
+from porch.run.agents.world import World
+from porch.show import prompt, review_feedback
+from porch.store.large_payloads import expand_payloads
+from porch.system import atomic
+from porch.system.growing_file import read_head_and_tail
+
+# More than this nobody works through in one revision; the transcript has them all.
+FINDINGS_KEPT = 50
+FILES_TOLD = 200
+
+
+async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
+    """One review; its time is its own, so one slow model does not stop the others."""
+    began = time.monotonic()
+    limit = effect.timeout_s or world.definition().protocol.limits.review_s
+    wall = limit or world.settings.consultation_timeout
+    try:
+        post = world.roster.reviewer(effect.name)
+        turn = _review_turn(world, post, effect, await _measure_changes(world))
+        taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
+    except (PorchError, OSError) as error:
+        # A reviewer that cannot even be started must not keep the others from being heard.
+        return read_review_outcome(
+            effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began
+        )
+    if isinstance(taken, turns.StoppedTurn):
+        return f.EffectStopped(
+            effect=effect.id, usd=taken.usd, tokens=taken.tokens, seconds=taken.seconds
+        )
+    return read_review_outcome(effect.id, taken.outcome, taken.seconds)
+
+
+def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:
+    """What a reviewer's outcome means: only words that can be read are a verdict."""
+    if outcome.kind == "rate_limit":
+        wait = outcome.wait_s or turns.RATE_LIMIT_S
+        return f.EffectFailed(
+            effect=effect,
+            why=outcome.kind,
+            detail=outcome.detail,
+            wait_s=wait,
+            usd=outcome.usd,
+            tokens=outcome.tokens,
+            seconds=seconds,
+        )
+    if outcome.kind != "ok":
+        return f.ReviewEnded(
+            effect=effect,
+            verdict="ABSTAIN",
+            summary=outcome.detail[:300],
+            why=outcome.kind,
+            seconds=round(seconds, 3),
+            usd=outcome.usd,
+            tokens=outcome.tokens,
+        )
+    review = read_verdict(outcome.final)
+    findings = _cut_findings(review.findings)
+    return f.ReviewEnded(
+        effect=effect,
+        verdict=review.verdict,
+        summary=review.summary,
+        findings=findings,
+        why=review.why,
+        seconds=round(seconds, 3),
+        usd=outcome.usd,
+        tokens=outcome.tokens,
+    )
+
+
+def _cut_findings(findings: tuple[str, ...]) -> tuple[str, ...]:
+    left = len(findings) - FINDINGS_KEPT
+    if left <= 0:
+        return findings
+    return (*findings[:FINDINGS_KEPT], f"[{left} more are not shown; see `porch log`]")
+
+
+async def _measure_changes(world: World) -> str:
+    base = world.state().run.base_commit
+    if not (world.in_git and base):
+        return ""
+    return await asyncio.to_thread(describe_changes, world.workspace, base, world.own_paths())
+
+
+def describe_changes(workspace: str, base: str, own: tuple[str, ...]) -> str:
+    """What the run changed so far; measured, for whoever did it might not tell all of it."""
+    try:
+        rows = changes.count_changed_lines(workspace, base, own)
+    except PorchError as error:
+        return f"porch could not count the changes: {error}"
+    lines = [f"+{added} -{removed} {prompt.one_line(path)}" for added, removed, path in rows]
+    left = len(lines) - FILES_TOLD
+    note = [f"[{left} of {len(lines)} files are not shown]"] if left > 0 else []
+    return "\n".join([*lines[:FILES_TOLD], *note]) or "nothing"
+
+
+def _review_turn(world: World, post: EmployedAgent, effect: AskReviewer, files: str) -> Turn:
+    run = world.state().run
+    return Turn(
+        effect=effect.id,
+        prompt=_render_prompt(world, effect, files),
+        request={
+            "id": run.id,
+            "title": run.title,
+            "position": effect.position,
+            "state": effect.state,
+            "item": effect.item,
+            "visit": effect.round,
+            "try": int(effect.id.rpartition("/")[2]) + 1,
+            "kind": "review",
+            "name": effect.name,
+            "project_dir": run.project_dir,
+            "artifacts": [{"path": os.path.join(run.project_dir, a)} for a in effect.artifacts],
+            "review": {"type": effect.review, "round": effect.round},
+        },
+        workspace=world.workspace,
+        directory=world.new_turn_directory(effect.id),
+        model=post.model,
+        script=world.script,
+        permissions=post.permissions,
+        max_usd=budget_limits.money_left_for_turn(world, effect.state),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
+    )
+
+
+def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
+    run = world.state().run
+    template = world.definition().reviews.get(effect.review, "")
+    first = effect.artifacts[0] if effect.artifacts else ""
+    variables = {
+        "review_type": effect.review,
+        "project_id": run.id,
+        "title": run.title,
+        "project_dir": run.project_dir,
+        "artifact": os.path.join(run.project_dir, first) if first else "",
+        "round": str(effect.round),
+        "model": effect.name,
+        "phase": effect.subject,
+        "base_commit": run.base_commit,
+    }
+    texts = {name: _read_artifact(world, name) for name in effect.artifacts}
+    shown = world.shown(effect.shown)
+    return prompt.compose_review_prompt(template, effect.review, variables, shown, texts, files)
+
+
+def _read_artifact(world: World, name: str) -> str:
+    path = world.project_file(name)
+    return read_head_and_tail(path) if os.path.isfile(path) else "(not written yet)"
+
+
+def write_feedback(world: World, effect: WriteFeedback) -> f.FeedbackWritten:
+    """The round as a file of the project; written again it is the same file."""
+    name = review_feedback.feedback_file_name(effect.subject, effect.item, effect.round)
+    path = world.project_file(name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    title = next(
+        (s.title for s in world.definition().protocol.states.values() if s.group == effect.subject),
+        effect.subject,
+    )
+    text = review_feedback.render_feedback(
+        title or effect.subject,
+        effect.round,
+        expand_payloads(world.payload_directory, effect.reviews),
+    )
+    atomic.replace_file(path, text.encode(), sync=True)
+    return f.FeedbackWritten(
+        effect=effect.id, path=os.path.join(world.state().run.project_dir, name)
+    )

@@ -1,0 +1,29 @@
+"""What the products on the kernel add to a drive; put together on top and handed down to it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from porch.machine import effects as e
+from porch.machine.facts import EffectFact
+from porch.run.agents.world import World
+
+R = TypeVar("R", bound=e.Effect)
+HandlerResult = EffectFact | Awaitable[EffectFact]
+Handler = Callable[[World, Any], HandlerResult]
+
+
+def handler_row(
+    kind: type[R], run: Callable[[World, R], HandlerResult]
+) -> tuple[type[e.Effect], Handler]:
+    """The checker sees here that a handler takes its own kind of effect and ends with a fact."""
+    return kind, run
+
+
+class Products(NamedTuple):
+    """Handlers of effects that only a product has, and what it does before and after a drive."""
+
+    handlers: Mapping[type[e.Effect], Handler]
+    # The directories of the turns that a typed question took, oldest first.
+    question_turns: Callable[[World, str], list[str]]
+    # Removes what is over and returns what was archived.
+    remove_finished_worktrees: Callable[[World], list[str]]

@@ -1,0 +1,1 @@
+"""What people and agents ask of a run: start, decide, steer, repair, look."""

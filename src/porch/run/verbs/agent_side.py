@@ -1,0 +1,223 @@
+"""The planner's way in, for an agent that is already running and asks what to do."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from porch.claims.legal_signal import LegalSignal
+from porch.errors import FailedError, UsageError
+from porch.machine import effects as e
+from porch.machine import facts as f
+from porch.machine.state import RunState, Standing
+from porch.machine.wanted import wanted_effects
+from porch.model.protocol import Agent, Check, Protocol
+from porch.run import settings
+from porch.run.agents.agent_prompt import legal_signals, render_whole_prompt
+from porch.run.drive.world_setup import make_world
+from porch.run.verbs.read_run import ReadRun, read_run
+from porch.store.where import ProjectPaths
+
+if TYPE_CHECKING:  # what drives a run is loaded only where one is driven
+    from porch.run.agents.world import World
+    from porch.run.engine.drive_options import DriveResult, DriveWatch
+    from porch.run.handlers.products import Products
+
+
+class AgentClaim(NamedTuple):
+    """What an agent says of its own work: its signal, the position it means, and why."""
+
+    signal: str
+    expect: str
+    reason: str
+
+
+def _make_world(where: ProjectPaths, found: ReadRun) -> "World":
+    known = settings.load_settings(where.root)
+    return make_world(where, found.name, known, lambda: found.state, lambda: found.definition)
+
+
+class NextEffect(Struct, frozen=True, kw_only=True):
+    """Something that `run` would do now; what is said of it depends on its kind."""
+
+    id: str
+    position: str
+    kind: str
+    name: str
+    prompt: str | UnsetType = UNSET
+    signals: Sequence[str] | UnsetType = UNSET
+    command: str | UnsetType = UNSET
+    review: str | UnsetType = UNSET
+    round: int | UnsetType = UNSET
+    seconds: float | UnsetType = UNSET
+
+
+class NextWork(Struct, frozen=True, kw_only=True):
+    """What is to be done in a run, and what people have to decide."""
+
+    run: str
+    outcome: str | None
+    paused: bool
+    positions: Sequence[str]
+    effects: Sequence[NextEffect]
+    decisions: Sequence[Mapping[str, Any]]
+
+
+class CheckRow(Struct, frozen=True, kw_only=True):
+    """What a check says now."""
+
+    check: str
+    result: str
+    report: str
+
+
+def find_next_work(where: ProjectPaths, run: str) -> NextWork:
+    """What `run` would do now, effect by effect, with whole prompts."""
+    found = read_run(where, run)
+    world = _make_world(where, found)
+    protocol = found.definition.protocol
+    effects = [
+        _describe_effect(world, request)
+        for position in found.state.positions
+        for request in wanted_effects(protocol, found.state, position)
+        if request.kind != e.PATIENT
+    ]
+    decisions = found.picture()["decisions"]
+    return NextWork(
+        run=run,
+        outcome=found.state.outcome or None,
+        paused=found.state.paused,
+        positions=list(found.state.positions),
+        effects=effects,
+        decisions=decisions,
+    )
+
+
+def _describe_effect(world: "World", request: e.Request) -> NextEffect:
+    told = NextEffect(
+        id=request.id, position=request.position, kind=request.kind, name=request.name
+    )
+    match request:
+        case e.RunAgent():
+            prompt = render_whole_prompt(world, request)
+            return replace(told, prompt=prompt, signals=sorted(legal_signals(request.exits)))
+        case e.RunCheck(command=command):
+            return replace(told, command=command.shell or f"settings: {command.setting}")
+        case e.AskReviewer(review=review, round=round_):
+            return replace(told, review=review, round=round_)
+        case e.StartTimer(seconds=seconds):
+            return replace(told, seconds=seconds)
+        case _:
+            return told
+
+
+def finish_agent_work(
+    where: ProjectPaths, run: str, said: AgentClaim, watch: "DriveWatch", products: "Products"
+) -> "DriveResult":
+    """Take the caller's word as an agent's exit, then do all that is not an agent's work."""
+    from porch.machine.wishes import find_refusal
+    from porch.run.engine.driver import DriveManner
+    from porch.run.engine.session import hold_run
+    from porch.run.verbs.launch import DriveResult, RunRequest, resume_run
+
+    with hold_run(where, run, "porch done") as found:
+        found.drain()
+        state, protocol = found.book.state, found.book.definition.protocol
+        if state.outcome:
+            watch.notice(f"{run} is already {state.outcome}; nothing was changed")
+            return DriveResult(run, "ended", state)
+        standing = _find_agent_position(protocol, state, said.expect)
+        exit_ = _find_exit(protocol, standing, said.signal)
+        id_ = f"done-{state.seq + 1}"
+        wish = f.Wish(
+            id=id_,
+            kind="done",
+            position=standing.position,
+            exit=exit_,
+            text=said.reason,
+            who="agent",
+            channel="done",
+        )
+        refused = find_refusal(protocol, state, wish)
+        if refused is not None:
+            raise FailedError(f"{run}: {refused.reason}", code="wish-refused")
+        found.book.record(f.WishTaken(wish=wish))
+    wanted_ = RunRequest("", hands_off=("agent",))
+    return resume_run(where, run, wanted_, DriveManner(), watch, products, is_whole=False)
+
+
+def _find_agent_position(protocol: Protocol, state: RunState, expect: str) -> Standing:
+    agents = [s for s in state.positions.values() if _is_agent(protocol, s)]
+    here = ", ".join(state.positions)
+    if expect:
+        fits = [s for s in agents if expect in (s.position, s.label)]
+        if fits:
+            return fits[0]
+        raise FailedError(f"the run is not at {expect}", fix=f"it is at {here}", code="moved")
+    if len(agents) == 1:
+        return agents[0]
+    raise UsageError(
+        "no agent is working at this point" if not agents else "several agents are working",
+        fix=f"the run is at {here}; choose one with --expect",
+        code="not-an-agent",
+    )
+
+
+def _is_agent(protocol: Protocol, standing: Standing) -> bool:
+    return isinstance(protocol.states[standing.state].actor, Agent)
+
+
+def _find_exit(protocol: Protocol, standing: Standing, signal: str) -> str:
+    actor = protocol.states[standing.state].actor
+    exits = actor.exits if isinstance(actor, Agent) else ()
+    known: dict[str, LegalSignal] = legal_signals(exits)
+    if not signal:
+        return next(iter(known.values())).exit
+    found = {name.upper(): each.exit for name, each in known.items()}.get(signal.upper())
+    if found is None:
+        raise UsageError(
+            f"'{signal}' is not a signal of {standing.label}",
+            fix=f"possible signals: {', '.join(sorted(known))}",
+            code="unknown-signal",
+        )
+    return found
+
+
+def run_checks(where: ProjectPaths, run: str) -> list[CheckRow]:
+    """Run the checks of the current phases now, for the eye only: nothing moves."""
+    import asyncio
+
+    found = read_run(where, run)
+    world = _make_world(where, found)
+    return asyncio.run(_measure_checks(world, list(_list_check_requests(found))))
+
+
+def _list_check_requests(found: ReadRun) -> list[e.RunCheck]:
+    protocol, requests = found.definition.protocol, {}
+    for standing in found.state.positions.values():
+        group = protocol.states[standing.state].group
+        for state in protocol.states.values():
+            if state.group == group and isinstance(state.actor, Check):
+                for command in state.actor.commands:
+                    id_ = f"{standing.position}/look/{command.name}/{found.state.seq}"
+                    requests[command.name] = e.RunCheck(
+                        id=id_,
+                        position=standing.position,
+                        kind="check",
+                        name=command.name,
+                        command=command,
+                        item=standing.item,
+                    )
+    return list(requests.values())
+
+
+async def _measure_checks(world: "World", requests: list[e.RunCheck]) -> list[CheckRow]:
+    from porch.run.handlers import check
+
+    told = []
+    for request in requests:
+        fact = await check.run_check(world, request)
+        if isinstance(fact, f.CheckEnded):
+            told.append(CheckRow(check=request.name, result=fact.result, report=fact.report))
+    return told

@@ -1,0 +1,184 @@
+"""Deciding: one inbox for everything a person is asked, under the same rules for every channel."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from porch.errors import FailedError, UsageError
+from porch.machine.budgets import PLAN
+from porch.machine.state import Decision, RunState, Standing
+from porch.model.protocol import Human, Protocol
+from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
+from porch.run.engine.send_wish import send_wish
+from porch.run.engine.session import workspace_of
+from porch.run.verbs.read_run import ReadRun, read_run
+from porch.store.where import ProjectPaths
+
+
+class DecisionRequest(Struct, frozen=True):
+    """What somebody wants to decide."""
+
+    exit: str
+    text: str = ""
+    as_person: bool = False
+    digest: str = ""
+    channel: str = "cli"
+
+
+class DecisionResult(Struct, frozen=True):
+    """What came of it: taken, or a notice that nothing had to change."""
+
+    run: str
+    name: str
+    position: str
+    message: str
+    notice: bool = False
+    changed: tuple[str, ...] = ()
+
+
+# Reads the words for a gate as its form; nothing if the gate has none.
+FormReader = Callable[[ProjectPaths, RunState, Standing, str], Mapping[str, Any] | None]
+
+
+def decide_question(
+    where: ProjectPaths,
+    run: str,
+    name: str,
+    verdict: DecisionRequest,
+    read_form: FormReader | None = None,
+) -> DecisionResult:
+    """Decide what is being asked; a decision already taken that way is a notice.
+
+    Words for a gate that has a form are read by whoever knows that form.
+    """
+    found = read_run(where, run)
+    decision = find_asked_decision(found, name)
+    if decision is None:
+        return _answer_nothing_asked(found, name, verdict)
+    now = hash_artifacts(workspace_of(where, found.state), "", decision.artifacts)
+    wish = {
+        "kind": "decide",
+        "position": decision.position,
+        "exit": verdict.exit,
+        "text": verdict.text,
+        "digest": verdict.digest or digest_hashes(now),
+        "as_person": verdict.as_person,
+        "channel": verdict.channel,
+        "data": {"name": decision.name, **_read_form(where, found, decision, verdict, read_form)},
+    }
+    fact = send_wish(where, run, wish, f"porch {verdict.exit}")
+    moved = tuple(changed_artifacts(decision.artifacts, now))
+    return _decision_result(run, decision, verdict, fact, moved)
+
+
+def _read_form(
+    where: ProjectPaths,
+    found: ReadRun,
+    decision: Decision,
+    verdict: DecisionRequest,
+    read_form: FormReader | None,
+) -> Mapping[str, Any]:
+    """A gate of a plan has a form; its words are read before anybody is bothered with them."""
+    is_form = found.definition.protocol.subject == PLAN and verdict.exit == "answered"
+    if not is_form or read_form is None:
+        return {}
+    standing = found.state.positions[decision.position]
+    form = read_form(where, found.state, standing, verdict.text)
+    return {} if form is None else {"form": form}
+
+
+def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
+    """The open decision of this name or position; without a name, the only one there is."""
+    open_ = list(found.state.decisions.values())
+    if not name and len(open_) == 1:
+        return open_[0]
+    fits = [d for d in open_ if name in (d.name, d.position, d.position.rpartition("#")[0])]
+    if len(fits) > 1:
+        names = ", ".join(d.position for d in fits)
+        raise UsageError(f"'{name}' matches several decisions", fix=f"use one of: {names}")
+    return fits[0] if fits else None
+
+
+def _decision_result(
+    run: str,
+    decision: Decision,
+    verdict: DecisionRequest,
+    fact: Mapping[str, Any],
+    moved: tuple[str, ...],
+) -> DecisionResult:
+    if fact["is"] == "WishTaken":
+        said = f"{decision.name}: {verdict.exit}"
+        return DecisionResult(run, decision.name, decision.position, said, changed=moved)
+    reason = str(fact["reason"])
+    if fact.get("notice"):
+        return DecisionResult(run, decision.name, decision.position, reason, notice=True)
+    raise FailedError(
+        f"your answer to {decision.name} was refused: {reason}",
+        fix="it is still waiting; `porch pending` shows the possible answers",
+        code="wish-refused",
+    )
+
+
+def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -> DecisionResult:
+    state, protocol = found.state, found.definition.protocol
+    if state.outcome:
+        said = f"{found.name} is already {state.outcome}; nothing was changed"
+        return DecisionResult(found.name, name, "", said, notice=True)
+    gate = state.gates.get(name)
+    if gate and gate.status == "approved" and verdict.exit in ("approved", "waived"):
+        said = f"{name} is already approved; nothing was changed"
+        return DecisionResult(found.name, name, "", said, notice=True)
+    raise UsageError(
+        f"{name or 'nothing'} is not waiting for an answer",
+        fix=_describe_open_decisions(state, protocol, name),
+        code="not-asked",
+    )
+
+
+def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:
+    open_ = ", ".join(d.name for d in state.decisions.values())
+    known = [s.actor.name for s in protocol.states.values() if isinstance(s.actor, Human)]
+    if open_:
+        return f"waiting now: {open_}"
+    where = ", ".join(s.position for s in state.positions.values())
+    later = "it comes later; " if name in known else ""
+    return f"{later}the run is at {where}"
+
+
+def resolve_failure(found: ReadRun, exit_: str) -> str:
+    """The open decision that has this answer, for `retry` and `skip` that name no decision."""
+    protocol = found.definition.protocol
+    fits = [
+        d.name
+        for d in found.state.decisions.values()
+        if _has_option(protocol, found.state, d, exit_)
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    if found.state.outcome:
+        return ""
+    raise UsageError(
+        f"nothing that is waiting can be answered with '{exit_}'",
+        fix=_describe_open_decisions(found.state, protocol, ""),
+        code="not-asked",
+    )
+
+
+def _has_option(protocol: Protocol, state: RunState, decision: Decision, exit_: str) -> bool:
+    actor = protocol.states[state.positions[decision.position].state].actor
+    return isinstance(actor, Human) and any(option.exit == exit_ for option in actor.options)
+
+
+def choose_option(found: ReadRun, name: str, words: Sequence[str]) -> tuple[str, str]:
+    """The option that the first word names, with the rest as its reason; else a plain answer."""
+    decision = find_asked_decision(found, name)
+    if decision is None:
+        return "answered", " ".join(words)
+    actor = found.definition.protocol.states[found.state.positions[decision.position].state].actor
+    exits = [option.exit for option in actor.options] if isinstance(actor, Human) else []
+    if words and words[0] in exits and "answered" not in exits:
+        return words[0], " ".join(words[1:])
+    if words and words[0] == "stopped" and len(words) == 1:
+        return "stopped", ""
+    return "answered", " ".join(words)

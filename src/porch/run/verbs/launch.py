@@ -1,0 +1,140 @@
+"""Starting runs and going on with them."""
+
+import json
+import re
+
+from msgspec.structs import replace
+
+from porch.errors import DefinitionError, UsageError
+from porch.machine.budgets import PLAN
+from porch.model import parameters
+from porch.run.definitions import spec_files
+from porch.run.definitions.current_definition import load_current_definition
+from porch.run.definitions.library import LoadedDefinition
+from porch.run.definitions.subject_names import RunSubject, find_subject
+from porch.run.drive import takeover
+from porch.run.drive.agent_preflight import require_agents
+from porch.run.drive.drive import drive_run, remove_finished_work
+from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
+from porch.run.engine.driver import DriveManner
+from porch.run.engine.session import hold_run
+from porch.run.handlers.products import Products
+from porch.run.verbs.start import begin_run
+from porch.store.run_names import match_run_names
+from porch.store.where import ProjectPaths
+from porch.text.sha256 import sha256
+
+__all__ = ["DriveResult", "DriveWatch", "RunRequest", "resume_run", "start_run"]
+_LONGEST = 40
+_DIGITS = 8
+
+
+def start_run(
+    where: ProjectPaths,
+    wanted: RunRequest,
+    manner: DriveManner,
+    watch: DriveWatch,
+    products: Products,
+) -> DriveResult:
+    """Start a run, or go on with the one of this name; a finished one is left alone."""
+    loaded = load_current_definition(where, wanted.protocol)
+    protocol = loaded.demand().protocol
+    spec_files.refuse_wrong_options(protocol, wanted)
+    wanted = name_by_inputs(loaded, wanted)
+    about = find_subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
+    known = _find_known_run(where, about, wanted)
+    if known:
+        return resume_run(where, known, wanted, manner, watch, products)
+    if where.workspace == where.common_dir:
+        raise UsageError(
+            "a bare repository has no files to work on",
+            fix="create a worktree and run it there: git worktree add ../work",
+            code="bare-repository",
+        )
+    require_inputs(loaded, wanted)
+    require_agents(where, wanted, protocol, "")
+    if protocol.spec:
+        # Before anything is written: whatever is wrong with the spec, all of it.
+        spec_files.require_spec(where, about, protocol, wanted)
+    with begin_run(where, about, loaded, wanted, watch) as started:
+        return drive_run(started, wanted, manner, watch, products, resumed=False)
+
+
+def resume_run(
+    where: ProjectPaths,
+    name: str,
+    wanted: RunRequest,
+    manner: DriveManner,
+    watch: DriveWatch,
+    products: Products,
+    *,
+    is_whole: bool = True,
+) -> DriveResult:
+    """Take a run over and go on from the last record; all of its journal is read and checked.
+
+    Only a short command, which has just held the run itself, does without (`is_whole`).
+    """
+    with hold_run(where, name, "porch run", is_whole=is_whole) as found:
+        state = found.book.state
+        if found.book.definition.protocol.subject == PLAN:
+            raise UsageError(
+                f"{state.run.id} is a plan: it moves only by `envoy` commands",
+                fix="`porch pending` shows its open questions, `envoy plan next` what to do next",
+                code="no-driver",
+            )
+        if wanted.protocol and state.run.protocol != wanted.protocol:
+            raise UsageError(
+                f"{name} runs {state.run.protocol}, not {wanted.protocol}",
+                fix=f"run `porch resume {state.run.id}`, or use another id",
+                code="other-protocol",
+            )
+        if state.outcome:
+            # A wish that was left too late is still answered, and one that is known goes.
+            found.drain()
+            remove_finished_work(found, watch, products)
+            watch.notice(f"{name} is already {state.outcome}; nothing was changed")
+            return DriveResult(name, "ended", state)
+        if state.in_hand:
+            takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
+        require_agents(where, wanted, found.book.definition.protocol, state.run.agent)
+        if wanted.inputs:
+            watch.notice("--input is ignored: a run keeps the inputs it started with")
+        return drive_run(found, wanted, manner, watch, products, resumed=True)
+
+
+def _find_known_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:
+    """The run that is meant: by its name, or by an id alone, padded or not."""
+    runs_ = where.runs()
+    if about.run in runs_:
+        return about.run
+    fits = match_run_names(runs_, wanted.subject) if wanted.subject and not wanted.title else []
+    mine = [name for name in fits if _run_kind(name) == _run_kind(about.run)]
+    return mine[0] if len(mine) == 1 else ""
+
+
+def _run_kind(name: str) -> str:
+    """`tick` of tick_0073_x; nothing for a project."""
+    front = name.partition("-")[0]
+    return front.partition("_")[0] if "_" in front else ""
+
+
+def name_by_inputs(loaded: LoadedDefinition, wanted: RunRequest) -> RunRequest:
+    """Without a subject, equal inputs mean the same run, and others another one."""
+    if loaded.parameters is None or wanted.subject:
+        return wanted
+    given = dict(wanted.inputs or {})
+    told = "-".join(given[each.name] for each in loaded.parameters if each.name in given)
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "-", told).strip("-_")
+    if slug == told and 0 < len(slug) <= _LONGEST:
+        return replace(wanted, subject=slug)
+    whole = json.dumps(given, sort_keys=True, ensure_ascii=False)
+    mark = sha256(whole.encode()).hexdigest()[:_DIGITS]
+    return replace(wanted, subject=f"{slug[:_LONGEST].strip('-_')}-{mark}".lstrip("-"))
+
+
+def require_inputs(loaded: LoadedDefinition, wanted: RunRequest) -> None:
+    """Everything that is wrong with what was given, before anything is written."""
+    if loaded.parameters is not None:
+        wrong = parameters.check_parameters(loaded.parameters, wanted.inputs or {})
+        if wrong:
+            raise DefinitionError(wrong)

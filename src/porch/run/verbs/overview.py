@@ -1,0 +1,131 @@
+"""All runs at once, and one run whole: pictures where they cover the journal, a fold where not."""
+
+import os
+from typing import Any
+
+from msgspec import Struct
+
+from porch.dialects import status_file
+from porch.dialects.status_file import ForeignStatus
+from porch.errors import PorchError
+from porch.machine.budgets import PLAN
+from porch.run.definitions.current_definition import load_current_definition
+from porch.run.verbs import run_list
+from porch.run.verbs.read_run import ReadRun, read_run
+from porch.run.verbs.run_lookup import find_run
+from porch.show.shapes import PictureShape, RunRowShape
+from porch.store import picture_cache
+from porch.store.run_names import match_run_names
+from porch.store.where import ProjectPaths
+
+
+class ShownRun(Struct, frozen=True):
+    """What `porch status ID` says, as text and as data."""
+
+    text: str
+    data: dict[str, Any]
+
+
+class ForeignRun(Struct, frozen=True):
+    """A directory with a status file and no journal here; the directory names the run."""
+
+    directory: str
+    status: ForeignStatus
+
+    @property
+    def title(self) -> str:
+        """As the directory has it, not as the file words it: it is the same run."""
+        parts = self.directory.split("_", 2)
+        return parts[2] if len(parts) == 3 else ""
+
+
+class RunOverview(Struct, frozen=True):
+    """All that can be shown, and what is wrong with the others."""
+
+    pictures: list[RunRowShape]
+    troubles: list[PorchError]
+
+
+def list_all_runs(where: ProjectPaths) -> RunOverview:
+    """All runs, as lists show them."""
+    found = run_list.every_row(where)
+    return RunOverview(list(found.rows.values()), found.troubles)
+
+
+def read_picture(where: ProjectPaths, name: str) -> PictureShape:
+    """The drawn picture if it covers the journal as it is; otherwise a fresh one, not written."""
+    return (
+        picture_cache.read_current_picture(where.run_dir(name)) or read_run(where, name).picture()
+    )
+
+
+def show_run(where: ProjectPaths, word: str) -> ShownRun:
+    """A run by its journal, else a status file that has none; nothing is changed."""
+    known = find_run_without_journal(where, word)
+    if known is not None:
+        return _show_run_without_journal(known.status)
+    run = read_run(where, find_run(where, word))
+    changed = has_definition_changed(where, run)
+    picture = run.picture(changed)
+    data = {
+        **picture["status"],
+        "positions": picture["positions"],
+        "decisions": picture["decisions"],
+        "journal": True,
+        "cost": picture["cost"],
+        "definition_changed": changed,
+    }
+    return ShownRun("\n".join(picture["text"]), data)
+
+
+def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:
+    """Whether the files would give another definition today; unreadable ones would, too."""
+    if run.definition.protocol.subject == PLAN:
+        return False
+    try:
+        loaded = load_current_definition(where, run.state.run.protocol)
+    except PorchError:
+        return True
+    return loaded.digest != run.state.run.digest
+
+
+def list_foreign_status_files(where: ProjectPaths) -> list[str]:
+    """Status files that belong to no journal here."""
+    known = set(where.runs())
+    found = []
+    for kind in ("projects", "executions"):
+        directory = os.path.join(where.root, "codev", kind)
+        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
+            path = os.path.join("codev", kind, name, "status.yaml")
+            if name not in known and os.path.exists(os.path.join(where.root, path)):
+                found.append(path)
+    return found
+
+
+def find_run_without_journal(where: ProjectPaths, word: str) -> ForeignRun | None:
+    """A status file that nobody here has a journal for, if this word means it."""
+    if match_run_names(where.runs(), word):
+        return None
+    names = {
+        os.path.basename(os.path.dirname(path)): path for path in list_foreign_status_files(where)
+    }
+    fits = match_run_names(sorted(names), word)
+    if len(fits) != 1:
+        return None
+    with open(os.path.join(where.root, names[fits[0]]), encoding="utf-8", errors="replace") as file:
+        return ForeignRun(fits[0], status_file.read_status_file(file.read(), names[fits[0]]))
+
+
+def _show_run_without_journal(known: ForeignStatus) -> ShownRun:
+    front = f"{known.id} {known.title}: {known.state}"
+    said = f"{front}\nno journal here; `porch run` continues from the status file"
+    data = {
+        "id": known.id,
+        "title": known.title,
+        "protocol": known.protocol,
+        "state": known.state,
+        "positions": [],
+        "decisions": [],
+        "journal": False,
+    }
+    return ShownRun(said, data)

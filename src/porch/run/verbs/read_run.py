@@ -1,0 +1,54 @@
+"""Reading a run without touching it: the journal is folded, nothing is decided, nothing is cut."""
+
+from msgspec import Struct
+
+from porch.machine.state import RunState
+from porch.model.definition import Definition
+from porch.run.engine.folded_journal import JournalReader
+from porch.run.engine.pinned_definition import read_pinned_definition
+from porch.show import run_picture as picture
+from porch.show.shapes import PictureShape, RunRowShape
+from porch.store.where import ProjectPaths
+
+
+class ReadRun(Struct, frozen=True):
+    """A run as its journal has it at this instant."""
+
+    name: str
+    definition: Definition
+    state: RunState
+    length: int
+    sum: str
+
+    def picture(self, changed: bool = False) -> PictureShape:
+        protocol = self.definition.protocol
+        return picture.make_run_picture(protocol, self.state, self.length, self.sum, changed)
+
+    def row(self) -> RunRowShape:
+        """What the run's row file would hold if it were drawn now."""
+        protocol = self.definition.protocol
+        return picture.row_with_decisions(protocol, self.state, self.length, self.sum)
+
+
+class RunReader:
+    """Reads many runs of one project; a definition that several have is taken apart once."""
+
+    def __init__(self, where: ProjectPaths):
+        self._where = where
+        self._known: dict[str, Definition] = {}
+
+    def read(self, name: str) -> ReadRun:
+        folded = JournalReader(self._where.run_dir(name), name).fold()
+        state, found = folded.state, folded.found
+        definition = self._definition(name, state.run.digest)
+        return ReadRun(name, definition, state, found.length, found.sum)
+
+    def _definition(self, name: str, digest: str) -> Definition:
+        """By its digest: what has the same one is the same."""
+        if digest not in self._known:
+            self._known[digest] = read_pinned_definition(self._where, name, digest)
+        return self._known[digest]
+
+
+def read_run(where: ProjectPaths, name: str) -> ReadRun:
+    return RunReader(where).read(name)

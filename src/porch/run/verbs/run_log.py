@@ -1,0 +1,73 @@
+"""What happened in a run, as text: its last lines, or all of it piece by piece. Loads little."""
+
+from __future__ import annotations
+
+import os
+
+from porch.show import log_text
+from porch.show.log_text import LINES_SHOWN
+from porch.show.place_words import PlaceWords
+from porch.store import journal_tail, picture_cache, run_rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from porch.show.terminal_style import TerminalStyle
+    from porch.store.where import ProjectPaths
+
+__all__ = [
+    "LINES_SHOWN",
+    "iterate_log_pieces",
+    "read_last_records",
+    "render_last_lines",
+    "words_of",
+]
+
+
+def read_last_records(where: ProjectPaths, name: str, count: int) -> journal_tail.Tail | None:
+    """None if the journal has to be read whole to say what is wrong with it."""
+    directory = where.run_dir(name)
+    known = run_rows.known_seam(directory)
+    return journal_tail.read_tail(os.path.join(directory, "journal.jsonl"), count, known)
+
+
+def words_of(where: ProjectPaths, name: str, verbose: bool = False) -> PlaceWords:
+    """How lines of this run name its places; titles and counts were kept with its picture."""
+    if verbose:
+        return PlaceWords(verbose=True)
+    return PlaceWords(picture_cache.kept_names(where.run_dir(name)))
+
+
+def render_last_lines(
+    where: ProjectPaths,
+    name: str,
+    word: str,
+    count: int,
+    words: PlaceWords,
+    look: TerminalStyle | None = None,
+) -> str | None:
+    """Under a line that says how many stand before them; `word` is what the run was called by."""
+    tail = read_last_records(where, name, count)
+    if tail is None:
+        return None
+    return log_text.tail_text(word, tail.records, tail.earlier, words, look)
+
+
+def iterate_log_pieces(
+    where: ProjectPaths,
+    name: str,
+    as_json: bool,
+    words: PlaceWords,
+    look: TerminalStyle | None = None,
+) -> Iterator[str] | None:
+    """All of it; None if a record cannot be believed."""
+    pieces = journal_tail.read_pieces(os.path.join(where.run_dir(name), "journal.jsonl"))
+    if pieces is None:
+        return None
+    if not as_json:
+        return log_text.text_pieces(pieces, words, look)
+    import json
+
+    write = json.JSONEncoder(ensure_ascii=False, indent=2).encode
+    return log_text.json_pieces(name, pieces, write)

@@ -1,0 +1,42 @@
+"""Which run somebody means: an id, an unpadded id, a directory name, or where they stand."""
+
+import os
+
+from porch.errors import UsageError
+from porch.store.run_names import match_run_names
+from porch.store.where import ProjectPaths
+
+
+def find_run(where: ProjectPaths, word: str) -> str:
+    """The name of the one run that fits; several or none is refused with the list."""
+    known = where.runs()
+    fits = (
+        list_runs_standing_in(where, known) if word in ("", ".") else match_run_names(known, word)
+    )
+    if len(fits) == 1:
+        return fits[0]
+    names = ", ".join(fits or known) or "none yet"
+    if not fits:
+        is_here = word in ("", ".")
+        what = "there is no run for this directory" if is_here else f"there is no run '{word}'"
+        raise UsageError(what, fix=f"known runs: {names}", code="unknown-run")
+    raise UsageError(
+        f"'{word}' matches several runs", fix=f"use one of: {names}", code="ambiguous-run"
+    )
+
+
+def list_runs_standing_in(where: ProjectPaths, known: list[str]) -> list[str]:
+    """The run whose worktree or project directory we stand in; alone, the only run there is."""
+    parts = os.getcwd().split(os.sep)
+    inside = [name for name in known if name in parts]
+    if not inside and where.workspace != where.root:
+        inside = [name for name in known if _works_in(where, name)]
+    return inside or (known if len(known) == 1 else [])
+
+
+def _works_in(where: ProjectPaths, name: str) -> bool:
+    from porch.store import picture_cache
+
+    picture = picture_cache.read_current_picture(where.run_dir(name))
+    worktree = (picture["status"].get("worktree") if picture else "") or "."
+    return os.path.realpath(os.path.join(where.base, worktree)) == os.path.realpath(where.workspace)

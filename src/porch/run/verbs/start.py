@@ -1,0 +1,109 @@
+"""The first record of a run, and everything that must be there before it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from porch.git import repository
+from porch.machine import facts as f
+from porch.machine.state import RunState
+from porch.model.definition import serialize_definition
+from porch.run.definitions import library, spec_files
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.drive import script_answers
+from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.engine.session import HeldRun, assemble_held_run, lock_run, payload_directory
+from porch.run.verbs import adopt
+from porch.store import compiled_protocols, lock, payloads
+from porch.store.journal import Journal
+from porch.store.where import ProjectPaths
+from porch.system import atomic
+from porch.system.clock import Clock
+
+OWN_FILES = ("/codev/projects/*/status*.yaml*", "/codev/executions/*/status*.yaml*", "/worktrees/")
+
+
+_NO_GIT = "not a git repository: porch cannot tell whether files changed after a check"
+
+
+@contextmanager
+def begin_run(
+    where: ProjectPaths,
+    about: RunSubject,
+    loaded: library.LoadedDefinition,
+    wanted: RunRequest,
+    watch: DriveWatch,
+) -> Iterator[HeldRun]:
+    """The first record of a run, written under its lock before anything else happens."""
+    definition = loaded.demand()
+    foreign = adopt.read_foreign_status(where, about, wanted.adopt)
+    is_scripted = wanted.agent == "scripted"
+    script = (
+        script_answers.read_chosen_script(wanted.script, loaded.files[0]) if is_scripted else ""
+    )
+    if is_scripted:
+        spec_files.require_script(definition.protocol, script)
+    directory = where.run_dir(about.run)
+    atomic.ensure_directory(directory)
+    with lock_run(directory, about.run, "porch run", 1.0):
+        journal, scan = Journal.open(os.path.join(directory, "journal.jsonl"))
+        with journal:
+            if scan.records:
+                raise lock.run_busy_error(about.run, None)
+            store = payload_directory(where, about.run)
+            digest = payloads.write_payload(store, serialize_definition(definition))
+            started = assemble_held_run(where, about.run, journal, RunState(), definition, Clock())
+            _make_room(where, about)
+            compiled_protocols.write_file_stamps(directory, digest, loaded.files)
+            first = _first_fact(where, about, digest, wanted, store, script)
+            if definition.protocol.spec:
+                first = spec_files.first_tree_fact(where, about, definition.protocol, wanted, first)
+            adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
+            started.book.record(adopted or first)
+            if foreign and adopted:
+                watch.notice(adopt.describe_adoption(foreign, adopted))
+            for finding in loaded.findings:
+                watch.notice(str(finding))
+            watch.notice(_find_worktree_path(where))
+            try:
+                yield started
+            finally:
+                started.draw_late()
+
+
+def _find_worktree_path(where: ProjectPaths) -> str:
+    """Nobody should learn afterwards that a run worked in their own checkout."""
+    known = repository.find_repository(where.workspace) if where.common_dir else None
+    if known is None:
+        return f"working in {where.workspace}\n{_NO_GIT}"
+    kind = "the worktree" if known.linked else "your checkout"
+    return f"working in {kind} {where.workspace} on branch {known.branch or '(none)'}"
+
+
+def _make_room(where: ProjectPaths, about: RunSubject) -> None:
+    os.makedirs(os.path.join(where.root, about.project_dir), exist_ok=True)
+    os.makedirs(os.path.join(where.workspace, about.project_dir), exist_ok=True)
+    if where.common_dir:
+        repository.add_local_excludes(where.common_dir, OWN_FILES)
+
+
+def _first_fact(
+    where: ProjectPaths, about: RunSubject, digest: str, wanted: RunRequest, store: str, script: str
+) -> f.RunStarted:
+    return f.RunStarted(
+        run=about.run,
+        id=about.id,
+        title=about.title,
+        protocol=wanted.protocol,
+        digest=digest,
+        subject=payloads.write_payload(store, about.text.encode()) if about.text else "",
+        inputs=dict(wanted.inputs or {}),
+        project_dir=about.project_dir,
+        # Without a main checkout there is no one place for it but the run's own directory.
+        status_file="" if where.is_bare else about.status_file,
+        worktree=os.path.relpath(where.workspace, where.base),
+        base_commit=(repository.read_head(where.workspace) or "") if where.common_dir else "",
+        by=os.environ.get("USER", ""),
+        agent=wanted.agent,
+        script=payloads.write_payload(store, script.encode()) if script else "",
+    )

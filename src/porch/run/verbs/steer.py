@@ -1,0 +1,196 @@
+"""Changing the course of a run: stop, go back, read the plan again, pin another definition."""
+
+import json
+import os
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
+from porch.machine import facts as f
+from porch.machine.records import JournalRecord, encode_record
+from porch.machine.state import RunState
+from porch.model.protocol import Protocol
+from porch.run.engine.send_wish import send_wish
+from porch.run.engine.session import hold_run, lock_run, mark_of, payload_directory, workspace_of
+from porch.run.verbs.read_run import ReadRun, read_run
+from porch.store import chain, journal, payloads
+from porch.store.where import ProjectPaths
+from porch.system import process_marks
+from porch.system.clock import Clock, later_instant
+from porch.text.sha256 import sha256
+
+
+class SteerResult(Struct, frozen=True):
+    """What came of it, in a sentence, with details for programs."""
+
+    message: str
+    data: dict[str, Any]
+    notice: bool = False
+
+
+def _steer_result(
+    run: str, fact: dict[str, Any], message: str, data: dict[str, Any]
+) -> SteerResult:
+    if fact["is"] == "WishTaken":
+        return SteerResult(message, data)
+    if fact.get("notice"):
+        return SteerResult(f"{fact['reason']}; nothing was changed", data, notice=True)
+    raise FailedError(f"{run}: {fact['reason']}", code="wish-refused")
+
+
+def stop_run(where: ProjectPaths, run: str) -> SteerResult:
+    """Stop the agents of a run; everything stays, and `resume` goes on."""
+    found = read_run(where, run)
+    data = {"run": run}
+    if found.state.outcome or found.state.paused:
+        what = found.state.outcome or "stopped"
+        return SteerResult(f"{run} is already {what}; nothing was changed", data, notice=True)
+    fact = send_wish(where, run, {"kind": "stop"}, "porch stop")
+    _stop_left_agents(where, run)
+    return _steer_result(
+        run, fact, f"{run} is stopped; continue with `porch resume {found.state.run.id}`", data
+    )
+
+
+def _stop_left_agents(where: ProjectPaths, run: str) -> None:
+    """Of a runner that was killed its agents may still be alive; a live one ends its own."""
+    try:
+        with lock_run(where.run_dir(run), run, "porch stop", 0):
+            process_marks.reap_processes(f"{mark_of(where, run)}:")
+    except BusyError:
+        return
+
+
+def roll_run_back(
+    where: ProjectPaths, run: str, target: str, as_person: bool = False
+) -> SteerResult:
+    """Go back to a state; what lay at and after it is void."""
+    found = read_run(where, run)
+    state, item = find_rollback_target(found, target)
+    data = {"state": state, "item": item}
+    wish = {"kind": "rollback", "data": data, "as_person": as_person}
+    fact = send_wish(where, run, wish, "porch rollback")
+    back = f"{state}:{item}" if item else state
+    return _steer_result(run, fact, f"{run} went back to {back}", {"run": run, "state": back})
+
+
+def find_rollback_target(found: ReadRun, target: str) -> tuple[str, str]:
+    """A state, a phase (its first state), or either of them at an item of the plan."""
+    protocol = found.definition.protocol
+    whole = _find_state(protocol, target)
+    if whole:
+        return whole, ""
+    front, _, item = target.rpartition(":")
+    state = _find_state(protocol, front)
+    if state and item in _item_ids(found.state):
+        return state, item
+    groups = list(dict.fromkeys(s.group for s in protocol.states.values()))
+    raise UsageError(
+        f"'{target}' is not a phase or state of {protocol.name}",
+        fix=f"{suggest_name(target, groups)}phases: {', '.join(groups)}",
+        code="unknown-state",
+    )
+
+
+def _find_state(protocol: Protocol, name: str) -> str:
+    if name in protocol.states:
+        return name
+    return next((s.name for s in protocol.states.values() if s.group == name), "")
+
+
+def _item_ids(state: RunState) -> set[str]:
+    return {item.id for known in state.items.values() for item in known.items}
+
+
+def replan_run(where: ProjectPaths, run: str) -> SteerResult:
+    """Read the plan again: what is finished and unchanged stays finished."""
+    from porch.dialects.plan_headings import read_plan
+    from porch.run.handlers.project import make_item
+
+    found = read_run(where, run)
+    if not found.state.items:
+        raise UsageError(f"{run} has no plan yet", code="no-plan")
+    (_, loop), known = next(iter(found.state.items.items()))
+    source = os.path.join(
+        workspace_of(where, found.state),
+        found.state.run.project_dir,
+        found.definition.protocol.loops[loop].source,
+    )
+    try:
+        with open(source, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError as error:
+        raise UsageError(f"the plan {source} cannot be read: {error.strerror}") from error
+    items = [asdict(make_item(phase)) for phase in read_plan(text, source).phases]
+    store = payload_directory(where, run)
+    ref = payloads.write_payload(store, json.dumps(items).encode())
+    data = {"loop": loop, "items_ref": ref, "digest": sha256(text.encode()).hexdigest()}
+    fact = send_wish(where, run, {"kind": "replan", "data": data}, "porch replan")
+    old, new = {i.id for i in known.items}, {str(i["id"]) for i in items}
+    told = {"added": sorted(new - old), "vanished": sorted(old - new), "kept": sorted(new & old)}
+    vanished = f"; no longer in the plan: {', '.join(told['vanished'])}" if old - new else ""
+    message = f"{run}: {len(new)} plan phases, {len(new - old)} new{vanished}"
+    return _steer_result(run, fact, message, {"run": run, **told})
+
+
+def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
+    """Pin the definition as it is on disk now."""
+    from porch.model.definition import serialize_definition
+    from porch.run.definitions.current_definition import load_current_definition
+    from porch.store import compiled_protocols
+
+    found = read_run(where, run)
+    loaded = load_current_definition(where, found.state.run.protocol)
+    definition = loaded.demand()
+    data = {"run": run, "digest": loaded.digest}
+    if found.state.outcome or loaded.digest == found.state.run.digest:
+        what = found.state.outcome and f"is already {found.state.outcome}"
+        said = f"{run} {what or 'already uses this version of the protocol'}; nothing was changed"
+        return SteerResult(said, data, notice=True)
+    payloads.write_payload(payload_directory(where, run), serialize_definition(definition))
+    data_ = {"digest": loaded.digest}
+    wish = {"kind": "upgrade", "data": data_, "as_person": as_person}
+    compiled_protocols.write_file_stamps(where.run_dir(run), loaded.digest, loaded.files)
+    fact = send_wish(where, run, wish, "porch upgrade")
+    return _steer_result(run, fact, f"{run} now uses the current version of the protocol", data)
+
+
+def repair_journal(where: ProjectPaths, run: str) -> SteerResult:
+    """Keep the good beginning of a journal; one that is sound is left alone."""
+    directory = where.run_dir(run)
+    path = os.path.join(directory, "journal.jsonl")
+    with lock_run(directory, run, "porch repair", 1.0):
+        if _is_sound(path):
+            said = f"the journal of {run} is not damaged; nothing was changed"
+            return SteerResult(said, {"run": run, "kept": None}, notice=True)
+        done = journal.repair_journal(path, _repair_record)
+        if not done.kept:
+            os.unlink(path)
+    if done.kept:
+        with hold_run(where, run, "porch repair", is_whole=True) as found:
+            found.drain()
+    again = "" if done.kept else "; nothing could be kept, so start the run again"
+    aside = os.path.basename(done.aside)
+    lost = f"{done.kept} records kept, {done.lost_bytes} bytes lost"
+    said = f"{lost}; the damaged file is kept as {aside}{again}"
+    return SteerResult(said, {"run": run, "kept": done.kept, "lost_bytes": done.lost_bytes})
+
+
+def _is_sound(path: str) -> bool:
+    try:
+        journal.scan_journal(path)
+    except StateError:
+        return False
+    return True
+
+
+def _repair_record(repaired: journal.RepairResult) -> dict[str, Any]:
+    with open(repaired.aside, "rb") as file:
+        good = chain.parse_records(file.read())[0].records
+    at = later_instant(good[-1]["at"] if good else "", Clock().now())
+    fact = f.JournalRepaired(
+        kept=repaired.kept, lost_bytes=repaired.lost_bytes, aside=os.path.basename(repaired.aside)
+    )
+    return encode_record(JournalRecord(repaired.kept + 1, at, fact))

@@ -1,1 +1,0 @@
-"""The tree of instances outside the machine: their worktrees, suites, answers and branches."""

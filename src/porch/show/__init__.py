@@ -1,0 +1,1 @@
+"""Pure pictures: status, boards, timelines, prompts and graphs."""

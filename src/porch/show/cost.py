@@ -1,0 +1,45 @@
+"""What agents and reviewers have used: by phase, and in all."""
+
+from porch.machine.state import Cost, RunState
+from porch.model.protocol import Protocol
+from porch.show.shapes import CostShape
+
+
+def sum_cost_by_phase(protocol: Protocol, state: RunState) -> dict[str, Cost]:
+    """Phases in the order of the protocol; only those in which anything was used."""
+    found: dict[str, Cost] = {}
+    for name in dict.fromkeys((*protocol.states, *state.costs)):
+        known = protocol.states.get(name)
+        phase = known.group if known else name
+        if name in state.costs:
+            found[phase] = found.get(phase, Cost()).plus(state.costs[name])
+    return found
+
+
+def make_cost_data(protocol: Protocol, state: RunState) -> CostShape:
+    """The same as plain data; turns of reviewers count too."""
+    phases = sum_cost_by_phase(protocol, state)
+    total = Cost()
+    for cost in phases.values():
+        total = total.plus(cost)
+    whole = Cost(total.turns, state.usd, state.tokens, total.seconds)
+    return {
+        **_cost_fields(whole),
+        "phases": {name: _cost_fields(cost) for name, cost in phases.items()},
+    }
+
+
+def format_cost(cost: Cost) -> str:
+    minutes, seconds = divmod(round(cost.seconds), 60)
+    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    turns = "1 turn" if cost.turns == 1 else f"{cost.turns} turns"
+    return f"{turns}, {cost.usd:.2f} USD, {cost.tokens} tokens, {took}"
+
+
+def _cost_fields(cost: Cost) -> CostShape:
+    return {
+        "turns": cost.turns,
+        "usd": round(float(cost.usd), 6),
+        "tokens": cost.tokens,
+        "seconds": round(float(cost.seconds), 3),
+    }

@@ -1,0 +1,172 @@
+"""An open question as plain data: what is asked, what each answer means, what to look at."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from porch.machine.facts import Payload
+from porch.machine.path_values import latest_path
+from porch.machine.state import Decision, RunState, Standing
+from porch.model.protocol import Human, Option, Protocol
+from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
+from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
+
+REPORT_KEPT = 4000
+FINDING_KEPT = 1000
+
+_SAFE_WORD = re.compile(r"[A-Za-z0-9@%+=:,./_-]+")
+# The commands by the answer they give; any other answer is chosen by its name.
+_ANSWER_COMMANDS: Mapping[str, str] = {
+    "approved": "porch approve {run} {name}",
+    "waived": 'porch approve {run} {name} --override "..."',
+    "rejected": 'porch reject {run} {name} --reason "..."',
+    "answered": 'porch answer {run} {name} "..."',
+    "retry": "porch retry {run}",
+    "skip": 'porch skip {run} --reason "..."',
+}
+
+
+def list_decisions(protocol: Protocol, state: RunState) -> list[DecisionShape]:
+    """Everything a person is asked by this run, oldest first."""
+    asked = sorted(state.decisions.values(), key=lambda each: each.asked_at)
+    return [_make_printable(_describe_decision(protocol, state, each)) for each in asked]
+
+
+def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) -> DecisionShape:
+    standing = state.positions[decision.position]
+    actor = protocol.states[standing.state].actor
+    human = actor if isinstance(actor, Human) else _make_stand_in_human(decision)
+    seen = [payload for _, payload in _recall_payloads(state, standing, human.shows)]
+    needs_override = any(_recall_payloads(state, standing, human.override))
+    return {
+        "run": state.run.name,
+        "id": state.run.id or state.run.name,
+        "title": state.run.title,
+        "position": decision.position,
+        "kind": decision.kind,
+        "name": decision.name,
+        "asked_at": decision.asked_at,
+        "by": "porch",
+        "question": human.title,
+        "description": human.description,
+        "reason": "\n".join(told for each in seen if (told := _payload_reason(each))),
+        "options": list(_list_options(state, decision, human, needs_override)),
+        "artifacts": list(decision.artifacts or human.artifacts),
+        "digest": decision.digest,
+        "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
+        "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),
+        "findings": [found for each in seen for found in _payload_findings(each)],
+        "reports": dict(_collect_reports(protocol, state, standing, human, seen)),
+        "needs_override": needs_override,
+    }
+
+
+def _collect_reports(
+    protocol: Protocol, state: RunState, standing: Standing, human: Human, seen: list[Payload]
+) -> Iterator[tuple[str, str]]:
+    """What checks said; in a tree, what was answered that led here, field by field."""
+    for each in seen:
+        yield from _payload_reports(each)
+    if not protocol.spec:
+        return
+    path = latest_path(protocol, state, standing, human.shows)
+    for shown in dict.fromkeys((standing.because, path)):
+        payload = state.recall(standing, shown) if shown else None
+        for name, value in (payload or {}).items():
+            yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, str) or (isinstance(value, Mapping) and TEXT_REF_KEY in value):
+        return _format_text(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _make_stand_in_human(decision: Decision) -> Human:
+    """A question of an older definition is still shown, so that nobody wonders why it stands."""
+    return Human("question", decision.name, decision.name, ())
+
+
+def _recall_payloads(
+    state: RunState, standing: Standing, paths: tuple[str, ...]
+) -> Iterator[tuple[str, Payload]]:
+    known = ((path, state.recall(standing, path)) for path in paths)
+    return ((path, payload) for path, payload in known if payload is not None)
+
+
+def _list_options(
+    state: RunState, decision: Decision, human: Human, needs_override: bool
+) -> Iterator[OptionShape]:
+    """Where an approval would be refused now, only its form with a reason is offered."""
+    has_waiver = any(option.exit == "waived" for option in human.options)
+    for option in human.options:
+        if not (option.exit == "approved" and needs_override and has_waiver):
+            yield {
+                "answer": option.exit,
+                "meaning": option.meaning,
+                "needs_text": option.needs_text,
+                "command": _format_answer_command(state, decision, option),
+            }
+
+
+def _format_answer_command(state: RunState, decision: Decision, option: Option) -> str:
+    form = _ANSWER_COMMANDS.get(option.exit)
+    if form is None:
+        text = ' "..."' if option.needs_text else ""
+        form = f"porch answer {{run}} {{name}} {_quote_shell_word(option.exit)}{text}"
+    same = [each for each in state.decisions.values() if each.name == decision.name]
+    name = decision.name if len(same) == 1 else decision.position
+    return form.format(
+        run=_quote_shell_word(state.run.id or state.run.name), name=_quote_shell_word(name)
+    )
+
+
+def _quote_shell_word(text: str) -> str:
+    """As a shell takes it for one word."""
+    return text if _SAFE_WORD.fullmatch(text) else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _reminder_time(asked_at: str, seconds: float) -> str | None:
+    """When people are reminded; nothing is ever decided by it."""
+    if not seconds or not asked_at:
+        return None
+    then = datetime.fromisoformat(asked_at) + timedelta(seconds=seconds)
+    return then.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _payload_reason(payload: Payload) -> str:
+    """Why a person is asked; of reviewers, how many of them spoke at all."""
+    return _format_text(payload.get("reason") or payload.get("coverage") or "")
+
+
+def _payload_findings(payload: Payload) -> Iterator[ReviewerFinding]:
+    for each in payload.get("findings", ()):
+        told = each if isinstance(each, Mapping) else {"finding": each}
+        finding = _format_text(told.get("finding", ""))[:FINDING_KEPT]
+        yield {"by": str(told.get("by", "reviewer")), "finding": finding}
+
+
+def _payload_reports(payload: Payload) -> Iterator[tuple[str, str]]:
+    for name, text in payload.get("reports", {}).items():
+        yield name, _format_text(text)[-REPORT_KEPT:]
+
+
+def _format_text(value: Any) -> str:
+    return (
+        describe_clipped_text(value)
+        if isinstance(value, Mapping) and TEXT_REF_KEY in value
+        else str(value)
+    )
+
+
+def _make_printable(value: Any) -> Any:
+    """What agents wrote reaches terminals and browsers from here."""
+    if isinstance(value, str):
+        return make_printable(value)
+    if isinstance(value, dict) and TEXT_REF_KEY in value:
+        return make_printable(describe_clipped_text(value))
+    if isinstance(value, dict):
+        return {make_printable(key): _make_printable(each) for key, each in value.items()}
+    return [_make_printable(each) for each in value] if isinstance(value, list) else value

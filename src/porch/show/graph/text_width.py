@@ -1,0 +1,55 @@
+"""Words in cells of equal width, because a picture is made before anybody has a font to measure."""
+
+import re
+import unicodedata
+
+from porch.text.printable import make_printable
+
+# A word that is too long breaks behind the marks that names are made of, if a letter follows.
+_WORD_PIECES = re.compile(r".+?(?:[:._/-]+(?=\w)|$)")
+# Holds words together that no line may part.
+GLUE = "\0"
+
+
+def clean_line(text: str) -> str:
+    """One line of safe text: names come from files that anybody may have written."""
+    return " ".join(make_printable(text).split())
+
+
+def count_cells(text: str) -> int:
+    return sum(_count_character_cells(char) for char in text)
+
+
+def _count_character_cells(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def wrap_cells(text: str, room: int) -> list[str]:
+    """Lines of at most `room` cells (of one wide character at least); nothing is lost."""
+    lines = [""]
+    for word in text.split(" "):
+        space = " " if lines[-1] else ""
+        if count_cells(lines[-1] + space + word) <= room:
+            lines[-1] += space + word
+        else:
+            lines += _break_word(word, room)
+    return [line.replace(GLUE, " ") for line in lines if line]
+
+
+def _break_word(word: str, room: int) -> list[str]:
+    lines = [""]
+    for piece in [word] if count_cells(word) <= room else _WORD_PIECES.findall(word):
+        for part in [piece] if count_cells(piece) <= room else piece:
+            if lines[-1] and count_cells(lines[-1] + part) > room:
+                lines.append("")
+            lines[-1] += part
+    return lines
+
+
+def clip_lines(lines: list[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"({len(lines) - most + 1} more lines)"]

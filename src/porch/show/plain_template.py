@@ -1,0 +1,61 @@
+"""Templates of text and plain variables, filled in as jinja2 would, without loading it.
+
+Anything that might mean more to jinja2 than it does here is left to jinja2: the answer is None.
+"""
+
+import re
+from collections.abc import Mapping, Set
+
+_NAME = "[A-Za-z][A-Za-z0-9_]*"
+_VARIABLE = re.compile(rf"\{{\{{ *({_NAME}(?:\.{_NAME})*) *\}}\}}")
+_OPENING = re.compile(r"\{[{%#]")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# In an expression these are no variables, or not the caller's.
+_WORDS = {
+    *("and", "caller", "else", "false", "if", "in", "is", "kwargs", "loop", "none", "not", "or"),
+    *("self", "super", "true", "varargs", "False", "None", "True"),
+}
+_PRINTED = (str, int, float, bool)
+
+
+def is_plain(template: str, known: Set[str]) -> bool:
+    """Whether the template has only variables, and each of them is known."""
+    parts = _split_template(template)
+    return parts is not None and all(name.partition(".")[0] in known for name in parts[1::2])
+
+
+def fill_plain_template(template: str, values: Mapping[str, object]) -> str | None:
+    """The template with its variables filled in; None if jinja2 has to look at it."""
+    parts = _split_template(template)
+    if parts is None:
+        return None
+    for at in range(1, len(parts), 2):
+        found = _find_value(values, parts[at])
+        if found is None:
+            return None
+        parts[at] = found
+    return "".join(parts)
+
+
+def _split_template(template: str) -> list[str] | None:
+    """Text and names in turn; None if there is more than that in it."""
+    parts = _VARIABLE.split(_LINE_END.sub("\n", template))
+    texts, names = parts[0::2], parts[1::2]
+    # A brace beside a variable may belong to it.
+    beside = any(text.endswith("{") for text in texts[:-1])
+    beside = beside or any(text.startswith("}") for text in texts[1:])
+    more = any(_OPENING.search(text) for text in texts)
+    words = any(part in _WORDS for name in names for part in name.split("."))
+    return None if beside or more or words else parts
+
+
+def _find_value(values: Mapping[str, object], dotted: str) -> str | None:
+    """What is printed for a name; None if it is missing, or no text and no number."""
+    first, *fields = dotted.split(".")
+    found = values.get(first)
+    for field in fields:
+        # A field that is called as a method of mappings is called is read differently.
+        if type(found) is not dict or field not in found or hasattr(found, field):
+            return None
+        found = found[field]
+    return str(found) if type(found) in _PRINTED else None

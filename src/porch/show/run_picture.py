@@ -1,0 +1,213 @@
+"""The picture that read commands show: what a journal means, with how much of it is covered."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from porch.machine.state import RunState, Standing
+from porch.model import protocol as p
+from porch.show import board, cost, status
+from porch.show.decision import list_decisions
+from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
+from porch.text.printable import make_printable
+
+__all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]
+
+PICTURE_VERSION = 1
+_PHASE_MARKS = {"complete": "x", "in_progress": ">", "pending": " "}
+
+
+def make_run_picture(
+    protocol: p.Protocol, state: RunState, length: int, sum: str, definition_changed: bool = False
+) -> PictureShape:
+    """Everything a read command prints; nothing is ever decided from it."""
+    document = status.make_status_document(protocol, state)
+    asked = list_decisions(protocol, state)
+    return {
+        "v": PICTURE_VERSION,
+        "seq": state.seq,
+        "length": length,
+        "sum": sum,
+        "run": state.run.name,
+        "status": document,
+        "positions": [_position_data(protocol, state, each) for each in state.positions.values()],
+        "decisions": asked,
+        "paused": state.paused,
+        "outcome": state.outcome,
+        "usd": state.usd,
+        "tokens": state.tokens,
+        "cost": cost.make_cost_data(protocol, state),
+        "in_hand": [
+            {"effect": hand.effect, "position": hand.position, "kind": hand.kind, "name": hand.name}
+            for hand in state.in_hand.values()
+        ],
+        "text": list(_render_status_lines(protocol, state, document, asked, definition_changed)),
+        "row": _make_board_row(protocol, state, document),
+    }
+
+
+def row_with_decisions(protocol: p.Protocol, state: RunState, length: int, sum: str) -> RunRowShape:
+    """What lists of all runs print of one."""
+    document = status.make_status_document(protocol, state)
+    return {
+        "v": PICTURE_VERSION,
+        "seq": state.seq,
+        "length": length,
+        "sum": sum,
+        "row": _make_board_row(protocol, state, document),
+        "decisions": list_decisions(protocol, state),
+    }
+
+
+def _position_data(protocol: p.Protocol, state: RunState, standing: Standing) -> PositionShape:
+    return {
+        "position": standing.position,
+        "state": standing.state,
+        "item": standing.item,
+        "visit": standing.visit,
+        "instance": standing.instance,
+        "since": standing.entered_at,
+        "title": status.find_position_title(protocol, state, standing),
+    }
+
+
+def _make_plain_line(text: str) -> str:
+    """Whole escape sequences go first; what is left of the unprintable becomes blanks."""
+    return board.one_line(make_printable(text))
+
+
+def _make_board_row(
+    protocol: p.Protocol, state: RunState, document: status.StatusDocument
+) -> dict[str, str]:
+    told = {key: document[key] for key in ("id", "title", "protocol", "state")}
+    return {
+        key: _make_plain_line(value)
+        for key, value in {**told, "waits": _describe_waits(protocol, state)}.items()
+    }
+
+
+def _describe_waits(protocol: p.Protocol, state: RunState) -> str:
+    if state.outcome:
+        return ""
+    if state.paused:
+        return "porch resume"
+    waiting = (_describe_position_wait(protocol, state, each) for each in state.positions.values())
+    return ", ".join(dict.fromkeys(waiting))
+
+
+def _describe_position_wait(protocol: p.Protocol, state: RunState, standing: Standing) -> str:
+    kind = protocol.states.get(standing.state)
+    if kind is None:
+        return "porch upgrade"
+    if kind.loop and not standing.item:
+        return "the plan"
+    if isinstance(kind.actor, p.Join) and not kind.waits_for:
+        return "`envoy` commands"
+    return _describe_actor_wait(state, standing, kind.actor)
+
+
+def _describe_actor_wait(state: RunState, standing: Standing, actor: p.Actor) -> str:
+    match actor:
+        case p.Agent():
+            return f"an agent{_describe_pause(state, standing)}"
+        case p.Check(commands=commands):
+            return f"checks: {', '.join(command.name for command in commands)}"
+        case p.Panel(reviewers=reviewers):
+            seen = state.marks.get(standing.position, {})
+            left = ", ".join(n for n in reviewers if f"review/{n}" not in seen)
+            return f"reviews: {left}{_describe_pause(state, standing)}"
+        case p.Human(name=name):
+            return f"you: {name}"
+        case p.Git() | p.Children() | p.Join() | p.End():
+            return _ACTOR_WAITS[type(actor)]
+        case _:
+            assert_never(actor)
+
+
+def _describe_pause(state: RunState, standing: Standing) -> str:
+    """What has to be sat out before anybody works on."""
+    marks = state.marks.get(standing.position, {})
+    waits = [value for key, value in marks.items() if key.startswith("wait/")]
+    for wait in (each for each in waits if f"fired/{each['name']}" not in marks):
+        if not wait["since"]:
+            return ", after a short wait"
+        due = datetime.fromisoformat(wait["since"]) + timedelta(seconds=wait["seconds"])
+        until = due.isoformat(timespec="seconds").replace("+00:00", "Z")
+        return f", waiting until {board.format_moment(until)}"
+    return ""
+
+
+_ACTOR_WAITS = {
+    p.Git: "git",
+    p.Children: "its children",
+    p.Join: "other work",
+    p.End: "nobody",
+}
+
+
+def _render_status_lines(
+    protocol: p.Protocol,
+    state: RunState,
+    document: status.StatusDocument,
+    asked: list[DecisionShape],
+    definition_changed: bool,
+) -> Iterator[str]:
+    yield from board.wrap_text(
+        _make_plain_line(f"{document['id']} {document['title']} ({document['protocol']})")
+    )
+    for name, value in _list_status_fields(protocol, state, document):
+        first, *more = board.wrap_text(_make_plain_line(value), 14) or [""]
+        yield f"  {name:<10}  {first.strip()}".rstrip()
+        yield from more
+    if definition_changed:
+        yield from board.wrap_text(
+            "The protocol files changed after this run started. The run uses the old version. "
+            "Switch to the new one: porch upgrade",
+            2,
+        )
+    yield from _render_phases(document)
+    yield from _render_gates(document)
+    if asked:
+        yield ""
+        yield from board.render_pending_decisions(asked).rstrip("\n").split("\n")
+
+
+def _list_status_fields(
+    protocol: p.Protocol, state: RunState, document: status.StatusDocument
+) -> Iterator[tuple[str, str]]:
+    yield "state", ", ".join([each.position for each in state.positions.values()]) or state.outcome
+    if document["current_phase"]:
+        yield "phase", document["current_phase"]
+    waits = _describe_waits(protocol, state)
+    if waits:
+        yield "waits for", f"{waits} (the run is stopped)" if state.paused else waits
+    for failure in filter(None, (state.marked(each, "failure") for each in state.positions)):
+        yield "trouble", f"the last attempt failed: {failure}"
+    if document["worktree"]:
+        yield "worktree", document["worktree"]
+    yield "started", board.format_moment(document["started_at"])
+    yield "updated", board.format_moment(document["last_updated"])
+    yield "spent", f"{state.turns} agent turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    phases = cost.sum_cost_by_phase(protocol, state)
+    for name, used in phases.items() if len(phases) > 1 else ():
+        yield "", f"{name}: {cost.format_cost(used)}"
+
+
+def _render_phases(document: status.StatusDocument) -> Iterator[str]:
+    if document["phases"]:
+        yield "  plan"
+    for item in document["plan_phases"]:
+        mark = _PHASE_MARKS[document["phases"][item["id"]]["status"]]
+        yield board.clip_text(
+            f"    [{mark}] {_make_plain_line(item['id'] + ' ' + item['title'])}", board.WIDTH
+        )
+
+
+def _render_gates(document: status.StatusDocument) -> Iterator[str]:
+    if document["gates"]:
+        yield "  gates"
+    for name, gate in document["gates"].items():
+        at = board.format_moment(gate.get("decided_at") or gate.get("requested_at", ""))
+        by = f" by {gate['by']}" if "by" in gate else ""
+        told = f"{name}: {gate['status']}{by}{' ' + at if at else ''}"
+        yield board.clip_text(f"    {_make_plain_line(told)}", board.WIDTH)

@@ -1,0 +1,120 @@
+"""The status of a run as plain data: what its status file, its picture and its prompts show."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from porch.machine.facts import Item
+from porch.machine.state import GateStatus, RunState, Standing
+from porch.model.protocol import Agent, Protocol
+
+LOG_SHOWN = 50
+StatusDocument = dict[str, Any]
+GATE_STATUSES = ("waiting", "pending", "approved", "rejected")
+
+# As they print: with a finished item of one loop and a standing one of another, work goes on.
+_STATUS_BY_RANK = ("complete", "pending", "in_progress")
+
+
+def find_main_position(state: RunState) -> Standing | None:
+    """The oldest position of the run itself, else of any instance inside it."""
+    standing = state.positions.values()
+    return next((each for each in standing if not each.instance), next(iter(standing), None))
+
+
+def find_position_title(protocol: Protocol, state: RunState, standing: Standing) -> str:
+    """What a position is about: its item's title, else its state's."""
+    kind = protocol.states.get(standing.state)
+    if kind is None:
+        return standing.state
+    item = state.item_of(standing, kind.loop) if kind.loop else None
+    return item.title if item else kind.title or kind.group
+
+
+def _list_gates(protocol: Protocol, state: RunState) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every gate of the protocol, then what is known of gates that it no longer has."""
+    asked = {each.name for each in state.decisions.values() if each.kind == "gate"}
+    for name in dict.fromkeys((*protocol.gates, *state.gates)):
+        yield name, _gate_data(state.gates.get(name), name in asked)
+
+
+def _gate_data(known: GateStatus | None, asked: bool) -> dict[str, str]:
+    """Only a gate that is being asked says pending: whoever greps for it must not be misled."""
+    if known is None or not (asked or known.status in ("approved", "rejected")):
+        return {"status": "waiting"}
+    if asked:
+        return {"status": "pending", "requested_at": known.requested_at}
+    told = {
+        "status": known.status,
+        "requested_at": known.requested_at,
+        "decided_at": known.decided_at,
+        "by": known.by,
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _list_plan_items(state: RunState) -> Iterator[Item]:
+    mine = (known for (instance, _), known in state.items.items() if not instance)
+    return (item for known in mine for item in known.items)
+
+
+def _phase_statuses(state: RunState) -> dict[str, dict[str, str]]:
+    if not state.items:
+        return {}
+    standing = {each.item for each in state.positions.values() if not each.instance}
+    found: dict[str, int] = {}
+    for (instance, _), known in state.items.items():
+        if instance:
+            continue
+        for item in known.items:
+            rank = 2 if item.id in standing else 0 if item.id in known.finished else 1
+            found[item.id] = max(rank, found.get(item.id, 0))
+    return {name: {"status": _STATUS_BY_RANK[rank]} for name, rank in found.items()}
+
+
+def _plan_phase_data(item: Item) -> dict[str, str]:
+    return {"id": item.id, "title": item.title, "description": item.description}
+
+
+def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
+    """The status of a run as plain data, keys in the order in which they are printed."""
+    main = find_main_position(state)
+    is_at_work = main is not None and not state.outcome
+    return {
+        "id": state.run.id,
+        "title": state.run.title,
+        "protocol": state.run.protocol,
+        "state": state.outcome or (main.label if main else ""),
+        **({"paused": True} if state.paused else {}),
+        "current_phase": find_position_title(protocol, state, main) if main and is_at_work else "",
+        "worktree": state.run.worktree,
+        "gates": dict(_list_gates(protocol, state)),
+        "phases": _phase_statuses(state),
+        "plan_phases": [_plan_phase_data(item) for item in _list_plan_items(state)],
+        "iteration": state.turns,
+        "started_at": state.run.started_at,
+        "last_updated": state.at,
+        "log": list(state.log[-LOG_SHOWN:]),
+    }
+
+
+def names_of(protocol: Protocol, state: RunState) -> dict[str, Any]:
+    """The names that lines of a log need and records do not carry: titles, plan phases, limits."""
+    return {
+        "titles": dict(_phase_titles(protocol)),
+        "items": dict(_item_counts(state)),
+        "limits": {name: budget.limit for name, budget in protocol.budgets.items()},
+    }
+
+
+def _phase_titles(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Only where the title says more than the name that people type."""
+    for kind in protocol.states.values():
+        if isinstance(kind.actor, Agent) and kind.title.lower() not in ("", kind.group):
+            yield kind.group, kind.title
+
+
+def _item_counts(state: RunState) -> Iterator[tuple[str, str]]:
+    for (instance, _), known in state.items.items():
+        for number, item in enumerate(known.items, 1):
+            if not instance:
+                yield item.id, f"plan phase {number} of {len(known.items)}"

@@ -1,0 +1,59 @@
+"""How lines look on a terminal: fitted to its width, with signs and colours; builtins only.
+
+In a pipe nothing of this happens: a line stays one line, so that programs can read it.
+"""
+
+from __future__ import annotations
+
+from porch.show.board import text_width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SIGNS = {"good": ("✓", "+", "32"), "bad": ("✗", "x", "31"), "asks": ("?", "?", "33")}
+# Narrower than this, what follows under the text would leave no room for it.
+_NARROW = 72
+
+
+class TerminalStyle:
+    """One terminal: how wide it is, and what it can show."""
+
+    def __init__(self, width: int, colour: bool, unicode: bool = True) -> None:
+        self.width = width
+        self._colour = colour
+        self._unicode = unicode
+
+    def marked(self, head: str, text: str, mark: str) -> str:
+        """A line of a log, with the sign of its mark between its head and its text."""
+        indent = len(head) + 3 if self.width >= _NARROW else 4
+        body = "\n".join(self._lines(text, len(head) + 3, indent))
+        wide, plain, code = _SIGNS.get(mark, (" ", " ", ""))
+        sign = f"{wide if self._unicode else plain} {body}"
+        return f"{head} {self._painted(sign, code)}"
+
+    def fitted(self, text: str) -> str:
+        """Whole texts: each line is broken between words, and goes on under its own beginning."""
+        return "\n".join(line for each in text.split("\n") for line in self._fitted(each))
+
+    def _fitted(self, line: str) -> Iterator[str]:
+        told = line.lstrip(" ")
+        front = len(line) - len(told)
+        first = True
+        for part in self._lines(told, front, front + 2):
+            yield " " * front + part if first else part
+            first = False
+
+    def _painted(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if code and self._colour else text
+
+    def _lines(self, text: str, used: int, indent: int) -> Iterator[str]:
+        """Broken between words; a word that is longer stays whole, so that it can be copied."""
+        line = ""
+        for word in text.split(" "):
+            if line.strip() and used + text_width(line) + 1 + text_width(word) > self.width:
+                yield line
+                line, used = " " * indent + word, 0
+            else:
+                line = f"{line} {word}" if line else word
+        yield line

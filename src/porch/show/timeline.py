@@ -1,0 +1,329 @@
+"""A journal as people read it: one line for each record, from raw JSON, so that it is quick."""
+
+from __future__ import annotations
+
+from porch.show.board import clip_text, format_moment, one_line
+from porch.show.place_words import PlaceWords
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    Raw = dict[str, Any]
+
+_LONGEST_PART = 200
+GOOD, BAD, ASKS = "good", "bad", "asks"
+
+
+_PLAIN = PlaceWords()
+
+
+def render_timeline(raw_records: Iterable[Raw], words: PlaceWords = _PLAIN) -> Iterator[str]:
+    """Time, number, what happened, where it moved."""
+    for raw in raw_records:
+        yield f"{time_and_number(raw)}  {describe_record(raw, words)}"
+
+
+def time_and_number(raw: Raw) -> str:
+    """Time and number."""
+    at = one_line(format_moment(str(raw.get("at", ""))))
+    return f"{at} {raw.get('seq', 0):>5}"
+
+
+def describe_record(raw: Raw, words: PlaceWords = _PLAIN) -> str:
+    """What happened in one record and where it moved."""
+    what = clip_text(
+        one_line(_describe_fact(_shorten_texts(raw.get("fact") or {}), words)), _LONGEST_PART
+    )
+    moved = clip_text(one_line("".join(_describe_moves(raw, words))), _LONGEST_PART)
+    return what + moved if moved[:1] == ";" else f"{what} {moved}".rstrip()
+
+
+def line_mark(raw: Raw) -> str:
+    """Whether a line tells of success, of failure, or of something that waits for people."""
+    fact = raw.get("fact") or {}
+    ended = [move.get("outcome") for move in raw.get("moves") or () if move.get("is") == "Ended"]
+    if ended:
+        return GOOD if ended[0] in ("complete", "merged") else BAD
+    kind = str(fact.get("is", ""))
+    if kind in _MARKS:
+        return _MARKS[kind]
+    if kind == "CheckEnded":
+        return GOOD if fact.get("result") == "passed" else BAD
+    if kind == "ReviewEnded":
+        return {"APPROVE": GOOD, "REQUEST_CHANGES": BAD}.get(str(fact.get("verdict")), "")
+    return BAD if kind == "CommitEnded" and fact.get("refused") else ""
+
+
+_MARKS = {
+    "EffectFailed": BAD,
+    "EffectInterrupted": BAD,
+    "TurnEndedSilent": BAD,
+    "WishRefused": BAD,
+    "DecisionAsked": ASKS,
+    "QuestionPosed": ASKS,
+    "BudgetReached": ASKS,
+}
+
+
+def is_quiet(raw: Raw) -> bool:
+    """Whether whoever watches is better off without it: nobody misses a timer that was put down."""
+    fact = raw.get("fact") or {}
+    return fact.get("is") == "EffectStopped" and _split_effect_id(fact)[1] in ("stale", "timer")
+
+
+def _shorten_texts(value: Any) -> Any:
+    """A text that is kept by its hash shows how it begins."""
+    if isinstance(value, dict):
+        if "$sha256" in value:
+            return f"{value.get('clip', '')} ..."
+        return {key: _shorten_texts(each) for key, each in value.items()}
+    return [_shorten_texts(each) for each in value] if isinstance(value, list) else value
+
+
+def _describe_fact(fact: Raw, words: PlaceWords) -> str:
+    kind = str(fact.get("is", ""))
+    tell = _FACT_DESCRIPTIONS.get(kind)
+    if tell:
+        return tell(fact)
+    at, what, name = _split_effect_id(fact)
+    tell_work = _WORK.get(kind)
+    if tell_work:
+        return f"{words.place(at)}: {tell_work(fact, what, name)}"
+    tell_placed = _PLACED.get(kind)
+    return tell_placed(fact, words) if tell_placed else kind or "an unknown record"
+
+
+def _describe_moves(raw: Raw, words: PlaceWords) -> Iterator[str]:
+    fact, moves = raw.get("fact") or {}, raw.get("moves") or []
+    if _is_late(fact, [move.get("is") for move in moves]):
+        yield " (too late: the run had already moved on; ignored)"
+    source = _split_effect_id(fact)[0] or str((fact.get("wish") or {}).get("position") or "")
+    yield from (
+        tell(each, words, source)
+        for each in moves
+        if (tell := _MOVE_DESCRIPTIONS.get(each.get("is")))
+    )
+    entered = [each for each in moves if each.get("is") == "Entered"]
+    if entered:
+        yield words.ways([str(each.get("position")) for each in entered], source)
+        yield _describe_delay(entered[-1])
+
+
+def _is_late(fact: Raw, moves: list[Any]) -> bool:
+    """Something ended, was put down and moved nothing; stopping alone is meant to do that."""
+    if "effect" not in fact or fact.get("is") in ("EffectStopped", "EffectInterrupted"):
+        return False
+    return set(moves) <= {"Settled"}
+
+
+def _split_effect_id(fact: Raw) -> tuple[str, str, str]:
+    """Position, kind and name; instances in front and names behind may hold slashes."""
+    front, mark_, back = str(fact.get("effect", "")).partition("#")
+    visit, _, rest = back.partition("/")
+    kind, _, name = rest.rpartition("/")[0].partition("/")
+    return (f"{front}{mark_}{visit}", kind, name) if name else (front, "effect", "")
+
+
+def _describe_run_start(fact: Raw) -> str:
+    by = f" by {fact['by']}" if fact.get("by") else ""
+    return f"run {fact.get('run')} started with protocol {fact.get('protocol')}{by}"
+
+
+def _describe_adoption(fact: Raw) -> str:
+    notes = "; ".join(str(note) for note in fact.get("notes", ()))
+    return f"continued from a status file, at {fact.get('state')}{': ' + notes if notes else ''}"
+
+
+def _describe_runner(fact: Raw) -> str:
+    how = "continues" if fact.get("resumed") else "started"
+    return f"porch {how} (pid {fact.get('pid')} on {fact.get('host')})"
+
+
+def _describe_exit(fact: Raw, _kind: str, _name: str) -> str:
+    reason = (fact.get("payload") or {}).get("reason")
+    said = fact.get("signal") or fact.get("exit")
+    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}"
+
+
+def _describe_silent_end(_fact: Raw, _kind: str, _name: str) -> str:
+    return "the agent ended without a signal"
+
+
+def _describe_failure(fact: Raw, kind: str, name: str) -> str:
+    why = ": ".join(str(fact[key]) for key in ("why", "detail") if fact.get(key))
+    return f"{kind} {name} failed: {why}"
+
+
+def _format_duration(seconds: float) -> str:
+    """No more exact than people need it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _describe_interruption(_fact: Raw, kind: str, name: str) -> str:
+    return f"porch was killed during {kind} {name}"
+
+
+def _describe_stop(_fact: Raw, kind: str, name: str) -> str:
+    return f"{kind} {name} was stopped"
+
+
+def _describe_check(fact: Raw, _kind: str, name: str) -> str:
+    report, result = str(fact.get("report") or ""), fact.get("result")
+    if fact.get("reused"):
+        return f"check {name} still {result} (no file changed since)"
+    if report.startswith("skipped: "):
+        return f"check {name} {report}"
+    took = f" in {fact['seconds']:.1f} s" if fact.get("seconds") else ""
+    why = _first_line(report) if result != "passed" else ""
+    return f"check {name} {_RESULTS.get(str(result), result)}{took}{': ' + why if why else ''}"
+
+
+_RESULTS = {"unmeasured": "could not be run"}
+
+
+def _first_line(report: str) -> str:
+    """How a report begins; after an exit code alone, the line that follows it too."""
+    told = [line.strip() for line in report.split("\n") if line.strip()]
+    return ": ".join(told[: 2 if told and told[0].startswith("exit code") else 1])
+
+
+def _describe_review(fact: Raw, _kind: str, name: str) -> str:
+    why = f" ({fact['why']})" if fact.get("why") else ""
+    summary = f": {fact['summary']}" if fact.get("summary") else ""
+    return f"review by {name}: {fact.get('verdict')}{why}{summary}"
+
+
+def _describe_plan_items(fact: Raw, _kind: str, _name: str) -> str:
+    titles = [str(item.get("title") or item.get("id")) for item in fact.get("items", ())]
+    phases = "1 phase" if len(titles) == 1 else f"{len(titles) or 'no'} phases"
+    return f"the plan has {phases}{': ' if titles else ''}{', '.join(titles)}"
+
+
+def _describe_feedback(fact: Raw, _kind: str, _name: str) -> str:
+    return f"reviews saved in {fact.get('path')}"
+
+
+def _describe_timer(_fact: Raw, _kind: str, name: str) -> str:
+    if name.startswith(("backoff-", "limit-")):
+        return "the waiting time is over; retrying now"
+    return "the waiting time is over" if name == "delay" else f"still waiting for you: {name}"
+
+
+def _describe_git_end(fact: Raw, _kind: str, name: str) -> str:
+    payload, exit_ = fact.get("payload") or {}, fact.get("exit")
+    said = payload.get("details") or payload.get("reason") or payload.get("report") or ""
+    return f"git {name}: {exit_}" + (f": {said}" if said and exit_ != "clean" else "")
+
+
+def _describe_commit(fact: Raw, _kind: str, _name: str) -> str:
+    if fact.get("refused"):
+        return f"git refused the commit: {fact['refused']}"
+    return f"committed {fact['commit'][:12]}" if fact.get("commit") else "nothing to commit"
+
+
+def _describe_decision_asked(fact: Raw, words: PlaceWords) -> str:
+    at, _, name = _split_effect_id(fact)
+    return words.asked(at, name)
+
+
+def _describe_wish(fact: Raw, words: PlaceWords) -> str:
+    wish = fact.get("wish") or {}
+    said = str(wish.get("exit") or wish.get("kind"))
+    what = f"{words.place(str(wish['position']))}: " if wish.get("position") else ""
+    by = f" by {wish.get('who') or 'unknown'}"
+    channel = f" ({wish['channel']})" if wish.get("channel") else ""
+    channel += " (confirmed to be a person)" if wish.get("as_person") is True else ""
+    text = f": {wish['text']}" if wish.get("text") else ""
+    if fact.get("is") == "WishRefused":
+        return f"{what}{said}{by}{channel} was refused: {fact.get('reason')}"
+    return f"{what}{said}{by}{channel}{text}"
+
+
+def _describe_repair(fact: Raw) -> str:
+    kept, lost = fact.get("kept"), fact.get("lost_bytes")
+    return f"the journal was repaired: {kept} records kept, {lost} bytes lost ({fact.get('aside')})"
+
+
+def _describe_status_edit(fact: Raw) -> str:
+    return f"somebody edited the status file; the edited copy is {fact.get('aside')}"
+
+
+def _describe_budget_reached(fact: Raw) -> str:
+    return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
+
+
+def _describe_plan_move(fact: Raw) -> str:
+    about = ", ".join(
+        [*(fact.get("prompts") or {}), *_list_payload_subjects(fact.get("payload") or {})]
+    )
+    agent = f" (agent {fact['agent']})" if fact.get("agent") else ""
+    forced = f", with --force against: {', '.join(fact['forced'])}" if fact.get("forced") else ""
+    return f"{fact.get('action')} {about}".strip() + f" by {fact.get('who')}{agent}{forced}"
+
+
+def _list_payload_subjects(payload: Raw) -> list[str]:
+    """What was said beside the prompts, as far as one line has room for it."""
+    named = [
+        str(payload[key]) for key in ("subject", "iteration", "type", "verdict") if key in payload
+    ]
+    return [each for each in named if each]
+
+
+def _describe_question_posed(fact: Raw) -> str:
+    return f"waiting for your decision: {fact.get('state')} {fact.get('item', '')}".strip()
+
+
+def _describe_delay(move: Raw) -> str:
+    return f" after {_format_duration(move['delay_s'])}" if move.get("delay_s") else ""
+
+
+def _describe_charge(move: Raw, words: PlaceWords, _source: str) -> str:
+    spent = move.get("spent") or 0
+    return words.charge(str(move.get("budget")), spent) if spent else ""
+
+
+_MOVE_DESCRIPTIONS: dict[Any, Callable[[Raw, PlaceWords, str], str]] = {
+    "Charged": _describe_charge,
+    "Ended": lambda move, _words, _source: (
+        f"; {move.get('instance') or 'the run'} is {move.get('outcome')}"
+    ),
+    "Finished": lambda move, words, _source: f"; {words.item(str(move.get('item')))} is done",
+    "Paused": lambda _move, _words, _source: "; stopped",
+    "Postponed": lambda move, _words, _source: (
+        f"; retrying after {_format_duration(move['seconds'])}"
+    ),
+    "Resumed": lambda _move, _words, _source: "; continues",
+}
+_FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
+    "RunStarted": _describe_run_start,
+    "RunAdopted": _describe_adoption,
+    "RunnerStarted": _describe_runner,
+    "JournalRepaired": _describe_repair,
+    "StatusEdited": _describe_status_edit,
+    "BudgetReached": _describe_budget_reached,
+    "PlanMoved": _describe_plan_move,
+    "QuestionPosed": _describe_question_posed,
+}
+_PLACED: dict[str, Callable[[Raw, PlaceWords], str]] = {
+    "DecisionAsked": _describe_decision_asked,
+    "WishTaken": _describe_wish,
+    "WishRefused": _describe_wish,
+}
+_WORK: dict[str, Callable[[Raw, str, str], str]] = {
+    "ExitAccepted": _describe_exit,
+    "TurnEndedSilent": _describe_silent_end,
+    "EffectFailed": _describe_failure,
+    "EffectInterrupted": _describe_interruption,
+    "EffectStopped": _describe_stop,
+    "CheckEnded": _describe_check,
+    "ReviewEnded": _describe_review,
+    "ItemsRead": _describe_plan_items,
+    "FeedbackWritten": _describe_feedback,
+    "TimerFired": _describe_timer,
+    "CommitEnded": _describe_commit,
+    "GitEnded": _describe_git_end,
+}

@@ -1,0 +1,56 @@
+"""A picture that somebody drew of a journal, if it is one and still covers all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from porch.show.shapes import PictureShape
+
+_PARTS = ("decisions", "positions", "row", "status", "text")
+_END = b'"}\n'
+
+
+def read_current_picture(directory: str) -> PictureShape | None:
+    """The picture in a run's directory; None where the journal has to be read instead."""
+    try:
+        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+            picture: PictureShape = json.load(file)
+        if type(picture) is not dict or any(part not in picture for part in _PARTS):
+            return None
+        journal = os.path.join(directory, "journal.jsonl")
+        is_whole = _ends_with(journal, picture["length"], picture["sum"].encode() + _END)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return picture if is_whole else None
+
+
+def kept_names(directory: str) -> dict[str, Any]:
+    """What places are called, as far as it was known when the picture was drawn."""
+    try:
+        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+            picture = json.load(file)
+        names = picture.get("names")
+        return names if isinstance(names, dict) and _are_names(names) else {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _are_names(names: dict[str, Any]) -> bool:
+    """Anybody may have written the file; a log must come out all the same."""
+    return all(isinstance(each, dict) for each in names.values()) and all(
+        isinstance(limit, int) for limit in names.get("limits", {}).values()
+    )
+
+
+def _ends_with(path: str, length: int, seam: bytes) -> bool:
+    """Whether the file has this length and this end: the sum stands in the last record."""
+    with open(path, "rb", buffering=0) as file:
+        if os.fstat(file.fileno()).st_size != length:
+            return False
+        file.seek(length - len(seam))
+        return file.read(len(seam)) == seam

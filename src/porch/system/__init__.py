@@ -1,0 +1,1 @@
+"""Files, processes and clocks: what every room that can fail for outside reasons stands on."""

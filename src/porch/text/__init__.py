@@ -1,0 +1,1 @@
+"""Files that people write, read with their places: JSON, YAML, XML and Markdown."""

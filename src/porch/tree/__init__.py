@@ -1,0 +1,1 @@
+"""A tree of instances at work: their worktrees, suites, answers and branches."""

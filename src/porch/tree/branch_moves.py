@@ -1,0 +1,274 @@
+"""What the engine does with the branches of an instance: integrate, verify, publish, update."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from porch.errors import OutsideError
+from porch.git import checkouts, merge, repository, worktrees
+from porch.machine import facts as f
+from porch.machine.effects import MoveBranch
+from porch.machine.state import Instance, RunState
+from porch.run.agents.world import World
+from porch.tree import branch_update, instance_worktrees, refs, suite_results, suite_run
+from porch.tree.answer_acceptance import find_own_patch_id
+
+MERGE_TRAILER = "Porch-Merge"
+CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"
+MOST_NAMED = 20
+PATCH_SUFFIX = ".patch"
+
+
+async def run_branch_move(world: World, effect: MoveBranch) -> f.EffectFact:
+    world.new_turn_directory(effect.id)
+    return await OPERATIONS[effect.op](world, effect)
+
+
+def _make_refusal(reason: str, details: str, failing: list[str]) -> dict[str, Any]:
+    return {"reason": reason, "details": details, "failingTests": failing[:MOST_NAMED]}
+
+
+def _make_trailer(world: World, effect: MoveBranch, name: str) -> str:
+    return f"{name}: {world.state().run.name} {effect.position}/{effect.op}"
+
+
+async def _integrate_tests(world: World, effect: MoveBranch) -> f.GitEnded:
+    """The tests, once they were seen to be red, become part of the instance's own branch."""
+    about = effect.about
+    main = await asyncio.to_thread(
+        instance_worktrees.ensure_main_worktree, world, effect.instance, about
+    )
+    await asyncio.to_thread(instance_worktrees.ensure_tests_worktree, world, effect.instance, about)
+    message = effect.message
+    trailer = _make_trailer(world, effect, "Porch-Effect")
+    branch = instance_worktrees.tests_branch_name(about)
+    done = await asyncio.to_thread(merge.integrate_tests_branch, main, branch, message, trailer)
+    if isinstance(done, merge.Conflict):
+        said = f"the tests conflict with the branch in {', '.join(done.files)}"
+        return f.GitEnded(
+            effect=effect.id, exit="conflict", payload=_make_refusal(INTEGRATION, said, [])
+        )
+    return f.GitEnded(effect=effect.id, exit="clean", payload={"commit": done})
+
+
+async def _check_contract(world: World, effect: MoveBranch) -> f.GitEnded:
+    """All children have settled: what the whole suite says now, and whose part of it fails."""
+    children = _list_merged_children(world, effect)
+    if not children:
+        return f.GitEnded(effect=effect.id, exit="clean", payload={"report": ""})
+    main = await asyncio.to_thread(
+        instance_worktrees.ensure_main_worktree, world, effect.instance, effect.about
+    )
+    found = await suite_run.run_suite(world, effect.id, main, fresh=True)
+    broken = [key for key, path in children if _has_failing_tests(found, path)]
+    said = suite_results.describe_suite_run(found)
+    if broken:
+        return f.GitEnded(
+            effect=effect.id, exit="refused", payload={"children": broken, "report": said}
+        )
+    return f.GitEnded(effect=effect.id, exit="clean", payload={"report": said})
+
+
+def _list_merged_children(world: World, effect: MoveBranch) -> list[tuple[str, str]]:
+    """Merged children of this instance, and where their tests lie."""
+    spawn = world.definition().protocol.spawn
+    known = world.state().instances
+    mine = {k.key: k for n, k in known.items() if n and k.parent == effect.instance}
+    done = [k for k in mine.values() if k.outcome == "complete"]
+    return [(k.key, str(k.spec.get(spawn.suite, ""))) for k in done] if spawn else []
+
+
+def _has_failing_tests(found: suite_results.SuiteRun, path: str) -> bool:
+    part = suite_results.select_cases(found, [path]) if path and found.has_cases else None
+    return bool(part and part.cases and suite_results.list_failing_ids(part))
+
+
+async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
+    """One squash commit on the target's head, built beside, and looked at before anybody else."""
+    about = effect.about
+    approved = next(
+        (str(v) for path, v in effect.values.items() if path.endswith(PATCH_SUFFIX)), ""
+    )
+    if approved and approved != await asyncio.to_thread(find_own_patch_id, world, about):
+        said = "the branch is not what was approved; it must be reviewed again"
+        return f.GitEnded(
+            effect=effect.id, exit="refused", payload=_make_refusal(INTEGRATION, said, [])
+        )
+    message = effect.message
+    trailer = _make_trailer(world, effect, MERGE_TRAILER)
+    scratch = (
+        instance_worktrees.main_worktree_path(world, effect.instance)
+        + instance_worktrees.READ_SUFFIX
+    )
+    made = await asyncio.to_thread(
+        merge.create_candidate,
+        world.workspace,
+        about.target,
+        about.branch,
+        message,
+        trailer,
+        scratch,
+    )
+    if isinstance(made, merge.Conflict):
+        said = f"it conflicts with {about.target} in {', '.join(made.files)}"
+        payload = _make_refusal(INTEGRATION, said, [])
+        return f.GitEnded(effect=effect.id, exit="conflict", payload=payload)
+    before = await suite_run.run_suite_at(world, effect.id, made.old_head, scratch)
+    return await _verify_candidate(world, effect, made, before, scratch)
+
+
+async def _verify_candidate(
+    world: World,
+    effect: MoveBranch,
+    made: merge.MergeCandidate,
+    before: suite_results.SuiteRun,
+    scratch: str,
+) -> f.GitEnded:
+    """Relative to the target: it builds, its own tests are green, nothing else got worse."""
+    await asyncio.to_thread(checkouts.ensure_read_checkout, world.workspace, scratch, made.commit)
+    built = await suite_run.run_build(world, effect.id, scratch)
+    tree = await asyncio.to_thread(repository.read_commit_tree, world.workspace, made.commit)
+    after = await suite_run.run_suite(world, effect.id, scratch, key=tree)
+    if not built.ok:
+        return f.GitEnded(
+            effect=effect.id, exit="refused", payload=_make_refusal(BUILD, built.report, [])
+        )
+    own = (
+        suite_results.select_cases(after, _list_own_test_paths(effect))
+        if after.has_cases
+        else after
+    )
+    wrong = suite_results.explain_not_green(own)
+    if wrong:
+        refusal = _make_refusal(
+            CONTRACT, "\n".join(wrong[:MOST_NAMED]), suite_results.list_failing_ids(own)
+        )
+        return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
+    worse = suite_results.list_regressions(before, after) if before.cases else []
+    if worse:
+        refusal = _make_refusal(
+            INTEGRATION, "\n".join(worse[:MOST_NAMED]), suite_results.list_failing_ids(after)
+        )
+        return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
+    evidence = [
+        {"name": "own tests", "result": "passed", "report": suite_results.describe_suite_run(own)},
+        {
+            "name": "all tests",
+            "result": "no regression",
+            "report": suite_results.describe_suite_run(after),
+        },
+    ]
+    payload = {"commit": made.commit, "old": made.old_head, "evidence": evidence}
+    return f.GitEnded(effect=effect.id, exit="clean", payload=payload)
+
+
+def _list_own_test_paths(effect: MoveBranch) -> list[str]:
+    """Where the tests lie that must be green: paths that the state reads, not the approval."""
+    return [str(v) for k, v in effect.values.items() if isinstance(v, str) and "patch" not in k]
+
+
+def _find_candidate(effect: MoveBranch) -> Mapping[str, Any]:
+    """The candidate among what the state reads."""
+    read = [value for value in effect.values.values() if isinstance(value, Mapping)]
+    return next(value for value in read if {"commit", "old"} <= value.keys())
+
+
+async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
+    about = effect.about
+    made = _find_candidate(effect)
+    checkout = None
+    if effect.instance:
+        parent = world.state().instances[about.parent]
+        checkout = await asyncio.to_thread(
+            instance_worktrees.ensure_main_worktree, world, about.parent, parent
+        )
+    new, old = str(made["commit"]), str(made["old"])
+    try:
+        done = await asyncio.to_thread(
+            merge.publish_commit, world.workspace, about.target, new, old, checkout
+        )
+    except OutsideError as error:
+        # A person's own checkout is in the way: only they can clear it.
+        return f.GitEnded(effect=effect.id, exit="refused", payload={"reason": str(error)})
+    if done == "stale":
+        said = f"{about.target} has moved since the candidate was built"
+        return f.GitEnded(effect=effect.id, exit="conflict", payload={"reason": said})
+    return f.GitEnded(effect=effect.id, exit="clean", payload={"commit": new})
+
+
+async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
+    """Onto the parent's new head, mechanically; an agent is asked only where that does not do."""
+    main = await asyncio.to_thread(
+        instance_worktrees.ensure_main_worktree, world, effect.instance, effect.about
+    )
+    if await asyncio.to_thread(instance_worktrees.is_merging, main):
+        await asyncio.to_thread(branch_update.abort_unfinished_work, main)
+    event = effect.values.get("update") or {}
+    base = str(event["newParentHead"])
+    before = await suite_run.run_suite(world, effect.id, main)
+    alone = not _has_children(world.state(), effect.instance)
+    made = await asyncio.to_thread(branch_update.update_branch, main, base, alone)
+    if alone and isinstance(made, merge.Conflict):
+        # A commit of before may clash although what it did was taken back since.
+        made = await asyncio.to_thread(branch_update.update_branch, main, base, False)
+    if isinstance(made, merge.Conflict):
+        trouble = {"base": base, "kind": "conflict", "files": list(made.files), "report": ""}
+        return f.GitEnded(effect=effect.id, exit="conflict", payload=trouble)
+    after = await suite_run.run_suite(world, effect.id, main)
+    worse = suite_results.list_regressions(before, after)
+    if worse:
+        said = "\n".join(worse[:MOST_NAMED])
+        trouble = {"base": base, "kind": "regression", "files": [], "report": said}
+        return f.GitEnded(effect=effect.id, exit="refused", payload=trouble)
+    return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": made.head})
+
+
+def _has_children(state: RunState, instance: str) -> bool:
+    return any(k.parent == instance and not k.outcome for n, k in state.instances.items() if n)
+
+
+Operation = Callable[[World, MoveBranch], Awaitable[f.GitEnded]]
+OPERATIONS: Mapping[str, Operation] = {
+    "integrate": _integrate_tests,
+    "contract": _check_contract,
+    "candidate": _build_candidate,
+    "publish": _publish_candidate,
+    "update": _update_branch,
+}
+
+
+def remove_finished_worktrees(world: World) -> list[str]:
+    """Worktrees of instances that are over: archived and removed; what is unsaved is kept first.
+
+    A root that failed is left as it is, for a person to look at.
+    """
+    told: list[str] = []
+    for name, known in world.state().instances.items():
+        if known.outcome == "complete" or (known.outcome and name):
+            told += _remove_instance_worktrees(world, name, known)
+    return told
+
+
+def _remove_instance_worktrees(world: World, name: str, known: Instance) -> list[str]:
+    path, tests = (
+        instance_worktrees.main_worktree_path(world, name),
+        instance_worktrees.tests_branch_name(known),
+    )
+    # A finished branch that was to be merged nowhere is what the run leaves to people.
+    branch = known.branch if known.target else None
+    checkouts.remove_scratch_checkout(world.workspace, path + instance_worktrees.READ_SUFFIX)
+    gone = _remove_worktree(world, path + instance_worktrees.TESTS_SUFFIX, tests, tests)
+    gone += _remove_worktree(world, path, known.branch, branch)
+    refs.remove_refs(world.workspace, f"{instance_worktrees.ENTRY_REFS}{known.branch}/")
+    return gone
+
+
+def _remove_worktree(world: World, place: str, name: str, branch: str | None) -> list[str]:
+    is_branch = branch is not None and repository.resolve_commit(
+        world.workspace, f"refs/heads/{name}"
+    )
+    if not os.path.isdir(place) and not is_branch:
+        return []
+    worktrees.remove_worktree(world.workspace, place, branch)
+    return [name] if branch else []

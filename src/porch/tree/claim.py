@@ -1,0 +1,43 @@
+"""An answer on trial: what was said, where it was worked, and what the engine saw of it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, field
+
+from porch.machine.effects import AskAgent
+from porch.machine.path_values import look_up_path, walk_fields
+from porch.model.protocol import Exit
+from porch.run.agents.world import World
+from porch.tree.instance_worktrees import InstancePlace
+
+
+class Claim(Struct):
+    """An answer on trial: what was said, where it was worked, what was seen so far."""
+
+    world: World
+    effect: AskAgent
+    place: InstancePlace
+    exit: Exit
+    payload: dict[str, Any]
+    evidence: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def values(self, paths: Iterable[str]) -> list[Any]:
+        """What the paths of a measure lead to, as one flat list."""
+        found: list[Any] = []
+        for path in paths:
+            value = self.value(path)
+            found += value if isinstance(value, (list, tuple)) else [value]
+        return [each for each in found if each is not None]
+
+    def value(self, path: str) -> Any:
+        own = f"{self.effect.state}.{self.exit.name}"
+        if path == own or path.startswith(f"{own}."):
+            return walk_fields(self.payload, path[len(own) + 1 :].split("."))
+        state = self.world.state()
+        standing = state.positions[self.effect.position]
+        return look_up_path(self.world.definition().protocol, state, standing, path)
+
+    def saw(self, name: str, result: str, report: str) -> None:
+        self.evidence.append({"name": name, "result": result, "report": report})

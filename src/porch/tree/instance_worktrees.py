@@ -1,0 +1,125 @@
+"""Where an instance works: its worktrees, found again by name and asserted at every launch."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from msgspec import Struct
+
+from porch.errors import OutsideError
+from porch.git import checkouts, merge, repository, worktrees
+from porch.machine.effects import AskAgent
+from porch.machine.path_values import look_up_path
+from porch.machine.state import Instance
+from porch.run.agents.world import World
+from porch.tree import branch_update, refs
+
+TESTS_SUFFIX = "--tests"
+# One checkout for whoever only reads or measures; in one instance they take turns.
+READ_SUFFIX = "--read"
+ENTRY_REFS = "refs/porch/entry/"
+
+
+class InstancePlace(Struct, frozen=True):
+    """A directory to work in; `entry` is the commit that was there when the work began."""
+
+    path: str
+    branch: str
+    entry: str
+    is_own: bool = True
+
+
+def main_worktree_path(world: World, instance: str) -> str:
+    """The worktree of an instance, named after the run's own branch."""
+    run = world.state().run
+    name = f"{run.protocol}_{run.id}{'.' + instance if instance else ''}"
+    return os.path.join(world.workspace, "worktrees", name)
+
+
+def tests_branch_name(about: Instance) -> str:
+    return about.branch + TESTS_SUFFIX
+
+
+def ensure_main_worktree(world: World, instance: str, about: Instance) -> str:
+    """The instance's own worktree; its branch begins where the one it will merge into is."""
+    path = main_worktree_path(world, instance)
+    base = world.state().run.base_commit if not instance else about.target
+    worktrees.ensure_worktree(world.workspace, path, about.branch, base)
+    return path
+
+
+def ensure_tests_worktree(world: World, instance: str, about: Instance) -> str:
+    path = main_worktree_path(world, instance) + TESTS_SUFFIX
+    worktrees.ensure_worktree(world.workspace, path, tests_branch_name(about), about.branch)
+    return path
+
+
+@asynccontextmanager
+async def open_instance_place(world: World, effect: AskAgent) -> AsyncIterator[InstancePlace]:
+    """The place of one question, for as long as it is being answered; git holds up nobody else."""
+    manager = _open_place(world, effect)
+    place = await asyncio.to_thread(manager.__enter__)
+    try:
+        yield place
+    finally:
+        await asyncio.to_thread(manager.__exit__, None, None, None)
+
+
+@contextmanager
+def _open_place(world: World, effect: AskAgent) -> Iterator[InstancePlace]:
+    about, kind = effect.about, effect.ask.workspace
+    if kind == "read":
+        path = main_worktree_path(world, effect.instance) + READ_SUFFIX
+        checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
+        yield InstancePlace(path, about.branch, repository.read_head(path) or "", is_own=False)
+        return
+    path = ensure_main_worktree(world, effect.instance, about)
+    if kind == "tests":
+        path = ensure_tests_worktree(world, effect.instance, about)
+        _move_tests_to_head(world, effect, path)
+    elif not effect.ask.mechanical and is_merging(path):
+        branch_update.abort_unfinished_work(path)
+    branch = tests_branch_name(about) if kind == "tests" else about.branch
+    yield InstancePlace(path, branch, _ensure_entry_commit(effect, path))
+
+
+def is_merging(path: str) -> bool:
+    """Whether a merge was begun there and is not finished."""
+    return repository.resolve_commit(path, "MERGE_HEAD") is not None
+
+
+def _move_tests_to_head(world: World, effect: AskAgent, path: str) -> None:
+    """At each entry the tests begin from the head of the instance; half done work is kept."""
+    head = repository.resolve_commit(world.workspace, f"refs/heads/{effect.about.branch}")
+    is_new = repository.resolve_commit(path, _entry_ref(effect)) is None
+    if head and is_new and not worktrees.list_changed_paths(path):
+        merge.move_branch(path, head)
+
+
+def find_commit_to_read(world: World, effect: AskAgent) -> str:
+    """The commit that a reader gets to see: a named one, else the head of whoever speaks."""
+    state, ask = world.state(), effect.ask
+    standing = state.positions.get(effect.position)
+    if ask.at and standing is not None:
+        return str(look_up_path(world.definition().protocol, state, standing, ask.at))
+    about = state.instances[effect.about.parent] if ask.of_parent else effect.about
+    return about.branch
+
+
+def _entry_ref(effect: AskAgent) -> str:
+    name = effect.position.replace(":", "-").replace("#", "/")
+    return f"{ENTRY_REFS}{effect.about.branch}/{name}"
+
+
+def _ensure_entry_commit(effect: AskAgent, path: str) -> str:
+    """Where the work of this visit began, however often it was interrupted since."""
+    ref = _entry_ref(effect)
+    known = repository.resolve_commit(path, ref)
+    if known is not None:
+        return known
+    head = repository.read_head(path)
+    if head is None:
+        raise OutsideError(f"{path} has no commit", fix="make a first commit on the base branch")
+    refs.set_ref(path, ref, head)
+    return head

@@ -1,0 +1,399 @@
+"""A typed question to an agent: prompt, turns, nudges and refusals, until one answer holds."""
+
+import asyncio
+import json
+import os
+import re
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from porch.agents.port import Outcome, Turn
+from porch.errors import OutsideError, PorchError
+from porch.git import changes, repository, worktrees
+from porch.machine import facts as f
+from porch.machine.effects import AskAgent
+from porch.machine.path_values import look_up_path
+from porch.model import schema
+from porch.model.permissions import READ_ONLY
+from porch.model.protocol import Protocol
+from porch.run.agents import budget_limits, conversations
+from porch.run.agents import turn as turns
+from porch.run.agents.roster import EmployedAgent
+from porch.run.agents.world import World
+from porch.show import templates
+from porch.store.large_payloads import expand_payloads
+from porch.tree import answer_sources, branch_update, instance_worktrees, question_text, refs
+from porch.tree.answer_acceptance import AcceptedAnswer, accept_answer, list_unasked_fields
+from porch.tree.instance_worktrees import InstancePlace
+from porch.tree.update_troubles import find_update_trouble
+
+MOST_REFUSALS = 3
+JUDGED_FILE = "judged"
+_TURN_NAME = re.compile(r"turn-[0-9]{1,9}")
+DIFF_KEPT = 20_000
+
+
+class QuestionTalk(Struct):
+    """One effect's conversation: what it cost so far, and how often it had to be put right."""
+
+    session: str = ""
+    fork: str = ""
+    first: str = ""
+    usd: float = 0
+    tokens: int = 0
+    nudges: int = 0
+    refusals: int = 0
+    turn: int = 0
+
+    seconds: float = 0
+
+    def took(self, taken: turns.EndedTurn | turns.StoppedTurn) -> None:
+        told = taken if isinstance(taken, turns.StoppedTurn) else taken.outcome
+        self.usd += told.usd
+        self.tokens += told.tokens
+        self.session = told.session or self.session
+        self.seconds = round(self.seconds + taken.seconds, 3)
+
+    def failed(self, effect: str, why: str, detail: str) -> f.EffectFailed:
+        return f.EffectFailed(
+            effect=effect,
+            why=why,
+            detail=detail,
+            usd=self.usd,
+            tokens=self.tokens,
+            seconds=self.seconds,
+        )
+
+
+async def run_question(world: World, effect: AskAgent) -> f.EffectFact:
+    """Until an answer holds; what cannot be had without a restart is a failure, not an attempt."""
+    world.new_turn_directory(effect.id)
+    async with instance_worktrees.open_instance_place(world, effect) as place:
+        return await _ask_question(world, effect, place)
+
+
+async def _ask_question(world: World, effect: AskAgent, place: InstancePlace) -> f.EffectFact:
+    post = _choose_agent(world, effect)
+    talk = QuestionTalk(*find_carried_conversation(world, effect, place, post))
+    try:
+        return await _converse_until_accepted(world, effect, place, post, talk)
+    except asyncio.CancelledError:
+        # While an answer was measured: what was paid for is told all the same.
+        await asyncio.to_thread(salvage_unfinished_work, effect, place)
+        return f.EffectStopped(
+            effect=effect.id,
+            usd=talk.usd,
+            tokens=talk.tokens,
+            session=talk.session,
+            seconds=talk.seconds,
+        )
+    except (PorchError, OSError) as error:
+        return talk.failed(effect.id, "outside", str(error))
+
+
+async def _converse_until_accepted(
+    world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent, talk: QuestionTalk
+) -> f.EffectFact:
+    is_fresh = not talk.session and not talk.fork
+    said = await asyncio.to_thread(prepare_first_prompt, world, effect, place, post, is_fresh)
+    talk.first, kind = said, "agent"
+    waiting = find_left_behind_turn(world, effect)
+    while True:
+        talk.turn += 1
+        taken = waiting or await _take_turn(world, effect, place, talk, said, kind)
+        waiting = None
+        talk.took(taken)
+        if isinstance(taken, turns.StoppedTurn):
+            await asyncio.to_thread(salvage_unfinished_work, effect, place)
+            return f.EffectStopped(
+                effect=effect.id,
+                usd=talk.usd,
+                tokens=talk.tokens,
+                session=talk.session,
+                seconds=talk.seconds,
+            )
+        outcome = taken.outcome
+        answer = answer_sources.find_answer(world, effect, post, outcome)
+        if answer is None:
+            failed = _judge_silence(world, effect, talk, outcome)
+            if failed is not None:
+                return failed
+            said, kind = question_text.REMINDER, "reminder"
+            continue
+        judged = await accept_answer(world, effect, place, answer)
+        if isinstance(judged, AcceptedAnswer):
+            return _make_acceptance(effect, talk, judged, outcome)
+        world.progress(effect.id, f"refused: {judged.reasons[0]}")
+        _mark_judged(world, effect)
+        talk.refusals += 1
+        if talk.refusals >= MOST_REFUSALS:
+            return talk.failed(effect.id, "refused", "; ".join(judged.reasons))
+        said, kind = question_text.render_refusal(judged.reasons), "refused"
+        if budget_limits.is_out_of_money(world, effect.state, talk.usd):
+            return talk.failed(effect.id, "budget", said)
+
+
+def _judge_silence(
+    world: World, effect: AskAgent, talk: QuestionTalk, outcome: Outcome
+) -> f.EffectFailed | None:
+    """No answer: nothing but a nudge where the turn ended or fell silent, else a failure."""
+    ended = outcome.kind in ("ok", "schema_missing")
+    can_go_on = ended or (outcome.kind == "timeout" and bool(talk.session))
+    _mark_judged(world, effect)
+    talk.nudges += 1
+    if can_go_on and talk.nudges <= world.definition().protocol.nudges:
+        return None
+    if outcome.kind == "ok":
+        said = f"no exit after {talk.nudges - 1} reminders"
+        outcome = replace(outcome, kind="crashed", detail=said)
+    return _make_failure(effect, talk, outcome)
+
+
+def find_last_turn(world: World, effect: str) -> str:
+    """The directory of the latest turn of an effect; its own if it came to none."""
+    return next(reversed(list_turn_directories(world, effect)), world.turn_directory(effect))
+
+
+def list_turn_directories(world: World, effect: str) -> list[str]:
+    """The directories of all turns of an effect, each of which was paid for."""
+    directory = world.turn_directory(effect)
+    found = [name for name in os.listdir(directory) if _TURN_NAME.fullmatch(name)]
+    found.sort(key=lambda name: int(name.partition("-")[2]))
+    return [os.path.join(directory, name) for name in found]
+
+
+def find_left_behind_turn(world: World, effect: AskAgent) -> turns.EndedTurn | None:
+    """What the agent of the try before said after its runner had died; paid for, so not lost."""
+    front, _, number = effect.id.rpartition("/")
+    if not int(number):
+        return None
+    directory = find_last_turn(world, f"{front}/{int(number) - 1}")
+    if os.path.exists(os.path.join(directory, JUDGED_FILE)):
+        return None
+    found = turns.read_left_outcome(world, directory)
+    # It was paid for when it was found interrupted.
+    return turns.EndedTurn(replace(found, usd=0.0, tokens=0), 0) if found else None
+
+
+def _make_failure(effect: AskAgent, talk: QuestionTalk, outcome: Outcome) -> f.EffectFailed:
+    wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
+    failed = talk.failed(effect.id, outcome.kind, outcome.detail)
+    return replace(failed, wait_s=wait, hopeless=outcome.kind in turns.HOPELESS)
+
+
+def _make_acceptance(
+    effect: AskAgent, talk: QuestionTalk, judged: AcceptedAnswer, outcome: Outcome
+) -> f.ExitAccepted:
+    return f.ExitAccepted(
+        effect=effect.id,
+        exit=judged.exit,
+        payload=judged.payload,
+        signal=judged.exit,
+        notes=judged.notes,
+        session=talk.session,
+        usd=talk.usd,
+        tokens=talk.tokens,
+        said=outcome.final[-turns.SAID_KEPT :],
+        tree=judged.tree,
+        evidence=judged.evidence,
+        envelope=judged.envelope,
+        seconds=talk.seconds,
+    )
+
+
+def _choose_agent(world: World, effect: AskAgent) -> EmployedAgent:
+    """Who is asked; whoever only reads may do nothing else, whatever the settings permit."""
+    post = world.post_of(effect.role, effect.state, ())
+    return replace(post, permissions=READ_ONLY) if effect.ask.workspace == "read" else post
+
+
+def find_carried_conversation(
+    world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent
+) -> tuple[str, str]:
+    """The conversation to go on with and the one to begin from, where whoever is asked has them.
+
+    They may belong to another agent, or to another place; then their last words are quoted.
+    """
+
+    def is_there(session: str) -> bool:
+        is_here = conversations.read_place(world.directory, session) == place.path
+        is_mine = conversations.belongs_to_agent(world.directory, session, post)
+        return bool(session) and is_mine and (is_here or not post.agent.BOUND_TO_PLACE)
+
+    resume = effect.resume if post.resumes and is_there(effect.resume) else ""
+    fork = effect.fork_of if post.agent.FORKS and is_there(effect.fork_of) else ""
+    return resume, fork
+
+
+async def _take_turn(
+    world: World, effect: AskAgent, place: InstancePlace, talk: QuestionTalk, said: str, kind: str
+) -> turns.EndedTurn | turns.StoppedTurn:
+    directory = os.path.join(world.turn_directory(effect.id), f"turn-{talk.turn}")
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    post = _choose_agent(world, effect)
+    resume = talk.session if post.resumes else ""
+    turn = Turn(
+        effect=effect.id,
+        prompt=said if resume or said == talk.first else f"{talk.first}\n\n{said}",
+        request=_make_request(world, effect, talk, kind),
+        workspace=place.path,
+        directory=directory,
+        resume=resume or None,
+        script=world.script,
+        fork="" if talk.session else talk.fork,
+        model=post.model,
+        permissions=post.permissions,
+        schema=make_answer_schema(world, effect),
+        max_usd=budget_limits.money_left_for_turn(world, effect.state, talk.usd),
+        max_steps=post.max_steps,
+        command=post.command,
+        env=post.env,
+    )
+    protocol = world.definition().protocol
+    wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
+    return await turns.run_turn(world, post, turn, wall, world.settings.idle or protocol.silence_s)
+
+
+def _mark_judged(world: World, effect: AskAgent) -> None:
+    """What was said and found wanting must not be taken up again by the next try."""
+    front, _, number = effect.id.rpartition("/")
+    for known in (effect.id, f"{front}/{int(number) - 1}") if int(number) else (effect.id,):
+        with open(os.path.join(find_last_turn(world, known), JUDGED_FILE), "w", encoding="utf-8"):
+            pass
+
+
+def _make_request(world: World, effect: AskAgent, talk: QuestionTalk, kind: str) -> dict[str, Any]:
+    run = world.state().run
+    return {
+        "id": run.id,
+        "title": run.title,
+        "position": effect.position,
+        "instance": effect.instance,
+        "state": effect.state,
+        "visit": effect.visit,
+        "try": effect.attempt + 1,
+        "turn": talk.refusals + 1 if kind == "refused" else talk.turn,
+        "kind": kind,
+        "name": effect.role,
+        "legal": [known.name for known in effect.exits],
+        "exit_file": answer_sources.exit_file_path(world, effect),
+        "schema": make_answer_schema(world, effect),
+    }
+
+
+def make_answer_schema(world: World, effect: AskAgent) -> dict[str, Any]:
+    """One flat object, which every command line that takes a schema can be given."""
+    protocol = world.definition().protocol
+    records = {known.name: known.record for known in effect.exits}
+    out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
+    return schema.flat_schema(records, protocol.types, out)
+
+
+def prepare_first_prompt(
+    world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent, is_fresh: bool
+) -> str:
+    """The rendered template, then how to answer."""
+    values = _collect_template_values(world, effect, place)
+    if effect.ask.mechanical and find_update_trouble(world, effect).get("kind") == "conflict":
+        branch_update.begin_conflicted_merge(
+            place.path, str(find_update_trouble(world, effect)["base"])
+        )
+    template = world.definition().prompts[effect.state]
+    protocol = world.definition().protocol
+    told = templates.render_graph_template(template, effect.template, values)
+    if effect.told and is_fresh:
+        told = f"{told}\n{question_text.render_last_words(effect.told)}"
+    out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
+    file, word = (
+        answer_sources.exit_file_path(world, effect),
+        answer_sources.find_question_nonce(world, effect),
+    )
+    how = question_text.render_answer_instructions(
+        post.agent.ANSWERS, [e.name for e in effect.exits], file, word
+    )
+    return told + how + _render_exits(protocol, effect, out)
+
+
+def _render_exits(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]]) -> str:
+    """The same for every instance and visit, but for the fields that are not asked now."""
+    key = (id(protocol), effect.state, json.dumps({k: sorted(v) for k, v in out.items()}))
+    if key not in _RENDERED_EXITS:
+        records = {known.name: known.record for known in effect.exits}
+        shapes = schema.schemas_per_exit(records, protocol.types, out)
+        advice = [f"{e.name}.{name}" for e in effect.exits for name in e.advisory]
+        _RENDERED_EXITS[key] = (protocol, question_text.render_exit_schemas(shapes, advice))
+    return _RENDERED_EXITS[key][1]
+
+
+_RENDERED_EXITS: dict[tuple[int, str, str], tuple[Protocol, str]] = {}
+
+
+def _collect_template_values(
+    world: World, effect: AskAgent, place: InstancePlace
+) -> dict[str, Any]:
+    values: dict[str, Any] = expand_payloads(world.payload_directory, effect.values)
+    for take in effect.ask.takes:
+        values[take.name] = _read_field_value(world, effect, place, take, values[take.name])
+    head = repository.read_head(place.path) or ""
+    commands = world.settings.commands
+    return {
+        **values,
+        "where": {"directory": place.path, "branch": place.branch, "commit": head},
+        "commands": {name: commands.get(name, "") for name in ("build", "test")},
+    }
+
+
+def _read_field_value(
+    world: World, effect: AskAgent, place: InstancePlace, take: Any, value: Any
+) -> Any:
+    """What a field holds, with the files that it names read."""
+    if take.parts and isinstance(value, dict):
+        return {
+            p.name: _read_field_value(world, effect, place, p, value[p.name]) for p in take.parts
+        }
+    if take.is_file and isinstance(value, str):
+        return _read_target_file(world, effect, value)
+    if take.paths == ("engine.evidence",):
+        state = world.state()
+        known = state.memory.get((effect.instance, ""), {}).get("engine.evidence", {})
+        return expand_payloads(world.payload_directory, known.get("value", []))
+    if take.paths == ("engine.diff",):
+        return read_diff(world, effect, place)
+    return value
+
+
+def _read_target_file(world: World, effect: AskAgent, name: str) -> str:
+    try:
+        return refs.read_committed_file(world.workspace, effect.about.target, name)
+    except OutsideError:
+        return f"({name} cannot be read)"
+
+
+def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
+    """Own commits only where the end is open; a long one is cut, and says so."""
+    state = world.state()
+    standing = state.positions[effect.position]
+    protocol = world.definition().protocol
+    old, new = (
+        str(look_up_path(protocol, state, standing, path)) if path else ""
+        for path in effect.ask.diff
+    )
+    text, cut = changes.render_diff(
+        place.path,
+        old,
+        new or "HEAD",
+        first_parent_only=not new,
+        limit=DIFF_KEPT,
+        skip_trailer="Porch-Merge:",
+    )
+    return f"{text}\n(cut: see `git diff {old[:12]}` for all of it)" if cut else text
+
+
+def salvage_unfinished_work(effect: AskAgent, place: InstancePlace) -> None:
+    """Half done work of a question that nobody waits for is kept under a ref of its own."""
+    if place.is_own:
+        name = effect.position.replace(":", "-").replace("#", "/")
+        ref = f"{worktrees.SALVAGE}{place.branch}/{name}"
+        worktrees.salvage_uncommitted(place.path, ref, f"Left uncommitted at {effect.position}")

@@ -1,0 +1,29 @@
+"""Small moves of refs and files that the tree of instances needs."""
+
+from collections.abc import Sequence
+
+from porch.git.command import run_git
+
+
+def set_ref(repo: str, ref: str, commit: str) -> None:
+    run_git(repo, "update-ref", ref, commit)
+
+
+def check_out_files(worktree: str, commit: str, files: Sequence[str]) -> None:
+    """Have these files of a commit in a scratch worktree, whatever else lies there."""
+    run_git(worktree, "checkout", "-q", commit, "--", *(f":(top,literal){name}" for name in files))
+
+
+def read_committed_file(repo: str, commit: str, path: str) -> str:
+    """The text of a file as it is in a commit."""
+    return run_git(repo, "cat-file", "blob", f"{commit}:{path}")
+
+
+def find_merge_base(repo: str, one: str, other: str) -> str:
+    return run_git(repo, "merge-base", one, other).strip()
+
+
+def remove_refs(repo: str, prefix: str) -> None:
+    """Delete all refs under a prefix; what they named stays reachable from elsewhere."""
+    names = run_git(repo, "for-each-ref", "--format=%(refname)", prefix).split()
+    run_git(repo, "update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names))

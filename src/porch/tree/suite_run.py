@@ -1,0 +1,138 @@
+"""Running the project's own build and tests; results are kept by the content they are about."""
+
+import asyncio
+import json
+import os
+from hashlib import sha256
+
+from msgspec import Struct, to_builtins
+
+from porch.git import checkouts, repository, worktrees
+from porch.run.agents.world import World
+from porch.system import process
+from porch.system.growing_file import compact_file, read_head_and_tail
+from porch.tree import junit
+from porch.tree.suite_results import SuiteCase, SuiteRun, make_suite_run
+
+REPORT_VARIABLE = "PORCH_REPORT"
+OUTPUT_KEPT = 1 << 20
+SAID_KEPT = 3000
+
+
+class BuildResult(Struct, frozen=True):
+    """How a build came out; `is_set` is false where the project has no build step."""
+
+    ok: bool
+    report: str
+    is_set: bool = True
+
+
+async def run_build(world: World, effect: str, path: str) -> BuildResult:
+    text = world.settings.commands.get("build", "")
+    if not text:
+        return BuildResult(True, "this project has no build step", is_set=False)
+    code, said, _ = await _run_command(world, effect, path, text, "build")
+    return BuildResult(code == 0, said)
+
+
+async def run_suite(
+    world: World, effect: str, path: str, fresh: bool = False, key: str = ""
+) -> SuiteRun:
+    """All tests as they come out in a directory; the same content is not run twice.
+
+    `key` names the content of a scratch place, which nobody has to look at again afterwards.
+    """
+    tree = key or await asyncio.to_thread(hash_content, world, path)
+    kept = None if fresh else _read_kept_run(world, tree)
+    if kept is not None:
+        return kept
+    text = world.settings.commands.get("test", "")
+    if not text:
+        return SuiteRun("broken", report="there is no [commands] test in codev/config.toml")
+    code, said, report = await _run_command(world, effect, path, text, "test")
+    if code is None:
+        return SuiteRun("broken", report=said)
+    found = make_suite_run(code, junit.read_junit_report(report, path), said)
+    if key or await asyncio.to_thread(hash_content, world, path) == tree:
+        _write_kept_run(world, tree, found)
+    return found
+
+
+def hash_content(world: World, path: str) -> str:
+    """What lies in a worktree, as one hash; where nothing is uncommitted, the commit tells."""
+    if not worktrees.list_changed_paths(path):
+        return repository.read_commit_tree(path, repository.read_head(path))
+    return repository.hash_working_tree(path, world.own_paths())
+
+
+def recall_suite_at(world: World, commit: str) -> SuiteRun | None:
+    """What is known of a commit without having it checked out."""
+    return _read_kept_run(world, repository.read_commit_tree(world.workspace, commit))
+
+
+async def run_suite_at(world: World, effect: str, commit: str, scratch: str) -> SuiteRun:
+    """All tests as they come out at a commit."""
+    known = await asyncio.to_thread(recall_suite_at, world, commit)
+    if known is not None:
+        return known
+    await asyncio.to_thread(checkouts.ensure_read_checkout, world.workspace, scratch, commit)
+    tree = await asyncio.to_thread(repository.read_commit_tree, world.workspace, commit)
+    return await run_suite(world, effect, scratch, key=tree)
+
+
+async def _run_command(
+    world: World, effect: str, path: str, text: str, name: str
+) -> tuple[int | None, str, str]:
+    directory = world.turn_directory(effect)
+    number = len(os.listdir(directory))
+    output = os.path.join(directory, f"{name}-{number}.txt")
+    report = os.path.join(directory, f"{name}-{number}.xml")
+    environ = world.environ if world.environ is not None else os.environ
+    kept = {k: v for k, v in environ.items() if not k.startswith(("GIT_", "PORCH_"))}
+    command = process.OutsideCommand(
+        argv=None,
+        shell=text,
+        cwd=path,
+        env={**kept, REPORT_VARIABLE: report},
+        stdin_file=None,
+        output=output,
+        errors=output,
+        mark=world.effect_mark(effect),
+    )
+    running = await process.start_command(command)
+    limit = world.settings.check
+    try:
+        ended = await running.wait(None, limit or None)
+    except BaseException:
+        await running.stop()
+        raise
+    compact_file(output, OUTPUT_KEPT)
+    said = read_head_and_tail(output, SAID_KEPT // 2)
+    if ended.why != "exited":
+        return None, f"`{text}` was killed after {limit:g} s\n{said}", report
+    return ended.code if ended.code is not None else 1, said, report
+
+
+def _ensure_result_path(world: World, tree: str) -> str:
+    directory = os.path.join(world.directory, "suites")
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    # Another command is another question.
+    command = sha256(world.settings.commands.get("test", "").encode()).hexdigest()[:8]
+    return os.path.join(directory, f"{tree}-{command}.json")
+
+
+def _read_kept_run(world: World, tree: str) -> SuiteRun | None:
+    try:
+        with open(_ensure_result_path(world, tree), encoding="utf-8") as file:
+            raw = json.load(file)
+        cases = tuple(SuiteCase(**case) for case in raw.pop("cases"))
+        return SuiteRun(**raw, cases=cases)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _write_kept_run(world: World, tree: str, found: SuiteRun) -> None:
+    path = _ensure_result_path(world, tree)
+    with open(path + ".tmp", "w", encoding="utf-8", errors="replace") as file:
+        json.dump(to_builtins(found), file)
+    os.replace(path + ".tmp", path)

@@ -1,1 +1,0 @@
-"""Pure pictures of a state and of what agents said."""

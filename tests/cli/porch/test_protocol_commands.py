@@ -1,0 +1,160 @@
+"""protocols list, show, lint, schema and plan phases."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+FINDING = {"code", "severity", "message", "file", "line", "column", "fix"}
+
+
+def lint(desk: "Desk", document: Any, code: int) -> list[dict[str, Any]]:
+    file = desk.write("some/protocol.json", json.dumps(document, indent=1))
+    told = desk.porch("protocols", "lint", str(file), "--json", code=code).json
+    assert list(told) == ["findings"]
+    assert all(set(finding) == FINDING for finding in told["findings"])
+    found: list[dict[str, Any]] = told["findings"]
+    return found
+
+
+@pytest.mark.req("P-002")
+def test_the_packaged_protocols_are_listed_with_their_files(desk: "Desk") -> None:
+    rows = desk.porch("protocols", "list", "--json").json["protocols"]
+    steps = ["bug-discovery", "debugging", "discovery", "implementation"]
+    names = sorted(["bugfix", "spider", "tick", "v3", *steps])
+    assert [row["name"] for row in rows] == names
+    assert {row["source"] for row in rows} == {"packaged"}
+    text = desk.porch("protocols").out
+    assert all(row["file"] in text and row["description"] in text for row in rows)
+
+
+def test_a_protocol_that_does_not_compile_is_listed_with_what_is_wrong(desk: "Desk") -> None:
+    desk.write("codev/protocols/broken/protocol.json", "{")
+    row = desk.porch("protocols", "--json").json["protocols"][0]
+    assert row["name"] == "broken"
+    assert row["description"].startswith("(has errors: ")
+    said = desk.porch("protocols", "show", "broken", code=2)
+    assert "protocol.json:1:2" in said.err
+
+
+@pytest.mark.req("P-081", "F-012")
+def test_show_prints_what_a_protocol_says_of_itself(desk: "Desk") -> None:
+    phases = ({"id": "one", "name": "First", "description": "The first thing"},)
+    file = desk.protocol("p", *phases, version="7.1", description="A small one")
+    text = desk.porch("protocols", "show", "p").out
+    assert text.startswith(f"p 7.1\nA small one\nfile: {file}\n\nFirst\n  The first thing\n")
+    again = desk.porch("protocols", "show", "p")  # from the cache
+    assert again.out == text
+    told = desk.porch("protocols", "show", "p", "--json").json
+    assert set(told) == {"name", "file", "digest", "protocol", "findings"}
+    desk.protocol("p", *phases, version="7.2", description="A small one")
+    assert desk.porch("protocols", "show", "p").out.startswith("p 7.2\n")
+
+
+def test_show_of_an_unknown_protocol_names_the_known_ones(desk: "Desk") -> None:
+    said = desk.porch("protocols", "show", "spidr", code=2)
+    assert "known protocols: bug-discovery, bugfix, debugging" in said.err
+
+
+@pytest.mark.req("F-004", "F-005")
+def test_lint_is_content_with_little(desk: "Desk") -> None:
+    assert lint(desk, {"name": "p", "phases": [{"id": "a"}]}, 0) == []
+    assert desk.porch("protocols", "lint", "some/protocol.json").out == "no problems found\n"
+    assert desk.porch("protocols", "lint", "some").out == "no problems found\n"
+
+
+@pytest.mark.req("F-003", "F-006", "F-010", "F-043")
+@pytest.mark.parametrize(
+    "document, place, word",
+    [
+        ({"phases": [{"id": "a"}]}, (1, 1), "name"),
+        ({"name": "p"}, (1, 1), "phases"),
+        ({"name": "p", "phases": {}}, (3, 12), "phases"),
+        ({"name": "p", "phases": [{"name": "A"}]}, (4, 3), "id"),
+        ({"name": "p", "phases": [{"id": "a", "verification": {}}]}, (6, 20), "checks"),
+    ],
+)
+def test_lint_points_at_what_is_missing(
+    desk: "Desk", document: Any, place: tuple[int, int], word: str
+) -> None:
+    found = lint(desk, document, 2)
+    assert (found[0]["line"], found[0]["column"]) == place
+    assert f"'{word}'" in found[0]["message"]
+    assert found[0]["file"].endswith("some/protocol.json")
+    text = desk.porch("protocols", "lint", "some/protocol.json", code=2).out
+    assert f"some/protocol.json:{place[0]}:{place[1]}" in text
+
+
+def test_lint_reports_all_findings_of_all_files_not_the_first(desk: "Desk") -> None:
+    one = desk.write("one.json", '{"name": "p", "phases": [{"idd": "a"}, {"id": "b", "nxt": "c"}]}')
+    two = desk.write("two.json", '{"name": "p", "name": "q", "phases": [{"id": "a"}]}')
+    told = desk.porch("protocols", "lint", str(one), str(two), "missing.json", "--json", code=2)
+    codes = [(f["file"].rpartition("/")[2], f["code"]) for f in told.json["findings"]]
+    assert ("one.json", "unknown-key") in codes
+    assert len([c for c in codes if c[0] == "one.json"]) >= 3
+    assert ("two.json", "duplicate-key") in codes
+    assert ("missing.json", "unreadable") in codes
+
+
+def test_a_warning_or_a_note_is_no_error(desk: "Desk") -> None:
+    found = lint(desk, {"name": "p", "phases": [{"id": "a"}], "alias": "pp", "hooks": {}}, 0)
+    assert {finding["severity"] for finding in found} <= {"warning", "note"}
+    assert found
+
+
+@pytest.mark.parametrize("file", ["spider", "tick", "bugfix"])
+def test_the_packaged_protocols_lint_clean(desk: "Desk", file: str) -> None:
+    path = desk.porch("protocols", "show", file, "--json").json["file"]
+    assert desk.porch("protocols", "lint", path, "--json").json == {"findings": []}
+
+
+def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(
+    desk: "Desk",
+) -> None:
+    from jsonschema import Draft202012Validator
+
+    schema = desk.porch("protocols", "schema", "--json").json
+    assert desk.porch("protocols", "schema").json == schema
+    validator = Draft202012Validator(schema)
+    for name in ("spider", "tick", "bugfix"):
+        path = desk.porch("protocols", "show", name, "--json").json["file"]
+        with open(path, encoding="utf-8") as file:
+            assert list(validator.iter_errors(json.load(file))) == []
+    assert list(validator.iter_errors({"phases": []}))
+
+
+def test_plan_phases_by_headings(desk: "Desk") -> None:
+    plan = (
+        "# Plan\n\n## Phases\n\n### Phase 2: API\n- POST\n- GET\n\n### Phase 1: Schema\n- users\n"
+    )
+    desk.write("plan.md", plan)
+    told = desk.porch("plan", "phases", "plan.md", "--json").json
+    assert list(told) == ["reading", "phases", "findings"]
+    assert told["reading"] == "headings"
+    assert [set(phase) for phase in told["phases"]] == [{"id", "title", "description", "text"}] * 2
+    assert [(p["id"], p["title"], p["description"]) for p in told["phases"]] == [
+        ("phase_1", "Schema", "users"),
+        ("phase_2", "API", "POST, GET"),
+    ]
+    text = desk.porch("plan", "phases", "plan.md").out
+    assert text.startswith("read from: headings\nphase_1: Schema\n  users\nphase_2: API\n")
+
+
+def test_plan_phases_by_json_and_as_one(desk: "Desk") -> None:
+    block = '```json\n{"phases": [{"id": "db", "title": "Schema"}]}\n```\n'
+    desk.write("plan.md", block)
+    told = desk.porch("plan", "phases", "plan.md", "--json").json
+    assert (told["reading"], [p["id"] for p in told["phases"]]) == ("json", ["db"])
+    desk.write("plan.md", "Just do it.\n")
+    told = desk.porch("plan", "phases", "plan.md", "--json").json
+    assert (told["reading"], len(told["phases"])) == ("single", 1)
+    assert told["findings"], "that there is one phase only is said out loud"
+
+
+def test_a_plan_that_is_not_there_is_exit_2(desk: "Desk") -> None:
+    said = desk.porch("plan", "phases", "nope.md", code=2)
+    assert "nope.md" in said.err
+    assert desk.porch("plan", "phases", "nope.md", "--json", code=2).json["error"]["exit"] == 2

@@ -1,0 +1,43 @@
+"""The door of the commands, opened in this process: what it answers itself and what it hands on."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from porch.cli import dispatch
+
+
+@pytest.mark.parametrize(
+    "program, words, code, said",
+    [
+        ("porch", ["status"], 0, "There are no runs here yet"),
+        ("porch", ["protocols", "lint", "nowhere"], 2, "nowhere"),
+        ("codev", ["nope"], 2, "nope"),
+        ("envoy", ["protocol"], 0, "discovery"),
+    ],
+)
+def test_a_command_is_answered_by_the_words_it_was_called_with(
+    program: str,
+    words: list[str],
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [program, *words])
+    left = getattr(dispatch, program)()
+    told = "".join(capsys.readouterr())
+    assert (left, said in told) == (code, True), told
+
+
+def test_envoy_answers_wrong_words_in_the_shape_that_programs_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["envoy", "plan", "nope"])
+    assert dispatch.envoy() == 2
+    assert json.loads(capsys.readouterr().out)["status"] == "error"

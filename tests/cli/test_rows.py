@@ -1,0 +1,225 @@
+"""One row per command: what it says is what is called, and a call loads no more than it needs."""
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+
+import porch
+from porch import cli
+from porch.cli import arguments, help_page
+from porch.cli.dispatch import run_words
+from porch.cli.rows import PROGRAMS, CommandRow
+from porch.cli.table import load_all_commands, load_command
+
+ROWS = [(program, row) for program, rows in PROGRAMS.items() for row in rows]
+IDS = [f"{program} {row.words}" for program, row in ROWS]
+GROUPS = sorted({(p, r.words.split()[0]) for p, r in ROWS if " " in r.words})
+# The least words that the parser of a deciding command takes.
+DECISIONS = {
+    "approve": ("1",),
+    "reject": ("1", "--reason", "r"),
+    "answer": ("1", "q", "yes"),
+    "retry": ("1",),
+    "skip": ("1", "--reason", "r"),
+    "rollback": ("1", "s"),
+    "upgrade": ("1",),
+    "gate answer": ("plan", "--form", "a: b"),
+}
+LOOK = """
+import sys
+from porch.cli import dispatch
+sys.argv = sys.argv[1:]
+try:
+    code = getattr(dispatch, sys.argv[0])()
+except SystemExit as left:
+    code = left.code
+sys.stderr.write("\\nLOADED " + " ".join(sys.modules))
+raise SystemExit(code)
+"""
+# What no help needs, and what no command needs that only reads or answers.
+HELP = {"asyncio", "dataclasses", "jinja2", "json", "msgspec", "rich", "subprocess", "yaml"}
+# A package with nothing but a docstring is a place; what lies in it is counted.
+SOURCES = Path(porch.__file__).parent
+PLACES = {
+    ".".join(("porch", *file.parent.relative_to(SOURCES).parts))
+    for file in SOURCES.rglob("__init__.py")
+    if len(ast.parse(file.read_text("utf-8")).body) == 1
+}
+READING = {"asyncio", "jinja2", "logging", "rich", "tempfile", "yaml", "porch.run.engine.driver"}
+CALLS = {
+    ("porch", "explain", "1"): (READING | {"subprocess"}, 90),
+    ("porch", "next", "1"): (READING | {"subprocess"}, 110),
+    ("porch", "settings"): (READING | {"subprocess"}, 40),
+    ("porch", "stop", "1"): (READING, 90),
+    ("porch", "approve", "1", "go", "--as-person"): (READING, 90),
+}
+
+
+def loaded(place: Path, *call: str) -> set[str]:
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE", "PYTHON"))}
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", LOOK, *call],
+        cwd=place,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.rpartition("LOADED ")[2].split())
+
+
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a run that waits at a gate."""
+    root = tmp_path_factory.mktemp("waiting")
+    phases = [{"id": "one", "gate": {"name": "go", "next": None}}]
+    file = root / "codev" / "protocols" / "p" / "protocol.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"name": "p", "phases": phases}))
+    who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*who, "commit", "-qm", "begin")):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    start = "from porch.cli.dispatch import porch; exit(porch())"
+    call = ("run", "p", "0001", "--title", "x", "--no-claude")
+    done = subprocess.run([sys.executable, "-c", start, *call], cwd=root, check=False)
+    assert done.returncode == 3
+    return root
+
+
+@pytest.mark.parametrize("program, row", ROWS, ids=IDS)
+def test_every_row_names_a_module_that_has_its_command(program: str, row: CommandRow) -> None:
+    command = load_command(row)
+    assert (command.name, command.help) == (row.words, row.help)
+    assert 1 <= len(row.words.split()) <= 2
+    assert [r.words for r in PROGRAMS[program]].count(row.words) == 1
+
+
+@pytest.mark.parametrize("module", sorted({row.module for _, row in ROWS}))
+def test_every_command_of_a_module_has_a_row(module: str) -> None:
+    named = {row.words for _, row in ROWS if row.module == module}
+    assert set(__import__(module, fromlist=["COMMANDS"]).COMMANDS) == named
+
+
+def test_no_verb_is_without_a_row() -> None:
+    rows = {(row.module, row.words) for _, row in ROWS}
+    verbs = set()
+    for found in walk_packages(cli.__path__, f"{cli.__name__}."):
+        commands = getattr(import_module(found.name), "COMMANDS", {})
+        verbs |= {(found.name, words) for words in commands}
+    assert sorted(verbs - rows) == [], "no row in rows.py"
+
+
+def test_what_stands_for_a_group_alone_takes_no_arguments() -> None:
+    for program in PROGRAMS:
+        for command in load_all_commands(program):
+            assert not command.name.endswith(" list") or not command.arguments
+
+
+@pytest.mark.parametrize("program, row", ROWS, ids=IDS)
+def test_a_command_for_people_refuses_agents_and_no_other_asks(
+    program: str,
+    row: CommandRow,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (row.words in DECISIONS) == row.for_people
+    if not row.for_people:
+        return
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert run_words(program, [*row.words.split(), *DECISIONS[row.words], "--json"]) == 2
+    assert "not-a-person" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("program, group", GROUPS)
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_the_page_of_a_group_says_what_argparse_would(
+    program: str, group: str, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    parser = arguments._make_parser(program, load_all_commands(program))
+    (verbs,) = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    theirs = (parser.format_help(), verbs.choices[group].format_help())
+    rows = PROGRAMS[program]
+    ours = (
+        help_page.render_program_page(program, rows),
+        help_page.render_group_page(program, rows, group),
+    )
+    for mine, other in zip(ours, theirs, strict=True):
+        assert "".join(mine.split()) == "".join(other.split())
+        wide = [line for line in mine.splitlines()[1:] if len(line) >= int(columns)]
+        assert not [line for line in wide if " " in line.strip()]
+
+
+@pytest.mark.parametrize(
+    "argv, meant",
+    [
+        (["staus"], "`status`"),
+        (["staus", "--json"], "`status`"),
+        (["protocols", "lintt"], "`protocols lint`"),
+        (["lint"], "`protocols lint`"),
+    ],
+)
+def test_a_word_that_is_nearly_a_command_is_told_which(
+    argv: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_words("porch", argv) == 2
+    told = capsys.readouterr().err
+    assert "invalid choice" in told
+    assert f"did you mean {meant}?" in told
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_help_and_version_of_a_program_load_no_command(
+    tmp_path: Path, program: str, word: str
+) -> None:
+    found = loaded(tmp_path, program, word)
+    assert not found & {"argparse", "re", "typing"}
+    assert {name for name in found if name.startswith("porch.cli.")} == {
+        "porch.cli.dispatch",
+        "porch.cli.help_page",
+        "porch.cli.rows",
+    }
+
+
+@pytest.mark.parametrize("module", sorted({row.module for _, row in ROWS}))
+def test_the_help_of_a_command_loads_its_own_module_and_nothing_below(
+    tmp_path: Path, module: str
+) -> None:
+    program, row = next((p, r) for p, r in ROWS if r.module == module)
+    found = loaded(tmp_path, program, *row.words.split(), "--help")
+    assert not found & HELP
+    rooms = {name for name in found if name.count(".") == 1 and name.startswith("porch.")}
+    assert rooms <= {"porch.cli", "porch.text"}
+    assert {r.module for _, r in ROWS} & found == {module}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_a_command_loads_no_more_than_it_needs(waiting: Path, call: tuple[str, ...]) -> None:
+    forbidden, most = CALLS[call]
+    found = loaded(waiting, *call)
+    assert not found & forbidden
+    assert len([name for name in found if name.startswith("porch.") and name not in PLACES]) <= most
+
+
+def test_protocols_are_listed_from_what_was_kept_until_a_file_changes(waiting: Path) -> None:
+    call = ("porch", "protocols", "list")
+    loaded(waiting, *call)
+    assert not loaded(waiting, *call) & {"jinja2", "yaml", "porch.dialects", "porch.model"}
+    file = waiting / "codev" / "protocols" / "p" / "protocol.json"
+    before = file.read_text()
+    file.write_text(before.replace('"name"', '"description": "It is new.", "name"'))
+    assert "porch.dialects" in loaded(waiting, *call)
+    assert "porch.dialects" not in loaded(waiting, *call)
+    file.write_text(before)

@@ -1,0 +1,120 @@
+"""What git keeps in plain files says the same as git; whatever is not plain is left to git."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from porch.git import git_directory, repository, worktrees
+
+
+def sh(place: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=place, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    place = tmp_path / "repo"
+    place.mkdir()
+    sh(place, "init", "-q", "-b", "main")
+    sh(place, "config", "user.name", "ada")
+    sh(place, "config", "user.email", "ada@localhost")
+    sh(place, "commit", "-q", "--allow-empty", "-m", "one")
+    return place
+
+
+def test_heads_and_branches_are_read_as_git_reads_them(repo: Path) -> None:
+    sh(repo, "branch", "porch/v3_a.b")
+    head = sh(repo, "rev-parse", "HEAD")
+    assert git_directory.read_ref(str(repo), "HEAD") == head
+    assert git_directory.read_ref(str(repo), "refs/heads/porch/v3_a.b") == head
+    assert git_directory.read_ref(str(repo), "refs/heads/nobody") is None
+    assert git_directory.read_ref(str(repo), "MERGE_HEAD") is None
+
+
+def test_packed_refs_are_found_too(repo: Path) -> None:
+    sh(repo, "branch", "packed")
+    sh(repo, "pack-refs", "--all")
+    assert not (repo / ".git" / "refs" / "heads" / "packed").exists()
+    assert git_directory.read_ref(str(repo), "refs/heads/packed") == sh(repo, "rev-parse", "packed")
+    assert git_directory.read_ref(str(repo), "HEAD") == sh(repo, "rev-parse", "HEAD")
+
+
+def test_a_linked_worktree_has_a_head_of_its_own_and_shares_the_rest(repo: Path) -> None:
+    place = repo / "worktrees" / "a"
+    worktrees.ensure_worktree(str(repo), str(place), "a", "main")
+    sh(place, "commit", "-q", "--allow-empty", "-m", "two")
+    found = git_directory.find_git_directory(str(place))
+    assert found is not None
+    assert git_directory.read_branch(found) == "a"
+    assert git_directory.is_registered(str(place), found)
+    assert git_directory.read_ref(str(place), "HEAD") == sh(place, "rev-parse", "HEAD")
+    assert git_directory.read_ref(str(place), "refs/heads/main") == sh(repo, "rev-parse", "main")
+    assert [each.path for each in git_directory.list_linked_worktrees(found.common)] == [str(place)]
+
+
+def test_a_worktree_that_was_moved_away_is_not_taken_for_the_one_that_is_known(repo: Path) -> None:
+    place = repo / "worktrees" / "a"
+    worktrees.ensure_worktree(str(repo), str(place), "a", "main")
+    place.rename(repo / "worktrees" / "b")
+    found = git_directory.find_git_directory(str(repo / "worktrees" / "b"))
+    assert found is not None
+    assert not git_directory.is_registered(str(repo / "worktrees" / "b"), found)
+
+
+def test_a_detached_head_is_a_commit_on_no_branch(repo: Path) -> None:
+    sh(repo, "checkout", "-q", "--detach")
+    found = git_directory.find_git_directory(str(repo))
+    assert found is not None
+    assert git_directory.read_branch(found) is None
+    assert git_directory.read_ref(str(repo), "HEAD") == sh(repo, "rev-parse", "HEAD")
+
+
+def test_before_the_first_commit_there_is_no_head(tmp_path: Path) -> None:
+    sh(tmp_path, "init", "-q", "-b", "main")
+    assert git_directory.read_ref(str(tmp_path), "HEAD") is None
+    assert repository.read_head(str(tmp_path)) is None
+
+
+@pytest.mark.parametrize("name", ["refs/heads/main^", "main", "refs/tags/v1", "refs/heads/../x"])
+def test_names_that_need_git_are_left_to_git(repo: Path, name: str) -> None:
+    assert isinstance(git_directory.read_ref(str(repo), name), git_directory.Unknown)
+
+
+def test_a_ref_that_points_elsewhere_is_left_to_git(repo: Path) -> None:
+    sh(repo, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    assert isinstance(git_directory.read_ref(str(repo), "refs/heads/alias"), git_directory.Unknown)
+    assert repository.resolve_commit(str(repo), "refs/heads/alias") == sh(repo, "rev-parse", "main")
+
+
+def test_other_kinds_of_storage_are_left_to_git(repo: Path) -> None:
+    (repo / ".git" / "reftable").mkdir()
+    assert isinstance(git_directory.read_ref(str(repo), "HEAD"), git_directory.Unknown)
+
+
+def test_what_is_no_top_of_a_worktree_is_nothing(repo: Path, tmp_path: Path) -> None:
+    assert git_directory.find_git_directory(str(tmp_path)) is None
+    (tmp_path / ".git").write_text("something else\n")
+    assert git_directory.find_git_directory(str(tmp_path)) is None
+    (tmp_path / ".git").write_text("gitdir: nowhere\n")
+    assert git_directory.find_git_directory(str(tmp_path)) is None
+    assert isinstance(git_directory.read_ref(str(tmp_path), "HEAD"), git_directory.Unknown)
+    assert git_directory.list_linked_worktrees(str(tmp_path)) == []
+
+
+def test_a_bare_repository_has_no_checkout_of_its_own(repo: Path, tmp_path: Path) -> None:
+    sh(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
+    first = worktrees.list_worktrees(str(tmp_path / "bare.git"))[0]
+    assert first.branch is None
+
+
+def test_the_tree_of_a_new_commit_is_read_from_its_file_and_of_a_packed_one_is_not(
+    repo: Path,
+) -> None:
+    commit, told = sh(repo, "rev-parse", "HEAD"), sh(repo, "rev-parse", "HEAD^{tree}")
+    assert git_directory.read_loose_tree(str(repo), commit) == told
+    assert git_directory.read_loose_tree(str(repo), told) is None
+    assert git_directory.read_loose_tree(str(repo / "nowhere"), commit) is None
+    sh(repo, "gc", "-q")
+    assert git_directory.read_loose_tree(str(repo), commit) is None

@@ -1,0 +1,108 @@
+"""Names from outside: what becomes of ids, titles and files, and what never reaches a path."""
+
+from pathlib import Path
+
+import pytest
+
+from porch.errors import UsageError
+from porch.run.definitions.subject_names import check_id, check_title, find_subject
+from porch.store import where as places
+from porch.store.run_names import match_run_names
+
+BAD_IDS = ["..", "a/b", "../x", "", ".git", "a b", "a\x00b", "-x", "x" * 65, "a..b", "é", "a\n"]
+BAD_TITLES = ["", "  ", "../x", "a/b", "a\\b", "a\nb", "a\x1b[31m", "..", "...", ".git", "!!!"]
+
+
+@pytest.mark.parametrize("text", BAD_IDS)
+def test_an_id_that_could_leave_its_directory_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_id(text)
+    assert caught.value.findings[0].code == "bad-id"
+
+
+@pytest.mark.parametrize("text", ["0073", "142", "A-1", "v1.2", "x_y"])
+def test_an_ordinary_id_stays_as_it_is(text: str) -> None:
+    assert check_id(text) == text
+
+
+@pytest.mark.parametrize("text", BAD_TITLES)
+def test_a_title_that_could_leave_its_directory_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_title(text)
+    assert caught.value.findings[0].code == "bad-title"
+
+
+def test_a_title_becomes_a_name() -> None:
+    assert check_title("User Auth: the 2nd (try)!") == "user-auth-the-2nd-try"
+
+
+@pytest.mark.req("P-023")
+def test_a_project_lives_under_its_id_and_title(tmp_path: Path) -> None:
+    about = find_subject(
+        places.find_project(str(tmp_path)), "spider", "project", "0073", "User auth"
+    )
+    assert about.run == "0073-user-auth"
+    assert about.project_dir == "codev/projects/0073-user-auth"
+    assert about.status_file == "codev/projects/0073-user-auth/status.yaml"
+
+
+def test_an_existing_directory_gives_the_title(tmp_path: Path) -> None:
+    (tmp_path / "codev" / "projects" / "0073-user-auth").mkdir(parents=True)
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", "")
+    assert (about.id, about.title) == ("0073", "user-auth")
+
+
+def test_an_old_specification_gives_the_title(tmp_path: Path) -> None:
+    specs = tmp_path / "codev" / "specs"
+    specs.mkdir(parents=True)
+    (specs / "0073-auth.md").write_text("# Specification: User auth\n")
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", "")
+    assert about.title == "user-auth"
+
+
+def test_a_specification_file_may_be_the_subject(tmp_path: Path) -> None:
+    file = tmp_path / "0081-search.md"
+    file.write_text("# Search\n")
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", str(file), "")
+    assert (about.id, about.title, about.text) == ("0081", "search", "# Search\n")
+
+
+def test_without_any_title_a_project_is_untitled(tmp_path: Path) -> None:
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "7", "")
+    assert about.run == "7-untitled"
+
+
+def test_an_amendment_is_an_execution_of_its_own(tmp_path: Path) -> None:
+    about = find_subject(
+        places.find_project(str(tmp_path)), "tick", "amendment", "0073", "Add feature"
+    )
+    assert about.run == "tick_0073_add-feature"
+    assert about.status_file == "codev/executions/tick_0073_add-feature/status.yaml"
+
+
+def test_an_issue_is_named_by_its_number_or_read_from_a_file(tmp_path: Path) -> None:
+    where = places.find_project(str(tmp_path))
+    assert find_subject(where, "bugfix", "issue", "#142", "").run == "bugfix_142"
+    file = tmp_path / "142.md"
+    file.write_text("It crashes.")
+    about = find_subject(where, "bugfix", "issue", str(file), "")
+    assert (about.run, about.text) == ("bugfix_142", "It crashes.")
+
+
+RUNS = ["0073-user-auth", "0074-billing", "tick_0073_add-feature", "bugfix_142"]
+
+
+@pytest.mark.parametrize(
+    "word, found",
+    [
+        ("0073-user-auth", ["0073-user-auth"]),
+        ("0074", ["0074-billing"]),
+        ("74", ["0074-billing"]),
+        ("142", ["bugfix_142"]),
+        ("73", ["0073-user-auth", "tick_0073_add-feature"]),
+        ("9", []),
+        ("billing", []),
+    ],
+)
+def test_a_run_is_found_by_id_unpadded_id_or_name(word: str, found: list[str]) -> None:
+    assert match_run_names(RUNS, word) == found

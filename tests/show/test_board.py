@@ -1,0 +1,177 @@
+"""The lists that people type for most: every run, everything that waits for them."""
+
+import subprocess
+import sys
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porch.show import board
+from porch.show.shapes import RunRowShape
+
+AT = "2026-01-19T10:15:00.123Z"
+
+
+def run_called(title: str, **changes: str) -> RunRowShape:
+    row = {"id": "0073", "title": title, "protocol": "spider", "state": "s:draft", "waits": "you"}
+    covered = {"v": 1, "seq": 1, "length": 1, "sum": "0" * 64}
+    return cast("RunRowShape", {**covered, "row": {**row, **changes}, "decisions": []})
+
+
+def decision(**changes: Any) -> dict[str, Any]:
+    option = {"answer": "approved", "meaning": "planning starts", "needs_text": False}
+    values = {
+        "id": "0073",
+        "title": "user-auth",
+        "name": "specify_approval",
+        "kind": "gate",
+        "asked_at": AT,
+        "position": "specify:gate#1",
+        "question": "Approve?",
+        "description": "",
+        "options": [{**option, "command": "porch approve 0073 specify_approval"}],
+    }
+    return {**values, **changes}
+
+
+def test_each_run_is_a_row_in_aligned_columns() -> None:
+    assert board.render_board(
+        [run_called("user-auth"), run_called("billing", id="74", waits="")]
+    ) == (
+        "ID    TITLE      PROTOCOL  STATE    WAITING FOR\n"
+        "0073  user-auth  spider    s:draft  you\n"
+        "74    billing    spider    s:draft\n"
+    )
+
+
+def test_wide_characters_take_two_columns_and_the_table_stays_aligned() -> None:
+    table = board.render_board([run_called("日本語"), run_called("abcdef", id="74")])
+    _, wide, plain, _ = table.split("\n")
+    assert board.text_width(wide[: wide.index("spider")]) == plain.index("spider")
+
+
+def test_a_table_is_as_wide_as_the_terminal() -> None:
+    long = run_called("word " * 30, waits="you: specify_approval")
+    assert max(map(len, board.render_board([long], 120).split("\n"))) == 120
+
+
+def test_where_there_are_no_runs_the_board_says_how_to_start_one() -> None:
+    assert "porch run" in board.render_board([])
+
+
+def test_a_long_title_is_shortened_and_nothing_else() -> None:
+    last = board.render_board([run_called("word " * 30, waits="you: specify_approval")]).split(
+        "\n"
+    )[1]
+    assert len(last) == board.WIDTH
+    assert "word..." in last.replace(" ...", "...")
+    assert last.endswith("  spider    s:draft  you: specify_approval")
+
+
+@given(st.lists(st.text(max_size=120), min_size=3, max_size=3))
+def test_a_row_fits_eighty_columns_by_shortening_titles_before_anything_else(
+    texts: list[str],
+) -> None:
+    title, waits, protocol = texts
+    table = board.render_board([run_called(title, waits=waits, protocol=protocol)])
+    assert all(board.text_width(line) <= board.WIDTH for line in table.split("\n"))
+    assert table.count("\n") == 2
+    assert "0073" in table
+    assert "s:draft" in table
+
+
+@pytest.mark.req("F-028")
+def test_pending_shows_the_description_and_the_command_of_each_answer() -> None:
+    asked = decision(description="Is this the right problem?", artifacts=["spec.md"])
+    assert board.render_pending_decisions([asked]) == (
+        "0073 user-auth: specify_approval (gate)\n"
+        "  waiting since 2026-01-19 10:15:00Z, at specify:gate#1\n"
+        "  Approve?\n"
+        "  Is this the right problem?\n"
+        "  read: spec.md\n"
+        "  approved: planning starts\n"
+        "      porch approve 0073 specify_approval\n"
+    )
+
+
+def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
+    asked = decision(
+        findings=[{"by": "codex", "finding": "vague"}],
+        reports={"build": "noise\nE: broken\n"},
+        needs_override=True,
+    )
+    lines = board.render_pending_decisions([asked]).split("\n")
+    assert lines[3:6] == [
+        "    codex: vague",
+        "    build: E: broken",
+        "  A check or review failed. To approve anyway, give a reason.",
+    ]
+
+
+def test_lines_of_a_reason_stay_lines_each_of_them_wrapped() -> None:
+    long = "word " * 20
+    asked = decision(reason=f"2_A: short\n\n2_B: {long}\n\x1b[1manswer in a.yaml")
+    assert board.render_pending_decisions([asked]).split("\n")[3:7] == [
+        "  2_A: short",
+        f"  2_B: {'word ' * 13}word",
+        f"  {'word ' * 5}word",
+        "  [1manswer in a.yaml",
+    ]
+
+
+def test_questions_are_parted_by_an_empty_line_and_none_is_said() -> None:
+    assert board.render_pending_decisions([decision(), decision()]).count("\n\n") == 1
+    assert board.render_pending_decisions([]) == "No decision is waiting for you.\n"
+
+
+def test_the_hook_names_project_and_gate_and_nothing_else() -> None:
+    asked = [
+        decision(question="SECRET", description="SECRET", reason="SECRET"),
+        decision(kind="question", name="blocked:implement"),
+        decision(kind="failure", name="failed:implement", id="0074"),
+        decision(kind="undecided", name="specify_undecided"),
+        decision(kind="of tomorrow", name="new"),
+    ]
+    assert board.render_hook_lines(asked) == (
+        "Gate pending: 0073 specify_approval\n"
+        "Question pending: 0073 blocked:implement\n"
+        "Failure pending: 0074 failed:implement\n"
+        "Decision pending: 0073 specify_undecided\n"
+        "Decision pending: 0073 new\n"
+    )
+
+
+def test_the_hook_is_silent_when_nothing_is_asked() -> None:
+    assert board.render_hook_lines([]) == ""
+
+
+@given(st.text(), st.integers(0, 20))
+def test_wrapped_text_keeps_every_word_and_no_control_character(text: str, indent: int) -> None:
+    lines = board.wrap_text(text, indent)
+    assert " ".join(lines).split() == board.one_line(text).split()
+    assert all(line.isprintable() and line.startswith(" " * indent) for line in lines)
+    for line in lines:
+        assert board.text_width(line) <= board.WIDTH or " " not in line.strip()
+
+
+def test_a_short_instant_is_left_as_it_is() -> None:
+    assert board.format_moment("soon") == "soon"
+
+
+@pytest.mark.parametrize("module", ["board", "timeline"])
+def test_the_quick_views_import_nothing_but_themselves(module: str) -> None:
+    code = (
+        "import sys; before = set(sys.modules); "
+        f"import porch.show.{module}; print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours = {"board", "place_words", "timeline"}
+    allowed = {"__future__", "porch", "porch.show", *(f"porch.show.{name}" for name in ours)}
+    assert set(done.stdout.split()) <= allowed

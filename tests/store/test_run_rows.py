@@ -1,0 +1,163 @@
+"""Rows of runs: believed only where they cover the journal, and never able to break a list."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porch.store import chain, run_rows
+
+NAME = "0001-x"
+DECISION = {
+    "id": "1",
+    "title": "x",
+    "name": "go",
+    "kind": "gate",
+    "position": "one#1",
+    "asked_at": "2026-01-19T10:15:00.000Z",
+    "reason": "",
+    "options": [{"answer": "approved", "meaning": "goes on", "command": "porch approve 1 go"}],
+    "findings": [{"by": "gemini", "finding": "too vague\n\u2028"}],
+    "reports": {"build": "failed"},
+    "artifacts": ["spec.md"],
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of three records with its row."""
+    path = tmp_path / NAME
+    path.mkdir()
+    total, data = chain.START, b""
+    for seq in (1, 2, 3):
+        line, total = chain.render_record_line(seq, total, {"fact": {}})
+        data += line
+    (path / "journal.jsonl").write_bytes(data)
+    drawn = {
+        "v": 1,
+        "seq": 3,
+        "length": len(data),
+        "sum": total,
+        "row": {"id": "1", "title": 'a ",\n"decisions":[] title'},
+        "decisions": [DECISION],
+    }
+    (path / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))
+    return path
+
+
+def look(run: Path, with_decisions: bool = True) -> Any:
+    ((name, row),) = run_rows.covering_rows(str(run.parent), [run.name], with_decisions)
+    assert name == run.name
+    return row
+
+
+def change(run: Path, **changes: Any) -> None:
+    drawn = json.loads((run / run_rows.FILE).read_bytes())
+    (run / run_rows.FILE).write_bytes(run_rows.encode_row({**drawn, **changes}))
+
+
+def test_a_row_is_read_back_as_it_was_drawn(run: Path) -> None:
+    row = look(run)
+    assert row["row"] == {"id": "1", "title": 'a ",\n"decisions":[] title'}
+    assert row["decisions"] == [DECISION]
+    assert "decisions" not in look(run, with_decisions=False)
+    assert json.loads((run / run_rows.FILE).read_bytes()) == row
+
+
+def test_a_long_row_is_read_whole(run: Path) -> None:
+    told = [{**DECISION, "reason": "why " * size} for size in (1, 5_000, 50_000)]
+    change(run, decisions=told)
+    assert look(run)["decisions"] == told
+
+
+def test_a_row_covers_its_journal_or_says_nothing(run: Path) -> None:
+    journal = run / "journal.jsonl"
+    data = journal.read_bytes()
+    line, _ = chain.render_record_line(4, data[-67:-3].decode(), {"fact": {}})
+    for other in (data + line, data + b"{", data[:-1], data[:-300], b""):
+        journal.write_bytes(other)
+        assert look(run) is None
+    journal.write_bytes(data)
+    assert look(run) is not None
+    journal.unlink()
+    assert look(run) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sum": "0" * 64},
+        {"sum": 7},
+        {"length": 1},
+        {"length": -5},
+        {"length": 10**30},
+        {"length": "x"},
+        {"length": None},
+        {"row": []},
+        {"row": None},
+        {"decisions": {}},
+        {"decisions": None},
+        {"decisions": ["go"]},
+        {"decisions": [{}]},
+        {"decisions": [{**DECISION, "asked_at": 3}]},
+        {"decisions": [{**DECISION, "reason": None}]},
+        {"decisions": [{**DECISION, "options": [{}]}]},
+        {"decisions": [{**DECISION, "options": 5}]},
+        {"decisions": [{**DECISION, "findings": ["x"]}]},
+        {"decisions": [{**DECISION, "reports": {"a": 1}}]},
+        {"decisions": [{**DECISION, "reports": []}]},
+    ],
+    ids=str,
+)
+def test_a_row_that_somebody_edited_so_that_it_cannot_be_shown_says_nothing(
+    run: Path, changes: dict[str, Any]
+) -> None:
+    change(run, **changes)
+    assert look(run) is None
+
+
+def test_a_row_that_was_cut_at_any_byte_says_nothing(run: Path) -> None:
+    data = (run / run_rows.FILE).read_bytes()
+    for cut in range(len(data) - 2):
+        (run / run_rows.FILE).write_bytes(data[:cut])
+        assert look(run) is None, cut
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"7,\n" * 9])
+def test_garbage_says_nothing(run: Path, data: bytes) -> None:
+    (run / run_rows.FILE).write_bytes(data)
+    assert look(run) is None
+    assert run_rows.known_seam(str(run)) is None
+
+
+def test_nobody_waits_for_a_pipe_or_fails_at_a_directory(run: Path) -> None:
+    (run / run_rows.FILE).unlink()
+    assert look(run) is None
+    os.mkfifo(run / run_rows.FILE)
+    assert look(run) is None
+    (run / run_rows.FILE).unlink()
+    (run / run_rows.FILE).mkdir()
+    assert look(run) is None
+    run_rows.keep_row(
+        str(run), {"v": 1, "seq": 1, "length": 1, "sum": "", "row": {}, "decisions": []}
+    )
+
+
+def test_a_row_knows_how_long_its_journal_was(run: Path) -> None:
+    length = (run / "journal.jsonl").stat().st_size
+    assert run_rows.known_seam(str(run)) == (length, look(run)["sum"])
+    assert run_rows.known_seam(str(run.parent / "nobody")) is None
+
+
+def test_where_there_are_no_runs_there_are_no_rows(tmp_path: Path) -> None:
+    assert list(run_rows.covering_rows(str(tmp_path / "runs"), ["0001-x"], True)) == []
+
+
+def test_a_kept_row_is_whole_and_leaves_nothing_beside(run: Path) -> None:
+    row = look(run)
+    (run / run_rows.FILE).unlink()
+    run_rows.keep_row(str(run), row)
+    assert look(run) == row
+    assert sorted(os.listdir(run)) == ["journal.jsonl", run_rows.FILE]
