@@ -5,12 +5,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hashlib import sha256
 else:
-    try:
-        from _sha2 import sha256
-    except ImportError:
+    from importlib import import_module
+
+    def _find_sha256(module):
         try:
-            from _sha256 import sha256  # of Python 3.11
+            return import_module(module).sha256
         except ImportError:
-            from hashlib import sha256
+            return None
+
+    # The first of these since Python 3.12, the second before it; some builds have neither.
+    sha256 = next(filter(None, map(_find_sha256, ("_sha2", "_sha256", "hashlib"))))
 
 __all__ = ["sha256"]

@@ -254,7 +254,7 @@ def test_a_gigabyte_is_read_in_little_memory_and_its_last_word_counts(
     agent = "mine" if name == "plain" else "claude"
     yard.settings('[agents.mine]\ncommand = ["mine"]\n')
     yard.agent(agent, f"SIZE = {size}\n{FLOODS[name]}")
-    running = yard.begin(agent)
+    running = yard.begin_cold(agent)
     held = memory_of(running)
     assert yard.outcome == "complete", running.end()[-2000:]
     assert 10 < held < 120, f"{held} MiB"

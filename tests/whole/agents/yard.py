@@ -123,6 +123,23 @@ class Yard:
     def begin(self, agent: str = "claude") -> "Running":
         return self.start(*self.words(agent))
 
+    def begin_cold(self, agent: str) -> "Running":
+        """By a fresh interpreter: a fork has the memory of the test runner, too."""
+        output = self.home.parent / f"told-{len(self.started)}.txt"
+        script = "from porch.cli.dispatch import porch; exit(porch())"
+        command = [sys.executable, "-c", script, *self.words(agent)]
+        with output.open("wb") as file:
+            process = subprocess.Popen(
+                command,
+                cwd=self.root,
+                env=self.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        self.started.append(Running(process, output))
+        return self.started[-1]
+
     def records(self) -> list[dict[str, Any]]:
         path = self.root / ".git" / "porch" / "runs" / RUN / "journal.jsonl"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []

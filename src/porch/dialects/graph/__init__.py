@@ -1,15 +1,13 @@
 """The dialect of graphs: typed states, exits and edges, instances in a tree; see v3."""
 
-from porch.dialects.graph.compiler import GraphCompiler
-from porch.dialects.graph.findings import ReadingNotes
-from porch.dialects.graph.missing_inputs import find_missing_inputs
-from porch.dialects.graph.template_samples import make_template_samples
-from porch.dialects.graph.unread_fields import find_unread_fields
+from typing import TYPE_CHECKING
+
 from porch.dialects.result import ProtocolReading, in_file_order
 from porch.errors import errors_in
-from porch.model.protocol import Agent, Protocol
-from porch.model.validate import validate_protocol
 from porch.text.nodes import MapNode, Node
+
+if TYPE_CHECKING:
+    from porch.model.protocol import Protocol
 
 __all__ = ["read", "recognises"]
 
@@ -21,6 +19,14 @@ def recognises(root: Node) -> bool:
 
 
 def read(root: Node) -> ProtocolReading:
+    # Whoever reads a file of another dialect asks only whether this is one of ours.
+    from porch.dialects.graph.compiler import GraphCompiler
+    from porch.dialects.graph.findings import ReadingNotes
+    from porch.dialects.graph.missing_inputs import find_missing_inputs
+    from porch.dialects.graph.template_samples import make_template_samples
+    from porch.dialects.graph.unread_fields import find_unread_fields
+    from porch.model.validate import validate_protocol
+
     notes = ReadingNotes()
     if not isinstance(root, MapNode):
         notes.report("wrong-type", "a graph is a mapping of blocks", root.place)
@@ -45,6 +51,8 @@ def read(root: Node) -> ProtocolReading:
     )
 
 
-def _list_agent_prompts(protocol: Protocol) -> list[tuple[str, str]]:
+def _list_agent_prompts(protocol: "Protocol") -> list[tuple[str, str]]:
+    from porch.model.protocol import Agent
+
     states = protocol.states.items()
     return [(name, s.actor.prompt) for name, s in states if isinstance(s.actor, Agent)]

@@ -1,11 +1,7 @@
 """The dialect of phases: `protocol.json` of both generations, and mixtures of them."""
 
-from porch.dialects.phases.compiler import compile_definition
-from porch.dialects.phases.mapping_reader import report_wrong_type
-from porch.dialects.phases.reader import read_definition
 from porch.dialects.result import ProtocolReading, in_file_order, refused_reading
 from porch.errors import Finding, errors_in
-from porch.model.validate import validate_protocol
 from porch.text.nodes import MapNode, Node
 
 __all__ = ["read", "recognises"]
@@ -18,6 +14,12 @@ def recognises(root: Node) -> bool:
 
 
 def read(root: Node) -> ProtocolReading:
+    # Whoever reads a file of another dialect asks only whether this is one of ours.
+    from porch.dialects.phases.compiler import compile_definition
+    from porch.dialects.phases.mapping_reader import report_wrong_type
+    from porch.dialects.phases.reader import read_definition
+    from porch.model.validate import validate_protocol
+
     findings: list[Finding] = []
     if not isinstance(root, MapNode):
         report_wrong_type(root, "a protocol", "a mapping with 'name' and 'phases'", findings)

@@ -1,17 +1,18 @@
 """The dialect of steps: numbered texts in YAML that extend each other; see implementation.yaml."""
 
 from porch.dialects.result import ProtocolReading
-from porch.dialects.steps.compiler import WORK, compile_steps, render_steps_template
 from porch.dialects.steps.extends import ExtendsChain, FetchTree, follow_extends
-from porch.dialects.steps.lint import find_unresolved_references
 from porch.dialects.steps.reader import recognises
-from porch.model.validate import validate_protocol
 from porch.text.nodes import Node
 
 __all__ = ["ExtendsChain", "FetchTree", "follow_extends", "read", "recognises"]
 
 
 def read(root: Node, fetch: FetchTree) -> ProtocolReading:
+    from porch.dialects.steps.compiler import WORK, compile_steps, render_steps_template
+    from porch.dialects.steps.lint import find_unresolved_references
+    from porch.model.validate import validate_protocol
+
     chain = follow_extends(root, fetch)
     if chain.steps is None:
         return ProtocolReading(None, findings=chain.findings)
