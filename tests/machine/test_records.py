@@ -7,13 +7,14 @@ import pytest
 
 from porch.machine import facts as f
 from porch.machine import moves as m
+from porch.machine import records
 from porch.machine.records import (
     JSON_FORM,
-    VERSION,
     JournalRecord,
     decode_record,
     decode_records,
     encode_record,
+    version_of_record,
 )
 from porch.machine.state import InHand, effect_parts, position_text
 from porch.testing import Rig
@@ -132,7 +133,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
 
 def test_a_record_says_which_version_of_the_format_it_is() -> None:
     assert encode_record(JournalRecord(7, "t", f.StatusEdited(aside="x"))) == {
-        "v": VERSION,
+        "v": 1,
         "seq": 7,
         "at": "t",
         "fact": {"is": "StatusEdited", "aside": "x"},
@@ -191,3 +192,17 @@ def test_an_effects_id_tells_its_position_whatever_the_names(
 
 def test_an_id_that_is_none_belongs_to_no_position() -> None:
     assert effect_parts("rubbish") == ("", "", "rubbish")
+
+
+def test_a_record_has_the_lowest_version_that_knows_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(records, "VERSION_OF_TAG", {"News": 2})
+    monkeypatch.setattr(records, "VERSION_OF_FIELD", {("Wish", "more"): 2})
+    wish = {"is": "Wish", "id": "w"}
+    payload = {"is": "News", "more": 1}
+    assert version_of_record({"is": "WishTaken", "wish": wish}, ()) == 1
+    assert version_of_record({"is": "ExitAccepted", "payload": payload}, ()) == 1
+    assert version_of_record({"is": "WishTaken", "wish": {**wish, "more": 1}}, ()) == 2
+    assert version_of_record({"is": "WishTaken", "wish": wish}, ({"is": "News"},)) == 2
+    assert version_of_record({"is": "News"}, ()) == 2

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     RawRecord = dict[str, Any]
 
-VERSION = 1
+# A record is written with the lowest version that knows all of it, so that an older release
+# refuses exactly the records that it would misread. Later versions only add, hence all of these
+# are read as they are.
+VERSIONS = (1, 2)
+VERSION = VERSIONS[-1]
 START = "0" * 64
 MAX_DEPTH = 200
 # Brackets that even a deep record may have before its depth is worth measuring.
@@ -88,8 +92,8 @@ def _child_values(value: object) -> list[object]:
 
 def render_record_line(seq: int, previous: str, body: Mapping[str, object]) -> tuple[bytes, str]:
     """The line of a record, newline and all, and its sum."""
-    record = {"v": VERSION, "seq": seq, **body}
-    if (record["v"], record["seq"]) != (VERSION, seq) or "sum" in record:
+    record = {"v": VERSIONS[0], "seq": seq, **body}
+    if record["v"] not in VERSIONS or record["seq"] != seq or "sum" in record:
         raise ValueError(f"record {seq} calls itself v={record['v']} seq={record['seq']}")
     whole = encode_json(record)
     total = _chain_sum(previous.encode(), whole)
@@ -150,7 +154,8 @@ def _parse_lines(
     numbers = list(range(seq + 1, seq + 1 + len(lines)))
     try:
         records: list[RawRecord] = json.loads((b"[" + b",".join(lines) + b"]").decode())
-        if [(each["seq"], each["v"]) for each in records] == [(n, VERSION) for n in numbers]:
+        is_known = all(each["v"] in VERSIONS for each in records)
+        if is_known and [each["seq"] for each in records] == numbers:
             return records, None
     except (ValueError, TypeError, KeyError):
         pass
@@ -175,7 +180,7 @@ def _parse_line(text: bytes, number: int) -> RawRecord | UnreadableRecord:
         seq, version = record["seq"], record["v"]
         if version > VERSION:
             return UnreadableRecord(number, f"has format {version}", newer=True)
-        while record["v"] < VERSION:
+        while record["v"] < VERSIONS[0]:
             record = UPCASTS[record["v"]](record)
     except (ValueError, TypeError, KeyError):
         return UnreadableRecord(number, "is not a record that this version of porch knows")
