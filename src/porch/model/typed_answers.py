@@ -1,4 +1,4 @@
-"""What an agent answered, held against its type: harmless slips are mended, the rest is named."""
+"""What an agent answered, held against its type: harmless slips are repaired, the rest is named."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,11 +28,11 @@ def check_value(value: Any, type_: t.Type, types: t.Types, where: str = "") -> l
 
 
 def repair_value(value: Any, type_: t.Type, types: t.Types) -> tuple[Any, list[str]]:
-    """The value with slips mended that can mean one thing only, and a note about each."""
+    """The value with slips repaired that can mean one thing only, and a note about each."""
     if _describe_excess(value):
         return value, []
     notes: list[str] = []
-    return _AnswerRepair(types, notes).mended(value, type_, ""), notes
+    return _AnswerRepair(types, notes).repaired(value, type_, ""), notes
 
 
 def path_problem(text: str) -> str:
@@ -200,7 +200,7 @@ class _AnswerRepair:
         self._types = types
         self._notes = notes
 
-    def mended(self, value: Any, declared: t.Type, where: str) -> Any:
+    def repaired(self, value: Any, declared: t.Type, where: str) -> Any:
         match t.unwrap_type(declared, self._types)[0]:
             case t.Scalar(name):
                 return self._noted(value, _SLIPS[name](value), where)
@@ -208,10 +208,10 @@ class _AnswerRepair:
                 is_slip = isinstance(value, str) and value.strip() in options
                 return self._noted(value, value.strip() if is_slip else value, where)
             case t.ListOf(of) if isinstance(value, list):
-                return [self.mended(v, of, f"{where}[{at}]") for at, v in enumerate(value)]
+                return [self.repaired(v, of, f"{where}[{at}]") for at, v in enumerate(value)]
             case t.Tuple_(parts) if isinstance(value, list) and len(value) == len(parts):
                 pairs = enumerate(zip(value, parts, strict=True))
-                return [self.mended(v, part, f"{where}[{at}]") for at, (v, part) in pairs]
+                return [self.repaired(v, part, f"{where}[{at}]") for at, (v, part) in pairs]
             case t.Record(fields) if isinstance(value, dict):
                 return self._record(value, fields, where)
             case _:
@@ -220,15 +220,15 @@ class _AnswerRepair:
     def _record(
         self, value: dict[str, Any], fields: tuple[t.Field, ...], where: str
     ) -> dict[str, Any]:
-        mended = dict(value)
+        repaired = dict(value)
         for field in fields:
             inside = _field_path(where, field.name)
             if field.name in value:
-                mended[field.name] = self.mended(value[field.name], field.type, inside)
+                repaired[field.name] = self.repaired(value[field.name], field.type, inside)
             elif t.unwrap_type(field.type, self._types)[1]:
-                mended[field.name] = None
+                repaired[field.name] = None
                 self._notes.append(f"{inside}: was missing, read as null")
-        return mended
+        return repaired
 
     def _noted(self, said: Any, read: Any, where: str) -> Any:
         if type(read) is not type(said) or read != said:
