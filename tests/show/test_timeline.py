@@ -11,6 +11,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.records import JournalRecord, encode_record
 from porch.show.place_words import PlaceWords
+from porch.show.shapes import PlaceNames
 from porch.show.terminal_style import TerminalStyle
 from porch.show.timeline import (
     _FACT_DESCRIPTIONS,
@@ -215,7 +216,7 @@ def test_a_record_of_tomorrow_still_gives_a_line() -> None:
     assert list(render_timeline([odd])) == ["2026-01-19 10:15:00Z     4  odd: effect was stopped"]
 
 
-NAMES = {
+NAMES: PlaceNames = {
     "titles": {"pr": "Pull request"},
     "items": {"phase_1": "plan phase 1 of 3", "setup": "plan phase 2 of 3"},
     "limits": {"implement:checks.build": 3, "specify:rounds": 2, "attempts": 4},
@@ -230,7 +231,7 @@ def check_at(position: str, **more: Any) -> f.CheckEnded:
     return f.CheckEnded(effect=f"{position}/check/build/0", result="failed", **more)
 
 
-def line_of(fact: f.Fact, *moves: m.Move, names: dict[str, Any] | None = None) -> str:
+def line_of(fact: f.Fact, *moves: m.Move, names: PlaceNames | None = None) -> str:
     return describe_record(encode_record(JournalRecord(12, AT, fact, moves)), PlaceWords(names))
 
 

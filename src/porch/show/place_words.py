@@ -9,9 +9,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
-    Names = Mapping[str, Any]
+    from porch.show.shapes import PlaceNames as Names
 
 # Steps that every phase may have; the line itself says that it is about a check or a review.
 _STEPS = {

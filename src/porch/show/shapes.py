@@ -1,6 +1,15 @@
 """The shapes of what read commands print as JSON; only the type checker looks at them."""
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
+
+
+class PlaceNames(TypedDict, total=False):
+    """What the places of a run are called: titles, counts of plan phases, limits of budgets."""
+
+    titles: Mapping[str, str]
+    items: Mapping[str, str]
+    limits: Mapping[str, int]
 
 
 class OptionShape(TypedDict):
@@ -90,4 +99,4 @@ class PictureShape(RunRowShape):
     in_hand: list[dict[str, str]]
     text: list[str]
     files: NotRequired[Any]
-    names: NotRequired[dict[str, Any]]
+    names: NotRequired[PlaceNames]

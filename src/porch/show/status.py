@@ -6,6 +6,7 @@ from typing import Any
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import Agent, Protocol
+from porch.show.shapes import PlaceNames
 
 LOG_SHOWN = 50
 StatusDocument = dict[str, Any]
@@ -97,7 +98,7 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
     }
 
 
-def names_of(protocol: Protocol, state: RunState) -> dict[str, Any]:
+def names_of(protocol: Protocol, state: RunState) -> PlaceNames:
     """The names that lines of a log need and records do not carry: titles, plan phases, limits."""
     return {
         "titles": dict(_phase_titles(protocol)),

@@ -7,9 +7,9 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeGuard
 
-    from porch.show.shapes import PictureShape
+    from porch.show.shapes import PictureShape, PlaceNames
 
 _PARTS = ("decisions", "positions", "row", "status", "text")
 _END = b'"}\n'
@@ -29,21 +29,23 @@ def read_current_picture(directory: str) -> PictureShape | None:
     return picture if is_whole else None
 
 
-def kept_names(directory: str) -> dict[str, Any]:
+def kept_names(directory: str) -> PlaceNames:
     """What places are called, as far as it was known when the picture was drawn."""
     try:
         with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
             picture = json.load(file)
-        names = picture.get("names")
-        return names if isinstance(names, dict) and _are_names(names) else {}
+        read = picture.get("names")
+        return read if _are_names(read) else {}
     except (OSError, ValueError, AttributeError):
         return {}
 
 
-def _are_names(names: dict[str, Any]) -> bool:
+def _are_names(names: Any) -> TypeGuard[PlaceNames]:
     """Anybody may have written the file; a log must come out all the same."""
-    return all(isinstance(each, dict) for each in names.values()) and all(
-        isinstance(limit, int) for limit in names.get("limits", {}).values()
+    return (
+        isinstance(names, dict)
+        and all(isinstance(each, dict) for each in names.values())
+        and all(isinstance(limit, int) for limit in names.get("limits", {}).values())
     )
 
 
