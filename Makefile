@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.porch-setup
 PYTEST_ARGS ?=
-PYTEST := -m pytest -n 2 --dist loadgroup
+# Tests wait for processes about as long as they compute, so there are more workers than cores.
+PYTEST := -m pytest -n 4 --dist loadgroup
 # The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
 PURE := text model dialects machine claims show
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.standin.room import Room, Running, Told
+from tests.standin.room import RELAUNCH, Room, Running, Told
 from tests.standin.vendors import Vendors, standing_in
 from tools import agents
 
@@ -24,6 +24,8 @@ __all__ = ["MODELS", "Room", "Running", "Told", "clean_room", "cli", "enter_room
 
 NAMES = ("claude", "codex", "gemini")
 MODELS = {"claude": "claude-sonnet-4-5", "codex": "gpt-5.5", "gemini": "gemini-2.5-flash"}
+# gemini starts itself a second time, to give itself more memory; that costs as much as the first.
+_ONCE = "GEMINI_CLI_NO_RELAUNCH=true"
 _ENTER = Path(__file__).with_name("standin") / "enter.py"
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -112,7 +114,8 @@ def _write_command(path: Path, real: str, prefix: tuple[str, ...], vendor: Vendo
     enter = (*prefix, sys.executable, "-P", str(_ENTER), vendor.door, str(vendor.port))
     words = (*(enter if prefix else ()), real)
     quiet = "".join(f"export {name}={value}\n" for name, value in _QUIET.items())
-    path.write_text(f'#!/bin/sh\n{quiet}exec {shlex.join(words)} "$@"\n')
+    once = f"test -e {shlex.quote(str(path.parent / RELAUNCH))} || export {_ONCE}\n"
+    path.write_text(f'#!/bin/sh\n{quiet}{once}exec {shlex.join(words)} "$@"\n')
     path.chmod(0o755)
 
 

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+# Where this file lies beside the commands, gemini starts itself twice.
+RELAUNCH = "relaunch"
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -64,6 +67,10 @@ class Room:
     place: Path
     environ: Mapping[str, str]
     sealed: bool
+
+    def let_gemini_relaunch(self) -> None:
+        """As people have it: a process of gemini's own stands between porch and its work."""
+        (self.place / "bin" / RELAUNCH).touch()
 
     def start(self, *words: str | Path, cwd: Path, stdin: str = "", **environ: str) -> Running:
         """Standard input is a file: a pipe that stays open makes codex wait for ever."""

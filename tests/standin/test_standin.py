@@ -114,10 +114,7 @@ class Desk:
 
     def ask(self, name: str, prompt: str, *more: str) -> Told:
         words = (*HABITS[name].words, *more, *HABITS[name].last)
-        # Gemini starts itself once more, to have more memory; that costs a second.
-        return self.room.run(
-            *words, cwd=self.workspace, stdin=prompt, GEMINI_CLI_NO_RELAUNCH="true"
-        )
+        return self.room.run(*words, cwd=self.workspace, stdin=prompt)
 
 
 @pytest.fixture

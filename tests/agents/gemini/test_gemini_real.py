@@ -54,7 +54,10 @@ def denials(driver: Driver) -> list[str]:
     return [event.text for event in driver.events if isinstance(event, Denied)]
 
 
-def test_plain_turn_says_its_words_and_its_tokens(driver: Driver, vendor: Vendors) -> None:
+def test_plain_turn_says_its_words_and_its_tokens(
+    driver: Driver, vendor: Vendors, clean_room: Room
+) -> None:
+    clean_room.let_gemini_relaunch()
     (driver.workspace / "mark.txt").write_text("SECRET")
     vendor.script("KEY", say("All is well.").usage(1000, 50))
     outcome = driver.play("/help KEY @mark.txt ann@example.org")
@@ -218,7 +221,10 @@ def test_hanging_turn_is_ended_by_the_wall_limit(driver: Driver, vendor: Vendors
     assert (outcome.kind, driver.left()) == ("timeout", [])
 
 
-def test_stop_in_the_middle_of_a_command_leaves_nothing(driver: Driver, vendor: Vendors) -> None:
+def test_stop_in_the_middle_of_a_command_leaves_nothing(
+    driver: Driver, vendor: Vendors, clean_room: Room
+) -> None:
+    clean_room.let_gemini_relaunch()
     ready = driver.workspace / "ready"
     vendor.script("KEY", run_command("touch ready; sleep 300"), say("too late"))
     outcome = driver.play("KEY", model=MODEL, stop_when=ready.exists)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Graph = dict[str, Any]
 SLOW = list(HealthCheck)
-EXAMPLES = 1_500 if os.environ.get("PORCH_TORTURE") == "full" else 150
+EXAMPLES = 1_500 if os.environ.get("PORCH_TORTURE") == "full" else 75
 
 
 class Plan:

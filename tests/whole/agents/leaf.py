@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +27,13 @@ _HEAD = re.compile("^(" + "|".join(HEADS) + ")", re.MULTILINE)
 
 
 def leaf_shop(place: Path, room: Room, vendor: Vendors) -> Shop:
-    """A project with real tests; its suite is quick, and gemini does not start itself twice."""
-    quick = {**room.environ, "GEMINI_CLI_NO_RELAUNCH": "true"}
-    shop = opened(place, replace(room, environ=quick), vendor)
+    """A project with real tests; its suite is quick."""
+    shop = opened(place, room, vendor)
     models = "".join(f'[agents.{name}]\nmodel = "{model}"\n' for name, model in MODELS.items())
     suite = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 " + SUITE.format(python=f"{sys.executable} -B")
     shop.write(
         "codev/config.toml",
-        f"[agent]\nback_off = 0.01\n[commands]\ntest = '{suite}'\n"
-        f'{models}env = ["GEMINI_CLI_NO_RELAUNCH"]\n',
+        f"[agent]\nback_off = 0.01\n[commands]\ntest = '{suite}'\n{models}",
     )
     shop.write("calc/__init__.py", "")
     shop.write("spec.yaml", json.dumps(ADD.spec()))

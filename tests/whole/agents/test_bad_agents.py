@@ -498,9 +498,10 @@ def working(yard: Yard, witness: Path) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
 def test_stopping_in_the_middle_of_a_real_agents_command_leaves_nobody(
-    name: str, real: Yard, vendor: Vendors, cli: Callable[[str], str]
+    name: str, real: Yard, vendor: Vendors, cli: Callable[[str], str], clean_room: Room
 ) -> None:
     cli(name)
+    clean_room.let_gemini_relaunch()
     witness = real.root / "begun.txt"
     slow = run_command(f"setsid sleep 300 & echo x > {witness}; sleep 300")
     vendor.default = lambda request: say(SIGNAL) if "go on" in request.prompt else slow

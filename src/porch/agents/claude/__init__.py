@@ -43,7 +43,7 @@ BOUND_TO_PLACE = True
 TELLS_USD = True
 COUNTS_ALL = False
 ANSWERS: tuple[AnswerWay, ...] = ("schema",)
-PROBE_S = 10.0
+PROBE_S = 30.0
 LINE_SHOWN = 200
 
 

@@ -27,7 +27,7 @@ TELLS_USD = False
 COUNTS_ALL = True
 ANSWERS: tuple[AnswerWay, ...] = ("schema",)
 
-PROBE_S = 10
+PROBE_S = 30
 feed = events.feed
 unenforced = permissions.unenforced
 

@@ -50,7 +50,8 @@ COUNTS_ALL = False
 ANSWERS: tuple[AnswerWay, ...] = ("message",)
 # Without a model it asks a small one which to ask; this name moves with its releases.
 DEFAULT_MODEL = "pro"
-VERSION_S = 10
+# It takes seconds to start, and many of them on a busy machine.
+VERSION_S = 30
 
 
 def prepare(turn: Turn) -> PreparedTurn:
