@@ -17,6 +17,7 @@ from porch.run.definitions import library
 
 ROUNDS = 15
 LINT = os.path.join(library.PACKAGED, "spider", "protocol.json")
+GRAPH = os.path.join(library.PACKAGED, "v3", "v3.graph.yaml")
 # `next` must not grow with the history of a run: against the same with the shortest one.
 HISTORIES = (100, 10_000, 100_000)
 # The command as its script runs it; at its end it tells what the processes it started have used.
@@ -50,17 +51,22 @@ ROWS = (
     Row("porch approve --help", 4, "long", "--as-person"),
     Row("porch run --help", 4, "long", "--title"),
     Row("envoy plan next --help", 4, "long", "-n"),
-    Row("porch next 0073", 14, "long", "# "),
+    Row("porch next 0073", 10, "long", "# "),
     Row("porch next 1", 10, "agents", "agent one at one#"),
     Row("porch explain 0073", 8, "long", "It is at"),
     Row("porch explain 1", 8, "waiting", "go"),
     Row("porch protocols list", 10, "long", "spider"),
     Row(f"porch protocols lint {LINT}", 10, "long", "no problems found"),
+    # A chosen bound: its eight templates have conditions, so jinja2 compiles each of them.
+    Row(f"porch protocols lint {GRAPH}", 35, "long", "no problems found"),
     Row("codev doctor", 14, "long", "git"),
     Row("porch approve 1 go --as-person", 8, "waiting", "go: approved", True),
     Row("porch stop 1", 8, "waiting", "is stopped", True),
     Row("porch retry 1 --as-person", 8, "failed", "retry", True),
     Row("porch done 1", 8, "agents", "is complete", True),
+    Row("porch done 1", 9, "agents-gate", "waiting for your decision: go", True, 3),
+    # It has to drive: an event loop alone costs six, and a check starts and ends a process.
+    Row("porch done 1", 18, "agents-check", "is complete", True),
     Row("envoy plan status", 8, "plan", "feature/x"),
     Row("envoy plan next", 8, "plan", '"prompt_num": 1'),
     Row("envoy plan check", 8, "plan", '"stage"'),
@@ -98,7 +104,8 @@ def _row(python: Path, scenes: Scenes, row: Row, place: Path) -> Result:
         root = scenes.copy(row.scene, number) if row.changes else scenes.at(row.scene)
         bare = _cpu([str(python), "-I", "-c", "pass"], place)
         times.append((_alone(python, row, root), bare))
-    return _result(f"{row.words.replace(LINT, 'FILE')} / python -I -c pass", row.limit, times)
+    words = row.words.replace(library.PACKAGED + os.sep, "")
+    return _result(f"{words} ({row.scene}) / python -I -c pass", row.limit, times)
 
 
 def _histories(place: Path, python: Path) -> list[Result]:

@@ -27,6 +27,7 @@ PARTS = (
     "crowd",
     "memory",
     "tree",
+    "trees",
     "agents",
     "streams",
     "knowledge",

@@ -76,7 +76,22 @@ def _failed(scenes: Scenes, root: Path) -> None:
 
 def _agents(scenes: Scenes, root: Path) -> None:
     """Where an agent is to work, with nobody driving."""
-    _failed(scenes, root)
+    _given_back(scenes, root, {"id": "one"})
+
+
+def _agents_gate(scenes: Scenes, root: Path) -> None:
+    """The same, before a gate."""
+    gate = {"name": "go", "next": None, "artifacts": ["spec.md"]}
+    _given_back(scenes, root, {"id": "one", "artifact": "spec.md", "gate": gate})
+
+
+def _agents_check(scenes: Scenes, root: Path) -> None:
+    """The same, before a check."""
+    _given_back(scenes, root, {"id": "one", "checks": {"quick": {"command": "true"}}})
+
+
+def _given_back(scenes: Scenes, root: Path, phase: dict[str, object]) -> None:
+    _started(scenes, root, phase)
     scenes.type(root, "porch retry 1 --as-person")
 
 
@@ -118,6 +133,8 @@ SCENES: dict[str, Callable[[Scenes, Path], None]] = {
     "waiting": _waiting,
     "failed": _failed,
     "agents": _agents,
+    "agents-gate": _agents_gate,
+    "agents-check": _agents_check,
     "plan": _plan,
     "started-prompt": _started_prompt,
     "recorded-prompt": _recorded_prompt,

@@ -94,8 +94,10 @@ def run(
 @cache
 def _load_all() -> None:
     """Commands import late what they need; here that would be paid for by each of them."""
+    # The plugin of pytest belongs to another interpreter, and reads what lies beside it there.
+    left_out = ("__main__", "canary_plugin")
     for module in pkgutil.walk_packages(porch.__path__, "porch."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith(left_out):
             importlib.import_module(module.name)
 
 

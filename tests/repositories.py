@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 GITCONFIG = "[user]\n\tname = Ann\n\temail = ann@example.org\n[init]\n\tdefaultBranch = main\n"
+# By this name porch knows whoever runs the tests, whatever the variables say.
+ACCOUNT = pwd.getpwuid(os.getuid()).pw_name
 # Whoever starts the tests may be an agent; the person of a test is none.
 _STRANGE = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", "XDG_CONFIG_HOME", "BASE_BRANCH")
 
@@ -31,7 +34,7 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> Path
     for name in ("HOME", "USER", "LOGNAME"):
         monkeypatch.setenv(name, str(home) if name == "HOME" else "ann")
     for name in list(os.environ):
-        if name in _STRANGE or name.startswith(("CODEX_", "GIT_")):
+        if name in _STRANGE or name.startswith(("CLAUDE_", "CODEX_", "GIT_")):
             monkeypatch.delenv(name)
     return home
 

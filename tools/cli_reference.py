@@ -3,6 +3,7 @@
 python tools/cli_reference.py [--check]
 """
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from porch.cli.table import load_all_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = {program: load_all_commands(program) for program in ROWS}
+_FOR_PEOPLE = "confirm that you are a person; this is recorded"
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 _HEAD = """\
@@ -81,7 +83,9 @@ def _is_option(argument: Argument) -> bool:
 
 
 def _row(argument: Argument) -> str:
-    told = str(argument.options.get("help", "")).replace("|", "\\|")
+    known = argument.options.get("help", "")
+    # Agents read the help of a command, people this page.
+    told = _FOR_PEOPLE if known == argparse.SUPPRESS else str(known).replace("|", "\\|")
     often = "; may be given several times" if argument.options.get("action") == "append" else ""
     return f"| `{_written(argument)}` | {told}{often} |"
 

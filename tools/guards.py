@@ -1,25 +1,22 @@
 """The guards that `make sabotage` switches off, each with the test that must notice."""
 
-from dataclasses import dataclass
+from tools.consent_guards import CONSENT
+from tools.guard import Guard
+from tools.guards_of_trust import TRUST
+from tools.lint_guards import LINT
+from tools.measured_guards import MEASURED
+from tools.measurement_guards import MEASUREMENT
+from tools.prompt_guards import PROMPTS
+from tools.word_guards import WORDS
 
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """What to cut out of which module, and the test that must notice, wherever it stands."""
-
-    name: str
-    module: str
-    text: str
-    without: str
-    test: str
-
+__all__ = ["GUARDS", "Guard"]
 
 ENVOY: tuple[Guard, ...] = (
     Guard(
         "one worker for one prompt",
-        "plan/prompts/prompt_claims.py",
-        '    if take_over:\n        return ("already-in-progress",)\n',
-        '    if True:\n        return ("already-in-progress",)\n',
+        "plan/prompts/claim_standing.py",
+        "    if not take_over:\n        raise error\n",
+        "",
         "test_of_two_workers_that_start_one_prompt_one_gets_it",
     ),
     Guard(
@@ -74,8 +71,8 @@ ENVOY: tuple[Guard, ...] = (
     Guard(
         "agents do not answer gates",
         "cli/table.py",
-        "        refuse_agents(os.environ, args.as_person)\n",
-        "",
+        'refuse_agents(os.environ, getattr(args, "as_person", False))',
+        "pass",
         "test_an_agent_asks_and_does_not_decide",
     ),
     Guard(
@@ -102,6 +99,7 @@ ENVOY: tuple[Guard, ...] = (
 )
 
 GUARDS: tuple[Guard, ...] = (
+    *TRUST,
     Guard(
         "a snapshot that porch did not write",
         "store/snapshot.py",
@@ -248,7 +246,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "agents do not decide",
         "run/engine/caller.py",
-        "    if seen:\n        raise UsageError(",
+        "    if sign:\n        raise UsageError(",
         "    if False:\n        raise UsageError(",
         "test_an_agent_is_not_a_person",
     ),
@@ -393,4 +391,10 @@ GUARDS: tuple[Guard, ...] = (
         "test_without_the_nonce_of_the_turn_no_signal_counts_and_that_is_noted",
     ),
     *ENVOY,
+    *(Guard(*row) for row in LINT),
+    *(Guard(*row) for row in PROMPTS),
+    *(Guard(*row) for row in MEASUREMENT),
+    *(Guard(*row) for row in WORDS),
+    *(Guard(*row) for row in CONSENT),
+    *MEASURED,
 )

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS, Guard
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,7 +72,7 @@ def verdict(guard: Guard) -> str:
 
 def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
-    return [guard for guard in GUARDS if not wanted or guard.name in wanted]
+    return [guard for guard in (*GUARDS, *DRIVE_GUARDS) if not wanted or guard.name in wanted]
 
 
 def main(argv: list[str]) -> int:

@@ -32,7 +32,7 @@ def test_growing_summary_is_that_of_one_event_after_the_other(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # So short that messages are cut, and joined for each reason that there is.
-        patch.setattr(events, "LONGEST_LINE", 7)
+        patch.setattr(events, "LONGEST_MESSAGE", 7)
         patch.setattr(events, "PIECES_KEPT", pieces_kept)
         tally, wanted = GrowingSummary(), TurnSummary()
         for number, event in enumerate(told):

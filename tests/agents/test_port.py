@@ -62,7 +62,7 @@ def test_over_long_line_is_left_out_and_told() -> None:
     listener = events.TranscriptListener(scripted.feed)
     listener.take(OutputLine('{"type": "final", "text": "x', cut=True))
     assert listener.summary.final is None
-    assert "1024 KiB" in listener.summary.warning
+    assert "a line over 32 MiB was skipped" in listener.summary.warning
 
 
 def test_scrubbed_keeps_only_what_an_agent_needs() -> None:

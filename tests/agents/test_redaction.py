@@ -302,3 +302,67 @@ def test_values_count_as_secrets_by_the_names_of_their_variables() -> None:
         "/a/path/to/it",
     }
     assert find_secrets(env, ["P*"]) == ("/usr/bin:/bin",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=hunter2x",
+        "DB_PASSWORD=Tr0ub4dor&3",
+        "passwd: hunter22",
+        'api_key = "abcdefghijkl"',
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        '"SecretAccessKey": "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"',
+        "Authorization: Basic dXNlcjpwYXNz",
+        "authorization: token abc123def456",
+        "https://host/x?token=abcdefgh1234&y=1",
+        "https://host/x?X-Amz-Signature=abcdef0123456789",
+        "https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXX",
+        "client_secret: 'swordfish'",
+        '{"password": "swordfish"}',
+        r"{\"password\": \"swordfish\"}",
+        "export API_KEY=abc123456",
+        "https://abcdefghij0123456789x@host.example/a",
+    ],
+)
+def test_v14_a_value_behind_the_name_of_a_secret_is_hidden(text: str) -> None:
+    told = Redactor(()).text(f"before {text} after")
+    assert MASK in told
+    assert told.startswith("before ")
+    assert told.endswith(" after")
+    for value in ("hunter2", "Tr0ub4dor", "&3", "abcdefghij", "wJalr", "dXNl", "abc123", "XXXX"):
+        assert value not in told
+    assert "swordfish" not in told
+    as_json = json.dumps({"said": text})
+    assert isinstance(json.loads(Redactor(()).line(as_json)), dict)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password: it must be long",
+        "password=password",
+        "connect(password=args.password)",
+        "password = None",
+        "password: string",
+        '"password": "string", "required": ["password"]',
+        "password=$PASSWORD",
+        "password=${DB_PASSWORD}",
+        "password: at least 8 characters",
+        "Passwords: none found",
+        "secret: tell nobody",
+        "api_key=settings.api_key",
+        "password=os.environ['X']",
+        "max_tokens: 4096",
+        "Authorization: required",
+        "test_password_is_checked passed",
+        "password=...",
+        "password: <your password>",
+        'secret = ""',
+        "next_token: null",
+        "https://example.org/a?page=2",
+        "password_length=123456",
+    ],
+)
+def test_v14_prose_and_code_about_passwords_stay(text: str) -> None:
+    assert Redactor(()).text(text) == text

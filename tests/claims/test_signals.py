@@ -184,7 +184,8 @@ def test_the_last_legal_signal_wins() -> None:
 @pytest.mark.req("P-140")
 def test_unknown_signals_are_noted_and_ignored() -> None:
     reading = SignalReading((Signal("SPEC_DRAFTED"), Signal("DEPLOYED")))
-    expected = SignalChoice("drafted", "SPEC_DRAFTED", "", ("unknown signal DEPLOYED ignored",))
+    note = "unknown signal DEPLOYED ignored; known here: SPEC_DRAFTED, BLOCKED, next-step"
+    expected = SignalChoice("drafted", "SPEC_DRAFTED", "", (note,))
     assert choose_signal(reading, LEGAL) == expected
     assert choose_signal(SignalReading((Signal("DEPLOYED"),)), LEGAL).exit is None
 

@@ -215,11 +215,12 @@ CHANGES = "VERDICT: REQUEST_CHANGES\nSUMMARY: Not yet\n"
         (CHANGES + "Findings:\nThe parser\ncrashes.", ("The parser crashes.",)),
         (CHANGES + "Issues:\n- a\n\nRequired changes:\n- b", ("a", "b")),
         (CHANGES + "- a\n```\n- code\n```\n- [ ] b\n\n## Next\ntext", ("a", "b")),
-        (CHANGES + "KEY_ISSUES: None\n\n- a", ("a",)),
-        (CHANGES + "KEY_ISSUES: None", ("Not yet",)),
+        (CHANGES + "KEY_ISSUES: None\n\n- a", ("None", "a")),
+        (CHANGES + "KEY_ISSUES: None", ("None", "Not yet")),
         (CHANGES, ("Not yet",)),
-        ("VERDICT: APPROVE\nKEY_ISSUES: None", ()),
-        ("VERDICT: APPROVE\nIssues:\n- none", ()),
+        ("VERDICT: APPROVE\nKEY_ISSUES: None", ("None",)),
+        ("VERDICT: APPROVE\nIssues:\n- none", ("none",)),
+        ("VERDICT: APPROVE\nIssues:\n", ()),
         ("VERDICT: APPROVE\n- nice", ()),
         ("VERDICT: APPROVE\n## Findings\n- small thing", ("small thing",)),
         ("- VERDICT: REQUEST_CHANGES\n- SUMMARY: x\n- a", ("a",)),
@@ -229,6 +230,28 @@ def test_findings_are_the_bullets_that_ask_for_something(
     reply: str, findings: tuple[str, ...]
 ) -> None:
     assert read_verdict(reply).findings == findings
+
+
+@pytest.mark.parametrize("verdict", ["APPROVE", "REQUEST_CHANGES"])
+@pytest.mark.parametrize(
+    "finding",
+    [
+        "Nothing is said about timeouts",
+        "None of the limits is named",
+        "No changes of the schema are tested",
+        "n/a is written where a number must stand",
+        "none",
+    ],
+)
+def test_v10_no_finding_is_dropped_for_the_word_it_begins_with(verdict: str, finding: str) -> None:
+    reply = f"VERDICT: {verdict}\nSUMMARY: s\nFINDINGS:\n- one\n- {finding}\n"
+    assert read_verdict(reply).findings == ("one", finding)
+
+
+@pytest.mark.parametrize("label", ["FINDINGS", "Issues"])
+def test_v10_a_finding_behind_its_label_is_kept_whatever_it_begins_with(label: str) -> None:
+    reply = f"{CHANGES}{label}: Nothing is said about timeouts"
+    assert read_verdict(reply).findings == ("Nothing is said about timeouts",)
 
 
 def test_a_refusal_without_any_words_still_asks_for_something() -> None:

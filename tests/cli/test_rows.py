@@ -29,9 +29,65 @@ DECISIONS = {
     "answer": ("1", "q", "yes"),
     "retry": ("1",),
     "skip": ("1", "--reason", "r"),
+    "stop": ("1",),
     "rollback": ("1", "s"),
+    "replan": ("1",),
     "upgrade": ("1",),
+    "repair": ("1",),
     "gate answer": ("plan", "--form", "a: b"),
+}
+# The commands that agents may call, and why; whatever is missing here is for people.
+_LOOKS, _WORKS, _ASKS = "it only shows", "it is an agent's own work", "it asks and waits"
+AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
+    "porch": {
+        _LOOKS: (
+            *("status", "pending", "log", "explain", "settings", "next", "protocols list"),
+            *("protocols show", "protocols graph", "protocols lint", "protocols schema"),
+            *("plan phases", "agents list"),
+        ),
+        _WORKS: ("done", "check"),
+        "a run without a script decides nothing": ("run", "resume"),
+        "it works in a temporary repository": ("demo", "agents test"),
+    },
+    "codev": {_LOOKS: ("doctor",)},
+    "envoy": {
+        _LOOKS: (
+            *("protocol", "plan protocol", "plan status", "plan check", "plan get-full-plan"),
+            *("plan read-prompt", "plan validate-dependencies", "plan next", "plan verify-prompt"),
+            *("plan get-prompt-walkthrough", "plan get-all-walkthroughs", "plan get-findings"),
+            *("plan get-finding-approach", "plan read-design-manifest", "git get-base-branch"),
+            *("git is-base-branch", "git diff-base", "knowledge search", "knowledge status"),
+        ),
+        _WORKS: (
+            *("plan init", "plan write-plan", "plan append-user-input", "plan write-prompt"),
+            *("plan clear-prompt", "plan update-prompt-dependencies", "plan start-prompt"),
+            *("plan record-implementation", "plan complete-prompt", "plan release-all-prompts"),
+            *("plan release-prompt", "plan mark-prompt-extracted", "plan mark-all-documented"),
+            *("git merge-worktree", "plan complete", "plan write-finding", "plan write-notes"),
+            *("plan write-approach", "plan clear-approach", "plan cleanup-debug-logs"),
+            *("git checkout-base", "git create-pr", "git cleanup-worktrees"),
+            *("knowledge reindex", "knowledge reindex-all", "knowledge reindex-from-changes"),
+        ),
+        _ASKS: (
+            *("plan block-findings-gate", "plan block-plan-gate", "plan block-prompt-testing-gate"),
+            *("plan block-prompt-variants-gate", "plan block-debugging-logging-gate"),
+            *("review", "claude review", "codex review", "gemini review", "oracle review"),
+        ),
+    },
+}
+# Of those, the calls that decide or steer all the same.
+PEOPLES_CALLS = {
+    ("porch", "run", "p", "1", "--script", "s.yaml"),
+    ("porch", "run", "p", "1", "--adopt"),
+    ("porch", "run", "p", "1", "--take-over"),
+    ("porch", "resume", "1", "--script", "s.yaml"),
+    ("porch", "resume", "1", "--adopt"),
+    ("porch", "resume", "1", "--take-over"),
+    ("envoy", "review", "1", "--script", "s.yaml"),
+    ("envoy", "claude", "review", "1", "--script", "s.yaml"),
+    ("envoy", "codex", "review", "1", "--script", "s.yaml"),
+    ("envoy", "gemini", "review", "1", "--script", "s.yaml"),
+    ("envoy", "oracle", "review", "1", "--script", "s.yaml"),
 }
 LOOK = """
 import sys
@@ -80,16 +136,21 @@ def loaded(place: Path, *call: str) -> set[str]:
 @pytest.fixture(scope="module")
 def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with a run that waits at a gate."""
-    root = tmp_path_factory.mktemp("waiting")
-    phases = [{"id": "one", "gate": {"name": "go", "next": None}}]
+    phases: list[dict[str, object]] = [{"id": "one", "gate": {"name": "go", "next": None}}]
+    return begun(tmp_path_factory.mktemp("waiting"), phases)
+
+
+def begun(root: Path, phases: list[dict[str, object]], script: str = "{}") -> Path:
     file = root / "codev" / "protocols" / "p" / "protocol.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"name": "p", "phases": phases}))
+    (root / "script.yaml").write_text(script)
+    (root / "codev" / "config.toml").write_text("[agent]\nback_off = 0.01\n")
     who = ("-c", "user.name=t", "-c", "user.email=t@localhost")
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*who, "commit", "-qm", "begin")):
         subprocess.run(["git", *words], cwd=root, check=True)
     start = "from porch.cli.dispatch import porch; exit(porch())"
-    call = ("run", "p", "0001", "--title", "x", "--no-claude")
+    call = ("run", "p", "0001", "--title", "x", "--no-claude", "--script", "script.yaml")
     done = subprocess.run([sys.executable, "-c", start, *call], cwd=root, check=False)
     assert done.returncode == 3
     return root
@@ -139,6 +200,48 @@ def test_a_command_for_people_refuses_agents_and_no_other_asks(
     monkeypatch.setenv("CLAUDECODE", "1")
     assert run_words(program, [*row.words.split(), *DECISIONS[row.words], "--json"]) == 2
     assert "not-a-person" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_k2_of_every_command_it_is_said_whether_agents_may_call_it(program: str) -> None:
+    allowed = [words for each in AGENTS_MAY[program].values() for words in each]
+    assert sorted(allowed) == sorted(r.words for r in PROGRAMS[program] if not r.for_people)
+
+
+@pytest.mark.parametrize("call", sorted(PEOPLES_CALLS), ids=" ".join)
+def test_k2_an_option_that_decides_makes_a_call_one_for_people(
+    call: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEMINI_CLI", "1")
+    assert run_words(call[0], [*call[1:], "--json"]) == 2
+    assert "not-a-person" in capsys.readouterr().out
+
+
+def test_k2_every_option_for_people_has_a_call_above() -> None:
+    told = {(p, r.words, option) for p, r in ROWS for option in r.people_options}
+    options = {"script", "adopt", "take_over"}
+    seen = {
+        (call[0], " ".join(w for w in call[1:] if w in words.split()), option)
+        for call in PEOPLES_CALLS
+        for _, words, _ in told
+        for option in options
+        if f"--{option.replace('_', '-')}" in call and all(w in call for w in words.split())
+    }
+    assert told <= seen
+
+
+@pytest.mark.parametrize("program, row", ROWS, ids=IDS)
+def test_k6_what_agents_read_does_not_name_the_way_around(
+    program: str, row: CommandRow, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_words(program, [*row.words.split(), "--help"]) == 0
+    assert "as-person" not in capsys.readouterr().out
+    if row.for_people:
+        assert any("--as-person" in each.names for each in load_command(row).arguments)
 
 
 @pytest.mark.parametrize("program, group", GROUPS)
@@ -211,6 +314,15 @@ def test_a_command_loads_no_more_than_it_needs(waiting: Path, call: tuple[str, .
     found = loaded(waiting, *call)
     assert not found & forbidden
     assert len([name for name in found if name.startswith("porch.") and name not in PLACES]) <= most
+
+
+def test_a_claim_that_leaves_nothing_for_the_engine_needs_no_event_loop(tmp_path: Path) -> None:
+    script = json.dumps({"agents": {"one": [{"crash": 1}]}})
+    root = begun(tmp_path, [{"id": "one"}, {"id": "two"}], script)
+    loaded(root, "porch", "retry", "1", "--as-person")
+    found = loaded(root, "porch", "done", "1")
+    assert not found & (READING | {"subprocess"})
+    assert len([name for name in found if name.startswith("porch.") and name not in PLACES]) <= 108
 
 
 def test_protocols_are_listed_from_what_was_kept_until_a_file_changes(waiting: Path) -> None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from porch.machine.budgets import add_budget_state
+from porch.machine.approvals import add_engine_states
 from porch.machine.evolve import evolve_state, fold_records
 from porch.machine.explain import explain_positions
 from porch.machine.payload_equality import digest_payload as payload_digest
@@ -31,6 +31,18 @@ PAYLOADS = HERE / "payloads"
 _SENTENCES = ("question", "description", "reason", "reports")
 
 
+# Parts of a state that later releases work out from the same records; the dump is of the first.
+_LATER = {("RunState", "approvals")}
+# Fields that the first release did not have; where they say nothing, they are left out.
+LATER_FIELDS = {
+    "RunStarted": ("base_tree", "settings"),
+    "Began": ("base_tree", "settings"),
+    "Run": ("base_tree", "settings"),
+    "CheckEnded": ("flaky",),
+    "Command": ("changed", "rerun"),
+}
+
+
 def plain(value: Any) -> Any:
     """Values as mappings of their fields, whether they are dataclasses or structs.
 
@@ -38,7 +50,10 @@ def plain(value: Any) -> Any:
     """
     names = field_names(type(value))
     if names is not None:
-        return {name: plain(getattr(value, name)) for name in sorted(names)}
+        later = LATER_FIELDS.get(type(value).__name__, ())
+        shown = [name for name in names if name not in later or getattr(value, name)]
+        known = [name for name in sorted(shown) if (type(value).__name__, name) not in _LATER]
+        return {name: plain(getattr(value, name)) for name in known}
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
             return {key: plain(each) for key, each in value.items()}
@@ -97,7 +112,7 @@ class Kept:
             yield Step(record, ruled, before, state, dict(_effects(protocol, state)))
 
     def protocol(self, digest: str) -> Protocol:
-        return add_budget_state(definition_of(digest).protocol)
+        return add_engine_states(definition_of(digest).protocol)
 
     def _picture(self) -> PictureShape:
         protocol = self.protocol(self.state.run.digest)

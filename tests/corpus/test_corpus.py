@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from porch.machine.moves import GateNoted
 from porch.machine.records import decode_record, encode_record
 from porch.machine.route import route_fact
 from porch.model import definition
@@ -62,10 +63,16 @@ def unexplained(value: Any) -> Any:
     return {k: unexplained(each) for k, each in value.items() if k not in ("reason", "synthetic")}
 
 
+# A gate that is waived says so since release 0.2; before, it said approved.
+SAYS_WAIVED = "gate-waived"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_fact_of_a_kept_journal_still_moves_what_it_moved(name: str) -> None:
     for step in kept(name).steps():
         moves = route_fact(step.protocol, step.before, step.record.fact)
+        if name == SAYS_WAIVED:
+            moves = tuple(each for each in moves if not isinstance(each, GateNoted))
         assert [type(each) for each in moves] == [type(each) for each in step.record.moves]
         assert unexplained(plain(moves)) == unexplained(plain(step.record.moves))
 

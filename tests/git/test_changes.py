@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
-from porch.git import changes
+from porch.git import changes, measured_tree, raw_commits, tree_changes
 from porch.git.changes import ChangedPath
 from tests.repositories import sh
 
@@ -55,7 +55,9 @@ def test_a_link_is_flagged_and_one_that_leads_out_doubly(
 ) -> None:
     (repo / "sub").mkdir()
     (repo / path).symlink_to(target)
-    assert changes.compare_worktree(str(repo), "HEAD") == [ChangedPath("A", path, True, escapes)]
+    assert raw_commits.compare_worktree(str(repo), "HEAD") == [
+        ChangedPath("A", path, True, escapes)
+    ]
     save(repo)
     assert changes.compare_commits(str(repo), "HEAD~1", "HEAD") == [
         ChangedPath("A", path, True, escapes)
@@ -71,7 +73,7 @@ def test_touched_sums_what_is_committed_uncommitted_and_untracked(repo: Path) ->
     (repo / "gone.txt").unlink()
     (repo / "x.log").write_text("ignored")
     before = sh(repo, "status", "--porcelain")
-    assert [(each.status, each.path) for each in changes.compare_worktree(str(repo), base)] == [
+    assert [(each.status, each.path) for each in raw_commits.compare_worktree(str(repo), base)] == [
         ("M", "a.txt"),
         ("A", "done.txt"),
         ("D", "gone.txt"),
@@ -90,7 +92,8 @@ def test_lines_are_counted_of_what_is_committed_uncommitted_and_untracked(repo: 
     (repo / "own.txt").write_text("y\n")
     (repo / "x.log").write_text("ignored")
     before = sh(repo, "status", "--porcelain")
-    assert changes.count_changed_lines(str(repo), base, ("own.*",)) == [
+    now = measured_tree.measure_tree(str(repo), ("own.*",))
+    assert tree_changes.count_changed_lines(str(repo), base, now, ("own.*",)) == [
         ("2", "1", "a.txt"),
         ("2", "0", "done.txt"),
         ("0", "2", "gone.txt"),
@@ -102,7 +105,7 @@ def test_lines_are_counted_of_what_is_committed_uncommitted_and_untracked(repo: 
 
 def test_an_unknown_base_is_an_error(repo: Path) -> None:
     with pytest.raises(OutsideError):
-        changes.compare_worktree(str(repo), "nowhere")
+        raw_commits.compare_worktree(str(repo), "nowhere")
 
 
 def test_the_text_of_a_difference_ignores_a_persons_settings(repo: Path) -> None:
@@ -260,8 +263,7 @@ def test_exports_of_a_deleted_file_are_gone_and_a_new_file_takes_none_away(repo:
     assert changes.find_removed_exports(str(repo), "HEAD~1", "HEAD") == ["m.py: a"]
 
 
-def test_the_quick_look_at_what_nobody_staged_says_what_the_comparison_says(repo: Path) -> None:
-    """A base that is HEAD by its hash takes the quick way; by its name, the long one."""
+def test_what_is_staged_makes_no_difference_to_a_comparison(repo: Path) -> None:
     head = save(repo, b_txt="b", c_txt="c", d_txt="d")
     (repo / "a.txt").write_text("two\n")
     (repo / "b.txt").unlink()
@@ -271,9 +273,9 @@ def test_the_quick_look_at_what_nobody_staged_says_what_the_comparison_says(repo
     (repo / "sub").mkdir()
     (repo / "sub" / "ü new.txt").write_text("new")
     (repo / "link").symlink_to("a.txt")
-    quick = changes.compare_worktree(str(repo), head)
-    assert [each.status for each in quick] == ["M", "D", "T", "M", "A", "A"]
-    assert quick == changes.compare_worktree(str(repo), "HEAD")
+    found = raw_commits.compare_worktree(str(repo), head)
+    assert [each.status for each in found] == ["M", "D", "T", "M", "A", "A"]
+    assert found == raw_commits.compare_worktree(str(repo), "HEAD")
     sh(repo, "rm", "-q", "--cached", "d.txt")
     sh(repo, "add", "a.txt")
-    assert changes.compare_worktree(str(repo), head) == quick
+    assert raw_commits.compare_worktree(str(repo), head) == found

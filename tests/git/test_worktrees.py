@@ -162,8 +162,9 @@ def test_a_checkout_that_fails_half_way_is_rolled_back(repo: Path, place: Path) 
     (repo / ".gitattributes").write_text("*.txt filter=broken\n")
     sh(repo, "add", "-A")
     sh(repo, "commit", "-qm", "attributes")
-    sh(repo, "config", "filter.broken.smudge", "false")
-    sh(repo, "config", "filter.broken.required", "true")
+    # Of the person, not of the repository: programs that only that names are not run.
+    sh(repo, "config", "--global", "filter.broken.smudge", "false")
+    sh(repo, "config", "--global", "filter.broken.required", "true")
     with pytest.raises(OutsideError):
         again(repo, place)
     assert branches(repo) == ["main"]

@@ -48,6 +48,10 @@ def test_another_definition_can_be_pinned() -> None:
     assert after(m.Pinned("d2")).run.digest == "d2"
 
 
+def test_v2_other_settings_can_be_pinned() -> None:
+    assert after(m.PinnedSettings("s2")).run.settings == "s2"
+
+
 def test_entering_and_leaving_takes_everything_about_a_position_away() -> None:
     state = after(m.Marked(PLACE, "reminded"), m.Asked(PLACE, "gate", "ok"), begun=[HAND])
     assert state.positions[PLACE].entered_at == "t1"

@@ -26,6 +26,7 @@ def through_text(record: JournalRecord) -> JournalRecord:
 
 def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
     item = f.Item(id="one", title="One", description="", digest="d")
+    asked = f.GateQuestion(artifacts={"a.md": "1"}, reason="r", difference={"a.md": "-x"})
     facts: list[f.Fact] = [
         f.RunStarted(run="r", id="1", title="t", protocol="p", digest="d", inputs={"a": "b"}),
         f.RunAdopted(
@@ -36,6 +37,7 @@ def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
             finished=("one",),
             notes=("note",),
         ),
+        f.SettingsPinned(digest="s"),
         f.RunnerStarted(host="h", boot="b", pid=1, release="0", resumed=True),
         f.ExitAccepted(
             effect="e",
@@ -60,12 +62,19 @@ def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
         f.CommitEnded(effect="e", commit="c"),
         f.GitEnded(effect="e", exit="clean", payload={"commit": "c"}),
         f.WishTaken(
-            wish=f.Wish(id="w", kind="decide", data={"loop": "plan", "list": [1, {"is": "mine"}]})
+            wish=f.Wish(id="w", kind="decide", data={"loop": "plan", "list": [1, {"is": "mine"}]}),
+            artifacts={"a.md": "1"},
+            definition="d",
+            loop="plan",
+            items=(item,),
+            gates={"g": asked},
         ),
         f.WishRefused(wish=f.Wish(id="w", kind="stop"), reason="no", notice=True),
         f.JournalRepaired(kept=1, lost_bytes=2, aside="x"),
         f.StatusEdited(aside="x"),
         f.BudgetReached(position="s#1", budget="run.max_usd", spent=1.5, limit=1.0, step=0.5),
+        f.ApprovalOutdated(gate="g", question=asked),
+        f.ApprovalRestored(gate="g"),
         f.PlanMoved(
             action="a",
             prompts={"1": {"x": [1]}, "2": None},
@@ -105,6 +114,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Settled("e", 0.5, 3),
         m.Asked("s#1", "gate", "g", "d", {"a": "1"}),
         m.Closed("s#1", "approved"),
+        m.Closed("s#1", "approved", artifacts={"a.md": "1"}),
         m.Itemised(
             "plan", (f.Item(id="one", title="One", description="", digest="d"),), "d", ("one",)
         ),
@@ -112,6 +122,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Paused(),
         m.Resumed(),
         m.Pinned("d"),
+        m.PinnedSettings("s"),
         m.GateNoted("g", "waiting"),
         m.Ended("complete"),
         m.Spawned("a", "", "a", {"id": "a"}, "d", "b.a", "b", {"kind": "rework"}),

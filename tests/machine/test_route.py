@@ -69,7 +69,7 @@ def test_a_question_of_the_agent_comes_to_a_person_with_its_reason(rig: Rig) -> 
 def silent(rig: Rig) -> JournalRecord:
     return rig.tell(
         f.TurnEndedSilent(
-            effect=rig.held("agent"), notes=("odd",), said="well", session="session-1"
+            effect=rig.held("agent"), notes=("odd", "denied: sh"), said="well", session="session-1"
         )
     )
 
@@ -82,15 +82,16 @@ def test_a_silent_turn_gets_one_reminder_in_its_conversation_and_then_a_person_d
     reminder = rig.request("agent")
     assert isinstance(reminder, RunAgent)
     assert (reminder.reminder, reminder.session) == (True, "session-1")
+    assert reminder.noted == ("odd",)
     assert reminder.id == "specify:draft#1/agent/reminder/0"
     silent(rig)
     rig.asked()
     assert list(rig.state.decisions) == ["failed#1"]
     known = rig.state.recall(rig.state.positions["failed#1"], "specify:draft.silent")
     assert known == {
-        "reason": "the agent ended twice without giving a signal",
+        "reason": "the agent ended twice without giving a signal; odd",
         "said": "well",
-        "notes": ["odd"],
+        "notes": ["odd", "denied: sh"],
     }
 
 

@@ -146,6 +146,12 @@ class Court:
         self.configure(self.more)
         return home
 
+    def missing(self, name: str) -> None:
+        """A reviewer that the settings know and nobody has installed."""
+        command = json.dumps([str(self.bench / "nowhere" / name)])
+        self._agents[name] = f"[agents.{name}]\ncommand = {command}\n"
+        self.configure(self.more)
+
     def script(self, *answers: dict[str, Any], **top: Any) -> str:
         path = self.bench / "script.yaml"
         reviews = {"review": {"scripted": list(answers)}}

@@ -41,7 +41,12 @@ NAMES = {
 }
 ALWAYS = {"state", "thoughts", "answered_by", "channel", "notes", "duration_ms"}
 KEYS = {
-    "findings": {"affected_approaches", "rejected_approaches", "skipped"},
+    "findings": {
+        "affected_approaches",
+        "rejected_approaches",
+        "unanswered_questions",
+        "skipped",
+    },
     "plan": {
         "has_user_required_changes",
         "user_required_plan_changes",
@@ -52,7 +57,7 @@ KEYS = {
     "logging": {"logs"},
     "variants": {"variant_solution", "reason", "unmerged_alternatives", "skipped"},
 }
-PENDING = {"state", "file", "decision", "waiting_on", "message", "notes", "duration_ms"}
+PENDING = {"state", "file", "decision", "waiting_on", "message", "notes", "problems", "duration_ms"}
 
 
 def approach(where: ProjectPaths, id_: str = "1", specialist: str = "web", **given: Any) -> None:
@@ -136,10 +141,10 @@ def log(where: ProjectPaths) -> str:
 
 
 def done(text: str) -> str:
-    """The same file, finished."""
+    """The same file, finished; with the test passed, where nobody has said anything about it."""
     new, count = re.subn(r"^done: false$", "done: true", text, flags=re.MULTILINE)
     assert count == 1, text
-    return new
+    return with_passed_test(new)
 
 
 def typed(text: str, **values: str) -> str:
@@ -181,8 +186,13 @@ def fill(where: ProjectPaths, gate: str, *ways: tuple[str, ...]) -> None:
 def finish(where: ProjectPaths, gate: str, **values: str) -> bytes:
     """Fill the file of a gate in, as a person does, and save it."""
     path = file(where, gate)
-    path.write_text(done(typed(path.read_text(), **values)))
+    path.write_text(done(typed(with_passed_test(path.read_text()), **values)))
     return path.read_bytes()
+
+
+def with_passed_test(text: str) -> str:
+    """The same file with the test passed, where it asks for that and nobody has said."""
+    return re.sub(r"^test_passed:$", "test_passed: true", text, flags=re.MULTILINE)
 
 
 def choose(where: ProjectPaths, **words: str) -> None:

@@ -72,6 +72,8 @@ gate_poll_interval = 3
 max_gate_wait = 4
 idle = 0
 check = 6
+[checks]
+env = ["DATABASE_URL"]
 [agent]
 name = "scripted"
 trusted = true
@@ -106,6 +108,7 @@ link = ["node_modules"]
         0,
     )
     assert (found.models, found.setup) == (("gemini",), ("npm ci",))
+    assert found.check_env == ("DATABASE_URL",)
     assert (found.copy, found.link) == ((".env",), ("node_modules",))
     assert {key for key, _, origin in found.rows() if origin == "default"} == set()
 

@@ -11,6 +11,8 @@ from porch.show import plain_template, prompt, templates
 VALUES: dict[str, Any] = {
     "a": "A <b> & 'c' {{ x }}\r\n",
     "title": "T",
+    "lines": "one\n\n two\r\n\x0bthree\u2028{{ four }}\n",
+    "empty": "",
     "n": 3,
     "yes": True,
     "half": 0.5,
@@ -20,6 +22,7 @@ VALUES: dict[str, Any] = {
     "true": "T",
     "inputs": {"name": "N", "items": "I", "deep": {"er": "D"}, "_x": "U"},
 }
+QUOTED = '{{ lines | indent("> ", first=true, blank=true) }}'
 PIECES = st.sampled_from(
     [
         *(
@@ -35,6 +38,13 @@ PIECES = st.sampled_from(
         *("{{- a }}", "{{ a -}}", "{{ a | upper }}", "{{ a.b }}", "{{ a\n}}", "{{ 'x' }}", "{{ }}"),
         *("{", "}", "{{", "}}", "{%", "%}", "{#", "#}", "{% if a %}", "{% endif %}", "{# x #}"),
         *("{% raw %}", "{% endraw %}", "\n", "\r\n", "\r", " ", "  ", "x", "é", "\u2028", "-", "#"),
+        *(QUOTED, QUOTED.replace(" ", ""), '{{ n | indent("> ", first=true, blank=true) }}'),
+        *("{{ lines|indent('> ', first=true, blank=true) }}", "{{ lines | indent }}"),
+        *(
+            '{{ lines | indent(">", first=true) }}',
+            '{{ none | indent("", first=true, blank=true)}}',
+        ),
+        *('{{ empty | indent(">>", first=true, blank=true) }}', "{{ lines | indent(4) }}"),
         *("##", "\x0b", "\x85", ".", "a", "title"),
     ]
 )
@@ -70,6 +80,8 @@ def test_a_plain_template_of_known_names_has_no_findings(template: str) -> None:
         "{{a}}{{ title }}",
         "x {{ inputs.deep.er }}\n",
         "}} {{ n }} %}",
+        QUOTED,
+        '{{empty|indent("", first=true,blank=true)}}',
     ],
 )
 def test_text_and_variables_need_no_jinja2(template: str) -> None:
@@ -82,6 +94,9 @@ def test_text_and_variables_need_no_jinja2(template: str) -> None:
         *("{{ unknown }}", "{{ nothing }}", "{{ many }}", "{{ inputs }}", "{{ inputs.items }}"),
         *("{{ inputs._x }}", "{{ self }}", "{{ a|upper }}", "{% if a %}{% endif %}", "{# x #}"),
         *("{{- a }}", "{{ a -}}", "{{{ a }}}", "{{ a", "{{ a.upper }}"),
+        *('{{ n | indent("> ", first=true, blank=true) }}', "{{ lines | indent }}"),
+        *(QUOTED.replace("true", "false"), QUOTED.replace("> ", "- "), QUOTED.replace('"', "'")),
+        *(QUOTED.replace(" }}", " | upper }}"), QUOTED.replace("lines", "unknown")),
     ],
 )
 def test_everything_else_is_left_to_jinja2(template: str) -> None:

@@ -206,7 +206,7 @@ def test_findings_are_shown_by_reviewer() -> None:
         ("Findings of the reviewers"),
     )
     assert [line for line in lines if line.startswith("> ")] == [
-        "> file: consultation-specify-round-1.md",
+        "> whole replies, word for word: consultation-specify-round-1.md",
         "> gemini:",
         "> - no errors",
         "> - no limits",
@@ -286,7 +286,7 @@ def test_signals_that_need_a_reason_show_where_it_stands_and_blocked_is_told_onc
 
 
 def test_a_reminder_is_short_and_names_the_signals() -> None:
-    text = composed(reminder=True, item=ITEM)
+    text = prompt.compose_reminder((DRAFTED,))
     assert "# Do it" not in text
     assert "## Status" not in text
     assert "without a signal" in text
@@ -325,7 +325,10 @@ def test_the_variables_of_a_review_are_documented() -> None:
 
 def test_with_a_nonce_every_signal_is_told_with_it_and_why() -> None:
     exits = (DRAFTED, Exit("redo", needs_reason=True))
-    for text in (composed(exits=exits, nonce="k7f3"), composed(reminder=True, nonce="k7f3")):
+    for text in (
+        composed(exits=exits, nonce="k7f3"),
+        prompt.compose_reminder((DRAFTED,), (), "k7f3"),
+    ):
         assert "- `<signal nonce=k7f3>SPEC_DRAFTED</signal>`: the draft is written\n" in text
         assert "- `<signal nonce=k7f3>BLOCKED: your reason</signal>`" in text
         assert "a signal without it, or with another one, does not count" in text
@@ -336,7 +339,7 @@ def test_with_a_nonce_every_signal_is_told_with_it_and_why() -> None:
 
 
 def test_without_a_nonce_nothing_is_said_of_one() -> None:
-    assert "nonce" not in composed() + composed(reminder=True)
+    assert "nonce" not in composed() + prompt.compose_reminder((DRAFTED,))
 
 
 def test_a_signal_copied_from_the_prompt_counts_with_the_nonce_and_only_with_it() -> None:

@@ -104,6 +104,14 @@ ENDINGS: list[tuple[f.EffectFact, str]] = [
     ),
     (f.TurnEndedSilent(effect=AGENT), "the agent ended without a signal"),
     (
+        f.TurnEndedSilent(effect=AGENT, notes=("unknown signal X ignored", "denied: Bash")),
+        "the agent ended without a signal: unknown signal X ignored",
+    ),
+    (
+        f.ExitAccepted(effect=AGENT, exit="a", signal="A", notes=("unknown signal X ignored",)),
+        "the agent ended with A (unknown signal X ignored)",
+    ),
+    (
         f.EffectFailed(effect=AGENT, why="timeout", detail="after 600 s"),
         "agent author failed: timeout: after 600 s",
     ),
@@ -113,7 +121,7 @@ ENDINGS: list[tuple[f.EffectFact, str]] = [
         f.CheckEnded(effect=CHECK, result="passed", reused=True),
         "check build still passed (no file changed since)",
     ),
-    (f.CheckEnded(effect=CHECK, result="unmeasured"), "check build could not be run"),
+    (f.CheckEnded(effect=CHECK, result="unmeasured"), "check build unmeasured"),
     (
         f.ReviewEnded(effect=REVIEW, verdict="APPROVE", summary="good"),
         "review by codex: APPROVE: good",

@@ -29,7 +29,7 @@ def directory(tmp_path: Path) -> Path:
 def drained(directory: Path) -> tuple[list[dict[str, Any]], Reports]:
     reports: Reports = []
     found = inbox.collect_wishes(str(directory), lambda path, why: reports.append((path, why)))
-    return [wish for _, wish in found], reports
+    return [wish.raw for wish in found], reports
 
 
 def plant(directory: Path, name: str, content: bytes) -> Path:
@@ -40,13 +40,24 @@ def plant(directory: Path, name: str, content: bytes) -> Path:
 
 def test_a_wish_that_was_left_is_waiting_under_its_id_until_it_is_removed(directory: Path) -> None:
     name = inbox.leave_wish(str(directory), WISH)
-    ((path, wish),) = inbox.collect_wishes(str(directory))
-    assert wish == {**WISH, "id": name}
+    (found,) = inbox.collect_wishes(str(directory))
+    path = found.path
+    assert found.raw == {**WISH, "id": name}
+    assert found.owner == os.getuid()
     assert path == str(directory / f"{name}.json")
     assert len(bytes.fromhex(name)) == 16
     inbox.remove_wish(path)
     inbox.remove_wish(path)
     assert inbox.collect_wishes(str(directory)) == []
+
+
+def test_k8_a_wish_belongs_to_whoever_may_want_something_here(directory: Path) -> None:
+    name = inbox.leave_wish(str(directory), WISH)
+    path = str(directory / f"{name}.json")
+    assert inbox._trusted_owners(str(directory)) == {0, os.getuid()}
+    assert inbox._read_wish(path, frozenset({os.getuid()})).owner == os.getuid()
+    with pytest.raises(inbox._NotAWish, match="belongs to another user"):
+        inbox._read_wish(path, frozenset({os.getuid() + 1}))
 
 
 def test_wishes_come_by_name_and_each_has_its_own(directory: Path) -> None:
@@ -229,7 +240,7 @@ def test_a_command_killed_at_any_point_left_a_whole_wish_or_none(
 REMOVE = """
 import sys
 from porch.store import inbox
-for path, _ in inbox.collect_wishes(sys.argv[1]):
+for path in [found.path for found in inbox.collect_wishes(sys.argv[1])]:
     inbox.remove_wish(path)
 """
 

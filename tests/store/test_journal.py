@@ -334,7 +334,7 @@ def test_a_journal_below_a_file_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_journal_that_is_a_directory_is_refused_by_name(path: Path) -> None:
     path.mkdir(parents=True)
     for use in (Journal.open, journal.scan_journal):
-        with pytest.raises(OutsideError, match=r"journal\.jsonl"):
+        with pytest.raises(StateError, match=r"journal\.jsonl is not a regular file"):
             use(str(path))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porch.errors import OutsideError, StateError
+from porch.errors import StateError
 from porch.store import payloads
 from porch.system import crash_points
 from porch.testing import kill_python_at
@@ -60,9 +60,9 @@ def test_a_name_that_is_no_digest_is_never_opened(directory: Path, name: str) ->
         payloads.read_payload(str(directory), name)
 
 
-def test_a_payload_that_cannot_be_read_is_an_outside_failure(directory: Path) -> None:
+def test_v15_a_payload_that_is_no_file_is_state_that_cannot_be_trusted(directory: Path) -> None:
     (directory / DIGEST).mkdir(parents=True)
-    with pytest.raises(OutsideError, match=DIGEST):
+    with pytest.raises(StateError, match=DIGEST):
         payloads.read_payload(str(directory), DIGEST)
 
 

@@ -1,10 +1,13 @@
 """Typed reading of mappings: every complaint at its place, and reading goes on."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from porch.errors import Finding, Place
 from porch.text.fields import Fields, describe_node
 from porch.text.formats import MapNode, read_xml, read_yaml
+from porch.text.nodes import make_node, plain_value
 
 
 def fields(text: str) -> Fields:
@@ -181,3 +184,14 @@ def test_keys_membership_child_and_place_show_what_is_written() -> None:
 
 def test_an_element_is_described_by_its_name() -> None:
     assert describe_node(read_xml("<task/>", "a.xml")) == "an element <task>"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=12,
+    )
+)
+def test_values_without_places_become_nodes_of_the_same_values(value: object) -> None:
+    assert repr(plain_value(make_node(value, Place("f")))) == repr(value)

@@ -48,7 +48,10 @@ SPEC: dict[str, Any] = {
     "targetPath": "src",
     "testPath": "tests/sum",
     "complexityConstraints": None,
+    "alsoWrites": ["src/shared.txt"],
 }
+# What only the spec of a whole run has.
+ROOT_ONLY = ("complexityConstraints", "alsoWrites")
 SCAFFOLD: dict[str, Any] = {
     "write": {"api.txt": "sum\n", "tests/sum/contract.sh": "test -f api.txt\n"},
     "exit": "InitWork",

@@ -1,6 +1,7 @@
 """From an answer to an accepted exit: each thing that can be wrong with it is said to the agent."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from porch.machine import facts as f
 from porch.tree import questions
 from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.instance_worktrees import open_instance_place
-from tests.tree.conftest import GOOD, IMPL, SCAFFOLD, SPEC, TESTS, TO_TESTS, Bench
+from tests.repositories import sh
+from tests.tree.conftest import GOOD, IMPL, ROOT_ONLY, SCAFFOLD, SPEC, TESTS, TO_TESTS, Bench
 
 
 def judged(
@@ -145,7 +147,7 @@ def test_at_the_limit_of_the_tree_children_are_not_even_asked_for(bench: Bench) 
     assert "childSpecs" not in questions.make_answer_schema(bench.world, full)["properties"]
     assert "childSpecs" in questions.make_answer_schema(bench.world, request)["properties"]
     bench.rig.index[request.position] = (full,)
-    child = {key: SPEC[key] for key in SPEC if key != "complexityConstraints"}
+    child = {key: SPEC[key] for key in SPEC if key not in ROOT_ONLY}
     payload = SCAFFOLD["payload"]
     files = {"api_dot_txt": "x", "tests__sum__contract_dot_sh": "true\n"}
     given = judged(bench, "scaffold", "InitWork", {**payload, "childSpecs": [child]}, **files)
@@ -206,3 +208,24 @@ def test_the_engine_fills_what_it_knows_better(bench: Bench) -> None:
     assert isinstance(answer, AcceptedAnswer)
     assert answer.payload["author"] == "sum"
     assert len(answer.payload["mergeCommit"]) == 40
+
+
+def test_v3_a_change_that_the_index_hides_is_committed_with_the_rest(bench: Bench) -> None:
+    bench.until(*TO_TESTS)
+    request = bench.wanted("impl")
+
+    async def tried() -> tuple[AcceptedAnswer | RefusedAnswer, str]:
+        async with open_instance_place(bench.world, request) as place:
+            here = Path(place.path)
+            bench.write(f"{place.path}/src/sum.txt", "x\n")
+            sh(here, "add", "src/sum.txt")
+            sh(here, "commit", "-qm", "of the agent")
+            sh(here, "update-index", "--skip-worktree", "src/sum.txt")
+            bench.write(f"{place.path}/src/sum.txt", "hidden\n")
+            answered = Answered("TestsPassed", IMPL["payload"])
+            answer = await accept_answer(bench.world, request, place, answered)
+            return answer, sh(here, "show", "HEAD:src/sum.txt")
+
+    answer, committed = asyncio.run(tried())
+    assert isinstance(answer, AcceptedAnswer), answer
+    assert committed == "hidden"

@@ -73,21 +73,26 @@ def test_a_memory_that_cannot_be_read_is_no_memory(bench: Bench) -> None:
 def test_the_suite_sees_the_report_and_nothing_else_of_ours(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hooks export GIT_*, and a suite that is porch's own must not think it runs inside a run."""
+    """V8: of the caller's environment only what is allowed.
+
+    Hooks export GIT_*, and a suite that is porch's own must not think it runs inside a run.
+    """
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("PORCH_SECRET", "1")
-    monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("MY_TOKEN", "1")
+    monkeypatch.setenv("USER", "ann")
     ran(bench, f"env > {bench.base}/env")
     told = dict(line.partition("=")[::2] for line in (bench.base / "env").read_text().splitlines())
     assert "GIT_DIR" not in told
     assert "PORCH_SECRET" not in told
-    assert told["KEPT"] == "1"
+    assert "MY_TOKEN" not in told
+    assert told["USER"] == "ann"
     assert told["PORCH_REPORT"].startswith(bench.world.directory)
 
 
 def test_the_environment_of_a_world_is_the_one_that_counts(bench: Bench) -> None:
-    bench.world = replace(bench.world, environ={"PATH": os.environ["PATH"], "ONLY": "this"})
-    ran(bench, f"echo $ONLY$HOME > {bench.base}/env")
+    bench.world = replace(bench.world, environ={"PATH": os.environ["PATH"], "USER": "this"})
+    ran(bench, f"echo $USER$HOME > {bench.base}/env")
     assert (bench.base / "env").read_text() == "this\n"
 
 

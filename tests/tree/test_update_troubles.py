@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from porch.machine import facts as f
-from tests.tree.conftest import GOOD, SCAFFOLD, SPEC, Bench
+from tests.tree.conftest import GOOD, ROOT_ONLY, SCAFFOLD, SPEC, Bench
 
 SHARED = "one\ntwo\nthree\n"
 OWN, PLACE = "porch/v3_sum.b", "worktrees/v3_sum.b"
@@ -21,7 +21,7 @@ GIVEN_UP = {"exit": "RebaseConflict", "payload": CONFLICT}
 
 
 def child(name: str) -> dict[str, Any]:
-    own = {key: SPEC[key] for key in SPEC if key != "complexityConstraints"}
+    own = {key: SPEC[key] for key in SPEC if key not in ROOT_ONLY}
     places = {"targetPath": f"src/{name}", "testPath": f"tests/{name}"}
     criteria = [{"id": f"c-{name}", "text": f"{name} is there"}]
     return {**own, "id": name, **places, "acceptanceCriteria": criteria}

@@ -165,7 +165,7 @@ def test_an_answer_outlives_its_waiter(street: Street, way: str) -> None:
     elif way == "approve":
         street.type("porch", "approve", RUN, "testing:1", "--note", "after all")
     else:
-        street.type("porch", "answer", RUN, "testing:1", "thoughts: after all")
+        street.type("porch", "answer", RUN, "testing:1", "{test_passed: true, thoughts: after all}")
     for _ in range(2):
         told = street.envoy(*TESTING)
         assert (told["thoughts"], told["passed"]) == ("after all", True)

@@ -7,9 +7,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.agents.outcomes import OutcomeKind
-from porch.system.growing_file import LONGEST_LINE, FileFollower, OutputLine
+from porch.system.growing_file import FileFollower, OutputLine
 
 DENIALS_KEPT = 20
+# A message this long is read to its end, where its signal stands; a longer one is said to be.
+LONGEST_MESSAGE = 8 * 1024 * 1024
+# Escaped by JSON a message takes more room in its line.
+LONGEST_TOLD_LINE = 4 * LONGEST_MESSAGE
+TOO_LONG = f"the last message was longer than {LONGEST_MESSAGE >> 20} MiB, so it was not read"
 # Small pieces weigh more than their letters; so many are joined at the latest.
 PIECES_KEPT = 4096
 
@@ -155,9 +160,9 @@ class TurnSummary(Struct, frozen=True):
 
     def _said(self, event: Said) -> "TurnSummary":
         said = event.text if event.is_whole else self.said + event.text
-        is_cut = len(said) > LONGEST_LINE or (self.is_cut and not event.is_whole)
+        is_cut = len(said) > LONGEST_MESSAGE or (self.is_cut and not event.is_whole)
         answer = None if event.is_whole else self.answer
-        kept = said[-LONGEST_LINE:]
+        kept = said[-LONGEST_MESSAGE:]
         return replace(self, said=kept, is_cut=is_cut, answer=answer, is_over=False)
 
     def _used(self, event: Used) -> "TurnSummary":
@@ -222,18 +227,20 @@ class GrowingSummary(Struct):
         return self._summary
 
     def add(self, event: Event) -> None:
-        if isinstance(event, Said) and not event.is_whole:
+        if type(event) is Said and not event.is_whole:
             self._keep(event.text)
             return
-        if isinstance(event, ToolStarted):
+        if type(event) is ToolStarted:
             # What was said before it does not outlive it, so it need not be joined.
             self._forget()
+        elif type(event) is ToolEnded and not self._pieces and not self._summary.said:
+            return
         self._summary = self.summary.then(event)
 
     def _keep(self, text: str) -> None:
         self._pieces.append(text)
         self._size += len(text)
-        if len(self._pieces) >= PIECES_KEPT or self._size >= LONGEST_LINE:
+        if len(self._pieces) >= PIECES_KEPT or self._size >= LONGEST_MESSAGE:
             self._join()
 
     def _join(self) -> None:
@@ -247,7 +254,7 @@ class GrowingSummary(Struct):
 
 
 Feed = Callable[[str], tuple[Event, ...]]
-_LEFT_OUT_WARNING = (Warned(f"a line over {LONGEST_LINE // 1024} KiB was skipped"),)
+_LEFT_OUT_WARNING = (Warned(f"a line over {LONGEST_TOLD_LINE >> 20} MiB was skipped"),)
 
 
 class TranscriptListener(Struct):
@@ -276,14 +283,11 @@ class TranscriptListener(Struct):
     def take(self, line: OutputLine) -> None:
         for event in _LEFT_OUT_WARNING if line.cut else self.feed(line.text):
             self._tally.add(event)
-            self._count(event)
+            if type(event) is ToolStarted:
+                self.tools += 1
+            elif type(event) is ToolEnded:
+                self.tools = max(0, self.tools - 1)
             self.on_event(event)
-
-    def _count(self, event: Event) -> None:
-        if isinstance(event, ToolStarted):
-            self.tools += 1
-        elif isinstance(event, ToolEnded):
-            self.tools = max(0, self.tools - 1)
 
 
 def read_turn_summary(path: str, feed: Feed) -> TurnSummary:
@@ -292,5 +296,5 @@ def read_turn_summary(path: str, feed: Feed) -> TurnSummary:
     Empty if there is none.
     """
     listener = TranscriptListener(feed)
-    FileFollower(path, listener.take).drain()
+    FileFollower(path, listener.take, LONGEST_TOLD_LINE).drain()
     return listener.summary

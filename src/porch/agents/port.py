@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from porch.agents.events import Answered, Event, TurnSummary, read_turn_summary
+from porch.agents.events import TOO_LONG, Answered, Event, TurnSummary, read_turn_summary
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.model.permissions import INSIDE, Permissions
 
@@ -186,7 +186,7 @@ def _make_outcome(kind: OutcomeKind, detail: str, summary: TurnSummary) -> Outco
         usd=summary.usd,
         tokens=summary.tokens,
         session=summary.session,
-        detail=detail,
+        detail=detail or (TOO_LONG if summary.is_cut and not summary.final else ""),
         wait_s=summary.failure.wait_s if summary.failure else 0,
         answer=summary.answer,
         cached=summary.cached,

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, BinaryIO
 
+from porch.agents.anchor_sieve import AnchorSieve
 from porch.agents.secret_forms import SHAPED_FORMS, SecretForm, list_secret_forms
 from porch.system.growing_file import LONGEST_LINE
 
@@ -51,12 +52,16 @@ class Redactor:
             *(form for secret in ordered for form in list_secret_forms(secret)),
             *SHAPED_FORMS,
         )
+        self._anchors = tuple(dict.fromkeys(form.anchor for form in self._forms))
+        self._sieve = AnchorSieve(self._forms)
         self._hold = max([_HELD_BACK, *(_MOST_SPELLED * len(secret) for secret in known)])
 
     def text(self, text: str) -> str:
         """The text with a mask for each secret; a text without any is the same."""
+        if not any(map(text.__contains__, self._anchors)):
+            return text
         near = _list_anchored_forms(self._forms, text)
-        return _RedactionWindow(near, 0).last(text) if near else text
+        return _RedactionWindow(near, 0).last(text)
 
     def line(self, line: str) -> str:
         """The same for one line, which stays JSON if it was."""
@@ -118,10 +123,12 @@ class Redactor:
         window = _RedactionWindow(self._forms, self._hold)
         for batch in _read_batches(file):
             # Looking for anchors is what all of this costs, so it is done once for all lines.
-            near = window.near("".join(batch))
-            lines = [self._line(line, near) for line in batch] if near else batch
-            is_changed = lines != batch
-            piece = window.next("".join(lines), self._forms if is_changed else near)
+            near = self._sieve.near_forms(window.kept, batch)
+            told = (
+                "".join([self._line(line, near) for line in _split_lines(batch)]) if near else batch
+            )
+            is_changed = told != batch
+            piece = window.next(told, self._forms if is_changed else near)
             yield piece, is_changed or window.changed
         yield window.last(""), window.changed
 
@@ -141,9 +148,10 @@ class _RedactionWindow:
         self._begin = 0
         self.changed = False
 
-    def near(self, piece: str) -> tuple[SecretForm, ...]:
-        """Those of the forms that this piece, behind what is held back, can have in it."""
-        return _list_anchored_forms(self._forms, self._kept + piece)
+    @property
+    def kept(self) -> str:
+        """What is held back: a match may begin in it."""
+        return self._kept
 
     def next(self, piece: str, forms: tuple[SecretForm, ...]) -> str:
         """Only these forms are looked for in it."""
@@ -191,17 +199,18 @@ def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
-def _read_batches(file: BinaryIO) -> Iterator[list[str]]:
+def _read_batches(file: BinaryIO) -> Iterator[str]:
     """Whole lines, about as many as a window holds; what is too long to be one comes in parts."""
     decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
-    batch, size = [], 0
-    while data := file.readline(LONGEST_LINE):
-        batch.append(decode(data))
-        size += len(data)
-        if size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    yield [*batch, decode(b"", True)]
+    while data := file.read(_BATCH_BYTES):
+        yield decode(data + file.readline(LONGEST_LINE))
+    yield decode(b"", True)
+
+
+def _split_lines(text: str) -> list[str]:
+    """With their ends; only this one ends a line of JSON."""
+    *lines, rest = text.split("\n")
+    return [*(f"{line}\n" for line in lines), rest]
 
 
 def _is_json(line: str) -> bool:

@@ -29,8 +29,54 @@ class SecretForm(Struct, frozen=True):
     pattern: str
 
 
+# Between a name and its value: the end of a quoted name, a sign, perhaps a quote.
+_SIGN = r"""\\{0,4}+["']?\s{0,3}(?:=>|[:=])\s{0,3}"""
+_QUOTE = r"""\\{0,4}+["']"""
+# What documentation and schemas have in the place of a value.
+_NO_VALUE = r"(?!(?:string|str|required|optional|password|secret|redacted|null|none|true|false)\b)"
+# In quotes anything without a space; bare it must not look like a word or a name of a program.
+_QUOTED = rf"""{_QUOTE}{_NO_VALUE}([^\s"'\\<>{{}}$]{{6,256}}+)(?=\\{{0,4}}["'])"""
+_BARE = (
+    r"""(?=[^\s"'\\<>,;()\[\]{}$]{0,255}?[0-9])(?![0-9.,:-]{1,12}(?:\s|$))"""
+    r"""([^\s"'\\<>,;()\[\]{}$]{6,256}+)"""
+)
+
+
+def _named_forms(anchor: str, name: str) -> Iterator[SecretForm]:
+    """A value behind a name that says that it is a secret."""
+    front = rf"{name}[0-9]{{0,3}}+{_SIGN}"
+    yield SecretForm(anchor, front + _QUOTED)
+    yield SecretForm(anchor, front + _BARE)
+
+
+_NAMED = (
+    *(("assword", "assword"), ("ASSWORD", "ASSWORD"), ("asswd", "asswd"), ("ASSWD", "ASSWD")),
+    *(("assphrase", "assphrase"), ("ASSPHRASE", "ASSPHRASE")),
+    ("ecret", r"ecret(?:[_-]?[Aa]ccess)?(?:[_-]?[Kk]ey)?"),
+    ("ECRET", r"ECRET(?:_ACCESS)?(?:_KEY)?"),
+    *(("pi_key", "pi_key"), ("pi-key", "pi-key"), ("piKey", "piKey"), ("pikey", "pikey")),
+    *(("pi-Key", "pi-Key"), ("API_KEY", "API_KEY"), ("APIKEY", "APIKEY")),
+    *(("_token", "_token"), ("_TOKEN", "_TOKEN"), ("cessToken", "cessToken")),
+)
+
 # None of them takes a quote or half an escape, so JSON stays JSON.
 SHAPED_FORMS = (
+    *(form for anchor, name in _NAMED for form in _named_forms(anchor, name)),
+    # `Authorization: Basic ...`, or a scheme of somebody's own; a word has neither digit nor `=`.
+    SecretForm(
+        "uthorization",
+        rf"uthorization{_SIGN}(?:{_QUOTE})?(?:[A-Za-z]{{2,16}} )?"
+        r"(?=[A-Za-z+/._~-]{0,64}[0-9=])([A-Za-z0-9+/=._~-]{8,}+)",
+    ),
+    SecretForm("Basic ", rf"(?<=uthorization: )(?:{_QUOTE})?Basic ([A-Za-z0-9+/=]{{6,}}+)"),
+    # Addresses that let in whoever has them.
+    *(
+        SecretForm(name, rf"(?<=[?&]){name}([^\s\"'\\<>&]{{8,512}}+)")
+        for name in ("token=", "sig=", "signature=", "key=", "X-Amz-Signature=", "code=")
+    ),
+    SecretForm("hooks.slack.com/", r"hooks\.slack\.com/services/([A-Za-z0-9/_-]{16,256}+)"),
+    SecretForm("/api/webhooks/", r"/api/webhooks/([0-9]{8,32}+/[A-Za-z0-9_-]{16,256}+)"),
+    SecretForm("://", r"://([A-Za-z0-9_~.-]{20,256}+)@"),
     SecretForm("sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}+"),
     SecretForm("sk-", rf"sk-(?<={_START_BOUNDARY}sk-)[A-Za-z0-9_-]{{20,}}+"),
     SecretForm("gh", r"gh[opusr]_[A-Za-z0-9]{20,}+"),

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from porch.model.protocol import Exit
+
 # What a prompt shows in the place of a reason; said back, it is none.
 PLACEHOLDER = "your reason"
 
@@ -11,3 +13,11 @@ class LegalSignal(Struct, frozen=True):
 
     exit: str
     needs_reason: bool = False
+
+
+def legal_signals(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
+    return {
+        signal: LegalSignal(known.name, known.needs_reason)
+        for known in exits
+        for signal in (known.signals or (known.name,))
+    }

@@ -211,7 +211,7 @@ def choose_signal(reading: SignalReading, legal: Mapping[str, LegalSignal]) -> S
     for signal in reading.signals:
         name = _known_name(signal.name, legal)
         if name is None:
-            notes.append(f"unknown signal {signal.name} ignored")
+            notes.append(f"unknown signal {signal.name} ignored; known here: {', '.join(legal)}")
         elif legal[name].needs_reason and not signal.reason:
             notes.append(f"signal {name} ignored: it needs a reason")
         else:

@@ -93,8 +93,9 @@ _ERROR = re.compile(
     r"|too many requests|connection",
     re.IGNORECASE,
 )
+# An entry that is this and nothing else names nothing to do; it is kept, and more is looked for.
 _NOTHING = re.compile(
-    r"(?:none|nothing|n/?a|no(?: \w+)? (?:issues|findings|concerns|problems|changes))\b.*",
+    r"(?:none|nothing|n/?a|no(?: \w+)? (?:issues|findings|concerns|problems|changes))[.!]?",
     re.IGNORECASE,
 )
 
@@ -284,16 +285,16 @@ def _read_findings(
         if _split_label(line)[0] == "issues"
         for finding in _section_items(lines, index)
     ]
-    if not found and verdict == "REQUEST_CHANGES":
-        found = _read_items(lines) or [summary or "changes were requested without a reason"]
-    return tuple(found)
+    if verdict == "REQUEST_CHANGES" and all(_NOTHING.fullmatch(each) for each in found):
+        found += _read_items(lines) or [summary or "changes were requested without a reason"]
+    return tuple(dict.fromkeys(found))
 
 
 def _section_items(lines: Sequence[MarkdownLine], index: int) -> list[str]:
     value = _split_label(lines[index])[1]
     section = lines[index + 1 : _section_end(lines, index)]
     items = _read_items(section) or [" ".join(_read_paragraph(section, 0, may_skip=True))]
-    return [item for item in (value, *items) if item and not _NOTHING.fullmatch(item)]
+    return [item for item in (value, *items) if item]
 
 
 def _section_end(lines: Sequence[MarkdownLine], index: int) -> int:
@@ -323,4 +324,4 @@ def _read_items(lines: Sequence[MarkdownLine]) -> list[str]:
         elif follows:
             items[-1].append(bullet.text if bullet else line.text)
     joined = [" ".join(" ".join(item).split()) for item in items]
-    return [item for item in joined if item and not _NOTHING.fullmatch(item)]
+    return [item for item in joined if item]

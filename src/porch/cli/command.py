@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from porch import __version__
 from porch.cli import arguments
 from porch.cli.verbs import (
+    PERSON,
     Args,
     Argument,
     CliCommand,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # complaints are loaded once there is one
     from porch.errors import PorchError, UsageError
 
 __all__ = [
+    "PERSON",
     "Args",
     "Argument",
     "CliCommand",
@@ -113,12 +115,16 @@ def _run_bounded(args: Args) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
+        from porch.system.regular_file import NotRegularFile, not_regular_error
+
+        if isinstance(error, NotRegularFile):
+            return _report_error(not_regular_error(str(error.filename)), args.json)
         outside = _load_errors().OutsideError(
             f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
         )
         return _report_error(outside, args.json)
     except Exception as error:  # noqa: BLE001 - the boundary: anything else is our own bug
-        return _report_bug(error)
+        return _report_unexpected(error, args.json)
 
 
 def _print_view(view: View, as_json: bool) -> None:
@@ -157,6 +163,18 @@ def _write_error(error: "PorchError") -> None:
 
     text, look = make_printable(str(error)), terminal_style(sys.stderr)
     sys.stderr.write(f"{look.fitted(text) if look else text}\n")
+
+
+def _report_unexpected(error: Exception, as_json: bool) -> int:
+    """A journal that cannot be read is no bug of ours, wherever somebody fell over it."""
+    from porch.run.engine.record_check import find_journal_trouble
+    from porch.store.where import find_project
+
+    try:
+        trouble = find_journal_trouble(find_project(os.getcwd()))
+    except Exception:  # noqa: BLE001 - what was found first is what has to be said
+        trouble = None
+    return _report_bug(error) if trouble is None else _report_error(trouble, as_json)
 
 
 def _report_bug(error: Exception) -> int:

@@ -6,15 +6,27 @@ the one module that its row names.
 
 
 class CommandRow:
-    """One command. `words` are what one types after the name of the program."""
+    """One command. `words` are what one types after the name of the program.
 
-    __slots__ = ("for_people", "help", "module", "words")
+    Of a command that agents may call, a call with one of `people_options` is for people all the
+    same: it decides or steers.
+    """
 
-    def __init__(self, words: str, help: str, module: str, for_people: bool = False) -> None:
+    __slots__ = ("for_people", "help", "module", "people_options", "words")
+
+    def __init__(
+        self,
+        words: str,
+        help: str,
+        module: str,
+        for_people: bool = False,
+        people_options: tuple[str, ...] = (),
+    ) -> None:
         self.words = words
         self.help = help
         self.module = module
         self.for_people = for_people
+        self.people_options = people_options
 
 
 _AGENTS = "porch.cli.porch.agents"
@@ -32,10 +44,19 @@ _PROTOCOLS = "porch.cli.porch.protocols"
 _RUNNING = "porch.cli.porch.run"
 _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
+# A script can decide; a status file brings approvals along; taking over steers somebody's run.
+_DRIVE_DECISIONS = ("script", "adopt", "take_over")
+# With answers of one's own a review would pass that nobody gave.
+_REVIEW_DECISIONS = ("script",)
 
 PORCH = (
-    CommandRow("run", "start a run of a protocol, or continue it", _RUNNING),
-    CommandRow("resume", "continue a run", _RUNNING),
+    CommandRow(
+        "run",
+        "start a run of a protocol, or continue it",
+        _RUNNING,
+        people_options=_DRIVE_DECISIONS,
+    ),
+    CommandRow("resume", "continue a run", _RUNNING, people_options=_DRIVE_DECISIONS),
     CommandRow("status", "show the status of one run or of all runs", _SHOWING),
     CommandRow("pending", "list the decisions that wait for you, oldest first", _SHOWING),
     CommandRow("log", "show what happened in a run", _LOG),
@@ -53,14 +74,14 @@ PORCH = (
     ),
     CommandRow("retry", "try the failed step again", _DECIDING, for_people=True),
     CommandRow("skip", "skip the failed step", _DECIDING, for_people=True),
-    CommandRow("stop", "stop the agents of a run; nothing is lost", _STEERING),
+    CommandRow("stop", "stop the agents of a run; nothing is lost", _STEERING, for_people=True),
     CommandRow(
         "rollback",
         "go back to PHASE; discards later results and approvals",
         _STEERING,
         for_people=True,
     ),
-    CommandRow("replan", "read the plan file again", _STEERING),
+    CommandRow("replan", "read the plan file again", _STEERING, for_people=True),
     CommandRow(
         "upgrade",
         "use the current version of the protocol files in a run",
@@ -68,7 +89,10 @@ PORCH = (
         for_people=True,
     ),
     CommandRow(
-        "repair", "repair a damaged journal; keeps all records before the damage", _STEERING
+        "repair",
+        "repair a damaged journal; keeps all records before the damage",
+        _STEERING,
+        for_people=True,
     ),
     CommandRow("next", "show what to do now, with the whole prompt", _STEERING),
     CommandRow(
@@ -159,9 +183,36 @@ ENVOY = (
         _PLAN_GATES,
         for_people=True,
     ),
-    CommandRow("review", "review a prompt or the whole plan", _PLAN_GATES),
-    CommandRow("gemini review", "the same, reviewed by gemini", _PLAN_GATES),
-    CommandRow("oracle review", "the same, reviewed by the given provider", _PLAN_GATES),
+    CommandRow(
+        "review",
+        "review a prompt or the whole plan",
+        _PLAN_GATES,
+        people_options=_REVIEW_DECISIONS,
+    ),
+    CommandRow(
+        "claude review",
+        "the same; by claude where the settings name nobody",
+        _PLAN_GATES,
+        people_options=_REVIEW_DECISIONS,
+    ),
+    CommandRow(
+        "codex review",
+        "the same; by codex where the settings name nobody",
+        _PLAN_GATES,
+        people_options=_REVIEW_DECISIONS,
+    ),
+    CommandRow(
+        "gemini review",
+        "the same; by gemini where the settings name nobody",
+        _PLAN_GATES,
+        people_options=_REVIEW_DECISIONS,
+    ),
+    CommandRow(
+        "oracle review",
+        "the same, reviewed by the given provider",
+        _PLAN_GATES,
+        people_options=_REVIEW_DECISIONS,
+    ),
     CommandRow("git get-base-branch", "show the base branch: the one to merge into", _ENVOY_GIT),
     CommandRow(
         "git is-base-branch", "show whether the current branch is the base branch", _ENVOY_GIT

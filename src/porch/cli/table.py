@@ -10,7 +10,8 @@ def load_command(row: CommandRow) -> CliCommand:
     """Imports the module of this row and no other."""
     verbs: Verbs = __import__(row.module, fromlist=("COMMANDS",)).COMMANDS
     verb = verbs[row.words]
-    run = _for_people(verb.run) if row.for_people else verb.run
+    is_guarded = row.for_people or row.people_options
+    run = _guard_from_agents(row, verb.run) if is_guarded else verb.run
     return CliCommand(row.words, row.help, verb.shape(run), verb.arguments)
 
 
@@ -18,13 +19,14 @@ def load_all_commands(program: str) -> tuple[CliCommand, ...]:
     return tuple(map(load_command, PROGRAMS[program]))
 
 
-def _for_people(run: RunVerb) -> RunVerb:
-    """The only place where a command is kept from agents; which ones, their rows say."""
+def _guard_from_agents(row: CommandRow, run: RunVerb) -> RunVerb:
+    """The only place where a command is kept from agents; which calls, their rows say."""
 
     def decided(args: Args) -> object:
-        from porch.run.engine.caller import refuse_agents
+        if row.for_people or any(getattr(args, name, None) for name in row.people_options):
+            from porch.run.engine.caller import refuse_agents
 
-        refuse_agents(os.environ, args.as_person)
+            refuse_agents(os.environ, getattr(args, "as_person", False))
         return run(args)
 
     return decided

@@ -75,6 +75,10 @@ def make_argument(*names: str, **options: Any) -> Argument:
     return Argument(names, options)
 
 
+# Not in the help: agents read that, and this is a person's word.
+PERSON = make_argument("--as-person", action="store_true", help=argparse.SUPPRESS)
+
+
 def make_text_arguments(
     name: str, file: str = "", *, required: bool = False, default: str | None = None, **options: Any
 ) -> tuple[Argument, Argument]:

@@ -17,7 +17,9 @@ class ProtocolReading(Struct, frozen=True):
     `prompts` lists for each agent state the files that may hold its prompt, best first,
     relative to the directory of the definition; `samples` are values with which the template of
     a state must render. `texts` are prompts that stand in the definition itself, `parameters`
-    what a run must be given; None if that is not declared.
+    what a run must be given; None if that is not declared. `reviewers` are all that are named,
+    with the place of each. `draft` is what was understood of a file with errors, not fit to run:
+    the texts that it names are still looked at.
     """
 
     protocol: Protocol | None
@@ -27,6 +29,8 @@ class ProtocolReading(Struct, frozen=True):
     samples: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] | None = None
+    reviewers: Mapping[str, Place] = field(default_factory=dict)
+    draft: Protocol | None = None
 
 
 def in_file_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

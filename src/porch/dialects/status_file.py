@@ -20,6 +20,7 @@ _DONE = frozenset({"complete", "completed", "done", "verified"})
 _GIVEN_UP = frozenset({"failed", "abandoned"})
 _GATES: Mapping[str, str] = {
     "approved": "approved",
+    "waived": "waived",
     "rejected": "rejected",
     "pending": "waiting",
     "waiting": "waiting",

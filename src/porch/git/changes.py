@@ -1,22 +1,19 @@
 """What differs between two states of a repository, measured by git and not told by an agent."""
 
 import hashlib
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from porch.git import repository
 from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
-from porch.git.worktrees import read_status as status_of
 
 LIMIT = 200_000
 _LINK = "120000"
-# Of what nobody has staged, git's two letters say all that a comparison would.
-_UNSTAGED = {"??": "A", " M": "M", " D": "D", " T": "T"}
 _RAW = ("--raw", "-z", "-r", "--no-renames", "--no-abbrev", "--no-ext-diff")
+_UNBENT = ("--no-ext-diff", "--no-textconv")
 # Everything a person's settings could bend is said, so that the text depends on the files alone.
 _TEXT = (
     *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-U3", "-M", "--full-index"),
@@ -37,35 +34,8 @@ class ChangedPath(Struct, frozen=True):
 
 
 def compare_commits(repo: str, old: str, new: str) -> list[ChangedPath]:
-    return _parse_raw_diff(repo, run_git(repo, "diff-tree", *_RAW, old, new), {})
-
-
-def compare_worktree(worktree: str, base: str) -> list[ChangedPath]:
-    """All that differs from base in the files as they are: committed, uncommitted, untracked."""
-    rows, head = status_of(worktree), repository.read_head(worktree)
-    if not rows:
-        return compare_commits(worktree, base, head) if head and head != base else []
-    if head == base and all(letters in _UNSTAGED and name[-1] != "/" for letters, name in rows):
-        found = {name: _UNSTAGED[letters] for letters, name in rows}
-        return [_read_change_on_disk(worktree, found[name], name) for name in sorted(found)]
-    with repository.snapshot_index(worktree, ()) as env:
-        raw = run_git(worktree, "diff", "--cached", *_RAW, base, env=env)
-        return _parse_raw_diff(worktree, raw, env)
-
-
-def count_changed_lines(
-    worktree: str, base: str, exclude: Sequence[str] = ()
-) -> list[tuple[str, str, str]]:
-    """Lines added, lines removed and path of all that differs from base in the files as they are.
-
-    Of a file that git takes for binary no lines are known: there stands a `-`.
-    """
-    without = [f":(top,exclude,glob){pattern}" for pattern in exclude]
-    with repository.snapshot_index(worktree, ()) as env:
-        words = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff")
-        out = run_git(worktree, *words, "--no-textconv", base, "--", ":(top)", *without, env=env)
-    rows = (row.split("\t", 2) for row in out.split("\0") if row)
-    return [(added, removed, path) for added, removed, path in rows]
+    raw = run_git(repo, "diff-tree", *_RAW, old, new)
+    return parse_raw_diff(raw, lambda blob: run_git(repo, "cat-file", "blob", blob))
 
 
 def render_diff(
@@ -132,27 +102,20 @@ def find_removed_exports(repo: str, old: str, new: str) -> list[str]:
     return gone
 
 
-def _parse_raw_diff(repo: str, raw: str, env: Mapping[str, str]) -> list[ChangedPath]:
+def parse_raw_diff(raw: str, read_blob: Callable[[str], str]) -> list[ChangedPath]:
+    """The rows of a raw comparison; a link is judged by where it leads."""
     fields = raw.split("\0")
     return [
-        _parse_raw_row(repo, row.split(" "), path, env)
+        _parse_raw_row(row.split(" "), path, read_blob)
         for row, path in zip(fields[0::2], fields[1::2], strict=False)
     ]
 
 
-def _read_change_on_disk(worktree: str, status: str, path: str) -> ChangedPath:
-    place = os.path.join(worktree, path)
-    if not os.path.islink(place):
-        return ChangedPath(status, path)
-    return ChangedPath(status, path, True, _link_escapes(path, os.readlink(place)))
-
-
-def _parse_raw_row(repo: str, row: list[str], path: str, env: Mapping[str, str]) -> ChangedPath:
+def _parse_raw_row(row: list[str], path: str, read_blob: Callable[[str], str]) -> ChangedPath:
     _, mode, _, blob, status = row
     if mode != _LINK:
         return ChangedPath(status, path)
-    target = run_git(repo, "cat-file", "blob", blob, env=env)
-    return ChangedPath(status, path, True, _link_escapes(path, target))
+    return ChangedPath(status, path, True, _link_escapes(path, read_blob(blob)))
 
 
 def _link_escapes(path: str, target: str) -> bool:
@@ -196,7 +159,9 @@ def _render_replayed_commits(repo: str, old: str, commits: list[str]) -> str:
 
 def _read_merge_edits(repo: str, merge: str) -> str:
     # A git that does not know this option shows nothing of a merge.
-    return try_git(repo, "show", "--remerge-diff", "--format=", "--no-color", merge).stdout
+    return try_git(
+        repo, "show", "--remerge-diff", "--format=", "--no-color", *_UNBENT, merge
+    ).stdout
 
 
 _PYTHON = re.compile(

@@ -23,6 +23,12 @@ _SETTINGS = (
     "core.safecrlf=false",
     "core.quotePath=false",
     "advice.addEmbeddedRepo=false",
+    # With it a search mixes in other repositories, and a move of files stops half way.
+    "submodule.recurse=false",
+    # Signatures are made and checked by programs that a repository may name.
+    "commit.gpgSign=false",
+    "log.showSignature=false",
+    "merge.verifySignatures=false",
     # Not in the middle of a run; the person's own git sees to it.
     "maintenance.auto=false",
     "gc.auto=0",
@@ -34,7 +40,14 @@ def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Hooks export GIT_DIR and its kin, which would turn every call to another repository."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # Optional locks are for showing things quickly; they would get in the way of the user's git.
-    fixed = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    fixed = {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        # An object is what its name says, whatever a ref of the repository puts in its place.
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_EDITOR": ":",
+    }
     return kept | fixed | dict(extra or {})
 
 
@@ -46,6 +59,21 @@ def try_git(
     timeout_s: float = TIMEOUT_S,
 ) -> subprocess.CompletedProcess[str]:
     """Run git there and answer however it ended; only a git that cannot run at all raises."""
+    from porch.git.configured_programs import disarm_environment
+
+    is_own = bool(env) and "GIT_DIR" in (env or {})
+    extra = {**({} if is_own else disarm_environment(directory, call_git)), **(env or {})}
+    return call_git(directory, words, extra, stdin, timeout_s)
+
+
+def call_git(
+    directory: str,
+    words: Sequence[str],
+    env: Mapping[str, str],
+    stdin: str = "",
+    timeout_s: float = TIMEOUT_S,
+) -> subprocess.CompletedProcess[str]:
+    """Run git with exactly these variables of git's own."""
     import subprocess
 
     try:
@@ -77,6 +105,22 @@ def run_git(
     done = try_git(directory, *words, env=env, stdin=stdin)
     if done.returncode:
         raise git_error(directory, words, done)
+    return done.stdout
+
+
+def read_git_bytes(directory: str, *words: str) -> bytes:
+    """The same, byte for byte: as text, line ends and other encodings would not survive."""
+    import subprocess
+
+    command = ["git", *_FLAGS, "-C", directory, *words]
+    done = subprocess.run(
+        command, check=False, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True
+    )
+    if done.returncode:
+        shown = subprocess.CompletedProcess(
+            command, done.returncode, "", done.stderr.decode("utf-8", "replace")
+        )
+        raise git_error(directory, words, shown)
     return done.stdout
 
 

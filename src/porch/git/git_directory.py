@@ -6,8 +6,9 @@ every state. Whatever is not plainly there is left to git itself.
 
 import os
 import re
-import zlib
 from typing import Final, NamedTuple
+
+from porch.system.regular_file import open_followed
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # The first line of a commit, behind git's own word for what the object is.
@@ -116,8 +117,14 @@ def read_loose_tree(toplevel: str, commit: str) -> str | None:
     found = find_git_directory(toplevel)
     if found is None:
         return None
+    import zlib
+
     try:
-        with open(os.path.join(found.common, "objects", commit[:2], commit[2:]), "rb") as file:
+        with open(
+            os.path.join(found.common, "objects", commit[:2], commit[2:]),
+            "rb",
+            opener=open_followed,
+        ) as file:
             text = zlib.decompressobj().decompress(file.read(), _HEAD)
     except (OSError, zlib.error):
         return None
@@ -134,7 +141,9 @@ def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:
 
 def _read_packed_ref(found: GitDirectory, name: str) -> str | None:
     try:
-        with open(os.path.join(found.common, "packed-refs"), encoding="utf-8") as file:
+        with open(
+            os.path.join(found.common, "packed-refs"), encoding="utf-8", opener=open_followed
+        ) as file:
             rows = (line.rstrip("\n").partition(" ") for line in file)
             return next((commit for commit, _, ref in rows if ref == name), None)
     except OSError:
@@ -147,7 +156,7 @@ def _parse_hash(text: str) -> str | Unknown:
 
 def _read_first_line(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        with open(path, encoding="utf-8", errors="surrogateescape", opener=open_followed) as file:
             return file.readline().rstrip("\n")
     except OSError:
         return ""

@@ -202,7 +202,7 @@ def _merge_in_object_store(repo: str, ours: str, theirs: str) -> str | Conflict:
 
 @cache
 def _read_git_version() -> tuple[int, ...]:
-    words = run_git(".", "version").split()[2].split(".")
+    words = run_git(os.sep, "version").split()[2].split(".")
     return tuple(int(word) for word in words[:2])
 
 

@@ -12,6 +12,7 @@ from porch.errors import OutsideError
 from porch.git import git_directory
 from porch.git.command import git_error, run_git, try_git
 from porch.system import crash_points
+from porch.system.regular_file import open_regular
 
 TRAILER = "Porch-Effect"
 LOOK_BACK = 200
@@ -57,38 +58,6 @@ def read_head(toplevel: str) -> str | None:
     return resolve_commit(toplevel, "HEAD")
 
 
-def hash_working_tree(toplevel: str, exclude: Sequence[str] = ()) -> str:
-    """The content of all tracked and all untracked, not ignored files, as one hash.
-
-    `exclude` holds git globs from the toplevel: a file, a directory with all in it, or `a/*/b`.
-    Submodules and embedded repositories count by the commit they are at, those without any
-    commit not at all.
-    """
-    with snapshot_index(toplevel, exclude) as env:
-        return run_git(toplevel, "write-tree", "--missing-ok", env=env).strip()
-
-
-def count_lines_since(
-    toplevel: str, base: str, exclude: Sequence[str] = ()
-) -> tuple[int, int] | None:
-    """Lines added and removed since base, untracked files included; None if base is unknown.
-
-    Everything is counted as text: an attribute that calls a file binary must not hide its lines.
-    """
-    commit = resolve_commit(toplevel, base)
-    if commit is None:
-        return None
-    with snapshot_index(toplevel, exclude) as env:
-        out = run_git(toplevel, *_DIFF, "--numstat", "-z", commit, env=env)
-        rows = [row.split("\t", 2) for row in out.split("\0") if row]
-        pairs = [(int(row[0]), int(row[1])) for row in rows if row[0] != "-"]
-        binary = [f":(top,literal){row[2]}" for row in rows if row[0] == "-"]
-        if binary:
-            words = (*_DIFF, "--text", "-U0", "--no-color", commit, "--", *binary)
-            pairs += _count_hunk_lines(run_git(toplevel, *words, env=env))
-    return sum(added for added, _ in pairs), sum(removed for _, removed in pairs)
-
-
 def find_commit_by_trailer(toplevel: str, trailer: str) -> str | None:
     """The newest of the last commits that carries this trailer line, such as `Porch-Effect: x`."""
     if read_head(toplevel) is None:
@@ -122,22 +91,13 @@ def add_local_excludes(common_dir: str, patterns: Sequence[str]) -> None:
     """Have git overlook these patterns here, without a word in anybody's .gitignore."""
     path = os.path.join(common_dir, "info", "exclude")
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "a+", encoding="utf-8", errors="surrogateescape") as file:
+    with open(path, "a+", encoding="utf-8", errors="surrogateescape", opener=open_regular) as file:
         file.seek(0)
         text = file.read()
         known = text.splitlines()
         new = [p for p in dict.fromkeys(patterns) if p not in known]
         start = "\n" if new and text and not text.endswith("\n") else ""
         file.write(start + "".join(f"{pattern}\n" for pattern in new))
-
-
-_DIFF = ("diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-renames")
-_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
-
-
-def _count_hunk_lines(diff: str) -> list[tuple[int, int]]:
-    """Added and removed of each hunk; content cannot forge one, for its lines begin with a sign."""
-    return [(int(new or 1), int(old or 1)) for old, new in _HUNK.findall(diff)]
 
 
 def read_git_line(directory: str, *words: str) -> str:

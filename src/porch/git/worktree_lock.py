@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Iterator
 
+from porch.system.regular_file import open_regular
+
 
 @contextlib.contextmanager
 def lock_worktrees(common_dir: str) -> Iterator[None]:
@@ -15,7 +17,8 @@ def lock_worktrees(common_dir: str) -> Iterator[None]:
         return
     place = os.path.join(common_dir, "porch")
     os.makedirs(place, mode=0o700, exist_ok=True)
-    with open(os.path.join(place, "worktrees.lock"), "w", encoding="ascii") as file:
+    path = os.path.join(place, "worktrees.lock")
+    with open(path, "a", encoding="ascii", opener=open_regular) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         _THREAD.is_alone = True
         try:

@@ -46,6 +46,7 @@ class RunAgent(Effect, frozen=True, kw_only=True):
     permissions: tuple[str, ...] = ()
     timeout_s: float = 0
     reminder: bool = False
+    noted: tuple[str, ...] = ()  # for a reminder: what was said like a signal and did not count
     session: str = ""
     shown: tuple[QuotedInput, ...] = ()
 
@@ -66,6 +67,7 @@ class AskAgent(Effect, frozen=True, kw_only=True):
     resume: str = ""
     fork_of: str = ""
     told: str = ""
+    unread: tuple[QuotedInput, ...] = ()  # what people said that no input of anybody reads
     timeout_s: float = 0
 
 
@@ -77,6 +79,11 @@ class MoveBranch(Effect, frozen=True, kw_only=True):
     about: Instance
     message: str = ""
     values: Payload = field(default_factory=dict)
+    # What the graph names; `is_named` is false for a graph that was pinned before it had to.
+    approved: str = ""
+    own: tuple[str, ...] = ()
+    candidate: Payload = field(default_factory=dict)
+    is_named: bool = True
 
 
 class RunCheck(Effect, frozen=True, kw_only=True):

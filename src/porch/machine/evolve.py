@@ -12,6 +12,7 @@ from porch.machine.facts import WishRefused, WishTaken
 from porch.machine.records import JournalRecord
 from porch.machine.state import (
     HOLD,
+    Approval,
     Cost,
     Decision,
     GateStatus,
@@ -79,6 +80,7 @@ class _StateDraft:
             own("instances", base.instances),
             own("held", base.held),
             own("costs", base.costs),
+            own("approvals", base.approvals),
         )
 
 
@@ -151,6 +153,8 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         agent=move.agent,
         script=move.script,
         started_at=draft.at,
+        base_tree=move.base_tree,
+        settings=move.settings,
     )
 
 
@@ -264,6 +268,20 @@ def _apply_closed(draft: _StateDraft, move: m.Closed) -> None:
         return
     status = _GATE_STATUS.get(move.exit, "waiting")
     _note_gate(draft, decision.name, status, move.who)
+    if status == "approved":
+        _keep_approval(draft, decision, move)
+
+
+def _keep_approval(draft: _StateDraft, decision: Decision, move: m.Closed) -> None:
+    """An older release recorded one digest of all files; it counts if it is that of the asking."""
+    is_as_asked = bool(move.digest) and move.digest == decision.digest
+    known = move.artifacts or (decision.artifacts if is_as_asked else {})
+    draft.own("approvals")[decision.name] = Approval(move.position, known, move.exit, move.who)
+
+
+def _drop_approval(draft: _StateDraft, gate: str) -> None:
+    if gate in draft.look("approvals"):
+        del draft.own("approvals")[gate]
 
 
 def _note_gate(draft: _StateDraft, gate: str, status: str, by: str) -> None:
@@ -302,8 +320,14 @@ def _apply_pinned(draft: _StateDraft, move: m.Pinned) -> None:
     draft.run = replace(draft.run, digest=move.digest)
 
 
+def _apply_pinned_settings(draft: _StateDraft, move: m.PinnedSettings) -> None:
+    draft.run = replace(draft.run, settings=move.digest)
+
+
 def _apply_gate_noted(draft: _StateDraft, move: m.GateNoted) -> None:
     _note_gate(draft, move.name, move.status, move.by)
+    if move.status not in ("approved", "waived"):
+        _drop_approval(draft, move.name)
 
 
 def _apply_ended(draft: _StateDraft, move: m.Ended) -> None:
@@ -333,6 +357,7 @@ _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.Paused: _apply_paused,
     m.Resumed: _apply_resumed,
     m.Pinned: _apply_pinned,
+    m.PinnedSettings: _apply_pinned_settings,
     m.GateNoted: _apply_gate_noted,
     m.Ended: _apply_ended,
     m.Held: _apply_held,

@@ -30,6 +30,8 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     spec: Payload = field(default_factory=dict)
     branch: str = ""
     into: str = ""
+    base_tree: str = ""  # all files at the start, as measured; runs of release 1 have none
+    settings: str = ""  # the digest of those that govern the run
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
@@ -47,6 +49,12 @@ class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
     start: RunStarted | None = None
 
 
+class SettingsPinned(Tagged, frozen=True, kw_only=True, tag="SettingsPinned"):
+    """A run that began before settings were pinned goes on with these."""
+
+    digest: str
+
+
 class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):
     """A driver took the run; host and boot decide whether another may take it over."""
 
@@ -55,6 +63,7 @@ class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):
     pid: int
     release: str
     resumed: bool = False
+    as_person: bool = False  # whoever started it confirmed to be a person
 
 
 class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
@@ -73,6 +82,7 @@ class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     evidence: tuple[Payload, ...] = ()
     envelope: Payload = field(default_factory=dict)
     seconds: float = 0
+    touched: tuple[str, ...] = ()  # files that decide a measurement, changed since the phase began
 
 
 class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
@@ -85,6 +95,7 @@ class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
     usd: float = 0
     tokens: int = 0
     seconds: float = 0
+    touched: tuple[str, ...] = ()
 
 
 class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):
@@ -123,15 +134,19 @@ class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
     """One check was run, or could not be; `tree` is the content it was measured on."""
 
     effect: str
-    result: Literal["passed", "failed", "unmeasured"]
+    result: Literal["passed", "failed", "skipped", "unmeasured"]
     report: str = ""
     tree: str = ""
     seconds: float = 0
     reused: bool = False
+    flaky: bool = False  # failed and then passed on the same files
 
 
 class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
-    """One reviewer answered; a verdict that could not be read is an abstention."""
+    """One reviewer answered; a verdict that could not be read is an abstention.
+
+    `reply` is all that was said: what is read from it is a reading, and may miss something.
+    """
 
     effect: str
     verdict: Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
@@ -141,6 +156,7 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     seconds: float = 0
     usd: float = 0
     tokens: int = 0
+    reply: str = ""
 
 
 class Item(Tagged, frozen=True, kw_only=True, tag="Item"):
@@ -210,6 +226,19 @@ class BudgetReached(Tagged, frozen=True, kw_only=True, tag="BudgetReached"):
     step: float  # what a person allows who says to go on
 
 
+class ApprovalOutdated(Tagged, frozen=True, kw_only=True, tag="ApprovalOutdated"):
+    """An approved file is no longer as it was approved; so a person is asked before work begins."""
+
+    gate: str
+    question: "GateQuestion"
+
+
+class ApprovalRestored(Tagged, frozen=True, kw_only=True, tag="ApprovalRestored"):
+    """The files of a gate are again as they were approved."""
+
+    gate: str
+
+
 class PlanMoved(Tagged, frozen=True, kw_only=True, tag="PlanMoved"):
     """A command of envoy changed a plan; the fields on top of its prompts are pictures of this.
 
@@ -236,8 +265,24 @@ class QuestionPosed(Tagged, frozen=True, kw_only=True, tag="QuestionPosed"):
     agent: str = ""
 
 
+class GateQuestion(Tagged, frozen=True, kw_only=True, tag="GateQuestion"):
+    """A gate that has to be asked again: why, over which files, and what is different in them.
+
+    `is_changed` says that its files are others than approved; putting them back answers it.
+    """
+
+    digest: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    difference: Mapping[str, str] = field(default_factory=dict)
+    is_changed: bool = False
+
+
 class Wish(Tagged, frozen=True, kw_only=True, tag="Wish"):
-    """What somebody outside asks of a run; it names what it is for, so order means nothing."""
+    """What somebody outside asks of a run; it names what it is for, so order means nothing.
+
+    `who` is established by the holder of the lock; `claimed` is another name that the wish gave.
+    """
 
     id: str
     kind: str
@@ -249,12 +294,24 @@ class Wish(Tagged, frozen=True, kw_only=True, tag="Wish"):
     channel: str = ""
     as_person: bool = False
     data: Payload = field(default_factory=dict)
+    claimed: str = ""
 
 
 class WishTaken(Tagged, frozen=True, kw_only=True, tag="WishTaken"):
-    """The holder of the lock granted a wish."""
+    """The holder of the lock granted a wish.
+
+    Of a decision it names what was decided about: the files as they were at that instant, and the
+    definition and settings in force. `items` is the list of a plan that was approved anew, `gates`
+    what has to be asked before the wish counts, or because of it.
+    """
 
     wish: Wish
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    definition: str = ""
+    settings: str = ""
+    loop: str = ""
+    items: tuple[Item, ...] = ()
+    gates: Mapping[str, GateQuestion] = field(default_factory=dict)
 
 
 class WishRefused(Tagged, frozen=True, kw_only=True, tag="WishRefused"):
@@ -271,6 +328,8 @@ class JournalRepaired(Tagged, frozen=True, kw_only=True, tag="JournalRepaired"):
     kept: int
     lost_bytes: int
     aside: str
+    by: str = ""
+    as_person: bool = False
 
 
 class StatusEdited(Tagged, frozen=True, kw_only=True, tag="StatusEdited"):
@@ -297,6 +356,7 @@ EffectFact = (
 Fact = (
     RunStarted
     | RunAdopted
+    | SettingsPinned
     | RunnerStarted
     | EffectFact
     | WishTaken
@@ -304,6 +364,8 @@ Fact = (
     | JournalRepaired
     | StatusEdited
     | BudgetReached
+    | ApprovalOutdated
+    | ApprovalRestored
     | PlanMoved
     | QuestionPosed
 )

@@ -26,6 +26,8 @@ class Began(Tagged, frozen=True, tag="Began"):
     base_commit: str = ""
     agent: str = ""
     script: str = ""
+    base_tree: str = ""
+    settings: str = ""
 
 
 class Entered(Tagged, frozen=True, tag="Entered"):
@@ -116,6 +118,7 @@ class Closed(Tagged, frozen=True, tag="Closed"):
     who: str = ""
     channel: str = ""
     digest: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
 
 
 class Itemised(Tagged, frozen=True, tag="Itemised"):
@@ -150,8 +153,14 @@ class Pinned(Tagged, frozen=True, tag="Pinned"):
     digest: str
 
 
+class PinnedSettings(Tagged, frozen=True, tag="PinnedSettings"):
+    """Other settings govern the run from its next drive on."""
+
+    digest: str
+
+
 class GateNoted(Tagged, frozen=True, tag="GateNoted"):
-    """What is known about a named gate, for people; nothing is decided from it."""
+    """What is known about a named gate; one that waits to be asked has no approval any more."""
 
     name: str
     status: str
@@ -213,6 +222,7 @@ Move = (
     | Paused
     | Resumed
     | Pinned
+    | PinnedSettings
     | GateNoted
     | Ended
     | Spawned

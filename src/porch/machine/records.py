@@ -3,17 +3,44 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 
-from porch.machine.facts import Fact, Item, Wish
+from porch.machine.facts import Fact, GateQuestion, Item, Wish
 from porch.machine.moves import Move
 from porch.machine.state import InHand
 from porch.model.tagged import TAG, TaggedJson
+from porch.text.printable import TEXT_REF_KEY
 
 # Facts, moves and fields by the version of records that first had them; those not named here are
 # as old as the format. An older release refuses what it does not know instead of misreading it.
-VERSION_OF_TAG: Mapping[str, int] = {}
-VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {}
+VERSION_OF_TAG: Mapping[str, int] = {
+    "ApprovalOutdated": 2,
+    "ApprovalRestored": 2,
+    "SettingsPinned": 2,
+    "PinnedSettings": 2,
+}
+VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
+    ("JournalRepaired", "as_person"): 2,
+    ("JournalRepaired", "by"): 2,
+    ("RunnerStarted", "as_person"): 2,
+    ("Wish", "claimed"): 2,
+    ("ReviewEnded", "reply"): 2,
+    ("WishTaken", "artifacts"): 2,
+    ("WishTaken", "definition"): 2,
+    ("WishTaken", "settings"): 2,
+    ("WishTaken", "loop"): 2,
+    ("WishTaken", "items"): 2,
+    ("WishTaken", "gates"): 2,
+    ("Closed", "artifacts"): 2,
+    ("ExitAccepted", "touched"): 2,
+    ("TurnEndedSilent", "touched"): 2,
+    ("RunStarted", "base_tree"): 2,
+    ("Began", "base_tree"): 2,
+    ("RunStarted", "settings"): 2,
+    ("Began", "settings"): 2,
+    ("CheckEnded", "flaky"): 2,
+}
+VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}
 
 
 class JournalRecord(Struct, frozen=True):
@@ -26,7 +53,26 @@ class JournalRecord(Struct, frozen=True):
     begun: tuple[InHand, ...] = ()
 
 
-JSON_FORM = TaggedJson([*get_args(Fact), *get_args(Move), Item, Wish, InHand])
+class MalformedRecord(Exception):
+    """A record that is chained as it should be and still says nothing; `why` follows `line N`."""
+
+    def __init__(self, seq: int, why: str):
+        super().__init__(f"record {seq} {why}")
+        self.seq = seq
+        self.why = why
+
+
+class _RecordShape(Struct, frozen=True):
+    """What every record has, for checking one; records are made by `JSON_FORM`."""
+
+    seq: int
+    at: str
+    fact: Fact
+    moves: tuple[Move, ...]
+    begun: tuple[InHand, ...]
+
+
+JSON_FORM = TaggedJson([*get_args(Fact), *get_args(Move), Item, Wish, GateQuestion, InHand])
 
 
 def encode_record(record: JournalRecord) -> dict[str, Any]:
@@ -51,17 +97,43 @@ def version_of_record(fact: Mapping[str, Any], moves: Iterable[Mapping[str, Any]
 def _version_of_part(part: Mapping[str, Any]) -> int:
     tag = part[TAG]
     fields = (VERSION_OF_FIELD.get((tag, name), 1) for name in part)
-    return max(VERSION_OF_TAG.get(tag, 1), *fields)
+    words = ((tag, name, part[name]) for name in ("result",) if name in part)
+    values = (VERSION_OF_VALUE.get(word, 1) for word in words)
+    return max(VERSION_OF_TAG.get(tag, 1), *fields, *values)
 
 
 def decode_record(raw: dict[str, Any]) -> JournalRecord:
-    return JournalRecord(
-        raw["seq"],
-        raw["at"],
-        JSON_FORM.decode(raw["fact"]),
-        JSON_FORM.decode_all(raw["moves"]),
-        JSON_FORM.decode_all(raw["begun"]),
-    )
+    """The record that was written; `MalformedRecord` if nobody can have written it so."""
+    try:
+        _check_shape(raw)
+        return JournalRecord(
+            raw["seq"],
+            raw["at"],
+            JSON_FORM.decode(raw["fact"]),
+            JSON_FORM.decode_all(raw["moves"]),
+            JSON_FORM.decode_all(raw["begun"]),
+        )
+    except (ValidationError, KeyError, TypeError, ValueError) as error:
+        raise MalformedRecord(int(raw["seq"]), f"is malformed: {error}") from error
+
+
+def _check_shape(raw: dict[str, Any]) -> None:
+    try:
+        convert(raw, _RecordShape)
+    except ValidationError:
+        # Truth and numbers are one for Python, so an older release may have written 0 for false.
+        convert(_as_texts_and_numbers(raw), _RecordShape, strict=False)
+
+
+def _as_texts_and_numbers(value: Any) -> Any:
+    """The long texts of a large record are files; what stands for one is no text."""
+    if isinstance(value, dict):
+        if isinstance(value.get(TEXT_REF_KEY), str):
+            return ""
+        return {key: _as_texts_and_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_texts_and_numbers(item) for item in value]
+    return int(value) if isinstance(value, bool) else value
 
 
 def decode_records(raws: Iterable[dict[str, Any]]) -> Iterator[JournalRecord]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from porch.machine import moves as m
+from porch.machine.approvals import STATE as CHANGED
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.exits.departure import departure_from_nowhere, entry_moves, state_entry_moves
 from porch.machine.facts import Wish
@@ -72,7 +73,7 @@ def rollback_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
     here = [
         standing
         for standing in state.positions.values()
-        if not standing.instance and standing.state != BUDGET
+        if not standing.instance and standing.state not in (BUDGET, CHANGED)
     ]
     if here and all(back.is_ahead_of(standing) for standing in here):
         return f"'{target}' has not been reached yet; a rollback can only go back"

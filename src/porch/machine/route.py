@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from porch.machine import budgets, wishes
+from porch.machine import approvals, budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.evolve import PAID
+from porch.machine.evolve import PAID, evolve_state
 from porch.machine.exits.accepted_exits import accepted_exit_moves, last_words_moves
 from porch.machine.exits.departure import (
     Departure,
@@ -16,16 +16,29 @@ from porch.machine.exits.departure import (
     state_entry_moves,
     still_finished,
 )
-from porch.machine.exits.evidence import check_result_moves, review_payload, review_round_moves
+from porch.machine.exits.evidence import (
+    check_result_moves,
+    idle_check_moves,
+    review_payload,
+    review_round_moves,
+)
 from porch.machine.exits.retries import failure_moves, interruption_moves
+from porch.machine.exits.touched_files import touched_moves
 from porch.machine.instances.children import add_follow_up_moves
+from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing
-from porch.model.protocol import SILENT, Human, Protocol, Target
+from porch.model.protocol import LAST_ITEM, SILENT, Actor, Check, Human, Protocol, Target
+
+# Of what an agent said like a signal and did not count, so much is told back.
+NOTES_TOLD = 5
 
 
 def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Move, ...]:
     """The moves of one fact; the empty tuple means recorded and ignored."""
-    return add_follow_up_moves(protocol, state, fact, _fact_moves(protocol, state, fact))
+    moves = _fact_moves(protocol, state, fact)
+    moves = (*moves, *approvals.reopened_gate_moves(protocol, state, moves))
+    moves = (*moves, *_idle_check_moves(protocol, state, fact, moves))
+    return add_follow_up_moves(protocol, state, fact, moves)
 
 
 def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Move, ...]:
@@ -34,16 +47,49 @@ def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mo
             return tuple(_start_moves(protocol, state, fact))
         case f.RunAdopted():
             return tuple(_adopt_moves(protocol, state, fact))
-        case f.WishTaken(wish=wish):
-            return wishes.wish_moves(protocol, state, wish)
-        case f.BudgetReached():
-            return tuple(budgets.budget_question_moves(protocol, state, fact))
+        case f.WishTaken():
+            return wishes.wish_moves(protocol, state, fact.wish, fact)
+        case f.BudgetReached() | f.ApprovalOutdated() | f.ApprovalRestored():
+            return tuple(_aside_moves(protocol, state, fact))
         case f.PlanMoved() | f.QuestionPosed():
             return _of_plan(protocol, state, fact)
+        case f.SettingsPinned(digest=digest):
+            return (m.PinnedSettings(digest),)
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:
             return _effect_ended_moves(protocol, state, fact)
+
+
+def _idle_check_moves(
+    protocol: Protocol, state: RunState, fact: f.Fact, moves: tuple[m.Move, ...]
+) -> tuple[m.Move, ...]:
+    entered = [move for move in moves if isinstance(move, m.Entered)]
+    if not any(_is_repeated(protocol.states[move.state].actor) for move in entered):
+        return ()
+    after = evolve_state(state, JournalRecord(state.seq, state.at, fact, moves))
+    return idle_check_moves(protocol, after, moves)
+
+
+def _is_repeated(actor: Actor) -> bool:
+    return isinstance(actor, Check) and all(command.evidence for command in actor.commands)
+
+
+def _aside_moves(
+    protocol: Protocol,
+    state: RunState,
+    fact: f.BudgetReached | f.ApprovalOutdated | f.ApprovalRestored,
+) -> Iterator[m.Move]:
+    """Questions of the engine itself, beside whatever the run does."""
+    match fact:
+        case f.BudgetReached():
+            return budgets.budget_question_moves(protocol, state, fact)
+        case f.ApprovalOutdated():
+            return approvals.outdated_moves(protocol, state, fact)
+        case f.ApprovalRestored():
+            return approvals.restored_moves(state, fact)
+        case _:
+            assert_never(fact)
 
 
 def _start_moves(protocol: Protocol, state: RunState, fact: f.RunStarted) -> Iterator[m.Move]:
@@ -70,6 +116,8 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         base_commit=fact.base_commit,
         agent=fact.agent,
         script=fact.script,
+        base_tree=fact.base_tree,
+        settings=fact.settings,
     )
 
 
@@ -174,11 +222,12 @@ def _turn_moves(
     hand: InHand,
     fact: f.ExitAccepted | f.TurnEndedSilent,
 ) -> tuple[m.Move, ...]:
+    touched = touched_moves(protocol, state, standing, fact.touched)
     if isinstance(fact, f.TurnEndedSilent):
-        return _silent_turn_moves(protocol, state, standing, fact)
+        return (*touched, *_silent_turn_moves(protocol, state, standing, fact))
     moves = accepted_exit_moves(protocol, state, standing, fact)
     if moves:
-        return moves
+        return (*touched, *moves)
     nowhere = f.EffectFailed(
         effect=fact.effect, why=f"'{fact.exit}' has no next step from {standing.state}"
     )
@@ -238,19 +287,23 @@ def _decision_asked_moves(
     actor = protocol.states[standing.state].actor
     if not isinstance(actor, Human):
         return ()
-    asked = m.Asked(standing.position, actor.kind, actor.name, fact.digest, fact.artifacts)
+    human = approvals.asked_human(protocol, standing, actor)
+    asked = m.Asked(standing.position, human.kind, human.name, fact.digest, fact.artifacts)
     return (asked,)
 
 
 def _silent_turn_moves(
     protocol: Protocol, state: RunState, standing: Standing, fact: f.TurnEndedSilent
 ) -> tuple[m.Move, ...]:
+    # What was denied to the agent says nothing about its signals.
+    noted = [note for note in fact.notes if not note.startswith("denied: ")][:NOTES_TOLD]
     if state.marked(standing.position, "reminded"):
-        said = {"reason": "the agent ended twice without giving a signal", "said": fact.said}
-        return exit_moves(protocol, state, standing, SILENT, {**said, "notes": list(fact.notes)})
+        reason = "; ".join(("the agent ended twice without giving a signal", *noted))
+        said = {"reason": reason, "said": fact.said, "notes": list(fact.notes)}
+        return exit_moves(protocol, state, standing, SILENT, said)
     return (
         *last_words_moves(protocol, state, standing, fact.said),
-        m.Marked(standing.position, "reminded"),
+        m.Marked(standing.position, "reminded", noted or True),
         m.Marked(standing.position, "session", fact.session),
     )
 
@@ -263,6 +316,7 @@ def _items_read_moves(
     yield m.Itemised(loop, fact.items, fact.digest, finished, standing.instance)
     yield m.Left(standing.position)
     asked = state.marked(standing.position, "item")
+    asked = fact.items[-1].id if asked == LAST_ITEM and fact.items else asked
     rest = [item.id for item in fact.items if item.id not in finished]
     target = asked if asked in [item.id for item in fact.items] else next(iter(rest), "")
     leaving = Departure(protocol, state, standing, "", {})

@@ -111,6 +111,15 @@ class GateStatus(Tagged, frozen=True, tag="Gate"):
     by: str = ""
 
 
+class Approval(Tagged, frozen=True, tag="Approval"):
+    """A gate that a person let pass, for exactly these contents of its files."""
+
+    position: str
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    status: str = "approved"
+    by: str = ""
+
+
 class Run(Tagged, frozen=True, tag="Run"):
     """The identity that the first fact gave a run."""
 
@@ -128,6 +137,13 @@ class Run(Tagged, frozen=True, tag="Run"):
     agent: str = ""
     script: str = ""
     started_at: str = ""
+    base_tree: str = ""
+    settings: str = ""
+
+    @property
+    def base(self) -> str:
+        """What changes are measured against: all files at the start, else the commit then."""
+        return self.base_tree or self.base_commit
 
 
 class Instance(Tagged, frozen=True, tag="Instance"):
@@ -174,6 +190,7 @@ class RunState(Tagged, frozen=True, tag="State"):
     instances: Mapping[str, Instance] = field(default_factory=dict)  # of a tree, the root is ""
     held: Mapping[str, str] = field(default_factory=dict)  # resource -> position
     costs: Mapping[str, Cost] = field(default_factory=dict)  # by the names of states
+    approvals: Mapping[str, Approval] = field(default_factory=dict)  # by gate
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

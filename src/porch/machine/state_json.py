@@ -9,7 +9,7 @@ from porch.model.tagged import TaggedJson
 _FORM = TaggedJson(
     (
         *(s.RunState, s.Run, s.Standing, s.Decision, s.InHand),
-        *(s.Cost, s.LoopItems, s.GateStatus, s.Instance, Item),
+        *(s.Cost, s.LoopItems, s.GateStatus, s.Instance, s.Approval, Item),
     )
 )
 

@@ -55,8 +55,8 @@ def _describe_fact(record: JournalRecord) -> tuple[str, dict[str, Any]] | None:
             return _describe_lost_effect(fact)
         case f.DecisionAsked(effect=effect):
             return "asked", {"decision": effect_parts(effect)[0]}
-        case f.BudgetReached(budget=budget, spent=spent, limit=limit):
-            return "budget_reached", {"budget": budget, "spent": spent, "limit": limit}
+        case f.BudgetReached() | f.ApprovalOutdated() | f.ApprovalRestored():
+            return _describe_aside_fact(fact)
         case f.PlanMoved() | f.QuestionPosed():
             return _describe_plan_fact(fact)
         case f.WishTaken() | f.WishRefused():
@@ -65,6 +65,20 @@ def _describe_fact(record: JournalRecord) -> tuple[str, dict[str, Any]] | None:
             return _describe_run_fact(fact)
         case _:
             return None
+
+
+def _describe_aside_fact(
+    fact: f.BudgetReached | f.ApprovalOutdated | f.ApprovalRestored,
+) -> tuple[str, dict[str, Any]]:
+    match fact:
+        case f.BudgetReached(budget=budget, spent=spent, limit=limit):
+            return "budget_reached", {"budget": budget, "spent": spent, "limit": limit}
+        case f.ApprovalOutdated(gate=gate, question=asked):
+            return "approval_outdated", {"gate": gate, "reason": asked.reason.partition("\n")[0]}
+        case f.ApprovalRestored(gate=gate):
+            return "approval_restored", {"gate": gate}
+        case _:
+            assert_never(fact)
 
 
 def _describe_plan_fact(fact: f.PlanMoved | f.QuestionPosed) -> tuple[str, dict[str, Any]]:
@@ -117,8 +131,9 @@ def _describe_work(
             return "no_signal", {"notes": list(notes)}
         case f.ReviewEnded(effect=effect, verdict=verdict):
             return "review", {"model": effect_parts(effect)[2], "verdict": verdict}
-        case f.CheckEnded(effect=effect, result=result):
-            return "check", {"check": effect_parts(effect)[2], "result": result}
+        case f.CheckEnded(effect=effect, result=result, flaky=flaky):
+            ended = {"check": effect_parts(effect)[2], "result": result}
+            return "check", {**ended, "flaky": True} if flaky else ended
         case _:
             assert_never(fact)
 

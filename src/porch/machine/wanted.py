@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from porch.machine import approvals
 from porch.machine import effects as e
 from porch.machine import moves as m
 from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import asking_path
+from porch.machine.exits.evidence import due_commands, last_tree
+from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.instances import instance_effects
 from porch.machine.state import RunState, Standing, effect_parts, position_text, work_text
+from porch.machine.unread_words import is_about_unread_words, unread_words
 from porch.model import protocol as p
 from porch.model.memory_paths import evidence_path, is_last_words_path
 
@@ -44,6 +48,7 @@ def touched_positions(protocol: p.Protocol, state: RunState, moves: Iterable[m.M
             found.add(effect_parts(move.effect)[0])
         elif isinstance(move, (m.Remembered, m.Forgot)):
             found.update(_reading_positions(protocol, state, move))
+            found.update(_listening_positions(protocol, state, move))
         elif isinstance(move, _EVERYWHERE):
             found.update(state.positions)
         else:
@@ -77,6 +82,19 @@ def _reading_positions(
         yield from (place for place in places if place in state.positions)
 
 
+def _listening_positions(
+    protocol: p.Protocol, state: RunState, move: m.Remembered | m.Forgot
+) -> Iterator[str]:
+    """Agents hear what people said since an agent answered last; either changes what they see."""
+    if not is_about_unread_words(protocol, state, move):
+        return
+    for standing in state.positions.values():
+        kind = protocol.states.get(standing.state)
+        is_agent = kind is not None and isinstance(kind.actor, p.Agent)
+        if is_agent and standing.instance == move.instance:
+            yield standing.position
+
+
 def _wait_or_work(state: RunState, standing: Standing, work: e.Request) -> e.Request:
     """The work, or the back-off or rate limit that it has to sit out first."""
     wait = state.marked(standing.position, f"wait/{work_text(work.kind, work.name)}")
@@ -104,7 +122,8 @@ def _actor_requests(
         case p.Panel() as panel:
             yield from _panel_requests(state, standing, kind, panel)
         case p.Human() as human:
-            yield from _human_requests(state, standing, human)
+            asked = approvals.asked_human(protocol, standing, human)
+            yield from _human_requests(state, standing, asked)
         case p.Git() as git:
             yield _git_request(protocol, state, standing, kind, git)
         case p.Children() | p.Join() | p.End():
@@ -139,7 +158,8 @@ def _agent_request(
 ) -> e.RunAgent | e.AskAgent:
     if agent.ask is not None:
         return instance_effects.ask_agent_request(protocol, state, standing, agent, agent.ask)
-    reminded = bool(state.marked(standing.position, "reminded"))
+    noted = state.marked(standing.position, "reminded")
+    reminded = bool(noted)
     name = "reminder" if reminded else agent.role
     mine = effect_header(
         state, standing, "agent", name, (_worktree_resource(standing), e.AGENT_SLOT)
@@ -157,9 +177,22 @@ def _agent_request(
         permissions=agent.permissions,
         timeout_s=agent.timeout_s,
         reminder=reminded,
+        noted=tuple(noted) if isinstance(noted, (list, tuple)) else (),
         session=_session_to_resume(state, standing),
-        shown=_quoted_inputs(state, standing, kind),
+        shown=(
+            *_quoted_inputs(state, standing, kind),
+            *_touched_inputs(state, agent),
+            *unread_words(protocol, state, standing),
+        ),
     )
+
+
+def _touched_inputs(state: RunState, agent: p.Agent) -> Iterator[e.QuotedInput]:
+    """Whoever writes about the work, such as a pull request, has to say what measured it."""
+    names = list_touched_files(state) if agent.artifacts else ()
+    if names:
+        label = "Files that decide a measurement were changed; name them in what you write"
+        yield e.QuotedInput(label, {"files": list(names)})
 
 
 def _session_to_resume(state: RunState, standing: Standing) -> str:
@@ -173,17 +206,18 @@ def _session_to_resume(state: RunState, standing: Standing) -> str:
 def _check_requests(
     state: RunState, standing: Standing, kind: p.State, check: p.Check
 ) -> Iterator[e.RunCheck]:
-    for command in check.commands:
+    for command in due_commands(state, standing, check):
         if state.marked(standing.position, f"check/{command.name}") is not None:
             continue
         fresh = state.recall(standing, evidence_path(kind.group, command.name)) or {}
+        tree = last_tree(state, standing, command) or fresh.get("tree", "")
         yield e.RunCheck(
             **effect_header(
                 state, standing, "check", command.name, (_worktree_resource(standing),)
             ),
             command=command,
             item=standing.item,
-            tree=fresh.get("tree", "") if check.reuse else "",
+            tree=tree if check.reuse else "",
         )
 
 

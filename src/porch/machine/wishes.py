@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from porch.machine import budgets
+from porch.machine import approvals, budgets
 from porch.machine import moves as m
 from porch.machine.exits.departure import Departure, entry_moves, exit_moves, still_finished
-from porch.machine.facts import Item, Wish
-from porch.machine.rollback import rollback_moves, rollback_problem
+from porch.machine.facts import Item, Payload, Wish, WishTaken
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Agent, Human, Option, Protocol, Target
 
@@ -46,12 +46,25 @@ def _refusal_by_kind(
         case "rollback" if protocol.spec:
             return Refusal("a tree run cannot go back; it makes a new plan instead")
         case "rollback":
-            reason = rollback_problem(protocol, state, wish)
-            return Refusal(reason) if reason else None
+            return _refuse_rollback(protocol, state, wish)
         case "replan" if ("", str(wish.data.get("loop", ""))) not in state.items:
             return Refusal("this run has read no plan yet")
         case other:
             return None if other in KINDS else Refusal(f"unknown request '{other}'")
+
+
+def _refuse_rollback(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
+    from porch.machine.rollback import rollback_problem
+
+    reason = rollback_problem(protocol, state, wish)
+    return Refusal(reason) if reason else None
+
+
+def _rollback_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
+    """Loaded where somebody goes back: most commands do not."""
+    from porch.machine.rollback import rollback_moves
+
+    return rollback_moves(protocol, state, wish)
 
 
 def _refuse_pause(state: RunState, wish: Wish) -> Refusal | None:
@@ -69,11 +82,13 @@ def _refuse_decision(
         return _refuse_unasked(state, wish)
     if wish.digest and wish.digest != digest:
         return Refusal("the files changed after you looked; look again, then decide")
-    option = _find_option(protocol, state, decision, wish.exit)
-    if option is None:
-        return Refusal(f"'{wish.exit}' is not a possible answer to {decision.name}")
-    if option.needs_text and not (wish.text.strip() or wish.data.get("form")):
-        return Refusal(f"'{wish.exit}' needs a reason")
+    if _is_unseen(state, decision, wish, digest):
+        return Refusal(
+            "the files changed again after porch asked; `porch resume` shows the new difference"
+        )
+    reason = _option_problem(protocol, state, decision, wish)
+    if reason:
+        return Refusal(reason)
     if protocol.subject == budgets.PLAN:
         from porch.machine.plan import run_rules
 
@@ -84,11 +99,35 @@ def _refuse_decision(
     return None
 
 
+def _option_problem(protocol: Protocol, state: RunState, decision: Decision, wish: Wish) -> str:
+    option = _find_option(protocol, state, decision, wish.exit)
+    if option is None:
+        return f"'{wish.exit}' is not a possible answer to {decision.name}"
+    if option.needs_failure and not _has_failure(protocol, state, decision):
+        return "nothing failed here, so nothing has to be overridden; approve without it"
+    if option.needs_text and not (wish.text.strip() or wish.data.get("form")):
+        return f"'{wish.exit}' needs a reason"
+    return ""
+
+
+def _has_failure(protocol: Protocol, state: RunState, decision: Decision) -> bool:
+    standing = state.positions[decision.position]
+    actor = protocol.states[standing.state].actor
+    paths = (*actor.shows, *actor.override) if isinstance(actor, Human) else ()
+    return any(state.recall(standing, path) is not None for path in paths)
+
+
+def _is_unseen(state: RunState, decision: Decision, wish: Wish, digest: str) -> bool:
+    """Whoever approves a difference approves the one that was shown."""
+    is_again = state.positions[decision.position].state == approvals.STATE
+    return is_again and wish.exit == "approved" and digest != decision.digest
+
+
 def _refuse_unasked(state: RunState, wish: Wish) -> Refusal:
     name = str(wish.data.get("name", ""))
     gate = state.gates.get(name)
-    if gate is not None and gate.status == "approved" and wish.exit in ("approved", "waived"):
-        return Refusal(f"{name} is already approved", notice=True)
+    if gate is not None and gate.status in approvals.APPROVED and wish.exit in approvals.APPROVED:
+        return Refusal(f"{name} is already {gate.status}", notice=True)
     return Refusal(f"{wish.position} is no longer waiting for an answer")
 
 
@@ -143,11 +182,15 @@ def _has_begun(protocol: Protocol, state: RunState, standing: Standing) -> bool:
     return all(state.recall(standing, path) is not None for path in kind.waits_for)
 
 
-def wish_moves(protocol: Protocol, state: RunState, wish: Wish) -> tuple[m.Move, ...]:
+def wish_moves(
+    protocol: Protocol, state: RunState, wish: Wish, taken: WishTaken | None = None
+) -> tuple[m.Move, ...]:
     """The moves of a wish that was found grantable."""
+    taken = taken or WishTaken(wish=wish)
+    asked = tuple(approvals.question_moves(protocol, state, taken.gates))
     match wish.kind:
         case "decide":
-            return _decision_moves(protocol, state, wish)
+            return _decision_moves(protocol, state, taken)
         case "done":
             standing = state.positions[wish.position]
             payload = {"reason": wish.text} if wish.text else {}
@@ -157,20 +200,67 @@ def wish_moves(protocol: Protocol, state: RunState, wish: Wish) -> tuple[m.Move,
         case "resume":
             return (m.Resumed(),)
         case "rollback":
-            return tuple(rollback_moves(protocol, state, wish))
+            return tuple(_rollback_moves(protocol, state, wish))
         case "replan":
-            return tuple(_replan_moves(protocol, state, wish))
+            # What was approved counts until the new list is.
+            return asked or tuple(_replan_moves(protocol, state, _with_items(taken)))
         case _:
-            return (m.Pinned(str(wish.data["digest"])),)
+            return (*_upgrade_moves(state, wish), *asked)
 
 
-def _decision_moves(protocol: Protocol, state: RunState, wish: Wish) -> tuple[m.Move, ...]:
-    closed = m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest)
+def _decision_moves(protocol: Protocol, state: RunState, taken: WishTaken) -> tuple[m.Move, ...]:
+    wish, closed = taken.wish, _closed_moves(state, taken)
     payload = {"text": wish.text, "by": wish.who} if wish.text else {"by": wish.who}
     standing = state.positions[wish.position]
+    if standing.state == approvals.STATE:
+        again = _approved_again_moves(protocol, state, standing, taken, payload)
+        return (*closed, *again)
     allowed = budgets.budget_grant_moves(protocol, state, standing, wish.exit)
     left = exit_moves(protocol, state, standing, wish.exit, payload)
-    return (closed, *allowed, *_decided_in_plan(protocol, state, standing, wish), *left)
+    return (*closed, *allowed, *_decided_in_plan(protocol, state, standing, wish), *left)
+
+
+def _closed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:
+    """A gate that was passed in spite of a failure says so, wherever gates are told."""
+    wish, decision = taken.wish, state.decisions[taken.wish.position]
+    is_approval = decision.kind == "gate" and wish.exit in approvals.APPROVED
+    about = taken.artifacts if is_approval else {}
+    yield m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest, about)
+    if is_approval and wish.exit == "waived":
+        yield m.GateNoted(decision.name, "waived", wish.who)
+
+
+def _approved_again_moves(
+    protocol: Protocol, state: RunState, standing: Standing, taken: WishTaken, payload: Payload
+) -> Iterator[m.Move]:
+    """The new bytes count, with their list of phases; or the run goes back to who wrote them."""
+    back = _rejection_target(protocol, standing.item)
+    if taken.wish.exit == "rejected" and back:
+        gate, target = back
+        known = state.approvals.get(standing.item)
+        item = _item_of(gate, known.position) if known else ""
+        data = {"state": target, "item": item}
+        yield from _rollback_moves(protocol, state, Wish(id="", kind="rollback", data=data))
+        yield m.Remembered(f"{gate}.rejected", payload, item, "")
+        return
+    yield m.Forgot(approvals.FOUND, standing.item, "")
+    yield from exit_moves(protocol, state, standing, taken.wish.exit, payload)
+    if taken.items:
+        listed = {"loop": taken.loop, "items": taken.items, "digest": taken.wish.digest}
+        yield from _replan_moves(protocol, state, Wish(id="", kind="replan", data=listed))
+
+
+def _rejection_target(protocol: Protocol, name: str) -> tuple[str, str] | None:
+    """The gate's state, and the one to which its own rejection leads."""
+    found = approvals.find_gate(protocol, name)
+    gate = found[0].name if found else ""
+    targets = (t.state for edge in protocol.edges_of(gate, "rejected") for t in edge.targets)
+    first = next(filter(None, targets), "")
+    return (gate, first) if first else None
+
+
+def _item_of(gate: str, position: str) -> str:
+    return position.removeprefix(gate).rpartition("#")[0].removeprefix(":")
 
 
 def _decided_in_plan(
@@ -181,6 +271,12 @@ def _decided_in_plan(
     from porch.machine.plan import run_rules
 
     return run_rules.plan_answer_moves(state, standing, wish)
+
+
+def _with_items(taken: WishTaken) -> Wish:
+    """The list that the holder of the lock read itself, where there is one."""
+    data = {**taken.wish.data, "items": taken.items} if taken.items else taken.wish.data
+    return replace(taken.wish, data=data)
 
 
 def _replan_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
@@ -206,3 +302,11 @@ def _is_item_gone(protocol: Protocol, standing: Standing, loop: str, ids: list[s
 def _outside_loop(standing: Standing) -> Standing:
     """As if arriving from before the loop, so that its list is looked at again."""
     return Standing(standing.position, standing.instance, "", "", 0, standing.entered_at)
+
+
+def _upgrade_moves(state: RunState, wish: Wish) -> Iterator[m.Move]:
+    digest, settings = str(wish.data["digest"]), str(wish.data.get("settings", ""))
+    if not settings or digest != state.run.digest:
+        yield m.Pinned(digest)
+    if settings and settings != state.run.settings:
+        yield m.PinnedSettings(settings)

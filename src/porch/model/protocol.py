@@ -15,10 +15,14 @@ SILENT = "silent"
 EXHAUSTED = "exhausted"
 BLOCKED = "BLOCKED"
 NO_PROGRESS = "no_progress"
+# As the item of a target: the last one of the list, whatever it is called.
+LAST_ITEM = "*"
 
 # A missing command of the settings: could not measure, no matter, or no matter in a dry run.
 IfMissing = Literal["fail", "skip", "skip-scripted"]
-Test = Literal["present", "absent", "has", "filled", "empty", "equals", "within"]
+Test = Literal[
+    "present", "absent", "has", "filled", "empty", "equals", "within", "unfinished", "cause"
+]
 Outcome = Literal["complete", "failed", "abandoned"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
 Workspace = Literal["main", "tests", "read"]
@@ -87,6 +91,7 @@ class Agent(Tagged, frozen=True, tag="Agent"):
     permissions: tuple[str, ...] = ()
     timeout_s: float = 0
     ask: Ask | None = None
+    may_write: tuple[str, ...] = ()  # of what is protected
 
 
 class Command(Tagged, frozen=True, tag="Command"):
@@ -101,6 +106,18 @@ class Command(Tagged, frozen=True, tag="Command"):
     optional: bool = False
     if_missing: IfMissing = "fail"
     timeout_s: float = 0
+    once: bool = False  # true of its moment only, so it is not repeated before the end
+    evidence: tuple[str, ...] = ()  # measured only if it passed under one of these paths
+    protects: bool = False  # compares what is protected with how the phase found it
+    runner: str = ""  # the test runner that it calls, where porch may look after its tests
+    plugins: tuple[str, ...] = ()  # of the runner; all that are installed if empty
+    changed: bool = False  # whether anything outside the run's own directory has changed
+    rerun: int = 0  # how often it is tried again on the same files after a failure
+
+    def may_be_skipped(self, is_dry: bool) -> bool:
+        """Whether it may have nothing to run; `is_dry` in a run of the scripted agent."""
+        also = "skip-scripted" if is_dry else "skip"
+        return self.optional or self.if_missing in ("skip", also)
 
 
 class Check(Tagged, frozen=True, tag="Check"):
@@ -128,6 +145,7 @@ class Option(Tagged, frozen=True, tag="Option"):
     exit: str
     meaning: str
     needs_text: bool = False
+    needs_failure: bool = False  # offered only where something failed that the question shows
 
 
 class Human(Tagged, frozen=True, tag="Human"):
@@ -151,6 +169,15 @@ class Git(Tagged, frozen=True, tag="Git"):
     message: str = ""
     op: GitOp = "commit"
     reads: tuple[str, ...] = ()
+    approved: str = ""  # where the hash lies of the patch that was approved
+    own: tuple[str, ...] = ()  # where the paths lie of the tests that must be green
+    candidate: str = ""  # where the candidate lies that is published
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Every path that it looks at."""
+        named = (self.approved, *self.own, self.candidate)
+        return (*self.reads, *(path for path in named if path))
 
 
 class Children(Tagged, frozen=True, tag="Children"):
@@ -205,7 +232,9 @@ class Guard(Tagged, frozen=True, tag="Guard"):
     """A test on one remembered path; `has` looks for a value in a remembered list of names.
 
     `filled` is present and not empty, also of a field inside, `empty` the opposite; `equals`
-    compares with a literal; `within` asks whether a file lies at or under one of other paths.
+    compares with a literal; `within` asks whether a file lies at or under one of other paths;
+    `unfinished` asks whether the loop that the path names has other items to be worked on;
+    `cause` asks whether this very exit led to the state that is left.
     """
 
     path: str
@@ -301,6 +330,7 @@ def _paths_read_by(state: State) -> Iterator[str]:
     yield from (given.path for given in state.inputs)
     if isinstance(state.actor, Check) and state.actor.reuse:
         yield from (evidence_path(state.group, command.name) for command in state.actor.commands)
+        yield from (path for command in state.actor.commands for path in command.evidence)
 
 
 class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
@@ -322,6 +352,8 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     epoch: Epoch | None = None
     silence_s: float = 0
     nudges: int = 3
+    protected: tuple[str, ...] = ()  # globs
+    is_protecting: bool = False  # it says what is protected, or who may write it
 
     # Asked at every step of a run, so looked up rather than looked for; of a few values only, so
     # worked out when first asked.

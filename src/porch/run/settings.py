@@ -33,6 +33,7 @@ from porch.run.setting_keys import (
     SettingKey,
     ValueKind,
 )
+from porch.system.regular_file import open_followed
 
 PROJECT_FILE = "codev/config.toml"
 USER_FILE = "config.toml"
@@ -101,6 +102,7 @@ class Settings(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
+    check_env: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
@@ -146,12 +148,13 @@ def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
     findings = [finding for file in files for finding in file.findings]
     if errors_in(findings):
         raise DefinitionError(findings)
-    return _make_settings(values, origins, tuple(findings))
+    return make_settings(values, origins, tuple(findings))
 
 
-def _make_settings(
+def make_settings(
     values: Mapping[str, Any], origins: Mapping[str, str], notes: tuple[Finding, ...]
 ) -> Settings:
+    """Settings out of values by their keys."""
     front = "commands."
     commands = {key[len(front) :]: text for key, text in values.items() if key.startswith(front)}
     set_: dict[str, Any] = {
@@ -181,7 +184,7 @@ def _format_value(value: Any) -> str:
 
 def _read_bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_followed) as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return b""

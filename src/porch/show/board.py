@@ -35,6 +35,11 @@ def one_line(text: object) -> str:
     return " ".join(told.split())
 
 
+def _plain(line: str) -> str:
+    """A line of a text as it stands, with its blanks, and nothing that moves a cursor."""
+    return line if line.isprintable() else "".join([c if c.isprintable() else " " for c in line])
+
+
 def clip_text(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
@@ -112,9 +117,15 @@ def _render_decision(decision: Mapping[str, Any]) -> list[str]:
     )
     for text in (get("question"), get("description"), *(get("reason") or "").split("\n")):
         lines += wrap_text(text or "", 2)
+    for missing in get("reviews") or ():
+        lines += wrap_text(f"review of {missing}", 2)
+    for problem in get("problems") or ():
+        lines += wrap_text(f"your answer cannot be used yet: {problem}", 2)
     for path in get("artifacts") or ():
         lines += wrap_text(f"read: {path}", 2)
     lines += _render_findings(get("findings") or (), get("reports") or {})
+    for text in (get("difference") or {}).values():
+        lines += [f"    {clip_text(_plain(line), WIDTH - 4)}" for line in text.split("\n")]
     if get("needs_override"):
         lines += wrap_text("A check or review failed. To approve anyway, give a reason.", 2)
     for option in get("options") or ():

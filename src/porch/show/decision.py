@@ -6,10 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from porch.machine import approvals
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Option, Protocol
+from porch.show.abstentions import list_abstentions
+from porch.show.check_notes import list_check_notes
+from porch.show.measured_by import describe_touched_files
 from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
 
@@ -38,9 +42,10 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
     standing = state.positions[decision.position]
     actor = protocol.states[standing.state].actor
     human = actor if isinstance(actor, Human) else _make_stand_in_human(decision)
+    human = approvals.asked_human(protocol, standing, human)
     seen = [payload for _, payload in _recall_payloads(state, standing, human.shows)]
     needs_override = any(_recall_payloads(state, standing, human.override))
-    return {
+    decided: DecisionShape = {
         "run": state.run.name,
         "id": state.run.id or state.run.name,
         "title": state.run.title,
@@ -51,16 +56,38 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
         "by": "porch",
         "question": human.title,
         "description": human.description,
-        "reason": "\n".join(told for each in seen if (told := _payload_reason(each))),
-        "options": list(_list_options(state, decision, human, needs_override)),
+        "reason": "\n".join(_list_reasons(state, seen)),
+        "options": list(_list_options(state, decision, human, needs_override, bool(seen))),
         "artifacts": list(decision.artifacts or human.artifacts),
         "digest": decision.digest,
         "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
         "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),
         "findings": [found for each in seen for found in _payload_findings(each)],
-        "reports": dict(_collect_reports(protocol, state, standing, human, seen)),
+        "reports": {
+            **dict(_collect_reports(protocol, state, standing, human, seen)),
+            **describe_touched_files(protocol, state),
+        },
         "needs_override": needs_override,
     }
+    if missing := list_abstentions(state, standing):
+        decided["reviews"] = missing
+    if difference := _describe_difference(seen):
+        decided["difference"] = difference
+    return decided
+
+
+def _describe_difference(seen: list[Payload]) -> dict[str, str]:
+    """What changed since an approval; only a question about that has it."""
+    found = [each["difference"] for each in seen if each.get("difference")]
+    return {path: _format_text(text) for each in found for path, text in each.items()}
+
+
+def _list_reasons(state: RunState, seen: list[Payload]) -> Iterator[str]:
+    yield from (told for each in seen if (told := _payload_reason(each)))
+    for each in seen:
+        if each.get("unmeasured"):
+            yield f"unmeasured: {', '.join(each['unmeasured'])}"
+    yield from list_check_notes(state)
 
 
 def _collect_reports(
@@ -97,11 +124,13 @@ def _recall_payloads(
 
 
 def _list_options(
-    state: RunState, decision: Decision, human: Human, needs_override: bool
+    state: RunState, decision: Decision, human: Human, needs_override: bool, has_failed: bool
 ) -> Iterator[OptionShape]:
     """Where an approval would be refused now, only its form with a reason is offered."""
     has_waiver = any(option.exit == "waived" for option in human.options)
     for option in human.options:
+        if option.needs_failure and not (has_failed or needs_override):
+            continue
         if not (option.exit == "approved" and needs_override and has_waiver):
             yield {
                 "answer": option.exit,

@@ -27,6 +27,7 @@ _DECISIONS = {
     "blocked": "your answer",
     "undecided": "your decision",
     "budget": "your decision",
+    "changed": "your approval again",
 }
 _COUNTED = {"": "attempt", "checks": "attempt", "phase_completion": "attempt", "consult": "round"}
 

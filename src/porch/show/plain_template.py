@@ -1,13 +1,16 @@
 """Templates of text and plain variables, filled in as jinja2 would, without loading it.
 
+A variable may be quoted line by line, which is what prompts do with the words of other people.
 Anything that might mean more to jinja2 than it does here is left to jinja2: the answer is None.
 """
 
 import re
 from collections.abc import Mapping, Set
+from typing import Any
 
 _NAME = "[A-Za-z][A-Za-z0-9_]*"
-_VARIABLE = re.compile(rf"\{{\{{ *({_NAME}(?:\.{_NAME})*) *\}}\}}")
+_QUOTED = r'\| *indent\("([> ]*)", *first=true, *blank=true\) *'
+_VARIABLE = re.compile(rf"\{{\{{ *({_NAME}(?:\.{_NAME})*) *(?:{_QUOTED})?\}}\}}")
 _OPENING = re.compile(r"\{[{%#]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # In an expression these are no variables, or not the caller's.
@@ -21,7 +24,7 @@ _PRINTED = (str, int, float, bool)
 def is_plain(template: str, known: Set[str]) -> bool:
     """Whether the template has only variables, and each of them is known."""
     parts = _split_template(template)
-    return parts is not None and all(name.partition(".")[0] in known for name in parts[1::2])
+    return parts is not None and all(name.partition(".")[0] in known for name in parts[1::3])
 
 
 def fill_plain_template(template: str, values: Mapping[str, object]) -> str | None:
@@ -29,18 +32,22 @@ def fill_plain_template(template: str, values: Mapping[str, object]) -> str | No
     parts = _split_template(template)
     if parts is None:
         return None
-    for at in range(1, len(parts), 2):
-        found = _find_value(values, parts[at])
-        if found is None:
+    filled = parts[:1]
+    for name, quote, text in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        found = _find_value(values, name)
+        if found is None or (quote is not None and type(found) is not str):
             return None
-        parts[at] = found
-    return "".join(parts)
+        filled += (str(found) if quote is None else _quote_lines(str(found), quote), text)
+    return "".join(filled)
 
 
-def _split_template(template: str) -> list[str] | None:
-    """Text and names in turn; None if there is more than that in it."""
+def _split_template(template: str) -> list[Any] | None:
+    """Text, name, and how its lines begin (None where they begin as they are), in turn.
+
+    None if there is more than that in it.
+    """
     parts = _VARIABLE.split(_LINE_END.sub("\n", template))
-    texts, names = parts[0::2], parts[1::2]
+    texts, names = parts[0::3], parts[1::3]
     # A brace beside a variable may belong to it.
     beside = any(text.endswith("{") for text in texts[:-1])
     beside = beside or any(text.startswith("}") for text in texts[1:])
@@ -49,7 +56,12 @@ def _split_template(template: str) -> list[str] | None:
     return None if beside or more or words else parts
 
 
-def _find_value(values: Mapping[str, object], dotted: str) -> str | None:
+def _quote_lines(text: str, quote: str) -> str:
+    """Every line, also the first and the empty ones, as jinja2 counts lines."""
+    return quote + f"\n{quote}".join(f"{text}\n".splitlines())
+
+
+def _find_value(values: Mapping[str, object], dotted: str) -> object:
     """What is printed for a name; None if it is missing, or no text and no number."""
     first, *fields = dotted.split(".")
     found = values.get(first)
@@ -58,4 +70,4 @@ def _find_value(values: Mapping[str, object], dotted: str) -> str | None:
         if type(found) is not dict or field not in found or hasattr(found, field):
             return None
         found = found[field]
-    return str(found) if type(found) in _PRINTED else None
+    return found if type(found) in _PRINTED else None

@@ -12,6 +12,7 @@ _UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 # What would make a finding a heading, a quote, a list of its own or the start of a code block.
 _LEADER = re.compile(r"^[#>+*`~=|-]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_TICKS = re.compile(r"`+")
 
 
 def feedback_file_name(subject: str, item: str, round: int) -> str:
@@ -21,10 +22,22 @@ def feedback_file_name(subject: str, item: str, round: int) -> str:
 
 
 def render_feedback(title: str, round: int, reviews: Mapping[str, Payload]) -> str:
-    """The whole file: a heading, then one section for each reviewer."""
+    """The whole file: a heading, a section for each reviewer, then what each said, unchanged."""
     heading = f"# Consultation: {_capitalise_text(title)} Phase (Round {round})"
     sections = ["\n".join(_render_review(name, review)) for name, review in reviews.items()]
-    return "\n\n".join([heading, *sections]) + "\n"
+    replies = [
+        _render_reply(name, review) for name, review in reviews.items() if review.get("reply")
+    ]
+    return "\n\n".join([heading, *sections, *replies]) + "\n"
+
+
+def _render_reply(name: str, review: Payload) -> str:
+    """Every byte of it, between fences that nothing in it can end."""
+    reply = str(review["reply"])
+    longest = max(map(len, _TICKS.findall(reply)), default=0)
+    fence = "`" * max(3, longest + 1)
+    end = "" if reply.endswith("\n") else "\n"
+    return f"## {_capitalise_text(name)}: the whole reply\n\n{fence}text\n{reply}{end}{fence}"
 
 
 def _render_review(name: str, review: Payload) -> Iterator[str]:

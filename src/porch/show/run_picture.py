@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from porch.machine.approvals import STATE as CHANGED
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
+from porch.show.abstentions import list_abstentions
+from porch.show.check_notes import list_check_notes
 from porch.show.decision import list_decisions
+from porch.show.measured_by import describe_touched_files
 from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
 from porch.text.printable import make_printable
 
@@ -91,7 +95,10 @@ def _describe_waits(protocol: p.Protocol, state: RunState) -> str:
         return ""
     if state.paused:
         return "porch resume"
-    waiting = (_describe_position_wait(protocol, state, each) for each in state.positions.values())
+    # While an approval is asked again nothing else begins.
+    asked = [each for each in state.positions.values() if each.state == CHANGED]
+    standing = asked or state.positions.values()
+    waiting = (_describe_position_wait(protocol, state, each) for each in standing)
     return ", ".join(dict.fromkeys(waiting))
 
 
@@ -117,7 +124,7 @@ def _describe_actor_wait(state: RunState, standing: Standing, actor: p.Actor) ->
             left = ", ".join(n for n in reviewers if f"review/{n}" not in seen)
             return f"reviews: {left}{_describe_pause(state, standing)}"
         case p.Human(name=name):
-            return f"you: {name}"
+            return f"you: {standing.item if standing.state == CHANGED else name}"
         case p.Git() | p.Children() | p.Join() | p.End():
             return _ACTOR_WAITS[type(actor)]
         case _:
@@ -183,11 +190,16 @@ def _list_status_fields(
         yield "waits for", f"{waits} (the run is stopped)" if state.paused else waits
     for failure in filter(None, (state.marked(each, "failure") for each in state.positions)):
         yield "trouble", f"the last attempt failed: {failure}"
+    for missing in list_abstentions(state):
+        yield "reviews", missing
     if document["worktree"]:
         yield "worktree", document["worktree"]
     yield "started", board.format_moment(document["started_at"])
     yield "updated", board.format_moment(document["last_updated"])
+    yield from (("checks", note) for note in list_check_notes(state))
     yield "spent", f"{state.turns} agent turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    for title, names in describe_touched_files(protocol, state).items():
+        yield "note", f"{title}: {names}"
     phases = cost.sum_cost_by_phase(protocol, state)
     for name, used in phases.items() if len(phases) > 1 else ():
         yield "", f"{name}: {cost.format_cost(used)}"

@@ -50,6 +50,9 @@ class DecisionShape(TypedDict):
     findings: list[ReviewerFinding]
     reports: dict[str, str]
     needs_override: bool
+    reviews: NotRequired[list[str]]
+    problems: NotRequired[list[str]]
+    difference: NotRequired[dict[str, str]]
 
 
 class CostShape(TypedDict):

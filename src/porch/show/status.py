@@ -10,7 +10,8 @@ from porch.show.shapes import PlaceNames
 
 LOG_SHOWN = 50
 StatusDocument = dict[str, Any]
-GATE_STATUSES = ("waiting", "pending", "approved", "rejected")
+GATE_STATUSES = ("waiting", "pending", "approved", "waived", "rejected")
+_DECIDED = ("approved", "waived", "rejected")
 
 # As they print: with a finished item of one loop and a standing one of another, work goes on.
 _STATUS_BY_RANK = ("complete", "pending", "in_progress")
@@ -40,7 +41,7 @@ def _list_gates(protocol: Protocol, state: RunState) -> Iterator[tuple[str, dict
 
 def _gate_data(known: GateStatus | None, asked: bool) -> dict[str, str]:
     """Only a gate that is being asked says pending: whoever greps for it must not be misled."""
-    if known is None or not (asked or known.status in ("approved", "rejected")):
+    if known is None or not (asked or known.status in _DECIDED):
         return {"status": "waiting"}
     if asked:
         return {"status": "pending", "requested_at": known.requested_at}

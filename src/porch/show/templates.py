@@ -42,6 +42,9 @@ def render_graph_template(template: str, name: str, values: Mapping[str, object]
         raise DefinitionError(unknown)
     from jinja2 import TemplateError
 
+    from porch.show.template_limits import start_meter
+
+    start_meter()
     faults = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
     try:
         return _join_within_limit(compiled.body.generate(dict(values)), name)
@@ -196,12 +199,14 @@ def _compile_cached(template: str) -> _CompiledTemplate:
     """Kept, because a tree of instances fills in the same few templates over and over."""
     from jinja2 import meta, nodes
 
+    from porch.show import template_limits
+
     environment = _make_environment()
     tree = environment.parse(template)
     _refuse_other_files(tree)
-    body = environment.from_string(template)
     wanted = meta.find_undeclared_variables(tree)
     found = {(each.lineno, each.name) for each in tree.find_all(nodes.Name) if each.name in wanted}
+    body = environment.from_string(template_limits.count_steps(tree, environment))
     return _CompiledTemplate(body, tuple(sorted(found)))
 
 
@@ -216,20 +221,12 @@ def _refuse_other_files(tree: "nodes.Template") -> None:
 @cache
 def _make_environment() -> "ImmutableSandboxedEnvironment":
     from jinja2 import StrictUndefined
-    from jinja2.exceptions import SecurityError
-    from jinja2.runtime import Context, Undefined
+    from jinja2.runtime import Undefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    class Environment(ImmutableSandboxedEnvironment):
-        """Bounded against accidents; an author may run commands anyway and needs no bomb."""
+    from porch.show import template_limits as limits
 
-        intercepted_binops = frozenset(("*", "**", "%"))
-
-        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-            if operator == "**" or not isinstance(left, int) or not isinstance(right, int):
-                raise SecurityError(f"'{operator}' works only between numbers in a template")
-            return super().call_binop(context, operator, left, right)
-
+    class Environment(limits.BoundedEnvironment, ImmutableSandboxedEnvironment):
         def getattr(self, obj: Any, attribute: str) -> Any:
             # A field may be called `items` or `values`; it is the field, not the method.
             if isinstance(obj, Mapping) and attribute in obj:
@@ -249,8 +246,7 @@ def _make_environment() -> "ImmutableSandboxedEnvironment":
         keep_trailing_newline=True,
     )
     environment.filters.update(FILTERS)
-    # The same data gives the same prompt: nothing random.
-    del environment.filters["random"], environment.globals["lipsum"]
+    limits.limit_environment(environment)
     return environment
 
 

@@ -50,7 +50,8 @@ def line_mark(raw: Raw) -> str:
     if kind in _MARKS:
         return _MARKS[kind]
     if kind == "CheckEnded":
-        return GOOD if fact.get("result") == "passed" else BAD
+        good = fact.get("result") == "passed" and not fact.get("flaky")
+        return GOOD if good else "" if fact.get("result") == "skipped" else BAD
     if kind == "ReviewEnded":
         return {"APPROVE": GOOD, "REQUEST_CHANGES": BAD}.get(str(fact.get("verdict")), "")
     return BAD if kind == "CommitEnded" and fact.get("refused") else ""
@@ -64,6 +65,7 @@ _MARKS = {
     "DecisionAsked": ASKS,
     "QuestionPosed": ASKS,
     "BudgetReached": ASKS,
+    "ApprovalOutdated": ASKS,
 }
 
 
@@ -136,6 +138,10 @@ def _describe_adoption(fact: Raw) -> str:
     return f"continued from a status file, at {fact.get('state')}{': ' + notes if notes else ''}"
 
 
+def _describe_settings(_fact: Raw) -> str:
+    return "the settings as they are now count for this run from here on"
+
+
 def _describe_runner(fact: Raw) -> str:
     how = "continues" if fact.get("resumed") else "started"
     return f"porch {how} (pid {fact.get('pid')} on {fact.get('host')})"
@@ -144,11 +150,18 @@ def _describe_runner(fact: Raw) -> str:
 def _describe_exit(fact: Raw, _kind: str, _name: str) -> str:
     reason = (fact.get("payload") or {}).get("reason")
     said = fact.get("signal") or fact.get("exit")
-    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}"
+    noted = _list_signal_notes(fact)
+    ignored = f" ({'; '.join(noted)})" if noted else ""
+    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}{ignored}"
 
 
-def _describe_silent_end(_fact: Raw, _kind: str, _name: str) -> str:
-    return "the agent ended without a signal"
+def _describe_silent_end(fact: Raw, _kind: str, _name: str) -> str:
+    return ": ".join(["the agent ended without a signal", *_list_signal_notes(fact)])
+
+
+def _list_signal_notes(fact: Raw) -> list[str]:
+    """What was said like a signal and did not count."""
+    return [str(note) for note in fact.get("notes") or () if "signal" in str(note).split(":")[0]]
 
 
 def _describe_failure(fact: Raw, kind: str, name: str) -> str:
@@ -176,13 +189,11 @@ def _describe_check(fact: Raw, _kind: str, name: str) -> str:
     if fact.get("reused"):
         return f"check {name} still {result} (no file changed since)"
     if report.startswith("skipped: "):
+        # So release 1 wrote it, as a check that had passed.
         return f"check {name} {report}"
     took = f" in {fact['seconds']:.1f} s" if fact.get("seconds") else ""
-    why = _first_line(report) if result != "passed" else ""
-    return f"check {name} {_RESULTS.get(str(result), result)}{took}{': ' + why if why else ''}"
-
-
-_RESULTS = {"unmeasured": "could not be run"}
+    why = _first_line(report) if result != "passed" or fact.get("flaky") else ""
+    return f"check {name} {result}{took}{': ' + why if why else ''}"
 
 
 def _first_line(report: str) -> str:
@@ -235,6 +246,7 @@ def _describe_wish(fact: Raw, words: PlaceWords) -> str:
     said = str(wish.get("exit") or wish.get("kind"))
     what = f"{words.place(str(wish['position']))}: " if wish.get("position") else ""
     by = f" by {wish.get('who') or 'unknown'}"
+    by += f", who calls themselves {wish['claimed']}" if wish.get("claimed") else ""
     channel = f" ({wish['channel']})" if wish.get("channel") else ""
     channel += " (confirmed to be a person)" if wish.get("as_person") is True else ""
     text = f": {wish['text']}" if wish.get("text") else ""
@@ -254,6 +266,15 @@ def _describe_status_edit(fact: Raw) -> str:
 
 def _describe_budget_reached(fact: Raw) -> str:
     return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
+
+
+def _describe_outdated_approval(fact: Raw) -> str:
+    reason = str((fact.get("question") or {}).get("reason") or "").partition("\n")[0]
+    return f"{fact.get('gate')} must be approved again: {reason}"
+
+
+def _describe_restored_approval(fact: Raw) -> str:
+    return f"the files of {fact.get('gate')} are as they were approved; nothing to ask any more"
 
 
 def _describe_plan_move(fact: Raw) -> str:
@@ -286,11 +307,21 @@ def _describe_charge(move: Raw, words: PlaceWords, _source: str) -> str:
     return words.charge(str(move.get("budget")), spent) if spent else ""
 
 
+def _describe_abstention(move: Raw) -> str:
+    """A reviewer that was given up: nobody else says so, for there is no answer to tell of."""
+    key, kept = str(move.get("key", "")), move.get("value")
+    if not key.startswith("review/") or not isinstance(kept, dict):
+        return ""
+    is_answer = kept.get("verdict") != "ABSTAIN" or kept.get("seconds") or kept.get("summary")
+    return "" if is_answer else f"; {key.removeprefix('review/')} abstains"
+
+
 _MOVE_DESCRIPTIONS: dict[Any, Callable[[Raw, PlaceWords, str], str]] = {
     "Charged": _describe_charge,
     "Ended": lambda move, _words, _source: (
         f"; {move.get('instance') or 'the run'} is {move.get('outcome')}"
     ),
+    "Marked": lambda move, _words, _source: _describe_abstention(move),
     "Finished": lambda move, words, _source: f"; {words.item(str(move.get('item')))} is done",
     "Paused": lambda _move, _words, _source: "; stopped",
     "Postponed": lambda move, _words, _source: (
@@ -302,9 +333,12 @@ _FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
     "RunStarted": _describe_run_start,
     "RunAdopted": _describe_adoption,
     "RunnerStarted": _describe_runner,
+    "SettingsPinned": _describe_settings,
     "JournalRepaired": _describe_repair,
     "StatusEdited": _describe_status_edit,
     "BudgetReached": _describe_budget_reached,
+    "ApprovalOutdated": _describe_outdated_approval,
+    "ApprovalRestored": _describe_restored_approval,
     "PlanMoved": _describe_plan_move,
     "QuestionPosed": _describe_question_posed,
 }

@@ -77,17 +77,21 @@ def encode_json(value: object) -> bytes:
 
 
 def nesting_depth(value: object) -> int:
-    deep, level = 0, [value]
-    while level:
-        deep += 1
-        level = [child for parent in level for child in _child_values(parent)]
+    deep, level = 1, [value]
+    while children := _child_values(level):
+        deep, level = deep + 1, children
     return deep
 
 
-def _child_values(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []
+def _child_values(level: list[object]) -> list[object]:
+    """All at once: most values have none, and are asked for none."""
+    children: list[object] = []
+    for value in level:
+        if isinstance(value, dict):
+            children += value.values()
+        elif isinstance(value, list | tuple):
+            children += value
+    return children
 
 
 def render_record_line(seq: int, previous: str, body: Mapping[str, object]) -> tuple[bytes, str]:

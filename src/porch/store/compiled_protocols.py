@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from porch.system.regular_file import open_fresh, open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +20,7 @@ def read_cached_protocol(where: ProjectPaths, name: str) -> dict[str, Any] | Non
     import json
 
     try:
-        with open(_cache_path(where, name), encoding="utf-8") as file:
+        with open(_cache_path(where, name), encoding="utf-8", opener=open_regular) as file:
             kept = json.load(file)
         if kept["search"] == candidate_paths(where, name) and are_files_unchanged(kept["files"]):
             shown: dict[str, Any] = kept["shown"]
@@ -42,7 +44,7 @@ def kept_rows(where: ProjectPaths) -> dict[str, dict[str, Any]]:
     import json
 
     try:
-        with open(_listing_path(where), encoding="utf-8") as file:
+        with open(_listing_path(where), encoding="utf-8", opener=open_regular) as file:
             kept = json.load(file)
         return {f: each for f, each in kept.items() if are_files_unchanged(each["files"])}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -66,7 +68,7 @@ def _write_cache(where: ProjectPaths, path: str, kept: object) -> None:
         for directory in (where.state_dir, os.path.dirname(path)):
             # One by one: makedirs would give only the last of them this mode.
             os.makedirs(directory, mode=0o700, exist_ok=True)
-        with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as file:
+        with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8", opener=open_fresh) as file:
             json.dump(kept, file)
         os.replace(f"{path}.{os.getpid()}.tmp", path)
     except OSError:
@@ -82,7 +84,7 @@ def write_file_stamps(directory: str, digest: str, files: tuple[str, ...]) -> No
 
     path = os.path.join(directory, "files.json")
     kept = {**_read_stamps_by_digest(directory), digest: stamp_files(list(files))}
-    with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8") as file:
+    with open(f"{path}.{os.getpid()}.tmp", "w", encoding="utf-8", opener=open_fresh) as file:
         json.dump(kept, file)
     os.replace(f"{path}.{os.getpid()}.tmp", path)
 
@@ -95,7 +97,9 @@ def _read_stamps_by_digest(directory: str) -> dict[str, list[Stamp]]:
     import json
 
     try:
-        with open(os.path.join(directory, "files.json"), encoding="utf-8") as file:
+        with open(
+            os.path.join(directory, "files.json"), encoding="utf-8", opener=open_regular
+        ) as file:
             kept: dict[str, list[Stamp]] = json.load(file)
     except (OSError, ValueError):
         return {}

@@ -6,6 +6,7 @@ import os
 
 from porch import __version__
 from porch.store import compiled_protocols
+from porch.system.regular_file import open_fresh, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def read_cached_forms(where: ProjectPaths, name: str) -> dict[str, Any] | None:
     import json
 
     try:
-        with open(_cache_path(where, name), encoding="utf-8") as file:
+        with open(_cache_path(where, name), encoding="utf-8", opener=open_regular) as file:
             kept = json.load(file)
         is_same = kept["version"] == __version__ and compiled_protocols.are_files_unchanged(
             kept["files"]
@@ -45,7 +46,7 @@ def write_cached_forms(
         for directory in (where.state_dir, os.path.dirname(path)):
             # One by one: makedirs would give only the last of them this mode.
             os.makedirs(directory, mode=0o700, exist_ok=True)
-        with open(draft, "w", encoding="utf-8") as file:
+        with open(draft, "w", encoding="utf-8", opener=open_fresh) as file:
             json.dump(kept, file)
         os.replace(draft, path)
     except OSError:

@@ -31,6 +31,17 @@ class _NotAWish(Exception):
     """Why a file in the inbox is not a wish."""
 
 
+class DeliveredWish:
+    """A wish in the inbox: its file, what it says, and the user who owns the file."""
+
+    __slots__ = ("owner", "path", "raw")
+
+    def __init__(self, path: str, raw: RawWish, owner: int):
+        self.path = path
+        self.raw = raw
+        self.owner = owner
+
+
 def leave_wish(directory: str, wish: Mapping[str, object]) -> str:
     """Deliver a wish and return its id; it is on the disk then, and whole."""
     if "id" in wish:
@@ -64,16 +75,16 @@ def _warn_refused(path: str, why: str) -> None:
 
 def collect_wishes(
     directory: str, report: Callable[[str, str], None] = _warn_refused
-) -> list[tuple[str, RawWish]]:
-    """All wishes and their paths, by name; what is none is put into `refused/` and reported.
+) -> list[DeliveredWish]:
+    """All wishes, by name; what is none is put into `refused/` and reported.
 
     For the lock holder: it moves files.
     """
-    found: list[tuple[str, RawWish]] = []
+    found: list[DeliveredWish] = []
     for name in _list_names(directory):
         path = _path_in(directory, name)
         try:
-            found.append((path, _read_wish(path)))
+            found.append(_read_wish(path, _trusted_owners(directory)))
         except FileNotFoundError:
             continue
         except _NotAWish as why:
@@ -93,17 +104,26 @@ def _list_names(directory: str) -> list[str]:
     return sorted(name for name in names if name != REFUSED and not name.startswith("."))
 
 
-def _read_wish(path: str) -> RawWish:
+def _trusted_owners(directory: str) -> frozenset[int]:
+    """Root, whoever holds the run, and whoever owns its inbox: nobody else can want anything."""
+    return frozenset((0, os.geteuid(), os.stat(directory).st_uid))
+
+
+def _read_wish(path: str, owners: frozenset[int]) -> DeliveredWish:
     name, extension = os.path.splitext(os.path.basename(path))
     if extension != ".json":
         raise _NotAWish("its name does not end in .json")
-    wish = _parse_wish(_read_small_file(path))
+    data, owner = _read_small_file(path)
+    if owner not in owners:
+        raise _NotAWish(f"it belongs to another user (uid {owner})")
+    wish = _parse_wish(data)
     if wish.get("id") != name:
         raise _NotAWish("its id and its file name differ")
-    return wish
+    return DeliveredWish(path, wish, owner)
 
 
-def _read_small_file(path: str) -> bytes:
+def _read_small_file(path: str) -> tuple[bytes, int]:
+    """What the file holds, and who owns it."""
     try:
         # Without O_NONBLOCK a planted pipe would hold the runner for ever.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -112,14 +132,15 @@ def _read_small_file(path: str) -> bytes:
             raise _NotAWish(error.strerror) from error
         raise
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             raise _NotAWish("it is not a file")
         data = os.read(fd, MAX_BYTES + 1)
     finally:
         os.close(fd)
     if len(data) > MAX_BYTES:
         raise _NotAWish(f"it is larger than {MAX_BYTES} bytes")
-    return data
+    return data, status.st_uid
 
 
 def _parse_wish(data: bytes) -> RawWish:

@@ -7,6 +7,7 @@ import os
 from porch.store import chain
 from porch.store.chain import UPCASTS, JournalScan
 from porch.system import atomic, crash_points
+from porch.system.regular_file import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "repair_journal",
     "scan_journal",
     "scan_journal_from",
+    "untrusted_journal_error",
 ]
 
 _LOOKS = 3
@@ -82,12 +84,12 @@ def _scan_confirmed(path: str, offset: int, seq: int, sum: str) -> JournalScan:
             return found
         seen, data, looks = data, _read_bytes(path, offset), looks + 1
         if seen == data or looks > _LOOKS:
-            raise _untrusted_error(path, trouble)
+            raise untrusted_journal_error(path, trouble)
 
 
 def _read_bytes(path: str, offset: int = 0, size: int = -1) -> bytes:
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
             file.seek(offset)
             return file.read(size) or b""
     except FileNotFoundError:
@@ -96,7 +98,7 @@ def _read_bytes(path: str, offset: int = 0, size: int = -1) -> bytes:
         raise atomic.disk_error(path, "read", error) from error
 
 
-def _untrusted_error(path: str, trouble: UnreadableRecord) -> StateError:
+def untrusted_journal_error(path: str, trouble: UnreadableRecord) -> StateError:
     from porch.errors import Place, StateError
 
     place = Place(path, trouble.line, 1)
@@ -146,7 +148,7 @@ class Journal:
         """
         atomic.ensure_directory(os.path.dirname(path))
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            fd = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
             raise atomic.disk_error(path, "open", error) from error
         try:
@@ -218,20 +220,25 @@ class Journal:
 
 
 def repair_journal(
-    path: str, note: Callable[[RepairResult], Mapping[str, object]] | None = None
+    path: str,
+    note: Callable[[RepairResult], Mapping[str, object]] | None = None,
+    readable: int | None = None,
 ) -> RepairResult:
     """Keep the good records at the head, and the whole damaged file aside. For the lock holder.
 
     The note is the body of one more record; written here, it shares the rename, so no crash can
     leave a repaired journal that does not say so. At every instant path is the old file or the
-    new one.
+    new one. `readable` is how many records can be read, if chained ones behind them cannot.
     """
     data = _read_bytes(path)
     found, trouble = chain.parse_records(data)
-    if trouble is None:
+    is_readable = readable is None or readable >= found.seq
+    if trouble is None and is_readable:
         return RepairResult(found.seq, 0, "")
-    if trouble.newer:
-        raise _untrusted_error(path, trouble)
+    if not is_readable:
+        found = chain.parse_records(b"".join(data.splitlines(keepends=True)[:readable]))[0]
+    elif trouble is not None and trouble.newer:
+        raise untrusted_journal_error(path, trouble)
     repaired = RepairResult(found.seq, len(data) - found.length, _copy_aside(path, data))
     fresh = data[: found.length]
     if note is not None:

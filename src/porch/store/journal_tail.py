@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from porch.store import chain
+from porch.system.regular_file import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_tail(path: str, count: int, known: tuple[int, str] | None = None) -> Ta
     `known` is a length that the journal had, and its sum then.
     """
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
             data, is_whole = _last_lines(file.fileno(), count + 1)
             is_known = known is None or _has_seam(file.fileno(), *known)
     except OSError:
@@ -98,7 +99,7 @@ def read_pieces(path: str) -> Iterator[list[RawRecord]] | None:
     open, and its records never change.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(path, os.O_RDONLY)
     except OSError:
         return None
     length = _checked_length(fd)

@@ -14,7 +14,10 @@ LONG = 512
 CLIP = 200
 # What agents, people and checks wrote; names and identities always travel inside.
 _LONG_KEYS = frozenset(
-    ("text", "reason", "report", "summary", "findings", "payload", "evidence", "spec", "form")
+    (
+        *("text", "reason", "report", "summary", "findings", "reply"),
+        *("payload", "evidence", "spec", "form"),
+    )
 )
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 
 from porch.system import atomic, crash_points
+from porch.system.regular_file import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class RunLock:
     def _take(self) -> bool:
         atomic.ensure_directory(os.path.dirname(self.path))
         try:
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = open_regular(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise atomic.disk_error(self.path, "open", error) from error
         if _try_flock(fd, self.path, fcntl.LOCK_EX) and _is_still_at(fd, self.path):
@@ -114,7 +115,7 @@ def _try_flock(fd: int, path: str, kind: int) -> bool:
 def _is_still_at(fd: int, path: str) -> bool:
     """A lock on a file that was removed meanwhile keeps nobody out."""
     try:
-        there = os.stat(path)
+        there = os.lstat(path)
     except FileNotFoundError:
         return False
     return os.path.samestat(there, os.fstat(fd))
@@ -123,7 +124,7 @@ def _is_still_at(fd: int, path: str) -> bool:
 def read_lock_holder(path: str) -> LockHolder | None:
     """Who holds the lock now; None if nobody does, whatever the file says."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(path, os.O_RDONLY)
     except OSError:
         return None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from porch.system import atomic, crash_points
+from porch.system.regular_file import open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _is_digest(text: str) -> bool:
 
 
 def _read_file(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
+    with open(path, "rb", buffering=0, opener=open_regular) as file:
         return file.readall()
 
 

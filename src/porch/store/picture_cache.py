@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+from porch.system.regular_file import open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeGuard
@@ -18,7 +20,9 @@ _END = b'"}\n'
 def read_current_picture(directory: str) -> PictureShape | None:
     """The picture in a run's directory; None where the journal has to be read instead."""
     try:
-        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+        with open(
+            os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
+        ) as file:
             picture: PictureShape = json.load(file)
         if type(picture) is not dict or any(part not in picture for part in _PARTS):
             return None
@@ -32,7 +36,9 @@ def read_current_picture(directory: str) -> PictureShape | None:
 def kept_names(directory: str) -> PlaceNames:
     """What places are called, as far as it was known when the picture was drawn."""
     try:
-        with open(os.path.join(directory, "picture.json"), encoding="utf-8") as file:
+        with open(
+            os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
+        ) as file:
             picture = json.load(file)
         read = picture.get("names")
         return read if _are_names(read) else {}
@@ -51,7 +57,7 @@ def _are_names(names: Any) -> TypeGuard[PlaceNames]:
 
 def _ends_with(path: str, length: int, seam: bytes) -> bool:
     """Whether the file has this length and this end: the sum stands in the last record."""
-    with open(path, "rb", buffering=0) as file:
+    with open(path, "rb", buffering=0, opener=open_regular) as file:
         if os.fstat(file.fileno()).st_size != length:
             return False
         file.seek(length - len(seam))

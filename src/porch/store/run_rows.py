@@ -30,7 +30,7 @@ _SHOWN = ("id", "title", "name", "kind", "position", "asked_at", "reason")
 _SEAM = b'%b"}\n'
 _SEAM_LENGTH = 67
 # Nobody waits for a pipe that lies where a row should.
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _PIECE = 1 << 14
 
 

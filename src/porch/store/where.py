@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from porch.system.regular_file import open_followed, open_regular
+
 _PIECE = 1 << 12
 
 
@@ -48,7 +50,7 @@ class ProjectPaths:
 
 def _has_a_line(path: str) -> bool:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = open_regular(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -107,7 +109,7 @@ def _is_bare_repository(directory: str) -> bool:
 
 def _read_first_line(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", opener=open_followed) as file:
             return file.readline().strip()
     except OSError:
         return ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from porch.errors import OutsideError
+    from porch.errors import PorchError
 
 
 class _DiskRefusal:
@@ -183,9 +183,13 @@ def _exit_on_failed_sync(path: str, error: OSError) -> NoReturn:
         os._exit(_EXIT_OUTSIDE)
 
 
-def disk_error(path: str, doing: str, error: OSError) -> OutsideError:
+def disk_error(path: str, doing: str, error: OSError) -> PorchError:
     """What the operating system refused, as an error that a person can act on."""
     from porch.errors import OutsideError
+    from porch.system.regular_file import NotRegularFile, not_regular_error
+
+    if isinstance(error, NotRegularFile):
+        return not_regular_error(path)
 
     unknown = _DiskRefusal("disk", error.strerror or str(error), "check that path, then try again")
     why = _WHY.get(error.errno or 0, unknown)

@@ -7,6 +7,8 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
+from porch.system.regular_file import open_fresh
+
 CHUNK = 64 * 1024
 LONGEST_LINE = 1024 * 1024
 # One poll reads at most this much, so that an event loop is never held up by a flood.
@@ -125,7 +127,7 @@ def compact_file(path: str, keep: int = LONGEST_LINE) -> bool:
 
 
 def _write_synced(path: str, parts: Iterable[bytes], mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    descriptor = open_fresh(path, os.O_WRONLY, mode)
     with open(descriptor, "wb") as file:
         file.writelines(parts)
         file.flush()

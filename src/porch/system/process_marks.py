@@ -136,10 +136,26 @@ def _find_marked(table: Mapping[int, ProcessEntry], wanted: MarkFilter) -> list[
 
 
 def has_marked_ancestor() -> bool:
-    """Whether a process of some run stands above this one, whatever our own environment says."""
+    """Whether a process of some run stands above this one, whatever our own environment says.
+
+    Whose parent has ended is handed to another one, but stays in its session: that of the agent,
+    which porch starts in a session of its own.
+    """
+    if os.path.exists("/proc/self/environ"):
+        return any(_read_mark(pid)[0] for pid in _read_proc_line())
     table = read_process_table()
-    line = _with_ancestors(os.getpid(), table)
+    line = _with_ancestors(os.getpid(), table) | {os.getsid(0)}
     return any(table[pid].mark for pid in line if pid in table)
+
+
+def _read_proc_line() -> set[int]:
+    """This process, its session's leader and all ancestors, without a look at anybody else."""
+    pid, line = os.getpid(), {os.getsid(0)}
+    while pid > 0 and pid not in line - {os.getsid(0)}:
+        line.add(pid)
+        entry, _ = _read_proc_entry(pid, marks=False)
+        pid = entry.parent if entry else 0
+    return line - {0}
 
 
 def is_group_alive(group: int) -> bool:
@@ -232,14 +248,14 @@ def _run_ps() -> str:
 
 # The same on every system; the module that names it costs every command a millisecond.
 _SIGKILL = 9
-_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)")
-_MARK = re.compile(rf"(?:^|\s){VARIABLE}=(\S+)")
+_ROW = r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)"
+_MARK = rf"(?:^|\s){VARIABLE}=(\S+)"
 
 
 def parse_ps_output(text: str) -> Iterable[ProcessEntry]:
     """Where there is no /proc, `ps` prints the environment behind the command."""
-    for row in filter(None, map(_ROW.match, text.splitlines())):
+    for row in filter(None, map(re.compile(_ROW).match, text.splitlines())):
         pid, parent, group, state, words = row.groups()
         if not state.startswith("Z"):
-            mark = _MARK.search(words)
+            mark = re.search(_MARK, words)
             yield ProcessEntry(int(pid), int(parent), int(group), mark.group(1) if mark else "")

@@ -117,6 +117,19 @@ def _plain_scalar(scalar: ScalarNode) -> object:
             assert_never(scalar.kind)
 
 
+def make_node(value: object, place: Place) -> Node:
+    """The same the other way round, for whoever has read values without places: all have this."""
+    if isinstance(value, dict):
+        entries = (Entry(ScalarNode(k, place), make_node(v, place)) for k, v in value.items())
+        return MapNode(tuple(entries), place)
+    if isinstance(value, list):
+        return ListNode(tuple(make_node(each, place) for each in value), place)
+    if isinstance(value, str):
+        return ScalarNode(value, place)
+    kind: ScalarKind = "number" if value is not None else "null"
+    return ScalarNode(str(value).lower(), place, "bool" if isinstance(value, bool) else kind)
+
+
 class ReadingStopped(Exception):
     """What follows cannot be read any more; the findings say why."""
 

@@ -8,7 +8,11 @@ from typing import Any
 from msgspec import Struct
 
 from porch.agents.events import Answered
+from porch.errors import OutsideError
 from porch.git import changes, merge, repository, worktrees
+from porch.git.index_flags import clear_index_flags
+from porch.git.measured_tree import EMBEDDED
+from porch.git.raw_commits import compare_worktree
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import is_within
 from porch.machine.state import Instance
@@ -22,6 +26,7 @@ from porch.tree import branch_update, refs
 from porch.tree.claim import Claim
 from porch.tree.claim_measures import MOST_REASONS, measure_claim
 from porch.tree.instance_worktrees import InstancePlace, is_merging
+from porch.tree.judged_files import find_judging_changes
 from porch.tree.mechanical_changes import find_unmechanical_lines
 from porch.tree.update_troubles import find_update_trouble
 
@@ -153,11 +158,17 @@ async def _check_ownership(claim: Claim) -> list[str]:
         return [f"the branch no longer contains {place.entry[:12]}, where this work began"]
     if not ask.mechanical and (forged := await asyncio.to_thread(_find_forged_commits, claim)):
         return [f"commit {commit[:12]} contains a line that only porch writes" for commit in forged]
-    allowed, denied = claim.values(ask.allows), claim.values(ask.denies)
-    found = await asyncio.to_thread(changes.compare_worktree, place.path, place.entry)
+    found = await asyncio.to_thread(_measure_changed_paths, place, claim.world.tree_room)
+    return [found] if isinstance(found, str) else _find_foreign_changes(claim, found)
+
+
+def _find_foreign_changes(claim: Claim, found: list[changes.ChangedPath]) -> list[str]:
+    ask = claim.effect.ask
     reasons = [f"'{c.path}' is a link that points outside" for c in found if c.escapes]
     if ask.mechanical:
         return reasons
+    allowed, denied = claim.values(ask.allows), claim.values(ask.denies)
+    reasons += find_judging_changes(claim, found)
     for change in found:
         if is_within(change.path, denied):
             reasons.append(f"'{change.path}' was changed, but you may not change it")
@@ -165,6 +176,16 @@ async def _check_ownership(claim: Claim) -> list[str]:
             where = ", ".join(map(str, allowed))
             reasons.append(f"'{change.path}' was changed, but you may change only {where}")
     return reasons
+
+
+def _measure_changed_paths(place: InstancePlace, room: str) -> list[changes.ChangedPath] | str:
+    """All that differs from where the work began; or why nobody can tell, for who caused it."""
+    try:
+        return compare_worktree(place.path, place.entry, room)
+    except OutsideError as error:
+        if error.findings[0].code != EMBEDDED:
+            raise
+        return error.findings[0].message
 
 
 def _find_forged_commits(claim: Claim) -> list[str]:
@@ -188,6 +209,7 @@ def _commit_leftovers(claim: Claim) -> None:
     """What the agent left uncommitted is committed by the engine, under the effect's own name."""
     if not claim.place.is_own or is_merging(claim.place.path):
         return
+    clear_index_flags(claim.place.path)
     effect, trailer = claim.effect, make_position_trailer(claim)
     message = f"{effect.state}({effect.about.key}): {claim.exit.name}"
     worktrees.commit_allowed_changes(claim.place.path, lambda _: True, message, trailer)

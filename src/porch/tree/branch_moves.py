@@ -9,6 +9,7 @@ from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
 from porch.machine import facts as f
 from porch.machine.effects import MoveBranch
+from porch.machine.instances.named_inputs import UNNAMED
 from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
 from porch.tree import branch_update, instance_worktrees, refs, suite_results, suite_run
@@ -17,7 +18,6 @@ from porch.tree.answer_acceptance import find_own_patch_id
 MERGE_TRAILER = "Porch-Merge"
 CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"
 MOST_NAMED = 20
-PATCH_SUFFIX = ".patch"
 
 
 async def run_branch_move(world: World, effect: MoveBranch) -> f.EffectFact:
@@ -87,14 +87,10 @@ def _has_failing_tests(found: suite_results.SuiteRun, path: str) -> bool:
 async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     """One squash commit on the target's head, built beside, and looked at before anybody else."""
     about = effect.about
-    approved = next(
-        (str(v) for path, v in effect.values.items() if path.endswith(PATCH_SUFFIX)), ""
-    )
-    if approved and approved != await asyncio.to_thread(find_own_patch_id, world, about):
-        said = "the branch is not what was approved; it must be reviewed again"
-        return f.GitEnded(
-            effect=effect.id, exit="refused", payload=_make_refusal(INTEGRATION, said, [])
-        )
+    patch = await asyncio.to_thread(find_own_patch_id, world, about)
+    if effect.approved != patch:
+        refusal = _refuse_patch(effect, patch)
+        return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
     message = effect.message
     trailer = _make_trailer(world, effect, MERGE_TRAILER)
     scratch = (
@@ -134,11 +130,7 @@ async def _verify_candidate(
         return f.GitEnded(
             effect=effect.id, exit="refused", payload=_make_refusal(BUILD, built.report, [])
         )
-    own = (
-        suite_results.select_cases(after, _list_own_test_paths(effect))
-        if after.has_cases
-        else after
-    )
+    own = suite_results.select_cases(after, effect.own) if after.has_cases else after
     wrong = suite_results.explain_not_green(own)
     if wrong:
         refusal = _make_refusal(
@@ -163,20 +155,21 @@ async def _verify_candidate(
     return f.GitEnded(effect=effect.id, exit="clean", payload=payload)
 
 
-def _list_own_test_paths(effect: MoveBranch) -> list[str]:
-    """Where the tests lie that must be green: paths that the state reads, not the approval."""
-    return [str(v) for k, v in effect.values.items() if isinstance(v, str) and "patch" not in k]
-
-
-def _find_candidate(effect: MoveBranch) -> Mapping[str, Any]:
-    """The candidate among what the state reads."""
-    read = [value for value in effect.values.values() if isinstance(value, Mapping)]
-    return next(value for value in read if {"commit", "old"} <= value.keys())
+def _refuse_patch(effect: MoveBranch, patch: str) -> dict[str, Any]:
+    """What nobody approved is not merged; an old graph cannot say what was, so a person does."""
+    if effect.is_named:
+        said = "the branch is not what was approved; it must be reviewed again"
+        return _make_refusal(INTEGRATION, said, [])
+    said = (
+        f"the graph of this run does not name what was approved; look at the branch "
+        f"{effect.about.branch}, then say whether it may be merged into {effect.about.target}"
+    )
+    return {**_make_refusal(UNNAMED, said, []), "patch": patch}
 
 
 async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     about = effect.about
-    made = _find_candidate(effect)
+    made = effect.candidate
     checkout = None
     if effect.instance:
         parent = world.state().instances[about.parent]

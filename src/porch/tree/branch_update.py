@@ -14,6 +14,7 @@ from msgspec import Struct
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
 from porch.git.command import git_error, run_git, try_git
+from porch.git.measured_tree import measure_tree
 from porch.git.merge import (
     Conflict,
     advance_branch,
@@ -23,6 +24,7 @@ from porch.git.merge import (
     require_branch_head,
     require_current_branch,
 )
+from porch.git.tree_changes import list_changed_paths as list_measured_changes
 from porch.git.worktrees import (
     SALVAGE,
     Checkout,
@@ -199,8 +201,9 @@ def _find_merge_sides(worktree: str, branch: str) -> list[str]:
 
 def _list_files_with_markers(worktree: str, sides: list[str]) -> list[str]:
     # What is the same on one side was resolved by taking that side, markers or not.
-    with repository.snapshot_index(worktree, ()) as env:
-        names = [set(worktrees.list_differing_paths(worktree, side, env)) for side in sides]
+    now = measure_tree(worktree, list_inner_repositories(worktree))
+    trees = [repository.read_git_line(worktree, "rev-parse", f"{side}^{{tree}}") for side in sides]
+    names = [{c.path for c in list_measured_changes(worktree, side, now)} for side in trees]
     changed = set.intersection(*names)
     return sorted(name for name in changed if _holds_markers(os.path.join(worktree, name)))
 
@@ -216,8 +219,7 @@ def _holds_markers(path: str) -> bool:
 def _commit_merge(worktree: str, message: str, trailer: str) -> str:
     if repository.resolve_commit(worktree, "MERGE_HEAD"):
         remove_stale_index_lock(worktree)
-        inner = [name.rstrip("/") for name in list_changed_paths(worktree) if name.endswith("/")]
-        repository.stage_all_files(worktree, inner, {})
+        repository.stage_all_files(worktree, list_inner_repositories(worktree), {})
         words = ("commit", "-q", "--no-verify", "--no-gpg-sign", "--cleanup=verbatim", "-F", "-")
         text = f"{message.rstrip()}\n\n{trailer}\n"
         run_git(worktree, *words, env=repository.read_commit_identity(worktree), stdin=text)
@@ -227,6 +229,11 @@ def _commit_merge(worktree: str, message: str, trailer: str) -> str:
         "the merge has ended, but not all of it is committed",
     )
     return run_git(worktree, "rev-parse", "HEAD").strip()
+
+
+def list_inner_repositories(worktree: str) -> list[str]:
+    """Repositories that somebody made inside: none of their files is committed."""
+    return [name.rstrip("/") for name in list_changed_paths(worktree) if name.endswith("/")]
 
 
 def _find_branch(worktree: str) -> str | None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
+from porch.git.raw_commits import remember_raw_commit
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
@@ -81,7 +82,7 @@ def _open_place(world: World, effect: AskAgent) -> Iterator[InstancePlace]:
     elif not effect.ask.mechanical and is_merging(path):
         branch_update.abort_unfinished_work(path)
     branch = tests_branch_name(about) if kind == "tests" else about.branch
-    yield InstancePlace(path, branch, _ensure_entry_commit(effect, path))
+    yield InstancePlace(path, branch, _ensure_entry_commit(effect, path, world.tree_room))
 
 
 def is_merging(path: str) -> bool:
@@ -112,7 +113,7 @@ def _entry_ref(effect: AskAgent) -> str:
     return f"{ENTRY_REFS}{effect.about.branch}/{name}"
 
 
-def _ensure_entry_commit(effect: AskAgent, path: str) -> str:
+def _ensure_entry_commit(effect: AskAgent, path: str, room: str = "") -> str:
     """Where the work of this visit began, however often it was interrupted since."""
     ref = _entry_ref(effect)
     known = repository.resolve_commit(path, ref)
@@ -121,5 +122,6 @@ def _ensure_entry_commit(effect: AskAgent, path: str) -> str:
     head = repository.read_head(path)
     if head is None:
         raise OutsideError(f"{path} has no commit", fix="make a first commit on the base branch")
+    remember_raw_commit(path, room)
     refs.set_ref(path, ref, head)
     return head

@@ -78,3 +78,14 @@ The earlier conversation could not be continued. It ended with:
 
 {quote_text(told)}
 """
+
+
+def render_unread_words(label: str, text: str) -> str:
+    """What a person said where the protocol has no place for it."""
+    return f"""
+## {label}
+
+A person said this, and no other part of this prompt repeats it.
+
+{quote_text(text)}
+"""

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import re
+import shlex
+import sys
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +14,7 @@ from msgspec.structs import replace
 from porch.agents.port import Outcome, Turn
 from porch.errors import OutsideError, PorchError
 from porch.git import changes, repository, worktrees
+from porch.git.diff_budget import fit_text
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
@@ -305,6 +308,8 @@ def prepare_first_prompt(
     told = templates.render_graph_template(template, effect.template, values)
     if effect.told and is_fresh:
         told = f"{told}\n{question_text.render_last_words(effect.told)}"
+    for each in world.shown(effect.unread):
+        told = f"{told}\n{question_text.render_unread_words(each.label, each.payload['text'])}"
     out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
     file, word = (
         answer_sources.exit_file_path(world, effect),
@@ -380,15 +385,10 @@ def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
         str(look_up_path(protocol, state, standing, path)) if path else ""
         for path in effect.ask.diff
     )
-    text, cut = changes.render_diff(
-        place.path,
-        old,
-        new or "HEAD",
-        first_parent_only=not new,
-        limit=DIFF_KEPT,
-        skip_trailer="Porch-Merge:",
-    )
-    return f"{text}\n(cut: see `git diff {old[:12]}` for all of it)" if cut else text
+    ends = (old, new or "HEAD")
+    text, _ = changes.render_diff(place.path, *ends, not new, sys.maxsize, "Porch-Merge:")
+    see = f"git diff {old[:12]} {new[:12] or 'HEAD'} -- "
+    return fit_text(text, DIFF_KEPT, lambda path: f"{see}{shlex.quote(path)}").text
 
 
 def salvage_unfinished_work(effect: AskAgent, place: InstancePlace) -> None:

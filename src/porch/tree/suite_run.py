@@ -4,14 +4,17 @@ import asyncio
 import json
 import os
 from hashlib import sha256
+from secrets import token_hex
 
 from msgspec import Struct, to_builtins
 
-from porch.git import checkouts, repository, worktrees
+from porch.git import checkouts, measured_tree, repository
 from porch.run.agents.world import World
+from porch.run.handlers.pytest_check import Canary
 from porch.system import process
 from porch.system.growing_file import compact_file, read_head_and_tail
 from porch.tree import junit
+from porch.tree.suite_canary import add_canary_environment, judge_suite_run, make_suite_canary
 from porch.tree.suite_results import SuiteCase, SuiteRun, make_suite_run
 
 REPORT_VARIABLE = "PORCH_REPORT"
@@ -49,20 +52,20 @@ async def run_suite(
     text = world.settings.commands.get("test", "")
     if not text:
         return SuiteRun("broken", report="there is no [commands] test in codev/config.toml")
-    code, said, report = await _run_command(world, effect, path, text, "test")
+    canary = make_suite_canary(text, _new_canary_directory(world, effect))
+    code, said, report = await _run_command(world, effect, path, text, "test", canary)
     if code is None:
         return SuiteRun("broken", report=said)
     found = make_suite_run(code, junit.read_junit_report(report, path), said)
+    found = judge_suite_run(found, canary)
     if key or await asyncio.to_thread(hash_content, world, path) == tree:
         _write_kept_run(world, tree, found)
     return found
 
 
 def hash_content(world: World, path: str) -> str:
-    """What lies in a worktree, as one hash; where nothing is uncommitted, the commit tells."""
-    if not worktrees.list_changed_paths(path):
-        return repository.read_commit_tree(path, repository.read_head(path))
-    return repository.hash_working_tree(path, world.own_paths())
+    """What lies in a worktree, as one hash; without conversions, that of a commit of all of it."""
+    return measured_tree.measure_tree(path, room=world.tree_room)
 
 
 def recall_suite_at(world: World, commit: str) -> SuiteRun | None:
@@ -80,20 +83,25 @@ async def run_suite_at(world: World, effect: str, commit: str, scratch: str) -> 
     return await run_suite(world, effect, scratch, key=tree)
 
 
+def _new_canary_directory(world: World, effect: str) -> str:
+    return os.path.join(world.turn_directory(effect), f"canary-{token_hex(6)}")
+
+
 async def _run_command(
-    world: World, effect: str, path: str, text: str, name: str
+    world: World, effect: str, path: str, text: str, name: str, canary: Canary | None = None
 ) -> tuple[int | None, str, str]:
     directory = world.turn_directory(effect)
     number = len(os.listdir(directory))
     output = os.path.join(directory, f"{name}-{number}.txt")
-    report = os.path.join(directory, f"{name}-{number}.xml")
-    environ = world.environ if world.environ is not None else os.environ
-    kept = {k: v for k, v in environ.items() if not k.startswith(("GIT_", "PORCH_"))}
+    # A name that nobody could know before: what lies there was written by this very run.
+    report = os.path.join(directory, f"{name}-{number}-{token_hex(6)}.xml")
     command = process.OutsideCommand(
         argv=None,
         shell=text,
         cwd=path,
-        env={**kept, REPORT_VARIABLE: report},
+        env=add_canary_environment(
+            {**world.check_environment(), REPORT_VARIABLE: report}, canary, world.directory
+        ),
         stdin_file=None,
         output=output,
         errors=output,

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porch.agents import claude, port
+from porch.agents.claude import results
 from porch.agents.events import (
     Answered,
     Denied,
@@ -321,3 +322,14 @@ def test_error_output_says_what_to_do(told: str, kind: OutcomeKind) -> None:
 
 def test_error_output_of_no_meaning_is_silent() -> None:
     assert claude.stderr("(node:1) a warning") is None
+
+
+@given(st.integers() | st.floats() | st.booleans() | st.none() | st.text())
+def test_a_count_is_the_whole_part_of_an_amount(value: object) -> None:
+    try:
+        told = int(results._parse_amount(value))
+    except OverflowError:
+        with pytest.raises(OverflowError):
+            results._parse_count(value)
+        return
+    assert (results._parse_count(value), type(results._parse_count(value))) == (told, int)

@@ -193,3 +193,42 @@ def test_outside_of_a_repository_nothing_is_touched(
     assert cleanup(code=2)["error"]["type"] == "no_repository"
     assert (tmp_path / "plain/a.py").read_text() == PYTHON
     assert os.listdir(tmp_path / "plain") == ["a.py"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_n10_debug_lines_go_in_every_encoding_and_nothing_else_does(
+    desk: "Desk", cleanup: Cleanup, encoding: str
+) -> None:
+    path = desk.root / "a.py"
+    first = f"# {OPEN}\r\nprint('ä')\r\n\r\nend\r\n"
+    path.write_bytes(first.encode(encoding))
+    told = cleanup()["data"]
+    assert (told["markers_removed"], told["skipped_files"]) == (1, [])
+    assert path.read_bytes() == "\r\nend\r\n".encode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_n10_small_letters_are_no_success(desk: "Desk", cleanup: Cleanup, encoding: str) -> None:
+    text = f"# {OPEN.lower()}\nprint(1)\n\n"
+    (desk.root / "a.py").write_bytes(text.encode(encoding))
+    told = cleanup(code=1)
+    (left,) = told["data"]["unmatched_markers"]
+    assert (left["path"], left["line"]) == ("a.py", 1)
+    assert (desk.root / "a.py").read_bytes() == text.encode(encoding)
+
+
+def test_n10_markers_in_a_submodule_are_reported_with_the_way_there(
+    desk: "Desk", cleanup: Cleanup, tmp_path: Path
+) -> None:
+    inner = tmp_path / "inner"
+    desk.git("init", "-q", str(inner))
+    desk.git("-C", str(inner), "commit", "-q", "--allow-empty", "-m", "first")
+    desk.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib/in")
+    (desk.root / "lib/in/a.py").write_text(f"{PYTHON}x = 1  # {OPEN}\n")
+    told = cleanup(code=1)["data"]
+    (block,) = told["refused_blocks"]
+    (left,) = told["unmatched_markers"]
+    assert (block["path"], block["line"], left["line"]) == ("lib/in/a.py", 2, 7)
+    assert "submodule lib/in" in block["reason"]
+    # Not even force touches what has commits of its own.
+    assert cleanup("--force", code=1)["data"]["markers_removed"] == 0

@@ -131,13 +131,56 @@ def test_the_names_that_protocols_use_mean_the_same_command(court: Court, envoy:
     def who(*words: str) -> list[str]:
         return [each["name"] for each in envoy(*words)["data"]["reviewers"]]
 
-    assert who("gemini", "review", "1") == ["gemini"]
+    assert who("gemini", "review", "1") == ["ann"]
+    assert who("codex", "review", "1") == ["ann"]
     assert who("oracle", "review", "1", "--provider", "openai") == ["codex"]
     assert who("oracle", "review", "1", "--provider", "gemini") == ["gemini"]
     assert who("oracle", "review", "1", "--provider", "ann") == ["ann"]
     assert who("oracle", "review", "1") == ["ann"]
     assert who("gemini", "review", "--full", "--by", "ann,gemini") == ["ann", "gemini"]
     assert who("review", "1") == ["ann"]
+
+
+def test_n3_where_the_settings_name_nobody_the_command_says_who_reviews(
+    court: Court, envoy: Envoy
+) -> None:
+    court.reviewer("gemini", PASS)
+    court.configure('[panel]\nmodels = ["ann"]\n')
+    data = envoy("gemini", "review", "1")["data"]
+    assert ([each["name"] for each in data["reviewers"]], data["notes"]) == (["gemini"], [])
+
+
+def test_n3_without_the_agent_of_its_name_the_settings_decide(court: Court, envoy: Envoy) -> None:
+    court.missing("gemini")
+    court.configure('[panel]\nmodels = ["ann"]\n')
+    data = envoy("gemini", "review", "1")["data"]
+    assert [each["name"] for each in data["reviewers"]] == ["ann"]
+    assert "gemini" in data["notes"][0]
+
+
+@pytest.mark.parametrize("key", ["[review]\nagents", "[panel]\nmodels"])
+def test_n3_of_the_settings_those_who_are_installed_review_and_the_others_are_named(
+    court: Court, envoy: Envoy, key: str
+) -> None:
+    court.missing("bob")
+    court.missing("gemini")
+    court.configure(f'{key} = ["bob", "ann"]\n')
+    data = envoy("gemini", "review", "1")["data"]
+    assert [each["name"] for each in data["reviewers"]] == ["ann"]
+    assert "bob; reviewed by ann" in data["notes"][0]
+    begun = [fact for fact in court.facts("PlanMoved") if fact["action"] == "review-begun"]
+    assert begun[0]["payload"]["text"] == data["notes"][0]
+
+
+@pytest.mark.parametrize("words", [("review",), ("gemini", "review"), ("review", "--by", "bob")])
+def test_n3_only_if_nobody_can_be_asked_it_is_an_outside_failure(
+    court: Court, envoy: Envoy, words: tuple[str, ...]
+) -> None:
+    court.missing("bob")
+    court.configure('[review]\nagents = ["bob"]\n')
+    error = envoy(*words, "1", code=6)["error"]
+    assert (error["type"], "bob" in error["message"]) == ("agent_missing", True)
+    assert court.facts("ReviewEnded") == []
 
 
 @pytest.mark.req("E-032")

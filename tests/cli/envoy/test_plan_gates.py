@@ -28,7 +28,7 @@ from tests.plan.gatehouse import (
     ready,
     tried,
 )
-from tests.repositories import at_home
+from tests.repositories import ACCOUNT, at_home
 
 Told = dict[str, Any]
 Type = Callable[..., Told]
@@ -39,6 +39,7 @@ WORDS = {
     "logging": ("block-debugging-logging-gate", "1"),
     "variants": ("block-prompt-variants-gate", "2", "A"),
 }
+PASSED = {"testing": "test_passed: true\n"}
 CHOICE = "variants: {A: {decision: main}, B: {decision: discard}}"
 
 
@@ -105,14 +106,16 @@ def test_a_form_on_the_command_line_or_in_a_file_answers_a_gate(
     envoy("plan", *WORDS[gate], "--wait", "0", code=3)
     name, _, id_ = NAMES[gate].partition(":")
     form = tmp_path / "form.yaml"
-    form.write_text(f"{CHOICE}\n" if gate == "variants" else "thoughts: typed\n")
+    form.write_text(
+        f"{CHOICE}\n" if gate == "variants" else f"{PASSED.get(gate, '')}thoughts: typed\n"
+    )
     said = envoy("gate", "answer", name, *([id_] if id_ else []), "--file", str(form))
     assert (said["decision"], said["notice"]) == (NAMES[gate], False)
     told = envoy("plan", *WORDS[gate])
     assert set(told) == ALWAYS | KEYS[gate]
-    assert (told["answered_by"], told["channel"]) == ("ann", "cli")
+    assert (told["answered_by"], told["channel"]) == (ACCOUNT, "cli")
     assert NAMES[gate] not in porch("pending")
-    assert "ann" in porch("log", "plan/feat/x")
+    assert ACCOUNT in porch("log", "plan/feat/x")
 
 
 def test_a_form_may_come_through_a_pipe_and_be_a_whole_feedback_file(
@@ -120,7 +123,7 @@ def test_a_form_may_come_through_a_pipe_and_be_a_whole_feedback_file(
 ) -> None:
     ready(where, "testing")
     envoy("plan", *WORDS["testing"], "--wait", "0", code=3)
-    text = file(where, "testing").read_bytes().replace(b"test_passed: true", b"test_passed: no")
+    text = file(where, "testing").read_bytes().replace(b"\ntest_passed:\n", b"\ntest_passed: no\n")
     text = text.replace(
         b"user_required_changes: |-\n  ", "user_required_changes: |-\n  größer".encode()
     )
@@ -144,7 +147,7 @@ def test_variants_are_chosen_whichever_of_them_is_named(
 def test_prompts_are_named_in_any_way(where: ProjectPaths, envoy: Type) -> None:
     tried(where, "3_B", is_tried=False)
     envoy("plan", "block-prompt-testing-gate", "3b", "--wait", "0", code=3)
-    envoy("gate", "answer", "testing", "3-b", "--form", "thoughts: fine")
+    envoy("gate", "answer", "testing", "3-b", "--form", "{test_passed: true, thoughts: fine}")
     assert envoy("plan", "block-prompt-testing-gate", "3", "B")["thoughts"] == "fine"
 
 
@@ -178,9 +181,17 @@ def test_an_agent_asks_and_does_not_decide(
     assert "only people" in porch("answer", "plan/feat/x", "testing:1", "thoughts: x", code=2)
     refused = envoy("gate", "answer", "testing", "1", "--form", "thoughts: x", code=2)
     assert refused["type"] == "not_a_person"
-    assert "--as-person" in refused["suggestion"]
+    assert "--as-person" not in str(refused)
     assert envoy("plan", *WORDS["testing"], "--wait", "0", code=3)["decision"] == "testing:1#1"
-    envoy("gate", "answer", "testing", "1", "--form", "thoughts: x", "--as-person")
+    envoy(
+        "gate",
+        "answer",
+        "testing",
+        "1",
+        "--form",
+        "{test_passed: true, thoughts: x}",
+        "--as-person",
+    )
     assert envoy("plan", *WORDS["testing"])["thoughts"] == "x"
     journal = Path(where.run_dir("plan_feat~x"), "journal.jsonl").read_text()
     assert re.search(r'"as_person": ?true', journal)
@@ -268,3 +279,46 @@ def test_every_gate_has_a_command_with_help(capsys: pytest.CaptureFixture[str]) 
     for command in gate_question.COMMANDS.values():
         assert run_command("envoy", ["plan", command, "--help"]) == 0
         assert "--wait" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("looks", [False, True])
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda text: text.replace("done: false", "done: ture"), "'done' says 'ture'"),
+        (lambda text: text.replace("done: false", "done: x"), "'done' says 'x'"),
+        (lambda text: text.replace("done: false\n", ""), "there is no 'done'"),
+        (lambda _: "", "the file is empty"),
+    ],
+)
+def test_k5_pending_says_why_a_file_is_no_answer_until_it_is_one(
+    where: ProjectPaths,
+    envoy: Type,
+    porch: Porch,
+    change: Callable[[str], str],
+    told: str,
+    looks: bool,
+) -> None:
+    ready(where, "testing")
+    envoy("plan", *WORDS["testing"], "--wait", "0", code=3)
+    path = file(where, "testing")
+    form = path.read_text()
+    assert "cannot be used yet" not in porch("pending")
+    path.write_text(change(form))
+    for _ in range(1 + looks):
+        said = " ".join(porch("pending").split())
+        assert (
+            f"your answer cannot be used yet: .claude/plans/feat~x/user_feedback/{path.name}:"
+            in said
+        )
+        assert told in said
+        (asked,) = json.loads(porch("pending", "--json"))["decisions"]
+        assert told in asked["problems"][0]
+        if looks:
+            answer = envoy("plan", *WORDS["testing"], "--wait", "0", code=3)
+            assert told in answer["problems"][0]
+    path.write_text(form)
+    finish(where, "testing", thoughts="fine")
+    assert "cannot be used yet" not in porch("pending")
+    assert "problems" not in json.loads(porch("pending", "--json"))["decisions"][0]
+    assert envoy("plan", *WORDS["testing"])["passed"] is True

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.repositories import ACCOUNT
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -31,10 +33,10 @@ def test_a_gate_holds_until_somebody_decides(asked: "Desk") -> None:
     said = asked.porch("approve", "0001", "ready", "--note", "nice")
     assert said.out == "ready: approved\n"
     wish = asked.facts("WishTaken")[0]["wish"]
-    assert (wish["who"], wish["channel"], wish["text"]) == ("ann", "cli", "nice")
+    assert (wish["who"], wish["channel"], wish["text"]) == (ACCOUNT, "cli", "nice")
     assert wish["digest"]
     gate = asked.status()["gates"]["ready"]
-    assert (gate["status"], gate["by"]) == ("approved", "ann")
+    assert (gate["status"], gate["by"]) == ("approved", ACCOUNT)
 
 
 def test_the_answer_of_approve_as_json(asked: "Desk") -> None:
@@ -132,10 +134,13 @@ def test_an_agent_is_not_a_person(
         ["retry", "1"],
         ["rollback", "1", "write"],
         ["upgrade", "1"],
+        ["replan", "1"],
+        ["repair", "1"],
+        ["stop", "1"],
     ):
         said = asked.porch(*words, code=2)
         assert variable in said.err
-        assert "--as-person" in said.err
+        assert "as-person" not in said.err  # K6: agents follow what they are told
     assert asked.bytes() == before
     asked.porch("status", "1")  # looking is allowed
     asked.porch("approve", "1", "ready", "--as-person")

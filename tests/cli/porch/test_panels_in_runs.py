@@ -57,13 +57,16 @@ def test_a_request_for_changes_leads_through_a_revision_to_another_round(desk: "
     assert "waiting for your decision: specify_approval" in said.out
     project = desk.root / "codev/projects/0001-x"
     first = (project / "consultation-specify-round-1.md").read_text()
-    assert re.sub(r"[0-9]+\.[0-9] s", "0.1 s", first) == (
+    summary, mark, replies = first.partition("\n## Gemini: the whole reply\n")
+    assert re.sub(r"[0-9]+\.[0-9] s", "0.1 s", summary) == (
         "# Consultation: Specify Phase (Round 1)\n\n"
         "## Gemini\n**Verdict**: APPROVE\n**Summary**: Good\n**Took**: 0.1 s\n\n"
         "## Codex\n**Verdict**: REQUEST_CHANGES\n**Summary**: Too vague\n"
         "**Findings**:\n- No limits are named\n**Took**: 0.1 s\n\n"
         "## Claude\n**Verdict**: APPROVE\n**Summary**: Good\n**Took**: 0.1 s\n"
     )
+    assert mark
+    assert "\n## Codex: the whole reply\n\n```text\nVERDICT: REQUEST_CHANGES\n" in replies
     second = (project / "consultation-specify-round-2.md").read_text()
     assert second.startswith("# Consultation: Specify Phase (Round 2)\n")
     assert second.count("**Verdict**: APPROVE") == 3
@@ -128,7 +131,34 @@ def test_one_reviewer_that_hangs_is_marked_and_two_verdicts_are_enough(desk: "De
     desk.begin(specify(), top={"config": {"consultation_timeout": 2}}, reviews=reviews, code=3)
     assert desk.entered() == ["specify:draft", "specify:consult", "specify:gate"]
     text = (desk.root / "codev/projects/0001-x/consultation-specify-round-1.md").read_text()
-    assert "## Gemini\n**Verdict**: ABSTAIN (timeout)" in text
+    assert "## Gemini\n**Verdict**: ABSTAIN (failed 5 times; last error: timeout" in text
+
+
+def test_v9_a_reviewer_that_fails_once_is_tried_again_and_heard(desk: "Desk") -> None:
+    reviews = {"specify:consult": {"codex": [{"tries": [{"crash": 1}, NO]}, YES], "*": [YES]}}
+    desk.begin(specify(), reviews=reviews, code=3)
+    (failed,) = desk.facts("EffectFailed")
+    assert failed["effect"].startswith("specify:consult#1/review/codex/")
+    assert desk.entered()[:3] == ["specify:draft", "specify:consult", "specify:revise"]
+    assert "codex: No limits are named" in desk.prompts()[1].replace("\n> - ", " ")
+
+
+def test_v9_a_reviewer_that_is_given_up_abstains_aloud_wherever_somebody_looks(
+    desk: "Desk",
+) -> None:
+    reviews = {"specify:consult": {"codex": [{"crash": 1}], "*": [YES]}}
+    desk.begin(specify(), reviews=reviews, code=3)
+    assert desk.entered() == ["specify:draft", "specify:consult", "specify:gate"]
+    assert len(desk.facts("EffectFailed")) == 5
+    told = "2 of 3 reviewers gave a verdict; codex abstained: failed 5 times; last error: crashed"
+    asked = desk.porch("pending", "--json").json["decisions"][0]
+    assert asked["reviews"][0].startswith(f"specify:consult: {told}")
+    for command in (("pending",), ("status", "1")):
+        assert told in " ".join(desk.porch(*command).out.split())
+    assert "codex abstains" in desk.porch("log", "1").out
+    desk.porch("approve", "1")
+    assert told in " ".join(desk.porch("resume", "1").out.split())
+    assert told in " ".join(desk.porch("status", "1").out.split())
 
 
 def test_one_verdict_of_three_is_not_enough_and_nobody_approves_by_silence(desk: "Desk") -> None:

@@ -111,6 +111,70 @@ def test_the_packaged_protocols_lint_clean(desk: "Desk", file: str) -> None:
     assert desk.porch("protocols", "lint", path, "--json").json == {"findings": []}
 
 
+def test_l9_lint_and_show_name_a_reviewer_that_is_no_agent_here(desk: "Desk") -> None:
+    panel = {"models": ["claude", "gemnii"]}
+    desk.protocol("p", {"id": "one", "consultation": panel})
+    for words in (("lint", "p"), ("show", "p")):
+        (finding,) = desk.porch("protocols", *words, "--json").json["findings"]
+        assert (finding["code"], finding["severity"]) == ("unknown-agent", "warning")
+        assert finding["line"] > 1
+    # What was kept of `show` is looked up again when the settings change.
+    desk.write("codev/config.toml", '[agents.gemnii]\ncommand = ["true"]\n')
+    assert desk.porch("protocols", "show", "p", "--json").json["findings"] == []
+    assert desk.porch("protocols", "lint", "p").out == "no problems found\n"
+
+
+def test_l17_lint_says_the_same_from_every_directory(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = desk.protocol("p", {"id": "one", "prompt": "one.md"}, {"id": "two", "prompt": "two.md"})
+    desk.write("codev/protocols/p/prompts/one.md", "{{ nonsense }}\n")
+    (file.parent / "prompts" / "two.md").unlink()
+    told = []
+    for here, word in (
+        (".", "p"),
+        (".", "codev/protocols/p"),
+        ("codev/protocols", "p/protocol.json"),
+        ("codev/protocols/p", "."),
+        ("codev/protocols/p", "protocol.json"),
+        ("codev/protocols/p/prompts", ".."),
+        ("..", str(file)),
+    ):
+        monkeypatch.chdir(desk.root / here)
+        found = desk.porch("protocols", "lint", word, "--json", code=2).json["findings"]
+        told.append([(f["code"], f["severity"], f["line"], f["column"]) for f in found])
+    assert {code for code, *_ in told[0]} == {"unknown-variable", "missing-prompt"}
+    assert told == [told[0]] * len(told)
+
+
+def test_l18_lint_and_show_take_names_files_and_directories(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.protocol("p", {"id": "one"}, version="3")
+    assert desk.porch("protocols", "lint", "p", "tick", "codev/protocols/p").out == (
+        "no problems found\n"
+    )
+    by_name = desk.porch("protocols", "show", "p", "--json").json
+    for word in ("codev/protocols/p", "codev/protocols/p/protocol.json"):
+        by_path = desk.porch("protocols", "show", word, "--json").json
+        assert by_path["name"] == "p"
+        assert by_path["digest"] == by_name["digest"]
+        assert by_path["protocol"] == by_name["protocol"]
+    monkeypatch.chdir(desk.root / "codev/protocols/p")
+    assert desk.porch("protocols", "show", ".").out.startswith("p 3\n")
+    said = desk.porch("protocols", "lint", "q", code=2).out
+    assert "there is no protocol 'q'" in said
+    assert "known protocols" in said
+
+
+def test_l18_what_was_shown_of_a_path_is_never_taken_for_a_name(desk: "Desk") -> None:
+    desk.write("a/b/protocol.json", json.dumps({"name": "x", "phases": [{"id": "one"}]}))
+    desk.protocol("a_b", {"id": "two"})
+    assert "one" in desk.porch("protocols", "show", "a/b").out
+    assert "two" in desk.porch("protocols", "show", "a_b").out
+    assert "one" in desk.porch("protocols", "show", "a/b").out
+
+
 def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(
     desk: "Desk",
 ) -> None:

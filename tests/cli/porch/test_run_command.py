@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from tests.repositories import ACCOUNT
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -93,7 +95,7 @@ def test_wait_stays_until_somebody_approves_from_another_process(desk: "Desk") -
     desk.porch("approve", "1", "go")
     out, _ = runner.communicate(timeout=90)
     assert runner.returncode == 0, out
-    assert "one: approved by ann (cli)" in out
+    assert f"one: approved by {ACCOUNT} (cli)" in out
 
 
 @pytest.mark.req("P-158", "P-154")
@@ -416,7 +418,11 @@ def test_a_status_file_without_a_journal_is_shown_and_adopted_by_run(desk: "Desk
     assert "no journal here" in desk.porch("status").out
     assert desk.porch("status", "9", "--json").json["journal"] is False
     assert not (desk.root / ".git/porch").exists()
-    said = desk.porch("resume", "9", "--no-claude")
+    refused = desk.porch("resume", "9", "--no-claude", code=2)
+    assert "counts these gates as passed: go" in refused.err
+    assert not (desk.root / ".git/porch").exists()
+    said = desk.porch("resume", "9", "--no-claude", "--adopt")
+    assert "approved by the file, by nobody known: go" in said.out
     assert "continuing 0009 from its status file, at two" in said.out
     assert desk.status("codev/projects/0009-old")["gates"]["go"]["by"].startswith("unknown")
 

@@ -10,6 +10,7 @@ import pytest
 
 from porch.run.verbs import read_run
 from porch.store import chain
+from tests.repositories import ACCOUNT
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -224,7 +225,7 @@ def test_log_tells_every_record_in_order(asked: "Desk") -> None:
     text = asked.porch("log", "1").out
     numbers = [int(line.split()[2]) for line in text.splitlines()]
     assert numbers == list(range(1, len(asked.records()) + 1))
-    assert "run 0001-x started with protocol p by ann" in text
+    assert f"run 0001-x started with protocol p by {ACCOUNT}" in text
     assert "Write it down: the agent ended with PHASE_COMPLETE; next: your approval" in text
     verbose = asked.porch("log", "1", "--verbose").out
     assert "write#1: the agent ended with PHASE_COMPLETE -> write:gate#1" in verbose

@@ -122,6 +122,7 @@ def test_replan_keeps_what_is_finished_and_the_same(desk: "Desk") -> None:
     said = desk.porch("replan", "1", "--json").json
     assert (said["added"], said["vanished"]) == (["phase_4"], ["phase_3"])
     assert said["kept"] == ["phase_1", "phase_2"]
+    desk.porch("approve", "1", "plan-ok")
     assert desk.status()["phases"]["phase_1"]["status"] == "complete"
     desk.porch("answer", "1", "blocked:implement", "go on")
     desk.porch("resume", "1", code=3)
@@ -141,6 +142,7 @@ def test_a_finished_phase_with_another_text_is_not_finished_any_more(desk: "Desk
     desk.begin(*LOOP, agents=agents, decisions={"plan-ok": [{"approve": True}]}, code=3)
     desk.write("codev/projects/0001-x/plan.md", plan("one, but better", "two"))
     desk.porch("replan", "1")
+    desk.porch("approve", "1", "plan-ok")
     assert desk.status()["phases"]["phase_1"]["status"] == "pending"
 
 

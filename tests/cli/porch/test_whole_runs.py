@@ -124,7 +124,8 @@ def test_the_seeds_own_spider_runs_as_it_is_printed(
         "complete",
     ]
     lines = (desk.root.parent / "home" / "npm.log").read_text().splitlines()
-    assert lines == ["npm run build", "npm test"] * 2
+    # For each phase of the plan, and once more behind the review.
+    assert lines == ["npm run build", "npm test"] * 3
 
 
 @pytest.mark.req("F-007", "F-014", "F-015", "F-018", "F-019", "F-020", "F-027", "F-029", "F-030")
@@ -217,8 +218,8 @@ def test_a_scope_that_cannot_be_measured_fails(desk: "Desk") -> None:
         "id": "implement",
         "checks": {"scope": {"net_lines_below": 300, "max_retries": 0, "retry_delay": 0}},
     }
-    # The base commit is gone when the check looks for it.
-    lose = ["sh", "-c", "rm -rf .git/objects; mkdir -p .git/objects/pack .git/objects/info"]
+    # The base is gone when the check looks for it.
+    lose = ["sh", "-c", "rm -rf .git/porch/tree.git/objects; echo x > new.txt"]
     desk.begin(phase, agents={"implement": [{"run": lose}]}, code=3)
     assert desk.facts("CheckEnded")[0]["result"] == "unmeasured"
     assert desk.entered()[-1] == "failed:implement"

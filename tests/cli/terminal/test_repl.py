@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.repositories import ACCOUNT
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk, Open
 
@@ -34,11 +36,11 @@ def test_a_person_rejects_approves_and_stops_from_the_prompt(desk: "Desk", open_
     terminal.type(
         "reject too vaguer\x7f\x1b[A\r"
     )  # a slip, corrected, and an arrow that means nothing
-    terminal.until("write: rejected by ann (repl): too vague; next: write, attempt 2")
+    terminal.until(f"write: rejected by {ACCOUNT} (repl): too vague; next: write, attempt 2")
     terminal.until("waiting for your approval: ready")
     terminal.until("porch> ")
     terminal.type("a\r")
-    terminal.until("write: approved by ann (repl)")
+    terminal.until(f"write: approved by {ACCOUNT} (repl)")
     terminal.until("publish")
     terminal.until("0:01  0001-x  publish")  # elapsed time, run, phase
     terminal.type("stop\r")
@@ -60,6 +62,23 @@ def test_an_approval_is_for_what_was_shown(desk: "Desk", open_: "Open") -> None:
     terminal.until("Is it good?")
     terminal.type("approve\r")
     terminal.until("write: approved by")
+    terminal.until("waiting for your approval: g")
+
+
+def test_k1_the_live_view_shows_the_difference_and_notices_files_that_are_put_back(
+    desk: "Desk", open_: "Open"
+) -> None:
+    edits = [{"write": {"{project_dir}/text.md": "Worse.\n"}}]
+    agents = {"write": [{"write": {"{project_dir}/text.md": "Good.\n"}}], "publish": edits}
+    decided = {"ready": [{"approve": True}]}
+    last = {"id": "last", "gate": {"name": "g", "next": None}}
+    words = begin(desk, GATED, PUBLISH, last, agents=agents, decisions=decided)
+    terminal = open_(*words, columns=120)
+    terminal.until("ready: approve it again?")
+    terminal.until("-Good.")
+    terminal.until("+Worse.")
+    desk.write("codev/projects/0001-x/text.md", "Good.\n")
+    terminal.until("as they were approved; nothing to ask any more")
     terminal.until("waiting for your approval: g")
 
 

@@ -287,3 +287,23 @@ def test_every_run_comes_to_an_end() -> None:
     }
     ways = {"lost.again": "{to: first}", "second.Three": "{to: lost}"}
     assert ("no-end", "first") in told(people | {"done": ""}, ways)
+
+
+GATE = (
+    "{human: gate, title: G, shows: [One], "
+    "options: {rejected: {means: again, text: true}, ok: {means: on}}}"
+)
+GATED = {"first.One": "{to: gate}", "gate.ok": "{to: second}"}
+
+
+def test_k10_a_text_that_somebody_types_and_no_input_reads_is_told_at_its_option() -> None:
+    edges = {**GATED, "gate.rejected": "{to: first, charge: rounds, spent: lost}"}
+    assert told({"gate": GATE}, edges) == [("unread-text", "gate")]
+
+
+def test_k10_a_text_that_is_read_or_asked_of_nobody_or_ends_the_run_is_fine() -> None:
+    back = {**GATED, "gate.rejected": "{to: first, charge: rounds, spent: lost}"}
+    first = STATES["first"].replace("exits:", "input: {said?: gate.rejected.text}, exits:")
+    assert told({"gate": GATE, "first": first}, back) == []
+    assert told({"gate": GATE.replace(", text: true", "")}, back) == []
+    assert told({"gate": GATE}, {**GATED, "gate.rejected": "{to: lost}"}) == []

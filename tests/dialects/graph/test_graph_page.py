@@ -93,7 +93,10 @@ def block(name: str) -> list[Node]:
 
 def test_every_word_of_a_state_has_its_row_and_is_read() -> None:
     used = {key for state in block("states") for key in keys(state)}
-    inner = {"title", "description", "holds", "reads", "message", "shows", "options"}
+    inner = {
+        *("title", "description", "holds", "reads", "message", "shows", "options"),
+        *("approved", "own", "candidate"),
+    }
     assert used - inner == set(words("States"))
     assert all(f"`{word}`" in section("States") for word in inner)
 

@@ -137,7 +137,7 @@ def test_the_words_of_an_agent_are_read() -> None:
     assert done.measures == (p.Measure("red", ("plan.Planned.file",), ("plan.Planned.base",)),)
     plan, asked = agent("plan")
     assert (plan.timeout_s, asked.workspace) == (90, "main")
-    assert plan.exits[0].filled == {"base": "engine.head"}
+    assert plan.exits[0].filled == {"base": "engine.head", "print": "engine.patch"}
     assert [m.name for m in plan.exits[0].measures] == ["builds", "exists", "covers"]
     assert small().states["plan"].title == "Planning"
     _, merge = agent("merge")
@@ -173,7 +173,7 @@ def test_people_ends_and_git_are_read() -> None:
         shows=("work.Hard",),
     )  # fmt: skip
     assert states["lost"].actor == p.End("failed", ("work.Hard",))
-    assert states["publish"].actor == p.Git(op="publish", reads=("candidate.clean",))
+    assert states["publish"].actor == p.Git(op="publish", candidate="candidate.clean")
     assert states["publish"].holds == ("target",)
 
 
@@ -311,7 +311,8 @@ def test_samples_hold_what_a_prompt_gets_once_for_every_alternative_and_once_min
     assert minimal["again"] is None
     assert first["outer"] == {"text": "the content of a file"}
     assert minimal["outer"] is None
-    told = parse_definition(SMALL.replace("[Bad, person.retry]", "[Bad, instance.revision]"), FILE)
+    other = SMALL.replace("[Bad, person.retry]", "[Bad, instance.revision]")
+    told = parse_definition(other.replace(", text: true", ""), FILE)
     assert told.samples["plan"][1]["again"]["kind"] == "rework"
     full, least = reading.samples["work"]
     assert full["memory"]["seen"][0].keys() == {"failing", "size"}

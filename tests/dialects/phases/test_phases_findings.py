@@ -40,6 +40,7 @@ ERRORS: list[tuple[str, str, str]] = [
     ('{"name": "p", "phases": [{"id": "failed"}]}', "reserved-name", "failed"),
     ('{"name": "p", "phases": [{"id": "complete", "prompt": "x.md"}]}', "reserved-name", "uses"),
     (in_phase(promt="x.md"), "unknown-key", "did you mean 'prompt'?"),
+    (in_phase(type="special"), "wrong-value", "once, build_verify, per_plan_phase"),
     (in_phase(prompt=[]), "wrong-type", "prompt"),
     (in_phase(prompt="../x.md"), "outside-path", "../x.md"),
     (in_phase(prompt="/x.md"), "outside-path", "/x.md"),
@@ -70,6 +71,12 @@ ERRORS: list[tuple[str, str, str]] = [
     (in_phase(checks={"c": ""}), "no-command", "c"),
     (in_phase(checks={"c": {}}), "no-command", "c"),
     (in_phase(checks={"c": {"command": "x", "setting": "y"}}), "said-twice", "both"),
+    (in_phase(checks={"c": {"command": "x", "changed": True}}), "said-twice", "changed"),
+    (in_phase(checks={"c": {"changed": False}}), "wrong-value", "must be true"),
+    (in_phase(checks={"c": {"changed": "yes"}}), "wrong-type", "changed"),
+    (in_phase(checks={"c": {"net_lines_below": 0}}), "wrong-type", "at least 1"),
+    (in_phase(checks={"c": {"net_lines_below": "many"}}), "wrong-type", "at least 1"),
+    (in_phase(checks={"c": {"command": "x", "rerun": -1}}), "wrong-type", "at least 0"),
     (in_phase(checks={"c": {"setting": "y", "if_missing": "?"}}), "wrong-value", "skip"),
     (in_phase(checks={"c": {"command": "x", "on_fail": "bx"}}), "unknown-state", "mean 'b'?"),
     (in_phase(checks={"c": {"command": "x", "on_fail": "complete"}}), "wrong-value", "on_fail"),
@@ -203,7 +210,6 @@ def test_version_and_description_may_be_left_out() -> None:
 
 
 NOTES: list[tuple[str, str]] = [
-    (in_phase(type="special"), "special"),
     (in_phase(hooks={}), "hooks"),
     (in_phase(input={}), "input"),
     (in_phase(on_complete={"commit": True, "push": True}), "push"),
@@ -274,3 +280,70 @@ def test_what_is_no_tree_at_all_is_raised() -> None:
     with pytest.raises(DefinitionError) as caught:
         parse_definition('{"name": ', "p.json")
     assert caught.value.findings[0].code == "json-syntax"
+
+
+def one_error(text: str) -> Finding:
+    (finding,) = errors_in(findings_of(text))
+    return finding
+
+
+def test_l2_a_type_that_porch_does_not_know_is_an_error() -> None:
+    finding = one_error(in_phase(type="per_plan_phaze"))
+    assert finding.code == "wrong-value"
+    assert finding.fix == "did you mean 'per_plan_phase'?"
+    for type_ in ("once", "per_plan_phase", "build_verify", None):
+        assert errors_in(findings_of(in_phase(type=type_))) == []
+
+
+@pytest.mark.parametrize(
+    "checks, top",
+    [
+        ({"c": {"command": 3}}, {}),
+        ({"c": 3}, {}),
+        ([3], {}),
+        ([{"name": "c", "command": 3}], {}),
+        # A name of `defaults` takes the command from there, but no number does.
+        ({"c": 3}, {"defaults": {"checks": {"c": "x"}}}),
+    ],
+)
+def test_l6_a_number_is_no_command(checks: Any, top: dict[str, Any]) -> None:
+    phases = [{"id": "plan"}, {"id": "a", "phased": True, "checks": checks}]
+    told = json.dumps({"name": "p", "phases": phases, **top})
+    finding = one_error(told)
+    assert (finding.code, finding.severity) == ("wrong-type", "error")
+    assert "3" in finding.message
+    assert finding.place is not None
+    assert errors_in(findings_of(told.replace("3", '"3"'))) == []
+
+
+def test_l6_also_where_the_checks_are_those_of_the_file_or_of_a_verification() -> None:
+    number = {"c": {"command": 7}}
+    assert one_error(in_protocol(phase_completion=number)).code == "wrong-type"
+    assert one_error(in_phase(verification={"checks": number})).code == "wrong-type"
+    assert one_error(in_protocol(defaults={"checks": number})).code == "wrong-type"
+
+
+@pytest.mark.parametrize("nothing", [0, 0.0])
+def test_l7_no_time_at_all_is_an_error(nothing: float) -> None:
+    finding = one_error(in_phase(checks={"c": {"command": "x", "timeout": nothing}}))
+    assert finding.code == "wrong-value"
+    assert "more than 0 seconds" in finding.message
+    assert finding.fix == "leave it out for the usual time"
+    for key in ("claude_timeout", "consultation_timeout"):
+        assert one_error(in_protocol(config={key: nothing})).code == "wrong-value"
+        assert findings_of(in_protocol(config={key: 0.5})) == ()
+    for good in (0.5, 1, None):
+        assert findings_of(in_phase(checks={"c": {"command": "x", "timeout": good}})) == ()
+
+
+@pytest.mark.parametrize("word", ["yes", "no", "Yes", "true", "false", "on", "off", 1, 0])
+def test_l8_a_word_for_yes_is_no_path_to_commit(word: Any) -> None:
+    finding = one_error(in_phase(artifact="a.md", on_complete={"commit": word}))
+    assert finding.code == "wrong-type"
+    assert finding.fix == "write true or false, without quotes"
+    assert finding.place is not None
+
+
+@pytest.mark.parametrize("good", [True, False, "a.md", "yes.md", ["docs", "no"], None])
+def test_l8_true_false_and_paths_can_be_committed(good: Any) -> None:
+    assert findings_of(in_phase(artifact="a.md", on_complete={"commit": good})) == ()

@@ -127,7 +127,9 @@ class Author:
         }
 
 
-AUTHORS_FAULTS = {"unknown-state", "no-agent", "late-step", "wrong-value", "no-end", "unknown-step"}
+AUTHORS_FAULTS = {
+    "unknown-state", "no-agent", "late-step", "wrong-value", "no-end", "unknown-step", "no-way-out",
+}  # fmt: skip
 
 
 @settings(max_examples=80, deadline=None)
@@ -200,3 +202,26 @@ class Walk:
             self.state = loop.first if self.item else loop.after.state
         else:
             self.state = target.state
+
+
+@settings(max_examples=80, deadline=None)
+@given(seeds)
+def test_l15_nothing_leads_out_of_a_loop_forward_before_unfinished_items_are_asked_about(
+    dice: Random,
+) -> None:
+    protocol = parse_definition(json.dumps(Author(dice).protocol()), "p.json").protocol
+    for edge in protocol.edges if protocol else ():
+        loop = protocol.states[edge.state].loop if protocol else ""
+        if protocol and loop and not edge.state.startswith("unfinished:"):
+            beyond = [t for t in edge.targets if is_beyond(protocol, loop, t)]
+            asking = (*edge.guards, Guard(loop, "unfinished"))
+            fronts = [each.guards for each in protocol.edges_of(edge.state, edge.exit)]
+            assert not beyond or asking in fronts
+
+
+def is_beyond(protocol: Protocol, loop: str, target: Target) -> bool:
+    last = max(
+        protocol.order(name) for name, state in protocol.states.items() if state.loop == loop
+    )
+    is_later = bool(target.state) and protocol.order(target.state) > last
+    return is_later and target.state != "abandoned"

@@ -325,7 +325,26 @@ def test_current_phase_begins_the_phase_again() -> None:
     assert leads(protocol, "a:y", "AGAIN") == [Target("a:x")]
 
 
-def test_a_common_signal_to_this_very_phase_goes_on() -> None:
+@pytest.mark.parametrize(
+    "phases", [({"id": "b"},), ({"id": "b", "substates": ["draft", "revise"]},)]
+)
+def test_v19_a_common_signal_to_this_very_phase_begins_it_again_with_its_reason(
+    phases: tuple[dict[str, Any], ...],
+) -> None:
+    inside = {**phases[0], "signals": {"REDO": "b", "READY": "c"}}
+    own = compiled({"id": "a"}, inside, {"id": "c"})
+    common = {"REDO": {"transitions_to": "b"}, "READY": {"transitions_to": "c"}}
+    top = compiled({"id": "a"}, *phases, {"id": "c"}, signals=common)
+    agents = [name for name, state in top.states.items() if state.group == "b"]
+    speakers = [name for name in agents if isinstance(top.states[name].actor, Agent)]
+    for name in speakers:
+        assert leads(top, name, "REDO") == leads(own, name, "REDO") == [Target(speakers[0])]
+        shown = [given.path for given in top.states[speakers[0]].inputs]
+        assert f"{name}.REDO" in shown
+        assert all(edge.charges for edge in top.edges_of(name, "REDO"))
+
+
+def test_a_common_word_for_done_said_in_the_phase_it_leads_to_goes_on() -> None:
     common = {"PHASE_COMPLETE": {"transitions_to": "b"}}
     protocol = compiled({"id": "a"}, {"id": "b"}, {"id": "c"}, signals=common)
     assert leads(protocol, "a", "PHASE_COMPLETE") == [Target("b")]
@@ -376,12 +395,16 @@ def test_every_option_of_a_check_is_kept() -> None:
         },
         "two": {"setting": "test", "if_missing": "skip", "required": False},
         "three": {"net_lines_below": 300},
+        "four": {"changed": True, "optional": True},
+        "five": {"command": "x", "rerun": 2, "optional": True},
     }
     protocol = compiled({"id": "a", "checks": checks})
     assert check(protocol, "a:checks").commands == (
         Command("one", "make", description="Builds", cwd="web", optional=True, timeout_s=9),
         Command("two", setting="test", optional=True, if_missing="skip"),
         Command("three", net_lines_below=300),
+        Command("four", changed=True, optional=True),
+        Command("five", "x", rerun=2, optional=True),
     )
     # Optional checks never fail, so only the third one is asked about.
     guards = [edge.guards for edge in protocol.edges_of("a:checks", "failed")]
@@ -445,7 +468,7 @@ def test_silence_is_taken_for_done_only_where_checks_tell() -> None:
     )
     assert leads(protocol, "a", "silent") == [Target("a:checks")]
     assert leads(protocol, "b", "silent") == [Target("failed:b")]
-    assert leads(protocol, "c", "silent") == [Target("complete")]
+    assert leads(protocol, "c", "silent") == [Target("complete:checks")]
 
 
 @pytest.mark.req("F-019")
@@ -793,7 +816,7 @@ def test_the_end_of_a_plan_phase_is_measured_and_can_be_skipped_by_a_person() ->
     assert protocol.budgets["phase_completion"].limit == 3
     assert "phase_completion" not in only(protocol, "b", "PHASE_COMPLETE").resets
     skips = list(protocol.edges_of("failed:b", "skip"))
-    assert skips[0].guards == (Guard("b:phase_completion.failed"),)
+    assert skips[0].guards == (Guard("b:phase_completion.failed", "cause"),)
     assert skips[0].targets == (Target(next_of="a"),)
     for name in ("a", "b"):
         labels = {told.path: told.label for told in protocol.states[name].inputs}

@@ -97,6 +97,34 @@ def test_a_named_item_that_the_list_does_not_have_is_looked_for_again(protocol: 
     assert stands(rig) == ["defend:nine#1"]
 
 
+def test_l15_a_guard_knows_whether_other_items_of_a_loop_are_unfinished(
+    protocol: p.Protocol,
+) -> None:
+    early = p.Edge("implement:check", "passed", (T("failed"),), (p.Guard("plan", "unfinished"),))
+    others_are_open = read_in_loop(protocol, early)
+    others_are_open.check("unit/fast", "passed")
+    assert [place.partition("#")[0] for place in stands(others_are_open)] == ["failed"]
+    rig = Rig(altered(protocol, early)).start()
+    rig.exit("SPEC_DRAFTED")
+    rig.check("lint", "passed")
+    rig.check("unit/fast", "failed")
+    rig.asked()
+    rig.decide("waived", "it is fine")
+    rig.reads("one=1")
+    rig.exit("PHASE_IMPLEMENTED")
+    rig.check("unit/fast", "passed")
+    assert stands(rig) == ["defend:one#1"]
+
+
+def test_l15_a_loop_whose_list_was_never_read_has_no_unfinished_items(
+    protocol: p.Protocol,
+) -> None:
+    edge = p.Edge("specify:draft", "SPEC_DRAFTED", (T("failed"),), (p.Guard("plan", "unfinished"),))
+    rig = Rig(altered(protocol, edge)).start()
+    rig.exit("SPEC_DRAFTED")
+    assert "failed#1" not in stands(rig)
+
+
 def test_a_loop_may_be_entered_at_a_named_item(protocol: p.Protocol) -> None:
     edge = p.Edge("specify:draft", "SPEC_DRAFTED", (T("implement", "two"),))
     rig = Rig(altered(protocol, edge)).start()

@@ -154,6 +154,7 @@ def test_findings_name_who_asked_and_fall_back_on_the_summary(rig: Rig) -> None:
             {"by": "gemini", "finding": "name it"},
             {"by": "gemini", "finding": "shorten it"},
             {"by": "codex", "finding": "codex thinks"},
+            {"by": "claude (approved)", "finding": "not asked for"},
         ],
         "coverage": "3 of 3 reviewers gave a verdict",
     }

@@ -103,8 +103,9 @@ def kids(plan: Plan, name: str, onward: str) -> None:
 def merge(plan: Plan, name: str, onward: str) -> None:
     """A candidate is made and published; whoever is told of it brings itself up to date."""
     made = f"{name}_made"
-    plan.states[made] = {"git": "candidate", "holds": ["target"]}
-    plan.states[name] = {"git": "publish", "holds": ["target"], "reads": [f"{made}.clean"]}
+    named = {"approved": "plan.Plan.print", "own": ["instance.spec.text"]}
+    plan.states[made] = {"git": "candidate", "holds": ["target"], **named}
+    plan.states[name] = {"git": "publish", "holds": ["target"], "candidate": f"{made}.clean"}
     plan.edges[f"{made}.clean"] = {"to": name}
     for exit_ in ("conflict", "refused"):
         plan.edges[f"{made}.{exit_}"] = plan.charged(to=plan.one_of(*plan.entries[1:], made))
@@ -137,7 +138,10 @@ def graphs(draw: st.DrawFn, blocks: str) -> str:
     kinds = [*more, "work"] if plan.maybe() else ["work", *more]
     names = [f"{kind}{i}" for i, kind in enumerate(kinds)]
     plan.agent("plan", "Plan", "Ask", holds=["branch"], input={"children": "engine.children"})
-    plan.states["plan"]["exits"]["Plan"] = {"parts": "Maybe [Part]"}
+    plan.states["plan"]["exits"]["Plan"] = {
+        "parts": "Maybe [Part]",
+        "print": "Text = engine.patch",
+    }
     middle = ["kids", *names] if plan.maybe() else [*names, "kids"]
     order = [*middle, "merge_made"]
     for name, onward in zip(order, [*order[1:], ""], strict=True):

@@ -60,6 +60,11 @@ READY = Prompt(status="reviewed", in_progress=True, worktree_branch_name="b", te
         ("merge-worktree", replace(READY, testing="", kind="debug"), ["testing-not-passed"]),
         ("merge-worktree", Prompt(), ["no-worktree", "invalid-status"]),
         ("complete-prompt", READY, ["not-merged"]),
+        (
+            "complete-prompt",
+            replace(READY, variant_solution="alternative"),
+            ["variant-put-aside", "not-merged"],
+        ),
         ("complete-prompt", replace(READY, merge_commit_hash="abc"), []),
         ("write-prompt", Prompt(in_progress=True), ["already-in-progress"]),
         ("clear-prompt", Prompt(status="merged"), ["already-merged"]),

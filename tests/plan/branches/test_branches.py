@@ -522,7 +522,7 @@ def test_all_others_stay_and_say_why(repo: Path, where: ProjectPaths) -> None:
     told = to_builtins(branches.cleanup_worktrees(where, force_orphans=True))
     assert sorted_out(told)["cleaned"] == []
     assert reasons(told) == {
-        name(1): f"it is not merged into {FEATURE}",
+        name(1): f"it is not merged into {FEATURE} (commits missing there: 1)",
         name(2): "nothing was committed on it yet",
         name(3): "uncommitted changes in half0.txt, half1.txt, half2.txt, half3.txt, half4.txt"
         " and 2 more",

@@ -216,6 +216,20 @@ def test_a_text_that_only_names_the_marker_is_no_leftover(line: str) -> None:
     assert judged.mentions == line.count(OPEN) + line.count(CLOSE)
 
 
+@pytest.mark.parametrize("mark", [OPEN.lower(), CLOSE.lower(), OPEN.title()])
+@pytest.mark.parametrize("line", ["# {}", "  // {} remove me", "/* {} */", "log(1)  # {}"])
+def test_n10_a_marker_in_small_letters_is_reported_and_left_alone(mark: str, line: str) -> None:
+    text = f"a\n{line.format(mark)}\nlog(1)\n\nb\n"
+    judged = judge_markers(text)
+    assert (judged.blocks, [left.line for left in judged.leftovers]) == ((), [1])
+    assert judged.leftovers[0].reason == "the marker is not in capital letters"
+
+
+def test_n10_small_letters_that_only_name_the_marker_are_a_mention() -> None:
+    judged = judge_markers(f'MARK = "{OPEN.lower()}"\nsay `{OPEN.lower()}` here\n')
+    assert (judged.leftovers, judged.mentions) == ((), 2)
+
+
 def test_in_prose_only_an_html_comment_outside_of_code_is_a_marker() -> None:
     shown = f"# {OPEN}\nprint(1)\n\n```js\n// {OPEN}\nlog(1)\n\n<!-- {OPEN} -->\nx\n\n```\n\n"
     text = f"{shown}<!-- {OPEN} -->\nleft here\n\nend\n"

@@ -1,6 +1,7 @@
 """Files that hold a text are found as git knows them, and rewritten without a trace."""
 
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -102,3 +103,24 @@ def test_a_file_that_has_gone_is_refused_by_name(repository: Path) -> None:
     with pytest.raises(OutsideError, match=r"a\.py"):
         source_files.write_source(source, b"ours")
     assert os.listdir(repository) == [".git"]
+
+
+def test_n10_a_git_without_newer_patterns_finds_the_same(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("a.py", WORD), ("b.py", WORD.lower()), ("c.py", "nothing")):
+        (repository / name).write_text(f"# {text}\n")
+    for name, encoding in (("d.py", "utf-16-le"), ("e.py", "utf-16-be")):
+        (repository / name).write_bytes(f"# {WORD}\n".encode(encoding))
+    found = source_files.list_files_with(str(repository), WORD)
+    assert found == ["a.py", "b.py", "d.py", "e.py"]
+    real = shutil.which("git")
+    old = tmp_path / "old" / "git"
+    old.parent.mkdir()
+    old.write_text(
+        '#!/bin/sh\nfor word; do [ "$word" = -P ] && echo "fatal: no libpcre" >&2 && exit 128; done'
+        f'\nexec {real} "$@"\n'
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
+    assert source_files.list_files_with(str(repository), WORD) == found

@@ -323,7 +323,10 @@ def test_an_answer_that_was_cut_short_is_finished(plan: Plan) -> None:
         write(plan, "1B", name)
     before = {name: text(plan, name) for name in ("api", "web")}
     feedback = {
-        f"{name}_1_{letter}": {"rejected": letter == "A", "user_required_changes": letter}
+        f"{name}_1_{letter}": {
+            "rejected": letter == "A",
+            "user_required_changes": letter if letter == "B" else "",
+        }
         for name in before
         for letter in "AB"
     }
@@ -337,6 +340,24 @@ def test_an_answer_that_was_cut_short_is_finished(plan: Plan) -> None:
     assert findings_files.apply_answers(plan, form) == whole
     assert {name: text(plan, name) for name in before} == after
     assert [str(key) for key in whole.affected] == ["api_1", "web_1"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"user_required_changes": "Less"},
+        {"question_answers": [{"question": "Why?", "answer": "So"}]},
+    ],
+)
+def test_k4_what_is_said_to_a_rejected_approach_is_a_contradiction(
+    plan: Plan, more: dict[str, Any]
+) -> None:
+    write(plan, "1A")
+    write(plan, "1B")
+    feedback = {"backend_1_A": {"rejected": True, **more}, "backend_1_B": {}}
+    wrong = findings_files.list_answer_problems(plan, {"approach_feedback": feedback})
+    assert [found.code for found in wrong] == ["contradicting-answer"]
+    assert "backend_1_A" in wrong[0].message
 
 
 def test_feedback_that_cannot_be_taken_is_told_and_none_is_fine(plan: Plan) -> None:

@@ -12,6 +12,7 @@ from porch.errors import Finding, Place
 from porch.plan import forms
 from porch.plan.forms import (
     ChoiceKind,
+    EmptiedForm,
     FilledForm,
     FlagKind,
     FormField,
@@ -236,31 +237,65 @@ def test_words_for_true_finish(word: str) -> None:
     assert values(f"done: {word}  # really\n")["changes"] == ""
 
 
-@pytest.mark.parametrize(
-    "word", ["false", "", "~", "ja", "tru", "2", "[true]", "{a: true}", "true no"]
-)
-def test_everything_else_waits(word: str) -> None:
+@pytest.mark.parametrize("word", ["false", "", "~", "No", "off", "0", "null"])
+def test_words_for_false_and_nothing_wait(word: str) -> None:
     assert read_form(f"done: {word}\nnobody: knows\n", ASKING, FILE) == UnfinishedForm()
+
+
+@pytest.mark.parametrize(
+    "word", ["ja", "ture", "x", "tru", "2", "'ture'", "[true]", "{a: true}", "true no"]
+)
+@pytest.mark.parametrize("before", ["", "changes: [\n"])
+def test_k5_a_word_that_is_neither_true_nor_false_is_no_answer_and_is_explained(
+    word: str, before: str
+) -> None:
+    text = f"{before}done: {word}\nnobody: knows\n"
+    reading = read_form(text, ASKING, FILE)
+    assert isinstance(reading, WrongForm)
+    assert not reading.is_finished
+    (found,) = reading.findings
+    assert "done" in found.message
+    assert "'done: true'" in found.fix
+    once = render_with_complaints(text, reading.findings)
+    assert once.endswith(text)
+    assert found.message in once
+    again = read_form(once, ASKING, FILE)
+    assert isinstance(again, WrongForm)
+    assert render_with_complaints(once, again.findings) == once
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \t\r\n", "\ufeff\n"])
+def test_k5_an_emptied_file_is_known_as_one(text: str) -> None:
+    assert read_form(text, ASKING, FILE) == EmptiedForm()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "# only a comment\n",
         "changes: x\n",
         "- done\n- true\n",
         "a:\n  done: true\n",
         "? {done: true}\n: true\n",
-        "changes: |-\n  done: true\ndone: false\n",
-        'changes: "a\ndone: true"\ndone: false\n',
         "changes: [\n",
         "changes: [\n  done: true\n",
-        "changes: [\ndone: truely\n",
         "changes: [\n# done: true\n",
     ],
 )
-def test_a_file_in_which_nobody_said_done_waits_however_broken_it_is(text: str) -> None:
+def test_a_file_in_which_nobody_says_done_is_no_answer_and_says_what_is_missing(text: str) -> None:
+    reading = read_form(text, ASKING, FILE)
+    assert isinstance(reading, WrongForm)
+    assert not reading.is_finished
+    assert [(each.code, each.message) for each in reading.findings] == [
+        ("missing-key", "there is no 'done' in this file")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["changes: |-\n  done: true\ndone: false\n", 'changes: "a\ndone: true"\ndone: false\n'],
+)
+def test_what_only_looks_like_done_finishes_nothing(text: str) -> None:
     assert read_form(text, ASKING, FILE) == UnfinishedForm()
 
 
@@ -581,7 +616,9 @@ def test_an_explanation_loses_nothing_and_is_said_once(page: str, found: list[Fi
     assert without_done(once)[-len(kept) :] == kept
     assert all(line.startswith("##") for line in without_done(once)[: -len(kept)])
     assert render_with_complaints(once, found) == once
-    assert read_form(once, ASKING, FILE) == UnfinishedForm()
+    reading = read_form(once, ASKING, FILE)
+    assert not isinstance(reading, FilledForm)
+    assert not (isinstance(reading, WrongForm) and reading.is_finished)
 
 
 @given(PAGES)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from porch.errors import FailedError
 from porch.machine.plan.prompt_ids import parse_prompt_id
 from porch.plan.files import plan_location
 from porch.plan.gates import form_answers
@@ -28,6 +29,7 @@ from tests.plan.gatehouse import (
     ready,
     say,
     typed,
+    with_passed_test,
 )
 from tests.plan.yards import facts, journal, record, refused, write
 
@@ -107,13 +109,13 @@ def test_people_say_in_many_words_that_they_are_done(where: ProjectPaths, word: 
     ready(where, "testing")
     ask(where, "testing")
     path = file(where, "testing")
-    path.write_text(path.read_text().replace("done: false", f"done: {word}   # at last"))
+    path.write_text(
+        with_passed_test(path.read_text()).replace("done: false", f"done: {word}   # at last")
+    )
     assert answered(where, "testing")["passed"] is True
 
 
-@pytest.mark.parametrize(
-    "word", ["false", "no", "", "~", "null", "maybe", "tru", "0", "[true]", "2"]
-)
+@pytest.mark.parametrize("word", ["false", "no", "", "~", "null", "0"])
 def test_everything_else_is_silence_and_silence_is_no_consent(
     where: ProjectPaths, word: str
 ) -> None:
@@ -126,8 +128,48 @@ def test_everything_else_is_silence_and_silence_is_no_consent(
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("word", ["ture", "x", "maybe", "[true]", "2"])
+def test_k5_a_typo_of_done_is_explained_in_the_file_and_to_who_waits(
+    where: ProjectPaths, word: str
+) -> None:
+    ready(where, "testing")
+    assert ask(where, "testing")["problems"] == []
+    path = file(where, "testing")
+    mine = path.read_text().replace("done: false", f"done: {word}")
+    path.write_text(mine)
+    for _ in range(2):
+        data = ask(where, "testing")
+        (told,) = data["problems"]
+        assert "'done'" in told
+        assert "write 'done: true'" in told
+        assert told in data["message"]
+        assert path.read_text().endswith(mine)
+        assert told.partition(";")[0] in path.read_text()
+    path.write_text(path.read_text().replace(f"done: {word}", "test_passed: true\ndone: true", 1))
+    path.write_text(path.read_text().replace("\ntest_passed:\n", "\n", 1))
+    assert answered(where, "testing")["passed"] is True
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\xef\xbb\xbf \n"])
+def test_k5_an_emptied_file_is_the_form_again_and_says_why(
+    where: ProjectPaths, text: bytes
+) -> None:
+    ready(where, "testing")
+    ask(where, "testing")
+    path = file(where, "testing")
+    form = path.read_bytes()
+    path.write_bytes(text)
+    assert "the file is empty" in ask(where, "testing")["problems"][0]
+    told = path.read_bytes()
+    assert as_typed(told) == form
+    assert b"## the file is empty" in told
+    assert ask(where, "testing")["problems"]
+    finish(where, "testing", thoughts="here")
+    assert answered(where, "testing")["thoughts"] == "here"
+
+
 @pytest.mark.parametrize(
-    "text", [b"", b"\n", b"# done: true\n", b"thoughts: |-\n  done: true\n", b"x: {done: true}\n"]
+    "text", [b"# done: true\n", b"thoughts: |-\n  done: true\n", b"x: {done: true}\n"]
 )
 def test_a_file_without_an_answer_leaves_the_question_open(
     where: ProjectPaths, text: bytes
@@ -135,8 +177,30 @@ def test_a_file_without_an_answer_leaves_the_question_open(
     ready(where, "testing")
     ask(where, "testing")
     file(where, "testing").write_bytes(text)
+    assert "there is no 'done'" in ask(where, "testing")["message"]
+    assert as_typed(file(where, "testing").read_bytes()) == text
+
+
+def test_k4_a_form_that_nobody_filled_in_consents_to_nothing(where: ProjectPaths) -> None:
+    ready(where, "testing")
     ask(where, "testing")
-    assert file(where, "testing").read_bytes() == text
+    path = file(where, "testing")
+    assert "\ntest_passed:\n" in path.read_text()
+    path.write_text(path.read_text().replace("done: false", "done: true"))
+    assert "'test_passed' has no answer" in ask(where, "testing")["problems"][0]
+
+
+def test_k4_passed_with_required_changes_is_explained_and_asked_again(where: ProjectPaths) -> None:
+    ready(where, "testing")
+    ask(where, "testing")
+    finish(where, "testing", test_passed="true", user_required_changes="crashes on start")
+    (told,) = ask(where, "testing")["problems"]
+    assert "test_passed says true, but user_required_changes asks for changes" in told
+    assert told.partition(";")[0] in " ".join(file(where, "testing").read_text().split())
+    with pytest.raises(FailedError, match="user_required_changes asks for changes"):
+        say(where, "testing:1", "{test_passed: true, user_required_changes: crashes on start}")
+    with refused("wrong-value"):
+        say(where, "testing:1", "thoughts: fine so far")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -146,7 +210,7 @@ def test_a_file_that_is_no_utf8_is_told_of_and_left_alone(
     ready(where, "testing")
     assert ask(where, "testing")["notes"] == []
     path = file(where, "testing")
-    mine = done(path.read_text()).encode(encoding)
+    mine = done(with_passed_test(path.read_text())).encode(encoding)
     path.write_bytes(mine)
     (note,) = ask(where, "testing")["notes"]
     assert "1_testing.yaml is not UTF-8" in note
@@ -233,7 +297,7 @@ def test_what_is_half_typed_is_never_written_over(where: ProjectPaths, answer: s
     ready(where, "testing")
     ask(where, "testing")
     path = file(where, "testing")
-    half = typed(path.read_text(), thoughts="I am not sure yet\nwhether")
+    half = with_passed_test(typed(path.read_text(), thoughts="I am not sure yet\nwhether"))
     path.write_text(half)
     ask(where, "testing")
     assert block(where, "testing", wait_s=0.3).is_pending
@@ -498,7 +562,8 @@ def test_whatever_is_typed_is_still_there_afterwards(
     path.write_bytes(whole)
     if block(where, "testing").is_pending:
         now = path.read_bytes()
-        assert mended(whole) in (mended(now), mended(as_typed(now)))
+        is_empty = not whole.strip()
+        assert is_empty or mended(whole) in (mended(now), mended(as_typed(now)))
     else:
         assert whole in archived(where).values()
 

@@ -60,12 +60,13 @@ from tests.plan.yards import (
     start,
     write,
 )
+from tests.repositories import ACCOUNT
 
 EVERY = list(FILES)
 FORMS = {
     "findings": "thoughts: fine",
     "plan": "thoughts: fine",
-    "testing": "thoughts: fine",
+    "testing": "{test_passed: true, thoughts: fine}",
     "logging": "thoughts: fine",
     "variants": "{variants: {A: {decision: main}, B: {decision: discard}}, thoughts: fine}",
 }
@@ -135,7 +136,7 @@ def test_a_form_in_words_is_the_same_answer_with_a_name(where: ProjectPaths, gat
     say(where, NAMES[gate], FORMS[gate])
     told = answered(where, gate)
     assert set(told) == ALWAYS | KEYS[gate]
-    assert (told["thoughts"], told["answered_by"], told["channel"]) == ("fine", "ann", "cli")
+    assert (told["thoughts"], told["answered_by"], told["channel"]) == ("fine", ACCOUNT, "cli")
     assert log(where).count("fine") == 1
     assert len(archived(where)) == (2 if gate in ("testing", "logging") else 1)
 
@@ -147,7 +148,7 @@ def test_a_gate_can_be_approved(where: ProjectPaths, gate: str) -> None:
     say(where, NAMES[gate], "well done", "approved")
     told = answered(where, gate)
     assert set(told) == ALWAYS | KEYS[gate]
-    assert (told["thoughts"], told["answered_by"]) == ("well done", "ann")
+    assert (told["thoughts"], told["answered_by"]) == ("well done", ACCOUNT)
 
 
 @pytest.mark.parametrize("gate", ["logging", "variants"])
@@ -340,6 +341,10 @@ def test_what_a_person_wants_different_is_with_the_approach_afterwards(where: Pr
         ("web_2:", "user_required_changes:", "More"),
     )
     told = answered(where, "findings")
+    # K9: what was asked and not answered is listed.
+    assert told["unanswered_questions"] == [
+        {"specialist_name": "web", "approach_id": "1", "question": "How?"}
+    ]
     assert told["affected_approaches"] == [
         {"specialist_name": "web", "approach_id": "1"},
         {"specialist_name": "web", "approach_id": "2"},
@@ -829,7 +834,7 @@ def test_whoever_was_killed_between_file_and_log_left_no_second_entry(
 ) -> None:
     ready(where, "testing")
     ask(where, "testing")
-    say(where, "testing:1", "thoughts: mine")
+    say(where, "testing:1", "{test_passed: true, thoughts: mine}")
     path = Path(plan_location.find_current_plan(where).file("user_input.md"))
     if is_told:
         answered(where, "testing")

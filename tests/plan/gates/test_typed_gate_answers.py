@@ -1,6 +1,8 @@
 """A form that somebody types behind `porch answer`: as YAML, or as words that mean one thing."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,67 @@ def test_plain_words_that_could_mean_anything_are_no_answer(where: ProjectPaths,
     ask(where, gate)
 
 
+@pytest.mark.parametrize(
+    "gate, example",
+    [
+        ("testing", {"test_passed": False, "user_required_changes": "Crash: see log"}),
+        ("plan", {"user_required_plan_changes": "Crash: see log"}),
+        (
+            "variants",
+            {
+                "variants": {"A": {"decision": "main"}, "B": {"decision": "discard"}},
+                "thoughts": "Crash: see log",
+            },
+        ),
+    ],
+)
+def test_k9_plain_words_are_refused_with_an_example_about_this_very_question(
+    where: ProjectPaths, gate: str, example: dict[str, Any]
+) -> None:
+    ready(where, gate)
+    ask(where, gate)
+    with pytest.raises(PorchError) as caught:
+        say(where, NAMES[gate], "Crash: see log")
+    (found,) = caught.value.findings
+    shown = found.fix.split("for example: ")[1].split("\n")[0]
+    assert json.loads(shown) == example
+    say(where, NAMES[gate], shown)
+    assert answered(where, gate)["state"] == "answered"
+
+
+def test_k9_words_with_a_colon_are_words_where_words_are_an_answer(where: ProjectPaths) -> None:
+    ready(where, "logging")
+    ask(where, "logging")
+    said = "It fails here: line 3\nNote: only at night"
+    say(where, "logging:1", said)
+    assert answered(where, "logging")["thoughts"] == said
+
+
+@pytest.mark.parametrize(
+    "text, missing",
+    [
+        ("questions: []", ["Why?", "How many of them?"]),
+        ("questions: [{question: Why?, answer: so}]", ["How many of them?"]),
+        ("questions: [{question: Why?, answer: so}, {question: Else?, answer: no}]", ["How many"]),
+        ("thoughts: I do not know", ["Why?", "How many of them?"]),
+    ],
+)
+def test_k9_questions_that_were_not_answered_are_listed(
+    where: ProjectPaths, text: str, missing: list[str]
+) -> None:
+    write(where, "1")
+    asked = ["Why?", "How many  of\nthem?"]
+    with hold_plan(where) as desk:
+        pose_question(desk, "clarifying", "1", {"reason": "", "questions": asked})
+    with pytest.raises(PorchError) as caught:
+        say(where, "clarifying:1", text)
+    told = str(caught.value)
+    assert "every question needs an answer; none is given to: " in told
+    assert all(each in told for each in missing)
+    rows = json.dumps([{"question": each, "answer": "yes"} for each in asked])
+    say(where, "clarifying:1", f"{{questions: {rows}}}")
+
+
 def test_two_questions_are_not_answered_by_one_word(where: ProjectPaths) -> None:
     write(where, "1")
     with hold_plan(where) as desk:
@@ -87,8 +150,9 @@ WRONG = [
     ("testing", "test_passed: true\ntest_passed: false", "duplicate-key"),
     ("testing", "test_passed: [", "yaml-syntax"),
     ("testing", "{test_passed: &a true}", "yaml-alias"),
-    ("testing", "- a: b", "wrong-type"),
-    ("testing", "{thoughts: {a: b}}", "wrong-type"),
+    ("testing", "- a: b", "bad-form"),
+    ("testing", "{test_passed: true, thoughts: {a: b}}", "wrong-type"),
+    ("testing", "thoughts: fine", "wrong-value"),
     ("variants", "variants: {A: {decision: main}}", "missing-key"),
     ("variants", "variants: {A: {decision: main}, B: {decision: main}}", "wish-refused"),
     ("variants", "variants: {A: {decision: main}, B: {decision: best}}", "wrong-value"),

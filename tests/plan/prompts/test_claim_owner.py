@@ -84,7 +84,7 @@ def test_what_only_passes_a_command_on_is_not_the_one_who_works(around: list[str
 
 def test_an_orphan_has_nobody_above_it() -> None:
     assert claim_owner.describe_caller(1)["pid"] == 0
-    assert list(claim_owner._lasting_ancestors(0)) == []
+    assert list(claim_owner._list_ancestors(0)) == []
 
 
 def test_a_name_with_brackets_and_blanks_is_read(worker: subprocess.Popen[bytes]) -> None:
@@ -102,3 +102,46 @@ def test_a_name_with_brackets_and_blanks_is_read(worker: subprocess.Popen[bytes]
         strange.kill()
         strange.communicate()
     assert not claim_owner.is_owner_present(owner)
+
+
+CLAUDE, CODEX = "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"
+
+
+@pytest.mark.parametrize(
+    "environ, expected",
+    [
+        ({}, ""),
+        ({CLAUDE: "a-1"}, "claude:a-1"),
+        ({CODEX: "b", "CODEX_THREAD_ID": "t"}, "codex:b"),
+        ({"CODEX_THREAD_ID": "t"}, "codex:t"),
+        ({CLAUDE: "a-1", CODEX: "b"}, "claude:a-1 codex:b"),
+        ({CLAUDE: ""}, ""),
+        # One that names no session was started by one that does.
+        ({CLAUDE: "a-1", "GEMINI_CLI": "1"}, ""),
+    ],
+)
+def test_n1_the_session_is_what_the_agent_calls_it(environ: dict[str, str], expected: str) -> None:
+    assert claim_owner.find_session(environ) == expected
+
+
+def test_n1_a_session_is_the_same_in_another_process_and_after_a_restart() -> None:
+    one = {**claim_owner.describe_caller(), "session": "claude:a"}
+    later = {**one, "pid": 1, "born": "x", "boot": "later", "host": "attic"}
+    assert claim_owner.is_same_owner(one, later)
+    assert not claim_owner.is_same_owner(one, {**one, "session": "claude:b"})
+    assert claim_owner.is_same_owner({**one, "session": ""}, one), "by their process"
+
+
+_TYPED = "import pty; pty.spawn(['sh', '-c', 'echo $$; read line'])"
+
+
+def test_n1_a_terminal_is_somebody_where_nobody_else_is() -> None:
+    command = [sys.executable, "-c", _TYPED]
+    typed = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert typed.stdin is not None
+    assert typed.stdout is not None
+    shell = int(typed.stdout.readline())
+    assert claim_owner._has_terminal(shell)
+    assert not claim_owner._has_terminal(typed.pid)
+    assert not claim_owner._has_terminal(1 << 22)
+    typed.communicate("\n", timeout=60)

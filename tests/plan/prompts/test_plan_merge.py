@@ -53,6 +53,7 @@ def test_a_prompt_is_merged_into_its_feature_branch(shop: Path, where: ProjectPa
         "merge_commit_hash": new,
         "status": "merged",
         "found_existing": False,
+        "late_commits": 0,
         "unmerged_alternatives": [],
         "forced": [],
         "notes": [],

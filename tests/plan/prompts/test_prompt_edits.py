@@ -395,6 +395,8 @@ def test_what_can_be_started_is_offered_faults_first_and_variants_together(
         "relevant_files": ["a.py"],
         "kind": "feature",
         "status": "unimplemented",
+        "interrupted": False,
+        "start_with": "envoy plan start-prompt 1 --specialist NAME",
     }
     assert (told["count"], told["requested"], told["all_done"]) == (2, 2, False)
     assert told["blocked"] == [{"id": "6", "waiting_on": [1]}]

@@ -76,6 +76,10 @@ def test_a_prompt_is_claimed(shop: Path, where: ProjectPaths) -> None:
         "worktree_path": None,
         "current_iteration": 1,
         "resumed": False,
+        "status": "unimplemented",
+        "recorded": [],
+        "next_step": "do the work, commit, then: envoy plan record-implementation 1 "
+        '--iteration 1 --walkthrough "..."',
         "notes": [],
     }
     shown = fields(where, "1")
@@ -419,6 +423,9 @@ def test_a_kind_that_does_not_fit_is_refused(
 def test_nothing_is_no_walkthrough(where: ProjectPaths) -> None:
     write(where, "1")
     start(where, "1")
+    with refused("missing-walkthrough") as caught:
+        prompt_work.record_implementation(where, ONE, "-", 1)
+    assert "--walkthrough-file" in caught.value.findings[0].fix
     with refused("missing-walkthrough"):
         prompt_work.record_implementation(where, ONE, " \n", 1)
 

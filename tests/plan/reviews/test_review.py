@@ -30,6 +30,7 @@ from tests.plan.courts import (
     failing,
     used,
 )
+from tests.repositories import ACCOUNT
 
 KEYS = {
     "state",
@@ -77,7 +78,7 @@ def test_a_pass_is_told_kept_and_moves_the_prompt(court: Court) -> None:
     }
     begun, moved = [fact for fact in court.facts("PlanMoved") if "review" in fact["action"]]
     assert (begun["agent"], moved["agent"]) == ("planner", "planner")
-    assert (begun["who"], moved["who"]) == ("ann", "ann")
+    assert (begun["who"], moved["who"]) == (ACCOUNT, ACCOUNT)
 
 
 @pytest.mark.req("E-031", "E-032")

@@ -33,9 +33,10 @@ def shown(
     answers: tuple[tuple[str, str], ...] = (),
     wished: str = "",
     at: Path | None = None,
+    said: str = "",
 ) -> tuple[str, str]:
     with plan_session.hold_plan(places.find_project(str(at or court.root))) as held:
-        return collect_review_material(held, id_, answers, wished)
+        return collect_review_material(held, id_, answers, wished, said)
 
 
 def part(text: str, heading: str) -> str:
@@ -132,9 +133,24 @@ def test_a_diff_that_is_cut_says_what_is_missing(court: Court) -> None:
     found = re.search(r"(\d+) of (\d+) bytes are shown; cut or missing: (.*)", note)
     assert found is not None
     assert int(found[1]) <= DIFF_CAP < int(found[2])
-    assert found[3] == "zz-large.txt, zzz-last.txt"
+    assert found[3] == "zz-large.txt"
+    assert "+unseen" in text
     assert len(text) < DIFF_CAP * 1.1
     assert "zzz-last.txt +1 -0" in part(text, "What really changed: the files")
+
+
+def test_v13_a_lock_file_in_front_does_not_hide_the_source_from_a_reviewer(court: Court) -> None:
+    (court.work / "package-lock.json").write_text('  "resolved": "x",\n' * 20_000)
+    (court.work / "zebra.py").write_text("SECRET_OF_THE_ZEBRA = 1\n")
+    text, _ = shown(court)
+    assert "+SECRET_OF_THE_ZEBRA = 1" in text
+    told = re.search(
+        r"\[porch: (\d+) of 2000\d lines of the diff of package-lock.json are not shown; "
+        r"see them: git diff [0-9a-f]{12} -- package-lock.json\]",
+        text,
+    )
+    assert told is not None
+    assert 15_000 < int(told[1]) < 20_000
 
 
 def test_a_whole_diff_is_not_called_cut(court: Court) -> None:
@@ -146,6 +162,8 @@ def test_answers_and_wishes_of_the_user_are_shown_as_theirs(court: Court) -> Non
     said = part(text, "What the user answered")
     assert "Question: Which login?\nAnswer: the second" in said
     assert "the user asked for\nAnswer: rename it" in said
+    more = shown(court, said="and be quick")[0]  # K9: what somebody says besides reaches reviewers
+    assert "What the user said besides\nAnswer: and be quick" in more
     assert "What the user answered" not in shown(court)[0]
 
 

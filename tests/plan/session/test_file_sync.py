@@ -358,6 +358,18 @@ def test_what_a_discarded_variant_committed_is_archived_and_its_worktree_goes(
     assert file(where, "1_A").exists(), "what was done for it stays written down"
 
 
+def test_n6_uncommitted_work_of_a_discarded_variant_is_kept_and_its_place_is_told(
+    shop: Path, where: ProjectPaths
+) -> None:
+    branch = carried_out(where, "1_A")
+    (branch.path / "half.txt").write_text("not committed\n")
+    mark(where, "1_A", variant_solution="discard", in_progress=False)
+    (note,) = plan_document.init_plan(where).notes
+    assert not branch.path.exists()
+    kept = note.rpartition("git show ")[2]
+    assert git(shop, "show", f"{kept}:half.txt") == "not committed"
+
+
 def test_a_branch_that_cannot_be_archived_yet_keeps_nobody(shop: Path, where: ProjectPaths) -> None:
     branch = carried_out(where, "1_A")
     write(where, "2")

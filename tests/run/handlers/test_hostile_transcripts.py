@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import process_time
 from typing import Any
 
 import pytest
 
-from porch.agents import AGENTS, port
+from porch.agents import AGENTS, events, port
 from porch.agents.events import TranscriptListener
 from porch.machine import facts as f
 from porch.model.protocol import Exit
@@ -483,6 +484,34 @@ def test_a_final_message_of_nearly_a_megabyte_is_read_to_its_end() -> None:
         assert told(fact_of(agent, (("say", f"{text}\n\n{S}"),))) == "drafted"
 
 
-def test_a_message_that_lost_its_beginning_cannot_show_a_signal_as_meant() -> None:
+def test_v20_a_final_message_of_megabytes_is_read_to_its_end(tmp_path: Path) -> None:
+    """By the file that an agent wrote, as a runner follows it."""
+    text = "All is well, and here is why.\n" * (LONGEST_LINE // 20)
+    assert len(text) > LONGEST_LINE
+    path = tmp_path / "transcript.jsonl"
+    for agent, write in STYLES.items():
+        steps = (("say", f"{text}\n\n{S}"),)
+        path.write_text("".join(json.dumps(event) + "\n" for event in write(steps)))
+        outcome = port.read_finished_outcome(AGENTS[agent], str(path))
+        assert outcome is not None
+        assert told(read_agent_outcome(EFFECT, EXITS, outcome)) == "drafted"
+
+
+def test_a_message_that_lost_its_beginning_cannot_show_a_signal_as_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "LONGEST_MESSAGE", LONGEST_LINE)
     text = "```\n" + "x" * LONGEST_LINE + f"\n{S}\n"
     assert told(fact_of("gemini", (("say", text),))) == ""
+
+
+def test_v20_of_a_message_over_the_limit_the_limit_is_said_in_the_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(events, "LONGEST_MESSAGE", 1000)
+    fact = fact_of("gemini", (("say", "x" * 1000 + f"\n{S}\n"),))
+    assert isinstance(fact, f.TurnEndedSilent)
+    assert fact.notes == ("the last message was longer than 8 MiB, so it was not read",)
+    short = fact_of("gemini", (("say", "no signal"),))
+    assert isinstance(short, f.TurnEndedSilent)
+    assert short.notes == ()

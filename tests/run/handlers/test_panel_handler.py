@@ -4,10 +4,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from porch.agents.port import Outcome
 from porch.machine import facts as f
+from porch.machine.effects import QuotedInput
+from porch.machine.exits.evidence import review_payload
 from porch.run.handlers import panel
+from porch.show import prompt, review_feedback
+from tests.repositories import sh
 
 EFFECT = "specify:consult#1/review/codex/0"
 
@@ -20,23 +26,53 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_findings_beyond_what_anybody_mends_are_counted_not_kept() -> None:
-    listed = "\n".join(f"- f{number}" for number in range(60))
+def test_very_many_findings_stand_together_at_the_end_and_none_is_lost() -> None:
+    listed = "\n".join(f"- f{number}" for number in range(120))
     reply = f"VERDICT: REQUEST_CHANGES\nSUMMARY: much\nFINDINGS:\n{listed}"
     fact = panel.read_review_outcome(EFFECT, Outcome("ok", final=reply))
     assert isinstance(fact, f.ReviewEnded)
-    assert fact.findings[:50] == tuple(f"f{number}" for number in range(50))
-    assert fact.findings[50:] == ("[10 more are not shown; see `porch log`]",)
+    assert len(fact.findings) == 100
+    assert " - ".join(fact.findings) == " - ".join(f"f{number}" for number in range(120))
+
+
+_BEGINNINGS = ("", "None of ", "Nothing in ", "no changes: ", "n/a ", "N/A. ", "none", "# ", "`")
+_FINDINGS = st.builds(
+    "{}{}".format,
+    st.sampled_from(_BEGINNINGS),
+    st.text("abcxyz ,.'0123", min_size=1, max_size=40).map(str.strip).filter(bool),
+).map(str.strip)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_FINDINGS, min_size=1, max_size=8), st.text(max_size=200))
+def test_v10_every_finding_is_in_the_prompt_and_every_byte_of_the_reply_in_the_file(
+    findings: list[str], more: str
+) -> None:
+    listed = "\n".join(f"- {each}" for each in findings)
+    reply = f"VERDICT: REQUEST_CHANGES\nSUMMARY: s\nFINDINGS:\n{listed}\n\n{more}"
+    fact = panel.read_review_outcome(EFFECT, Outcome("ok", final=reply))
+    assert isinstance(fact, f.ReviewEnded)
+    file = review_feedback.render_feedback("Specify", 1, {"codex": review_payload(fact)})
+    assert reply in file
+    shown = {"findings": [{"by": "codex", "finding": each} for each in fact.findings]}
+    told = prompt.compose_turn_prompt(
+        "", "", None, (QuotedInput("Findings of the reviewers", shown),), ()
+    )
+    for each in findings:
+        assert f"> - {prompt.one_line(each)}" in told.split("\n")
 
 
 def test_files_are_told_with_their_lines_and_a_name_makes_no_line_of_its_own(repo: Path) -> None:
     (repo / "a\nb.txt").write_text("1\n2\n")
     (repo / "status.yaml").write_text("ours\n")
-    assert panel.describe_changes(str(repo), "HEAD", ("status.yaml",)) == "+2 -0 a b.txt"
+    assert (
+        panel.describe_changes(str(repo), sh(repo, "rev-parse", "HEAD"), ("status.yaml",))
+        == "+2 -0 a b.txt"
+    )
 
 
 def test_nothing_is_called_nothing_and_what_cannot_be_measured_so(repo: Path) -> None:
-    assert panel.describe_changes(str(repo), "HEAD", ()) == "nothing"
+    assert panel.describe_changes(str(repo), sh(repo, "rev-parse", "HEAD"), ()) == "nothing"
     assert panel.describe_changes(str(repo), "nowhere", ()).startswith(
         "porch could not count the changes: "
     )

@@ -321,8 +321,8 @@ def test_a_true_approval_is_read_as_one(reply: str) -> None:
 
 def test_a_reviewer_that_failed_never_approves_whatever_it_had_said() -> None:
     refused = read_review_outcome("e", Outcome("refused", final="VERDICT: APPROVE", detail="no"))
-    assert isinstance(refused, f.ReviewEnded)
-    assert (refused.verdict, refused.why) == ("ABSTAIN", "refused")
+    assert isinstance(refused, f.EffectFailed)
+    assert (refused.why, refused.hopeless) == ("refused", True)
     limited = read_review_outcome(
         "e", Outcome("rate_limit", final="VERDICT: APPROVE", detail="429")
     )

@@ -287,13 +287,14 @@ def test_mermaid_and_dot_nest_groups_in_their_loop() -> None:
         2,
         2,
         2,
+        2,
         4,
         4,
         4,
     ]
-    assert 'subgraph g3["for each item of plan.md"]' in lines[3]
+    assert 'subgraph g4["for each item of plan.md"]' in lines[4]
     clusters = [line for line in render_dot(spider()).splitlines() if "subgraph" in line]
-    assert clusters[4] == '    subgraph cluster_4 { label="Implement";'
+    assert clusters[5] == '    subgraph cluster_5 { label="Implement";'
 
 
 STRING = r'"(?:[^"\\]|\\.)*"'

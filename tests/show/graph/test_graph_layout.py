@@ -206,7 +206,7 @@ def test_groups_that_have_their_rows_for_themselves_are_bands_in_their_order() -
     drawn = lay_out_picture(packaged("spider/protocol.json"))
     groups = [band for band in drawn.bands if band.depth == 1]
     assert [band.title for band in groups] == [
-        "Specify", "Plan", "Implement", "Defend", "Evaluate", "Review",
+        "Specify", "Plan", "Implement", "Defend", "Evaluate", "Review", "Complete",
     ]  # fmt: skip
     assert all(above.bottom < below.top for above, below in pairwise(groups))
     [loop] = [band for band in drawn.bands if band.depth == 0]

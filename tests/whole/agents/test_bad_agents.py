@@ -458,7 +458,7 @@ def test_no_secret_comes_into_a_file_of_the_project(yard: Yard) -> None:
     secret = "open-sesame-1234567"
     yard.environ["MY_DATABASE_PASSWORD"] = secret
     (yard.root / "codev" / "note.txt").write_text(f"{secret}\n")
-    leaking = {"command": "echo the word is $MY_DATABASE_PASSWORD; exit 1", "on_fail": "retry"}
+    leaking = {"command": "echo the word is $(cat codev/note.txt); exit 1", "on_fail": "retry"}
     yard.protocol(
         {
             **PHASE,

@@ -1,5 +1,6 @@
 """Panels: the real gemini, codex and claude together, and reviewers who fail in every way."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ RESUMING = {"--resume", "-r", "--continue", "resume", "--fork-session", "--sessi
 PHASE = {
     "id": "write",
     "signals": {"DONE": "complete"},
-    "consultation": {"models": ["a", "b", "c"], "type": "any"},
+    "consultation": {"models": ["a", "b", "c"], "type": "generic"},
 }
 GOOD = 'print("VERDICT: APPROVE\\nSUMMARY: fine\\nFINDINGS:\\n- none")'
 
@@ -72,7 +73,8 @@ def _heard_what_was_said_before(story: Story) -> None:
             assert f"> - {other} read: {NOTE}" in second
         assert "## What specify:revise answered\n\n" in second
         assert f"> {REBUTTAL}\n" in second
-        assert "> +14 -1 codev/projects/0007-greeting/spec.md\n> +1 -0 hall.txt\n" in second
+        assert re.search(r"> \+\d+ -\d+ codev/projects/0007-greeting/spec\.md\n", second)
+        assert "-0 hall.txt" not in second, "it lay there before the run"
         assert "of at most 80 letters" in second
 
 
@@ -122,13 +124,12 @@ def test_real_reviewers_who_are_not_logged_in_or_limited_do_not_stop_the_others(
         told = yard.run("writer", timeout_s=120)
         assert yard.outcome == "complete", told
         assert model.asked == {"swift": 2, "codex": 1, "claude": 1}
-        (limited,) = yard.facts("EffectFailed")
-        assert (limited["why"], limited["wait_s"]) == ("rate_limit", 1)
+        failed = [(fact["why"], fact.get("wait_s", 0)) for fact in yard.facts("EffectFailed")]
+        assert sorted(failed) == [("auth", 0), ("rate_limit", 1)]
         verdicts = {fact["effect"].split("/")[2]: fact for fact in yard.facts("ReviewEnded")}
         assert verdicts["swift"]["verdict"] == verdicts["codex"]["verdict"] == "APPROVE"
-        assert (verdicts["claude"]["verdict"], verdicts["claude"]["why"]) == ("ABSTAIN", "auth")
         text = feedback(yard)
-        assert "## Claude\n**Verdict**: ABSTAIN (auth)\n**Summary**: " in text
+        assert "## Claude\n**Verdict**: ABSTAIN (auth" in text
         assert "log in" in text
         assert not living(clean_room)
 
@@ -156,46 +157,45 @@ def feedback(yard: Yard, round_: int = 1) -> str:
 
 
 @pytest.mark.parametrize(
-    "body,why,words",
+    "body,why,words,calls",
     [
-        ('tell(type="failed", kind="auth", text="log in first")', "auth", "log in first"),
-        ("sys.exit('no memory left')", "crashed", "no memory left"),
-        ('tell(type="failed", kind="refused", text="not this")', "refused", "not this"),
-        ("pass", "crashed", "printed nothing"),
-        ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", ""),
-        ("print(PROMPT)", "the reply repeats the instructions", ""),
+        ('tell(type="failed", kind="auth", text="log in first")', "auth", "log in first", 1),
+        ("sys.exit('no memory left')", "crashed", "no memory left", 5),
+        ('tell(type="failed", kind="refused", text="not this")', "refused", "not this", 1),
+        ("pass", "crashed", "printed nothing", 5),
+        ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", "", 1),
+        ("print(PROMPT)", "the reply repeats the instructions", "", 1),
     ],
     ids=["auth", "crash", "refusal", "silence", "half an approval", "echo"],
 )
 def test_one_reviewer_who_fails_abstains_and_two_of_three_decide(
-    body: str, why: str, words: str, yard: Yard
+    body: str, why: str, words: str, calls: int, yard: Yard
 ) -> None:
+    """Who fails is asked again as an agent is; who answered badly is not."""
     yard.agent("bad", body)
-    panel(yard, "bad", "good", "fine")
+    panel(yard, "bad", "good", "fine", more="[agent]\nback_off = 0.01\n")
     yard.run("writer")
     assert yard.outcome == "complete"
-    (bad,) = [fact for fact in yard.facts("ReviewEnded") if "/bad/" in fact["effect"]]
-    assert bad["verdict"] == "ABSTAIN"
-    assert why in bad["why"]
-    assert f"## Bad\n**Verdict**: ABSTAIN ({why}" in feedback(yard)
-    assert words in feedback(yard)
-    assert len(yard.calls("bad")) == 1, "an abstention is no reason to ask again"
+    said = [fact for fact in yard.facts("ReviewEnded") if "/bad/" in fact["effect"]]
+    assert all(fact["verdict"] == "ABSTAIN" for fact in said)
+    told = feedback(yard).partition("## Bad\n**Verdict**: ABSTAIN (")[2]
+    assert why in told.partition("## ")[0]
+    assert words in told
+    assert len(yard.calls("bad")) == calls
     assert not yard.living()
 
 
 def test_a_reviewer_who_hangs_holds_up_nobody_and_is_over_by_its_own_clock(yard: Yard) -> None:
     yard.agent("bad", "time.sleep(99)")
-    panel(yard, "bad", "good", "fine")
+    panel(yard, "bad", "good", "fine", more="[agent]\nback_off = 0.01\n")
     yard.run("writer")
-    ended = [fact["effect"].split("/")[2] for fact in yard.facts("ReviewEnded")]
-    assert ended[-1] == "bad"
-    assert "## Bad\n**Verdict**: ABSTAIN (timeout)\n**Summary**: it was still working" in feedback(
-        yard
-    )
+    assert sorted(f["effect"].split("/")[2] for f in yard.facts("ReviewEnded")) == ["fine", "good"]
+    late = [fact for fact in yard.facts("EffectFailed") if "/bad/" in fact["effect"]]
+    assert [fact["why"] for fact in late] == ["timeout"] * 5
+    told = feedback(yard).partition("## Bad\n**Verdict**: ABSTAIN (")[2]
+    assert "timeout" in told
     assert yard.outcome == "complete"
     assert not yard.living()
-    late, *others = [fact["seconds"] for fact in reversed(yard.facts("ReviewEnded"))]
-    assert late >= 2 > max(others)
 
 
 def test_a_reviewer_at_its_limit_waits_and_is_asked_again(yard: Yard) -> None:
@@ -249,20 +249,22 @@ def test_with_two_of_three_missing_nothing_is_decided_and_a_person_is_asked(yard
 
 def test_answers_of_all_rounds_reach_the_next_one_and_what_is_cut_is_said(yard: Yard) -> None:
     yard.agent("strict", "found = 'no' if TURN > 2 else 'yes'\n" + _STRICT)
-    yard.agent("writer", 'print("answer", TURN, "a" * 5000, "\\n<signal>DONE</signal>")')
+    make = "for n in range(248): open(f'made-{n:03}.txt', 'w').write('x')\n"
+    said = 'print("answer", TURN, "a" * 5000, "\\n<signal>DONE</signal>")'
+    yard.agent("writer", make + said)
     panel(yard, "strict", "good", "fine")
-    for number in range(248):
-        (yard.root / f"made-{number:03}.txt").write_text("x\n")
     yard.run("writer")
     assert yard.outcome == "complete"
     first, second, third = (call["prompt"] for call in yard.calls("strict"))
     assert "revise answered" not in first
-    assert "[50 of 250 files are not shown]" in first
+    assert re.search(r"\[\d+ of \d+ files are not shown; see them: ", first)
     assert "> - mend 1\n" in second
     assert "> answer 2 aaa" in second
     assert "> [porch cut " in second
     assert "> - mend 2\n" in third
-    assert "> round 1 asked for:\n> strict:\n> - mend 1\n> and was answered:\n> answer 2 a" in third
+    # Between the two stands what those who approved remarked; no word of a reviewer is dropped.
+    assert "> round 1 asked for:\n> strict:\n> - mend 1\n" in third
+    assert "> and was answered:\n> answer 2 a" in third
     assert "> answer 3 aaa" in third
     reviser = yard.calls("writer")[2]["prompt"]
     assert "> and was answered:\n> answer 2 aaa" in reviser, "who mends knows what it said before"

@@ -188,6 +188,20 @@ def _if_failed(me: "Follower", found: Found, _: Step) -> bool:
     return True
 
 
+def _if_one_failed(me: "Follower", found: Found, _: Step) -> bool:
+    if me.last.error != found[1]:
+        return False
+    me.is_settled()
+    return True
+
+
+def _take_over(me: "Follower", found: Found, _: Step) -> None:
+    if me.last.error == found[1]:
+        words = [*me.last.words, found[2]]
+        me.is_settled()
+        me.run(words)
+
+
 def _tell(me: "Follower", found: Found, _: Step) -> None:
     me.told_user += me.last.data[found[1]]
 
@@ -313,6 +327,10 @@ _ACT: tuple[tuple[str, Action], ...] = (
     (r"^Commit\b", _commit),
     (r"^On `(\w+)` .* settle the conflict on .* commit, and (?=\*\*Go to)", _settle),
     (r"^On `(\w+)` or `(\w+)` files were changed after somebody had seen them", _if_failed),
+    ((r"^On `(\w+)` (?:temporary logs would be merged|the branch has commits that came after the"
+      r" merge): "), _if_one_failed),
+    (r"^On `(\w+)` an earlier worker was interrupted: run the same command again with `([a-z-]+)`",
+     _take_over),
     (r"^Tell the user about `(\w+)`, if the answer has any", _tell),
     (r"^Where a screenshot matters, ", _see),
     (r"^Gather the code ", _gather),

@@ -123,6 +123,33 @@ def test_an_agent_that_dies_is_followed_by_one_that_goes_on(town: Town) -> None:
     town.is_whole()
 
 
+def test_n4_another_session_continues_what_was_interrupted_and_says_so(town: Town) -> None:
+    town.found(FILES, {})
+    plan(town, "1")
+    inputs = {"prompt_num": 1, "feature_branch": "feat/x"}
+    town.more["CLAUDE_CODE_SESSION_ID"] = "one"
+    town.send("implementation", {**code(THIRD), "dies_at": "code:1"}, **inputs).died()
+    town.more["CLAUDE_CODE_SESSION_ID"] = "two"
+    told = town.follow("implementation", code(THIRD), **inputs)
+    assert told["output"] == MERGED
+    starts = [call for call in told["calls"] if call[0].startswith("plan start-prompt")]
+    assert [call[2] for call in starts] == ["worker_gone", ""]
+    assert starts[1][0].endswith(" --take-over")
+    town.is_whole()
+
+
+def test_v11_logs_that_were_forgotten_are_removed_before_the_merge(town: Town) -> None:
+    town.found(FILES, {})
+    plan(town, "1")
+    logged = THIRD.replace("    return", "    # [" + "DEBUG-TEMP]\n    print(prices)\n\n    return")
+    told = town.follow("implementation", code(logged), prompt_num=1, feature_branch="feat/x")
+    assert told["output"] == MERGED
+    merges = [call[2] for call in told["calls"] if call[0] == "git merge-worktree 1"]
+    assert merges == ["debug_lines", ""]
+    assert "DEBUG" not in (town.root / "shop.py").read_text()
+    town.is_whole()
+
+
 def resumed(told: dict[str, Any]) -> list[list[Any]]:
     pairs = zip(told["calls"], told["data"], strict=True)
     return [[" ".join(call[0].split()[:2]), data.get("resumed")] for call, data in pairs]
@@ -136,7 +163,7 @@ def test_a_prompt_that_somebody_works_on_is_left_alone(town: Town) -> None:
     town.await_question("1_testing")
     told = town.follow("implementation", code(FIRST), **inputs)
     assert told["output"] == '{ success: false, merged: false, reason: "already_in_progress" }'
-    with People(town, {"1_testing": [{"thoughts": "fine"}]}):
+    with People(town, {"1_testing": [{"test_passed": True, "thoughts": "fine"}]}):
         assert first.came()["output"] == MERGED
     assert (town.root / "shop.py").read_text() == THIRD
 
@@ -201,9 +228,9 @@ def test_a_conflict_is_settled_on_the_branch_and_merged_again(town: Town) -> Non
     both = "def total(prices):\n    return round(float(sum(prices)), 2)\n"
     hands = {**code(other), "settled": {"shop.py": both}}
     late = town.send("implementation", hands, prompt_num=2, feature_branch="feat/x")
-    with People(town, {"1_testing": [{}]}):
+    with People(town, {"1_testing": [{"test_passed": True}]}):
         town.follow("implementation", code(THIRD), prompt_num=1, feature_branch="feat/x")
-    with People(town, {"2_testing": [{}, {}]}):
+    with People(town, {"2_testing": [{"test_passed": True}] * 2}):
         told = late.came()
     assert told["output"] == MERGED
     # What was settled has been seen by nobody before it is reviewed and tried again.

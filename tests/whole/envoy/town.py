@@ -28,7 +28,7 @@ FOLLOW = "from tests.whole.envoy.follower import main; raise SystemExit(main())"
 PASSED = {"verdict": "passed", "thoughts": "It does what the prompt says."}
 MINE = "notes of mine.txt"
 UNTOUCHED = "No agent has to know this.\n"
-_AGENTS = ("CLAUDECODE", "GEMINI_CLI", "CODEX_", "PORCH_", "GIT_")
+_AGENTS = ("CLAUDECODE", "CLAUDE_", "GEMINI_CLI", "CODEX_", "PORCH_", "GIT_")
 # Answers for the branch it finds itself on, the last one for ever; keeps what it was shown.
 _REVIEWER = """\
 import json, subprocess, sys
@@ -52,6 +52,7 @@ class Town:
 
     home: Path
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    more: dict[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -82,6 +83,7 @@ class Town:
             "PYTHONPATH": os.pathsep.join([str(HERE / "src"), str(HERE)]),
             # So short that a gate is asked several times before a person has answered.
             "BLOCKING_GATE_TIMEOUT_MS": "400",
+            **self.more,
         }
 
     def found(self, files: Mapping[str, str], reviews: Mapping[str, Any]) -> "Town":

@@ -66,7 +66,9 @@ def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterat
         },
     )
     with a_home(tmp_path_factory.mktemp("updates"), quick_python) as home:
-        home.run(family_spec(ADD, MUL, NEG), script, "--into", "main")
+        home.run(
+            {**family_spec(ADD, MUL, NEG), "alsoWrites": ["calc/base.py"]}, script, "--into", "main"
+        )
         yield home
 
 

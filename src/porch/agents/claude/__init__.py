@@ -29,6 +29,7 @@ from porch.agents.events import (
     TurnSummary,
     Warned,
 )
+from porch.agents.json_line import parse_json_line
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.model.permissions import Permissions
@@ -97,7 +98,7 @@ def feed(line: str) -> tuple[Event, ...]:
     if not line.strip():
         return ()
     try:
-        said = json.loads(line)
+        said = parse_json_line(line)
         known = _LINE_READERS.get(said["type"])
         return tuple(known(said)) if known else ()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
@@ -117,7 +118,7 @@ def _read_assistant_line(said: Mapping[str, Any]) -> Iterator[Event]:
     # Words that the command line puts into the agent's mouth when a request failed.
     invented = bool(said.get("error")) or message.get("model") == "<synthetic>"
     is_helper = said.get("parent_tool_use_id") is not None
-    if not invented and isinstance(message.get("usage"), Mapping):
+    if not invented and isinstance(message.get("usage"), dict):
         yield results.parse_message_usage(str(message.get("id") or ""), message["usage"])
     for block in message["content"]:
         if block["type"] == "tool_use":

@@ -11,6 +11,7 @@ from porch.agents.outcomes import OutcomeKind
 
 REMINDED_WARNING = "it had to be reminded of the structured answer"
 CALL_SHOWN = 200
+_EXACT = 1 << 53
 _MAIN_ARGUMENTS = {
     "Bash": "command",
     "Edit": "file_path",
@@ -92,15 +93,10 @@ def _parse_total_usage(said: Mapping[str, Any]) -> Used:
 
 def parse_message_usage(message: str, usage: Mapping[str, Any]) -> Used:
     """What one answer used, for turns that never come to a result: no money, and a lower bound."""
-    fresh, written, read, output = (
-        _parse_count(usage.get(name))
-        for name in (
-            "input_tokens",
-            "cache_creation_input_tokens",
-            "cache_read_input_tokens",
-            "output_tokens",
-        )
-    )
+    fresh = _parse_count(usage.get("input_tokens"))
+    written = _parse_count(usage.get("cache_creation_input_tokens"))
+    read = _parse_count(usage.get("cache_read_input_tokens"))
+    output = _parse_count(usage.get("output_tokens"))
     return Used(0, fresh + written + read + output, read, output, part=message)
 
 
@@ -117,6 +113,9 @@ def _parse_amount(value: object) -> float:
 
 
 def _parse_count(value: object) -> int:
+    # Four of them in every message, and nearly all are such; more than this a float rounds.
+    if type(value) is int and 0 <= value < _EXACT:
+        return value
     return int(_parse_amount(value))
 
 
@@ -173,7 +172,7 @@ def find_known_complaint(text: str) -> tuple[OutcomeKind, str] | None:
 
 def describe_tool_call(tool: str, given: object) -> str:
     """The tool and the one argument by which a person recognises the call."""
-    value = given.get(_MAIN_ARGUMENTS.get(tool, "")) if isinstance(given, Mapping) else None
+    value = given.get(_MAIN_ARGUMENTS.get(tool, "")) if isinstance(given, dict) else None
     if not isinstance(value, str):
         return tool
     words = " ".join(value.split())

@@ -1,6 +1,5 @@
 """What the lines of `codex exec --json` mean; each is read on its own."""
 
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from porch.agents.events import (
     Used,
     Warned,
 )
+from porch.agents.json_line import parse_json_line
 
 NAME_KEPT = 200
 Json = Mapping[str, Any]
@@ -31,7 +31,7 @@ def feed(line: str) -> tuple[Event, ...]:
     if not line.strip():
         return ()
     try:
-        said = json.loads(line)
+        said = parse_json_line(line)
         read = EVENT_READERS.get(said["type"])
         return read(said) if read else ()
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):

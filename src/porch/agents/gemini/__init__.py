@@ -33,6 +33,7 @@ from porch.agents.events import (
 )
 from porch.agents.gemini import failures as troubles
 from porch.agents.gemini import policy as gemini_policy
+from porch.agents.json_line import parse_json_line
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.model.permissions import Permissions
@@ -139,7 +140,7 @@ def feed(line: str) -> tuple[Event, ...]:
     if not line.strip():
         return ()
     try:
-        told = json.loads(line)
+        told = parse_json_line(line)
         return _EVENT_READERS.get(told["type"], _skip_event)(told)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return (Warned(f"not an event: {line[:200]}"),)

@@ -28,9 +28,16 @@ def catch_complaints(run: Callable[[Args], View]) -> Callable[[Args], View]:
         except _complaint_class() as error:
             return complaint_view(error)
         except OSError as error:
-            return complaint_view(outside_error(error))
+            return complaint_view(_state_error(error) or outside_error(error))
 
     return answered
+
+
+def _state_error(error: OSError) -> "PorchError | None":
+    from porch.system.regular_file import NotRegularFile, not_regular_error
+
+    is_odd = isinstance(error, NotRegularFile)
+    return not_regular_error(str(error.filename)) if is_odd else None
 
 
 def _complaint_class() -> "type[PorchError]":

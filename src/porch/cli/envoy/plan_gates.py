@@ -5,7 +5,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from porch.cli.command import Args, Verb, Verbs, View, make_argument, make_text_arguments
+from porch.cli.command import (
+    PERSON,
+    Args,
+    Verb,
+    Verbs,
+    View,
+    make_argument,
+    make_text_arguments,
+)
 from porch.cli.envoy.envelope import (
     answer_in_envelope,
     catch_complaints,
@@ -96,14 +104,12 @@ def _decision_name(gate: str, id_: str) -> str:
     return f"{gate}:{prompt.number if gate == 'variants' else prompt}"
 
 
-def _review_work(default_by: str, args: Args) -> View:
+def _review_work(named: str, args: Args) -> View:
     from porch.errors import EXIT_WAITING
     from porch.plan.reviews import review
     from porch.store import where as places
 
-    came = review.review_work(
-        places.find_project(os.getcwd()), _read_review_request(default_by, args)
-    )
+    came = review.review_work(places.find_project(os.getcwd()), _read_review_request(named, args))
     if isinstance(came, review.ReviewPending):
         return waiting_view(came, EXIT_WAITING)
     if came.verdict == "error":
@@ -112,7 +118,7 @@ def _review_work(default_by: str, args: Args) -> View:
     return success_view(came)
 
 
-def _read_review_request(default_by: str, args: Args) -> "ReviewRequest":
+def _read_review_request(named: str, args: Args) -> "ReviewRequest":
     from porch.errors import UsageError
     from porch.plan.reviews.review import ReviewRequest, split_names
 
@@ -126,12 +132,13 @@ def _read_review_request(default_by: str, args: Args) -> "ReviewRequest":
         raise UsageError("--max-rounds must be at least 1", fix="give a number, 1 or more")
     return ReviewRequest(
         id=read_prompt_id(args) if args.number else None,
-        by=split_names(args.by or getattr(args, "provider", "") or default_by),
+        by=split_names(args.by or getattr(args, "provider", "")),
         max_rounds=args.max_rounds or 0,
         wait_s=_read_wait_seconds(args),
         script=os.path.abspath(args.script) if args.script else "",
         force=args.force,
         caller=args.agent,
+        named=named,
     )
 
 
@@ -148,7 +155,6 @@ _REVIEW = (
     _WAIT,
     AGENT,
 )
-_ANY = catch_complaints(partial(_review_work, ""))
 _PROVIDERS = {"gemini": "gemini", "openai": "codex"}
 _PROVIDER = make_argument(
     "--provider",
@@ -176,16 +182,15 @@ COMMANDS: Verbs = {
                 "id", nargs="?", default="", help="the prompt, or the number for variants"
             ),
             *_FORM,
-            make_argument(
-                "--as-person",
-                action="store_true",
-                help="confirm that you are a person; this is recorded",
-            ),
+            PERSON,
             AGENT,
         ),
         answer_in_envelope,
     ),
-    "review": Verb(_ANY, _REVIEW),
-    "gemini review": Verb(catch_complaints(partial(_review_work, "gemini")), _REVIEW),
-    "oracle review": Verb(catch_complaints(partial(_review_work, "")), (*_REVIEW, _PROVIDER)),
+    "review": Verb(partial(_review_work, ""), _REVIEW, catch_complaints),
+    **{
+        f"{name} review": Verb(partial(_review_work, name), _REVIEW, catch_complaints)
+        for name in ("claude", "codex", "gemini")
+    },
+    "oracle review": Verb(partial(_review_work, ""), (*_REVIEW, _PROVIDER), catch_complaints),
 }

@@ -4,16 +4,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from porch.cli.command import Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from porch.machine.state import RunState, Standing
     from porch.run.verbs.decide import DecisionRequest, DecisionResult
     from porch.store.where import ProjectPaths
 
-_PERSON = make_argument(
-    "--as-person", action="store_true", help="confirm that you are a person; this is recorded"
-)
 _ID = make_argument("id", help="the run: id, short id or directory name; `.` means here")
 _HERE = make_argument(
     "id", nargs="?", default="", help="the run: id, short id or directory name; default: here"
@@ -120,7 +117,7 @@ COMMANDS: Verbs = {
             ),
             make_argument("--note", help="a note to keep with the approval"),
             make_argument("--override", help="approve although a check failed; give the reason"),
-            _PERSON,
+            PERSON,
         ),
     ),
     "reject": Verb(
@@ -131,7 +128,7 @@ COMMANDS: Verbs = {
             make_argument(
                 "--reason", required=True, help="what must change; the agent gets this text"
             ),
-            _PERSON,
+            PERSON,
         ),
     ),
     "answer": Verb(
@@ -140,14 +137,14 @@ COMMANDS: Verbs = {
             _ID,
             make_argument("question", help="the name of the decision; see `porch pending`"),
             make_argument("text", nargs="+", help="the answer, or an option and its reason"),
-            _PERSON,
+            PERSON,
         ),
     ),
     "retry": Verb(
-        _retry_failure, (_HERE, make_argument("--note", help="a note to keep with it"), _PERSON)
+        _retry_failure, (_HERE, make_argument("--note", help="a note to keep with it"), PERSON)
     ),
     "skip": Verb(
         _skip_failure,
-        (_HERE, make_argument("--reason", required=True, help="why it may be skipped"), _PERSON),
+        (_HERE, make_argument("--reason", required=True, help="why it may be skipped"), PERSON),
     ),
 }

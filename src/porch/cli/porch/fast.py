@@ -83,13 +83,19 @@ def _render_status_json(picture: PictureShape) -> dict[str, object]:
 def _print_pending(flags: set[str]) -> int | None:
     from porch.store import where as places
 
-    found = _read_rows(places.find_project(os.getcwd()), with_decisions=True)
+    where = places.find_project(os.getcwd())
+    found = _read_rows(where, with_decisions=True)
     if found is None:
         return None
     from porch.show import board
 
     decisions = [d for row in found.rows.values() for d in row["decisions"]]
     decisions.sort(key=lambda decision: decision["asked_at"])
+    if any(each["run"].startswith("plan_") for each in decisions):
+        # Only plans are answered in files.
+        from porch.plan.gate_files.pending_problems import add_form_problems
+
+        add_form_problems(where, decisions)
     if "--json" in flags:
         return _print_json({"decisions": decisions})
     return _print_text(
@@ -118,15 +124,18 @@ def _print_log(word: str, flags: set[str]) -> int | None:
 
     where = places.find_project(os.getcwd())
     fits = match_run_names(where.names(), word)
-    if len(fits) != 1:
+    if len(fits) != 1 or not run_log.is_drawn_whole(where, fits[0]):
         return None
     words = run_log.words_of(where, fits[0], "--verbose" in flags)
     look = terminal_style()
-    if flags & {"--all", "--json"}:
-        return _print_pieces(
-            run_log.iterate_log_pieces(where, fits[0], "--json" in flags, words, look)
-        )
-    text = run_log.render_last_lines(where, fits[0], word, run_log.LINES_SHOWN, words, look)
+    try:
+        if flags & {"--all", "--json"}:
+            return _print_pieces(
+                run_log.iterate_log_pieces(where, fits[0], "--json" in flags, words, look)
+            )
+        text = run_log.render_last_lines(where, fits[0], word, run_log.LINES_SHOWN, words, look)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None  # a record that nobody can read; the long way round says which
     return None if text is None else _print_text(text)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from porch.cli.command import Args, View
 from porch.cli.terminal_width import terminal_style
 from porch.errors import UsageError
+from porch.machine.state import RunState
 from porch.run.agents import turn_activity as doing
 from porch.run.agents import turn_numbers
 from porch.run.verbs import run_log
@@ -28,6 +29,8 @@ def show_log(args: Args) -> View:
     """What the options ask for: turns, a tail, all of it, or all that is still to come."""
     where = places.find_project(os.getcwd())
     name = find_run(where, args.id)
+    if not run_log.is_drawn_whole(where, name):
+        _require_readable(where, name)
     if are_turns_asked(args):
         return view_turns(where, name, args)
     count = _read_line_count(args)
@@ -43,6 +46,13 @@ def show_log(args: Args) -> View:
         print(text)
         return View()
     return View(text, {"run": name, "records": tail.records})
+
+
+def _require_readable(where: ProjectPaths, name: str) -> None:
+    from porch.run.engine.record_check import fold_checked
+
+    path = os.path.join(where.run_dir(name), "journal.jsonl")
+    fold_checked(path, RunState(), journal.scan_journal(path).records)
 
 
 def _read_line_count(args: Args) -> int | None:

@@ -34,8 +34,9 @@ def _draw_protocol(args: Args) -> View:
 def _lint_files(args: Args) -> View:
     from porch.errors import EXIT_INPUT
     from porch.run.definitions import protocol_list
+    from porch.store import where as places
 
-    findings = protocol_list.lint_files(args.file)
+    findings = protocol_list.lint_protocols(places.find_project(os.getcwd()), args.file)
     failed = any(finding.severity == "error" for finding in findings)
     text = "\n".join(str(finding) for finding in findings) or "no problems found"
     data = {"findings": [finding.as_json() for finding in findings]}
@@ -68,13 +69,15 @@ def _run_demo(args: Args) -> View:
     return run_demo(args.yes)
 
 
+_NAME_OR_PATH = "the name of a protocol, or its file or directory"
+
 COMMANDS: Verbs = {
     "protocols list": Verb(_list_protocols),
-    "protocols show": Verb(_show_protocol, (make_argument("name"),)),
+    "protocols show": Verb(_show_protocol, (make_argument("name", help=_NAME_OR_PATH),)),
     "protocols graph": Verb(
         _draw_protocol,
         (
-            make_argument("name", help="the name of a protocol, or its file or directory"),
+            make_argument("name", help=_NAME_OR_PATH),
             make_argument(
                 "--format",
                 choices=("text", "mermaid", "dot", "svg"),
@@ -83,7 +86,7 @@ COMMANDS: Verbs = {
             ),
         ),
     ),
-    "protocols lint": Verb(_lint_files, (make_argument("file", nargs="+"),)),
+    "protocols lint": Verb(_lint_files, (make_argument("file", nargs="+", help=_NAME_OR_PATH),)),
     "protocols schema": Verb(_show_schema),
     "plan phases": Verb(_show_plan_phases, (make_argument("plan", help="a Markdown plan"),)),
     "demo": Verb(

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from porch.cli.command import Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
@@ -31,11 +31,7 @@ _WAYS = (
     make_argument(
         "--hands-off", action="store_true", help="start no agents; you use `next` and `done`"
     ),
-    make_argument(
-        "--as-person",
-        action="store_true",
-        help="confirm that a person wrote the decisions in the script",
-    ),
+    PERSON,
 )
 
 
@@ -151,7 +147,9 @@ COMMANDS: Verbs = {
             ),
             make_argument("--into", help="merge the finished tree into this branch; default: none"),
             make_argument(
-                "--adopt", action="store_true", help="continue from a status file of another clone"
+                "--adopt",
+                action="store_true",
+                help="continue from a status file and its passed gates",
             ),
             *_WAYS,
         ),
@@ -168,7 +166,9 @@ COMMANDS: Verbs = {
                 help="use the scripted agent, for an adopted run",
             ),
             make_argument(
-                "--adopt", action="store_true", help="continue from a status file of another clone"
+                "--adopt",
+                action="store_true",
+                help="continue from a status file and its passed gates",
             ),
             *_WAYS,
         ),

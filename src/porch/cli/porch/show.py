@@ -74,6 +74,7 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
 
 
 def _show_pending(args: Args) -> View:
+    from porch.plan.gate_files.pending_problems import add_form_problems
     from porch.run.verbs import overview
     from porch.show import board
     from porch.store import where as places
@@ -82,6 +83,7 @@ def _show_pending(args: Args) -> View:
     runs = overview.list_all_runs(where)
     decisions = [d for picture in runs.pictures for d in picture["decisions"]]
     decisions.sort(key=lambda decision: str(decision["asked_at"]))
+    add_form_problems(where, decisions)
     text = (
         board.render_hook_lines(decisions)
         if args.hook
@@ -113,10 +115,12 @@ def _explain_run(args: Args) -> View:
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
     from porch.store import where as places
+    from porch.store.flaky_checks import describe_flaky_checks
 
     where = places.find_project(os.getcwd())
     found = read_run(where, find_run(where, args.id))
-    sentences = explain_positions(found.definition.protocol, found.state)
+    flaky = describe_flaky_checks(where.state_dir, found.state.run.protocol)
+    sentences = (*explain_positions(found.definition.protocol, found.state), *flaky)
     notes = _start_notes(where.run_dir(found.name)) if args.verbose else []
     data = {"run": found.name, "sentences": list(sentences)}
     return View("\n".join([*sentences, *notes]), data, is_prose=True)

@@ -3,18 +3,16 @@
 import os
 from typing import TYPE_CHECKING
 
-from porch.cli.command import Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
+    from porch.run.handlers.products import Products
     from porch.run.verbs.steer import SteerResult
 
 _ID = make_argument(
     "id", nargs="?", default="", help="the run: id, short id or directory name; default: here"
 )
 _NAMED = make_argument("id", help="the run: id, short id or directory name; `.` means here")
-_PERSON = make_argument(
-    "--as-person", action="store_true", help="confirm that you are a person; this is recorded"
-)
 
 
 def _steer_view(steered: "SteerResult") -> View:
@@ -27,7 +25,7 @@ def _stop_run(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    return _steer_view(steer.stop_run(where, find_run(where, args.id)))
+    return _steer_view(steer.stop_run(where, find_run(where, args.id), args.as_person))
 
 
 def _roll_run_back(args: Args) -> View:
@@ -47,7 +45,7 @@ def _replan_run(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    return _steer_view(steer.replan_run(where, find_run(where, args.id)))
+    return _steer_view(steer.replan_run(where, find_run(where, args.id), args.as_person))
 
 
 def _upgrade_run(args: Args) -> View:
@@ -65,7 +63,7 @@ def _repair_journal(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    return _steer_view(steer.repair_journal(where, find_run(where, args.id)))
+    return _steer_view(steer.repair_journal(where, find_run(where, args.id), args.as_person))
 
 
 def _show_next_work(args: Args) -> View:
@@ -88,7 +86,6 @@ def _show_next_work(args: Args) -> View:
 
 
 def _finish_agent_work(args: Args) -> View:
-    from porch.cli.products import PRODUCTS
     from porch.cli.terminal.stream import Stream, driven_view
     from porch.run.engine.drive_options import DriveWatch
     from porch.run.verbs import agent_side
@@ -100,8 +97,15 @@ def _finish_agent_work(args: Args) -> View:
     stream = Stream(quiet=args.json)
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
     said = agent_side.AgentClaim(args.signal or "", args.expect or "", args.reason or "")
-    driven = agent_side.finish_agent_work(where, run, said, watch, PRODUCTS)
+    driven = agent_side.finish_agent_work(where, run, said, watch, _load_products)
     return driven_view(driven)
+
+
+def _load_products() -> "Products":
+    """Loaded late: mostly nothing has to be driven."""
+    from porch.cli.products import PRODUCTS
+
+    return PRODUCTS
 
 
 def _run_checks(args: Args) -> View:
@@ -115,7 +119,7 @@ def _run_checks(args: Args) -> View:
     where = places.find_project(os.getcwd())
     told = agent_side.run_checks(where, find_run(where, args.id))
     lines = [f"{c.check}: {c.result}\n{_indent_text(c.report)}" for c in told]
-    failed = any(c.result != "passed" for c in told)
+    failed = any(c.result not in ("passed", "skipped") for c in told)
     text = "\n".join(lines) or "there are no checks at this point of the run"
     return View(text, {"checks": to_builtins(told)}, EXIT_FAILED if failed else 0)
 
@@ -125,18 +129,18 @@ def _indent_text(text: str) -> str:
 
 
 COMMANDS: Verbs = {
-    "stop": Verb(_stop_run, (_ID,)),
+    "stop": Verb(_stop_run, (_ID, PERSON)),
     "rollback": Verb(
         _roll_run_back,
         (
             _NAMED,
             make_argument("state", help="a phase or state; for a plan phase: implement:phase_2"),
-            _PERSON,
+            PERSON,
         ),
     ),
-    "replan": Verb(_replan_run, (_ID,)),
-    "upgrade": Verb(_upgrade_run, (_ID, _PERSON)),
-    "repair": Verb(_repair_journal, (_ID,)),
+    "replan": Verb(_replan_run, (_ID, PERSON)),
+    "upgrade": Verb(_upgrade_run, (_ID, PERSON)),
+    "repair": Verb(_repair_journal, (_ID, PERSON)),
     "next": Verb(_show_next_work, (_ID,)),
     "done": Verb(
         _finish_agent_work,

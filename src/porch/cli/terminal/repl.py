@@ -15,8 +15,9 @@ from porch.errors import PorchError
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
-from porch.run.engine.caller import find_user_name, refuse_agents
+from porch.run.engine.caller import refuse_agents
 from porch.run.engine.driver import DriveManner
+from porch.run.engine.fact_redaction import redact_wish
 from porch.run.engine.session import workspace_of
 from porch.run.verbs import overview
 from porch.run.verbs.launch import DriveResult, DriveWatch
@@ -83,8 +84,10 @@ class Repl:
 
     def _do(self, state: RunState, verb: str) -> None:
         match verb:
-            case "stop":
+            case "stop" if self._is_person():
                 self._leave(state, {"kind": "stop"})
+            case "stop":
+                pass
             case "quit":
                 self._quit()
             case "view" if not state.decisions:
@@ -98,10 +101,7 @@ class Repl:
                 self._screen.say(HELP)
 
     def _decide(self, state: RunState, said: TypedRequest) -> None:
-        try:
-            refuse_agents(os.environ, as_person=False)
-        except PorchError as error:
-            self._screen.say(f"  {error}")
+        if not self._is_person():
             return
         decision = next(d for d in state.decisions.values() if d.name == said.decision)
         wish = {
@@ -114,9 +114,17 @@ class Repl:
         }
         self._leave(state, wish)
 
+    def _is_person(self) -> bool:
+        try:
+            refuse_agents(os.environ, as_person=False)
+        except PorchError as error:
+            self._screen.say(f"  {error}")
+            return False
+        return True
+
     def _leave(self, state: RunState, wish: Mapping[str, object]) -> None:
         directory = os.path.join(self._where.run_dir(state.run.name), "inbox")
-        inbox.leave_wish(directory, {"who": find_user_name(), "channel": "repl", **wish})
+        inbox.leave_wish(directory, {"channel": "repl", **redact_wish(wish)})
 
     def _view(self, state: RunState, positions: list[str]) -> None:
         """What is asked, and the digest of what was shown; an answer is for exactly that."""

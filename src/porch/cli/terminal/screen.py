@@ -79,9 +79,11 @@ class Screen:
         for found in decision["findings"]:
             self._beside("", f"{found['by']}: {found['finding']}")
         for name, report in decision["reports"].items():
-            self._beside("", f"{name} failed:")
+            self._beside("", f"{name}:")
             for line in make_printable(report).splitlines()[-_REPORT_SHOWN:]:
                 self._beside("", f"  {line}")
+        for line in "\n".join(decision.get("difference", {}).values()).splitlines():
+            self._beside("", f"  {line}")
         for path in decision["artifacts"]:
             self.say(f"   read: {root}/{path}")
 

@@ -6,12 +6,15 @@ import sys
 from porch.cli.command import View
 from porch.cli.terminal_width import terminal_style
 from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
+from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
 from porch.show import timeline
+from porch.show.abstentions import list_abstentions
 from porch.show.log_text import shown_lines
+from porch.show.measured_by import TITLE
 from porch.show.place_words import PlaceWords
 from porch.show.status import names_of
 from porch.text.printable import make_printable
@@ -76,6 +79,7 @@ def drive_exit_code(driven: DriveResult) -> int:
 def driven_view(driven: DriveResult) -> View:
     """How a drive came to rest, and what would move it on."""
     state = driven.state
+    touched = list_touched_files(state)
     data = {
         "run": driven.name,
         "rest": driven.rest,
@@ -83,6 +87,8 @@ def driven_view(driven: DriveResult) -> View:
         "positions": list(state.positions),
         "decisions": [d.name for d in state.decisions.values()],
         "usd": state.usd,
+        **({"reviews": missing} if (missing := list_abstentions(state)) else {}),
+        **({"measured_by_changed": list(touched)} if touched else {}),
     }
     return View("\n".join(_render_closing(driven)), data, drive_exit_code(driven))
 
@@ -90,7 +96,13 @@ def driven_view(driven: DriveResult) -> View:
 def _render_closing(driven: DriveResult) -> list[str]:
     state = driven.state
     if driven.rest == "ended":
-        return [f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"]
+        ended = f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"
+        touched = ", ".join(list_touched_files(state))
+        return [
+            ended,
+            *(f"  review of {make_printable(each)}" for each in list_abstentions(state)),
+            *([make_printable(f"{TITLE}: {touched}")] if touched else []),
+        ]
     if driven.rest == "waiting":
         asked = ", ".join(decision.name for decision in state.decisions.values())
         return [

@@ -24,7 +24,7 @@ def read(root: Node) -> ProtocolReading:
     from porch.dialects.graph.findings import ReadingNotes
     from porch.dialects.graph.missing_inputs import find_missing_inputs
     from porch.dialects.graph.template_samples import make_template_samples
-    from porch.dialects.graph.unread_fields import find_unread_fields
+    from porch.dialects.graph.unread_fields import find_unread_fields, find_unread_texts
     from porch.model.validate import validate_protocol
 
     notes = ReadingNotes()
@@ -37,6 +37,7 @@ def read(root: Node) -> ProtocolReading:
         # Proofs about the whole would only repeat what is wrong with a part.
         notes.findings += validate_protocol(protocol, notes.places)
         notes.findings += find_unread_fields(protocol, compiler.meaning, compiler.unused)
+        notes.findings += find_unread_texts(protocol, notes.places)
     if not errors_in(notes.findings):
         notes.findings += find_missing_inputs(protocol, notes.places)
     if errors_in(notes.findings):

@@ -182,8 +182,8 @@ def _list_state_needs(state: p.State) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield from _list_input_needs(take)
             filled = [path for exit_ in exits for path in exit_.filled.values()]
             given = (*ask.diff, ask.at, *filled, *measured_paths(state.name, exits))
-        case p.Git(reads=reads):
-            given = reads
+        case p.Git() as git:
+            given = git.inputs
         case p.Children(specs=specs):
             given = (specs,)
         case _:

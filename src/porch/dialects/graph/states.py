@@ -5,6 +5,7 @@ from typing import get_args
 
 from porch.dialects.graph import engine_fields
 from porch.dialects.graph.declared_types import read_exit
+from porch.dialects.graph.git_inputs import read_git_actor
 from porch.dialects.graph.path_types import PathMeanings
 from porch.dialects.graph.questions import read_agent
 from porch.dialects.graph.word_lists import read_paths, read_words
@@ -17,7 +18,6 @@ from porch.text.nodes import Entry, MapNode, ScalarNode
 HOLD_WORDS = ("target", "branch", "main")
 OUTCOMES = get_args(p.Outcome)
 QUESTION_KINDS = ("question", "failure", "gate")
-CANDIDATE_RECORD = engine_fields.parse_record(engine_fields.GIT_EXITS["candidate"]["clean"])
 
 
 def read_exits(entries: tuple[Entry, ...], meaning: PathMeanings) -> None:
@@ -82,14 +82,9 @@ def _read_actor(name: str, fields: Fields, meaning: PathMeanings) -> p.Actor | N
 
 def _read_git(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
     op = fields.text("git")
-    reads = tuple(read_paths(fields, "reads", meaning))
-    if op == "publish" and not any(meaning.type_of(path) == CANDIDATE_RECORD for path in reads):
-        fix = "write `reads: [candidate.clean]`, with the name of the state that makes it"
-        message = f"{fields.what} does not read the candidate that it must publish"
-        meaning.notes.report("missing-key", message, fields.node.place, fix)
     for known in get_args(p.GitOp):
         if op == known and op in engine_fields.GIT_EXITS:
-            return p.Git(op=known, reads=reads, message=fields.text("message"))
+            return read_git_actor(known, fields, meaning)
     word = ScalarNode(op, fields.place("git"))
     meaning.notes.unknown("the git operation", word, engine_fields.GIT_EXITS, "unknown-word")
     return None
@@ -105,6 +100,7 @@ def _read_human(name: str, fields: Fields, meaning: PathMeanings) -> p.Actor | N
         inner = notes.fields(entry.value, f"option '{entry.key.text}'")
         if inner is not None:
             means, needs_text = inner.required_text("means"), inner.flag("text")
+            notes.places[f"{name}.{entry.key.text}.text"] = inner.place("text")
             options.append(p.Option(entry.key.text, means, needs_text))
             inner.done()
     if not options:

@@ -1,12 +1,13 @@
-"""A proof about data: whatever an agent is asked to say reaches somebody."""
+"""A proof about data: whatever an agent or a person is asked to say reaches somebody."""
 
 from collections.abc import Iterator, Mapping
 
 from porch.dialects.graph.declared_types import exit_fields
 from porch.dialects.graph.missing_inputs import measured_paths
 from porch.dialects.graph.path_types import PathMeanings
-from porch.errors import Finding
+from porch.errors import Finding, Place
 from porch.model import protocol as p
+from porch.model.read_paths import list_read_keys
 from porch.text.nodes import ScalarNode
 
 
@@ -26,6 +27,33 @@ def find_unread_fields(
             elif is_used and path in unused:
                 message = f"'{field.name}' of '{exit_.name}' is listed as unused, but it is used"
                 yield Finding("not-unused", message, unused[path].place, "remove it", "warning")
+
+
+def find_unread_texts(protocol: p.Protocol, places: Mapping[str, Place]) -> Iterator[Finding]:
+    """A text that a person has to type, where no agent and no git state reads it.
+
+    One whose way leads to an end reaches nobody by intent: there is nobody left to work with it.
+    """
+    read = set(list_read_keys(protocol))
+    for name, state in protocol.states.items():
+        options = state.actor.options if isinstance(state.actor, p.Human) else ()
+        for option in options:
+            path = f"{name}.{option.exit}"
+            if option.needs_text and path not in read and not _only_ends(protocol, name, option):
+                message = f"a person must type a text for '{option.exit}' of '{name}', and no state"
+                fix = f"read '{path}' in an 'input', or remove `text: true`"
+                yield Finding("unread-text", f"{message} reads it", places.get(f"{path}.text"), fix)
+
+
+def _only_ends(protocol: p.Protocol, state: str, option: p.Option) -> bool:
+    edges = protocol.edges_of(state, option.exit)
+    targets = [target.state for edge in edges for target in (*edge.targets, *edge.spent)]
+    return all(_is_end(protocol, name) for name in targets)
+
+
+def _is_end(protocol: p.Protocol, state: str) -> bool:
+    known = protocol.states.get(state)
+    return known is not None and isinstance(known.actor, p.End)
 
 
 def _covers_path(used: str, path: str) -> bool:
@@ -56,8 +84,8 @@ def _list_paths_used_by(state: p.State) -> Iterator[str]:
             yield from (path for exit_ in exits for path in exit_.filled.values())
             # A field that is only checked by its own exit reaches nobody else.
             yield from measured_paths(state.name, exits)
-        case p.Git(reads=reads):
-            yield from reads
+        case p.Git() as git:
+            yield from git.inputs
         case p.Human(shows=shows) | p.End(shows=shows):
             yield from shows
         case p.Children(specs=specs, rework=rework):

@@ -15,9 +15,11 @@ def recognises(root: Node) -> bool:
 
 def read(root: Node) -> ProtocolReading:
     # Whoever reads a file of another dialect asks only whether this is one of ours.
-    from porch.dialects.phases.compiler import compile_definition
+    from porch.dialects.phases.compiler import build_lookup, compile_definition
+    from porch.dialects.phases.gate_rules import find_gate_findings, find_ways_around_gates
     from porch.dialects.phases.mapping_reader import report_wrong_type
     from porch.dialects.phases.reader import read_definition
+    from porch.dialects.phases.way_rules import find_way_findings
     from porch.model.validate import validate_protocol
 
     findings: list[Finding] = []
@@ -28,7 +30,19 @@ def read(root: Node) -> ProtocolReading:
     protocol, draft = compile_definition(definition, prompts_dir, findings)
     if protocol is not None and not errors_in(findings):
         findings += validate_protocol(protocol, draft.places)
+    if protocol is not None:
+        findings += find_ways_around_gates(protocol, draft.places)
+        # A lookup of their own: what it finds again is left out with everything that is said twice.
+        atlas = build_lookup(definition, findings)
+        findings += list(find_way_findings(definition, atlas))
+        findings += list(find_gate_findings(definition, atlas))
     is_good = protocol is not None and not errors_in(findings)
+    panels = [phase.consultation for phase in definition.phases if phase.consultation]
     return ProtocolReading(
-        protocol if is_good else None, draft.places, in_file_order(findings), draft.prompts
+        protocol if is_good else None,
+        draft.places,
+        in_file_order(findings),
+        draft.prompts,
+        reviewers={name: p.models_place or p.place for p in reversed(panels) for name in p.models},
+        draft=None if is_good else protocol,
     )

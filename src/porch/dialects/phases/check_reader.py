@@ -20,9 +20,13 @@ from porch.dialects.phases.mapping_reader import (
     read_named_entries,
     report_wrong_type,
 )
+from porch.dialects.phases.runner_reader import read_runner, report_lonely_plugins
 from porch.errors import Finding
 from porch.model.protocol import Command, IfMissing
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
+
+# How a check may measure; each has one of them.
+MEANS = ("command", "setting", "net_lines_below", "changed")
 
 
 class CheckDefaults(Struct, frozen=True):
@@ -30,6 +34,7 @@ class CheckDefaults(Struct, frozen=True):
 
     max_retries: int = DEFAULT_RETRIES
     named: Mapping[str, CheckRecord] = field(default_factory=dict)
+    is_limited: bool = False
 
 
 def read_checks(
@@ -75,7 +80,8 @@ def _read_check(
         form = StrictFields(node, "check", f"check '{name}'", findings)
         return _read_check_mapping(name, form, fallback, defaults)
     is_text = isinstance(node, ScalarNode) and node.kind == "text"
-    if fallback is not None and isinstance(node, ScalarNode) and (not is_text or node.text == name):
+    is_named = isinstance(node, ScalarNode) and (node.kind in ("bool", "null") or node.text == name)
+    if fallback is not None and is_named:
         return fallback
     if not isinstance(node, ScalarNode) or not is_text:
         report_wrong_type(node, f"check '{name}' of {what}", "a command or a mapping", findings)
@@ -83,7 +89,12 @@ def _read_check(
     if not node.text.strip():
         findings.append(_no_command_finding(name, node))
         return None
-    return CheckRecord(Command(name, node.text), entry.key.place, None, defaults.max_retries)
+    return CheckRecord(
+        Command(name, node.text),
+        entry.key.place,
+        max_retries=defaults.max_retries,
+        is_limited=defaults.is_limited,
+    )
 
 
 def _read_check_mapping(
@@ -96,31 +107,56 @@ def _read_check_mapping(
         form.word("on_fail"),
         form.whole("max_retries", fallback.max_retries if fallback else defaults.max_retries),
         form.number("retry_delay", fallback.delay_s if fallback else DEFAULT_DELAY_S),
+        "max_retries" in form or (fallback or defaults).is_limited,
     )
     return record if command else None
 
 
 def _read_command(name: str, form: StrictFields, fallback: CheckRecord | None) -> Command | None:
     base = fallback.command if fallback else Command(name)
-    says = [key for key in ("command", "setting", "net_lines_below") if key in form]
+    says = [key for key in MEANS if key in form]
     if len(says) > 1:
         message = f"check '{name}' has both '{says[0]}' and '{says[1]}'"
         form.report("said-twice", message, form.place(says[1]), "keep one, or make two checks")
     command = Command(
         name,
-        form.text("command", "" if says else base.shell),
+        _read_shell(form, "" if says else base.shell),
         form.text("setting", "" if says else base.setting),
-        form.whole("net_lines_below", 0 if says else base.net_lines_below),
+        form.whole("net_lines_below", 0 if says else base.net_lines_below, least=1),
         form.text("description", base.description),
         form.path("cwd") or base.cwd,
         _is_optional(form, base),
         _read_if_missing(form, base),
-        form.number("timeout", base.timeout_s),
+        form.seconds("timeout", base.timeout_s),
+        form.flag("once", base.once),
+        runner=read_runner(form, base.runner),
+        plugins=form.list_of_text("plugins", base.plugins),
+        changed=_is_changed_check(form, False if says else base.changed),
+        rerun=form.whole("rerun", base.rerun),
     )
-    if command.shell.strip() or command.setting or command.net_lines_below:
+    report_lonely_plugins(command, form)
+    if command.shell.strip() or command.setting or command.net_lines_below or command.changed:
         return command
     form.findings.append(_no_command_finding(name, form.node))
     return None
+
+
+def _read_shell(form: StrictFields, default: str) -> str:
+    """Elsewhere a number is a text as it was written; no shell has a command that is a number."""
+    node = form.child("command")
+    if isinstance(node, ScalarNode) and node.kind == "number":
+        message = f"'command' of {form.what} must be text, not the number {node.text[:80]}"
+        form.report("wrong-type", message, node.place, "write the command that is to be run")
+    return form.text("command", default)
+
+
+def _is_changed_check(form: StrictFields, default: bool) -> bool:
+    """Only true says anything: that nothing may change is what `net_lines_below` is for."""
+    wanted = form.flag("changed", default)
+    if "changed" in form and not wanted and isinstance(form.child("changed"), ScalarNode):
+        message = "'changed' of a check must be true"
+        form.report("wrong-value", message, form.place("changed"), "write true, or leave it out")
+    return wanted
 
 
 def _is_optional(form: StrictFields, base: Command) -> bool:
@@ -139,7 +175,7 @@ def _read_if_missing(form: StrictFields, base: Command) -> IfMissing:
 
 
 def _no_command_finding(name: str, node: Node) -> Finding:
-    fix = "write 'command', 'setting' or 'net_lines_below'"
+    fix = f"write one of {', '.join(MEANS)}"
     return Finding("no-command", f"check '{name}' has nothing to run", node.place, fix)
 
 

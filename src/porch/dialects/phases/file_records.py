@@ -15,13 +15,14 @@ DEFAULT_RESPAWNS = 5
 
 
 class CheckRecord(Struct, frozen=True):
-    """A command, and what its failure does."""
+    """A command, and what its failure does; `is_limited` if the file says how often."""
 
     command: Command
     place: Place
     on_fail: ScalarNode | None = None
     max_retries: int = DEFAULT_RETRIES
     delay_s: float = DEFAULT_DELAY_S
+    is_limited: bool = False
 
 
 class Verification(Struct, frozen=True):
@@ -42,6 +43,8 @@ class Consultation(Struct, frozen=True):
     max_rounds: int = DEFAULT_ROUNDS
     on: ScalarNode | None = None
     next: ScalarNode | None = None
+    models_place: Place | None = None
+    review_place: Place | None = None
 
 
 class GateRecord(Struct, frozen=True):
@@ -107,6 +110,7 @@ class Phase(Struct, frozen=True):
     commits: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
     is_end: bool = False
+    may_write: tuple[str, ...] | None = None
 
     @property
     def title(self) -> str:
@@ -127,3 +131,5 @@ class PhasesFile(Struct, frozen=True):
     phase_completion: tuple[CheckRecord, ...] = ()
     limits: Limits = Limits()
     ends: Mapping[str, Place] = field(default_factory=dict)
+    protected: tuple[str, ...] = ()
+    is_protecting: bool = False

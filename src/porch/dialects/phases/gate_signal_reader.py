@@ -76,6 +76,8 @@ def read_consultation(form: StrictFields, defaults: PanelDefaults) -> Consultati
         said.max_rounds,
         None if is_null(on) else on,
         None if is_null(next_) else next_,
+        place,
+        form.place("type"),
     )
 
 

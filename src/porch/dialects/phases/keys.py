@@ -18,6 +18,7 @@ ANY: SchemaFragment = {}
 TEXT = _type_fragment("string", "number", "null")
 FLAG = _type_fragment("boolean", "null")
 COUNT: SchemaFragment = {"type": ["integer", "null"], "minimum": 0}
+POSITIVE_SECONDS: SchemaFragment = {"type": ["number", "null"], "exclusiveMinimum": 0}
 SECONDS: SchemaFragment = {"type": ["number", "null"], "minimum": 0}
 TARGET: SchemaFragment = {
     "type": ["string", "null"],
@@ -25,6 +26,10 @@ TARGET: SchemaFragment = {
 }
 TEXTS: SchemaFragment = {
     "anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "number"]}}]
+}
+GLOBS: SchemaFragment = {
+    **TEXTS,
+    "description": "globs from the top of the repository, @tests or @configuration",
 }
 NULL = _type_fragment("null")
 _STEPS: SchemaFragment = {
@@ -58,6 +63,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "defaults": _ref_fragment("defaults", also=(NULL,)),
         "permissions": _ref_fragment("permissions", also=(NULL,)),
         "config": _ref_fragment("config", also=(NULL,)),
+        "protected": GLOBS,
         "terminal": TEXTS,
         "hooks": ANY,
     },
@@ -65,7 +71,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "id": {"type": ["string", "number"], "description": "letters, digits, _ and -"},
         "name": TEXT,
         "description": TEXT,
-        "type": {**TEXT, "examples": ["once", "per_plan_phase", "build_verify"]},
+        "type": {"enum": ["once", "per_plan_phase", "build_verify", None]},
         "prompt": TEXT,
         "build": _ref_fragment("build", also=(NULL,)),
         "artifact": TEXTS,
@@ -88,6 +94,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "next": TARGET,
         "on_complete": _ref_fragment("on_complete", also=(NULL,)),
         "permissions": TEXTS,
+        "may_write": GLOBS,
         "terminal": FLAG,
         "input": ANY,
         "hooks": ANY,
@@ -96,21 +103,26 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
     "build": {"prompt": TEXT, "artifact": TEXTS, "artifacts": TEXTS},
     "check": {
         "name": TEXT,
-        "command": TEXT,
+        "command": _type_fragment("string", "null"),
         "setting": {
             **TEXT,
             "description": "a command of the project's settings: build, test, lint",
         },
         "if_missing": {"enum": ["skip", "skip-scripted", "fail", None]},
-        "net_lines_below": COUNT,
+        "net_lines_below": {"type": "integer", "minimum": 1},
+        "changed": {"const": True},
+        "rerun": COUNT,
+        "runner": {"enum": ["pytest", None]},
+        "plugins": TEXTS,
         "description": TEXT,
         "on_fail": TARGET,
         "max_retries": COUNT,
         "retry_delay": SECONDS,
-        "timeout": SECONDS,
+        "timeout": POSITIVE_SECONDS,
         "cwd": TEXT,
         "optional": FLAG,
         "required": FLAG,
+        "once": FLAG,
     },
     "verification": {"checks": {"$ref": "#/$defs/checks"}, "max_retries": COUNT},
     "consultation": {
@@ -161,8 +173,8 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
     },
     "on_complete": {"commit": {"anyOf": [FLAG, TEXTS]}, "push": ANY},
     "config": {
-        "claude_timeout": SECONDS,
-        "consultation_timeout": SECONDS,
+        "claude_timeout": POSITIVE_SECONDS,
+        "consultation_timeout": POSITIVE_SECONDS,
         "gate_poll_interval": SECONDS,
         "poll_interval": SECONDS,
         "max_gate_wait": SECONDS,

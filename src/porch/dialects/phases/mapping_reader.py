@@ -34,7 +34,9 @@ class StrictFields(Fields):
             self._report_unknown(key, KEYS[kind])
 
     def _report_unknown(self, key: str, known: Iterable[str]) -> None:
-        fix = did_you_mean(key, known)
+        # A word that is a key in another place is not mistyped.
+        is_elsewhere = any(key in keys for keys in KEYS.values())
+        fix = "" if is_elsewhere else did_you_mean(key, known)
         message = f"unknown key '{key}' in {self.what}"
         place = self._keys[key]
         if fix:
@@ -83,6 +85,15 @@ class StrictFields(Fields):
         text = self.text(key)
         word = ScalarNode(text, self.place(key))
         return text if not text or check_stays_inside(word, self.findings) else ""
+
+    def seconds(self, key: str, default: float = 0.0) -> float:
+        """Time that something is given; with none it could only fail."""
+        node = self.child(key)
+        if isinstance(node, ScalarNode) and node.kind == "number" and float(node.text) == 0:
+            message = f"'{key}' of {self.what} must be more than 0 seconds"
+            self.report("wrong-value", message, node.place, "leave it out for the usual time")
+            return default
+        return self.number(key, default)
 
     def form(self, key: str, kind: str) -> "StrictFields | None":
         inner = self.mapping(key)

@@ -23,16 +23,19 @@ from porch.dialects.phases.mapping_reader import (
     Findings,
     StrictFields,
     check_name,
+    did_you_mean,
     report_wrong_type,
 )
 from porch.dialects.phases.permissions import read_permissions
+from porch.dialects.phases.protection import read_may_write
 from porch.errors import Finding
 from porch.text.nodes import MapNode, Node, ScalarNode
 
 PLAIN_TYPES = ("once", "build_verify")
 PER_PLAN_PHASE = "per_plan_phase"
+SWITCH_WORDS = ("yes", "no", "true", "false", "on", "off", "y", "n")
 # States and searches are named after these, so no phase may be.
-RESERVED_IDS = ("complete", "abandoned", "failed", "blocked", "undecided")
+RESERVED_IDS = ("complete", "abandoned", "failed", "blocked", "undecided", "changed")
 DEFAULT_ARTIFACTS = {"specify": ("spec.md",), "plan": ("plan.md",), "review": ("review.md",)}
 _WORK_KEYS = (
     "prompt", "build", "substates", "steps", "checks", "backpressure", "verification",
@@ -111,6 +114,7 @@ def _read_phase_record(id_: str, form: StrictFields, defaults: PhaseDefaults) ->
         commits=_read_commits(form, artifacts),
         permissions=read_permissions(form, "permissions"),
         is_end=is_bare_end,
+        may_write=read_may_write(form),
     )
 
 
@@ -137,9 +141,10 @@ def _read_phase_steps(id_: str, form: StrictFields) -> tuple[StepRecord, ...]:
 
 def _is_phased(form: StrictFields) -> bool:
     type_ = form.text("type", "once")
-    if type_ not in (*PLAIN_TYPES, PER_PLAN_PHASE):
-        message = f"a phase of type '{type_[:80]}' runs once, like any other"
-        form.report("no-meaning", message, form.place("type"), severity="note")
+    known = (*PLAIN_TYPES, PER_PLAN_PHASE)
+    if type_ not in known:
+        message = f"'type' of {form.what} must be one of {', '.join(known)}, not '{type_[:80]}'"
+        form.report("wrong-value", message, form.place("type"), did_you_mean(type_, known))
     return form.flag("phased", type_ == PER_PLAN_PHASE)
 
 
@@ -196,12 +201,21 @@ def _read_all_targets(form: StrictFields) -> PhaseTargets:
     return PhaseTargets(ways.on_complete or next_ or last, ways.on_fail, ways.on_all_complete)
 
 
+def _is_switch(node: ScalarNode) -> bool:
+    """A word for yes or no that would be taken for the path of a file."""
+    return node.kind == "number" or (node.kind == "text" and node.text.lower() in SWITCH_WORDS)
+
+
 def _read_commits(form: StrictFields, artifacts: tuple[str, ...]) -> tuple[str, ...]:
     inner = form.form("on_complete", "on_complete")
     if inner is None:
         return ()
     inner.note("push", "porch never pushes; a person or a hook does")
     node = inner.child("commit")
+    if isinstance(node, ScalarNode) and _is_switch(node):
+        message = f"'commit' must be true, false or paths, not '{node.text[:80]}'"
+        inner.report("wrong-type", message, node.place, "write true or false, without quotes")
+        return ()
     if not (isinstance(node, ScalarNode) and node.kind == "bool"):
         return inner.paths("commit")
     if node.text == "true" and not artifacts:

@@ -23,7 +23,9 @@ from porch.dialects.phases.mapping_reader import (
 from porch.dialects.phases.old_format import fold_gates, fold_transitions
 from porch.dialects.phases.permissions import read_permissions
 from porch.dialects.phases.phase_reader import PhaseDefaults, read_phase
+from porch.dialects.phases.protection import add_protected_checks, read_protected
 from porch.errors import Place
+from porch.model.protection import WORDS
 from porch.model.protocol import Limits
 from porch.text.fields import Fields
 from porch.text.nodes import MapNode, Node, ScalarNode
@@ -41,6 +43,7 @@ class ConfigBlock(Struct, frozen=True):
     max_rounds: int = DEFAULT_ROUNDS
     max_retries: int = DEFAULT_RETRIES
     prompts_dir: str = "prompts"
+    is_limited: bool = False
 
 
 def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]:
@@ -55,12 +58,18 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
     phases = fold_gates(form, phases)
     phases = fold_transitions(form, phases)
     phases = _with_permissions(form, phases)
+    protected = read_protected(form)
+    is_protecting = protected is not None or any(p.may_write is not None for p in phases)
     definition = PhasesFile(
         name=_read_name(form),
         place=root.place,
-        phases=tuple(
-            replace(phase, is_end=True) if phase.id in ends and _is_idle(phase) else phase
-            for phase in phases
+        phases=add_protected_checks(
+            tuple(
+                replace(phase, is_end=True) if phase.id in ends and _is_idle(phase) else phase
+                for phase in phases
+            ),
+            is_protecting,
+            findings,
         ),
         version=form.text("version"),
         description=form.text("description"),
@@ -72,6 +81,8 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
         ),
         limits=config.limits,
         ends=ends,
+        protected=WORDS if protected is None and is_protecting else protected or (),
+        is_protecting=is_protecting,
     )
     return definition, config.prompts_dir
 
@@ -101,21 +112,22 @@ def _read_config(form: StrictFields | None) -> ConfigBlock:
     poll = form.number("poll_interval")
     return ConfigBlock(
         Limits(
-            form.number("claude_timeout"),
-            form.number("consultation_timeout"),
+            form.seconds("claude_timeout"),
+            form.seconds("consultation_timeout"),
             form.number("gate_poll_interval", poll),
             form.number("max_gate_wait"),
         ),
         form.whole("max_consultation_rounds", DEFAULT_ROUNDS, least=1),
         form.whole("max_retries", DEFAULT_RETRIES),
         form.path("prompts_dir") or "prompts",
+        "max_retries" in form,
     )
 
 
 def _read_defaults(form: StrictFields | None, config: ConfigBlock) -> PhaseDefaults:
     panel = PanelDefaults(max_rounds=config.max_rounds)
     if form is None:
-        return PhaseDefaults(CheckDefaults(config.max_retries), panel)
+        return PhaseDefaults(CheckDefaults(config.max_retries, is_limited=config.is_limited), panel)
     form.note("mode", "there is only one mode: every check and gate counts")
     retries = form.whole("max_retries", config.max_retries)
     rounds = form.whole("max_iterations", panel.max_rounds, least=1)
@@ -126,11 +138,10 @@ def _read_defaults(form: StrictFields | None, config: ConfigBlock) -> PhaseDefau
             panel = read_panel_defaults(inner, panel)
             for word in ("on", "trigger", "next", "enabled"):
                 inner.note(word, "write this in each phase")
-    checks = read_checks(
-        form.child("checks"), f"'checks' of {form.what}", form.findings, CheckDefaults(retries)
-    )
+    bare = CheckDefaults(retries, is_limited=config.is_limited or "max_retries" in form)
+    checks = read_checks(form.child("checks"), f"'checks' of {form.what}", form.findings, bare)
     named = {record.command.name: record for record in checks}
-    return PhaseDefaults(CheckDefaults(retries, named), panel, checks)
+    return PhaseDefaults(replace(bare, named=named), panel, checks)
 
 
 def _read_ends(form: StrictFields) -> dict[str, Place]:

@@ -125,10 +125,8 @@ def _chosen_edge(leaving: Departure) -> Edge | None:
 def _guard_holds(leaving: Departure, guard: Guard) -> bool:
     payload = leaving.recall(guard.path)
     match guard.test:
-        case "present":
-            return payload is not None
-        case "absent":
-            return payload is None
+        case "present" | "absent":
+            return (payload is not None) is (guard.test == "present")
         case "has":
             named = payload or {}
             return any(guard.value in named.get(key, ()) for key in ("failed", "unmeasured"))
@@ -136,11 +134,21 @@ def _guard_holds(leaving: Departure, guard: Guard) -> bool:
             return bool(leaving.look(guard.path)) is (guard.test == "filled")
         case "equals":
             return str(leaving.look(guard.path)) == guard.value
+        case "cause":
+            return leaving.standing.because == guard.path
         case "within":
             places = [leaving.look(path) for path in guard.value.split(" ")]
             return is_within(str(leaving.look(guard.path)), places)
+        case "unfinished":
+            return _has_other_items(leaving, guard.path)
         case _:
             assert_never(guard.test)
+
+
+def _has_other_items(leaving: Departure, loop: str) -> bool:
+    known = leaving.state.items_of(leaving.standing, loop)
+    done = {*(known.finished if known else ()), leaving.standing.item}
+    return known is not None and any(item.id not in done for item in known.items)
 
 
 def budget_key(standing: Standing, budget: str) -> str:

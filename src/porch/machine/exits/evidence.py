@@ -8,22 +8,55 @@ from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.state import InHand, RunState, Standing
 from porch.model.memory_paths import evidence_path, is_last_words_path
-from porch.model.protocol import Check, Panel, Protocol
+from porch.model.protocol import Check, Command, Panel, Protocol
+
+WHY_KEPT = 200
 
 
 def check_result_moves(
     protocol: Protocol, state: RunState, standing: Standing, hand: InHand, fact: f.CheckEnded
 ) -> tuple[m.Move, ...]:
     """One more check has a result; the last of them gives the state its exit."""
-    kept = {"result": fact.result, "report": fact.report, "tree": fact.tree}
+    kept: dict[str, Any] = {"result": fact.result, "report": fact.report, "tree": fact.tree}
+    if fact.flaky:
+        kept["flaky"] = True
     mark = m.Marked(standing.position, f"check/{hand.name}", kept)
     moves = (mark, *_evidence_moves(protocol, standing, hand, fact))
     marks = {**state.marks.get(standing.position, {}), mark.key: kept}
-    summed = _sum_check_results(protocol, standing, marks)
+    summed = _sum_check_results(protocol, state, standing, marks)
     if summed is None:
         return moves
     exit_, payload = summed
     return (*moves, *exit_moves(protocol, state, standing, exit_, payload))
+
+
+def due_commands(state: RunState, standing: Standing, check: Check) -> tuple[Command, ...]:
+    """What is to be measured here: of what is only repeated, what has passed before."""
+    return tuple(c for c in check.commands if not c.evidence or last_tree(state, standing, c))
+
+
+def last_tree(state: RunState, standing: Standing, command: Command) -> str:
+    """The content on which a repeated check passed last, for whichever item that was."""
+    scopes = [known for (inst, _), known in state.memory.items() if inst == standing.instance]
+    for path in reversed(command.evidence):
+        for known in reversed(scopes):
+            if path in known:
+                return str(known[path].get("tree", ""))
+    return ""
+
+
+def idle_check_moves(
+    protocol: Protocol, state: RunState, moves: tuple[m.Move, ...]
+) -> tuple[m.Move, ...]:
+    """A check that has nothing to repeat has passed as soon as it is entered."""
+    for move in moves:
+        actor = protocol.states[move.state].actor if isinstance(move, m.Entered) else None
+        if isinstance(actor, Check) and isinstance(move, m.Entered):
+            standing = state.positions[move.position]
+            if not due_commands(state, standing, actor):
+                nothing: dict[str, Any] = {"failed": [], "unmeasured": [], "reports": {}}
+                return exit_moves(protocol, state, standing, "passed", nothing)
+    return ()
 
 
 def _evidence_moves(
@@ -36,10 +69,10 @@ def _evidence_moves(
 
 
 def _sum_check_results(
-    protocol: Protocol, standing: Standing, marks: Mapping[str, Any]
+    protocol: Protocol, state: RunState, standing: Standing, marks: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]] | None:
     actor = protocol.states[standing.state].actor
-    commands = actor.commands if isinstance(actor, Check) else ()
+    commands = due_commands(state, standing, actor) if isinstance(actor, Check) else ()
     if any(f"check/{command.name}" not in marks for command in commands):
         return None
     results = {command.name: marks[f"check/{command.name}"] for command in commands}
@@ -48,12 +81,20 @@ def _sum_check_results(
     missing = [name for name in binding if results[name]["result"] == "unmeasured"]
     reports = {name: results[name]["report"] for name in (*failed, *missing)}
     exit_ = "failed" if failed else "unmeasured" if missing else "passed"
-    return exit_, {"failed": failed, "unmeasured": missing, "reports": reports}
+    payload = {"failed": failed, "unmeasured": missing, "reports": reports}
+    skipped = [name for name, each in results.items() if each["result"] == "skipped"]
+    flaky = [name for name, each in results.items() if each.get("flaky")]
+    return exit_, {**payload, **_named_if_any(skipped=skipped, flaky=flaky)}
+
+
+def _named_if_any(**lists: list[str]) -> dict[str, list[str]]:
+    """Release 1 wrote neither, so nothing of an old record changes."""
+    return {name: names for name, names in lists.items() if names}
 
 
 def review_payload(fact: f.ReviewEnded) -> dict[str, Any]:
     """What is kept of a review until the round is complete."""
-    return {
+    kept = {
         "verdict": fact.verdict,
         "summary": fact.summary,
         "findings": list(fact.findings),
@@ -62,6 +103,7 @@ def review_payload(fact: f.ReviewEnded) -> dict[str, Any]:
         "usd": fact.usd,
         "tokens": fact.tokens,
     }
+    return {**kept, "reply": fact.reply} if fact.reply else kept
 
 
 def review_round_moves(
@@ -77,15 +119,29 @@ def review_round_moves(
         exit_ = "undecided"
     else:
         exit_ = "changes" if "REQUEST_CHANGES" in real else "approved"
-    coverage = f"{len(real)} of {len(reviews)} reviewers gave a verdict"
+    absent = [
+        {"by": name, "why": _shorten_words(review["why"])}
+        for name, review in reviews.items()
+        if review["verdict"] == "ABSTAIN"
+    ]
+    coverage = [f"{len(real)} of {len(reviews)} reviewers gave a verdict"]
+    coverage += [f"{each['by']} abstained: {each['why']}" for each in absent]
     payload = {
         "round": standing.visit,
         "file": path,
-        "coverage": coverage,
-        "findings": _requested_changes(reviews),
+        "coverage": "; ".join(coverage),
+        "findings": _list_findings(reviews),
         "earlier": _earlier_rounds(protocol, state, standing),
+        **({"abstained": absent} if absent else {}),
     }
     return exit_moves(protocol, state, standing, exit_, payload)
+
+
+def _shorten_words(text: Any) -> str:
+    """One line of it; of a long one, which is kept beside the journal, how it begins."""
+    told = text.get("clip", "") if isinstance(text, Mapping) else text
+    words = " ".join(str(told or "no verdict").split())
+    return words if len(words) <= WHY_KEPT else f"{words[:WHY_KEPT]} ..."
 
 
 def _earlier_rounds(
@@ -104,10 +160,15 @@ def _earlier_rounds(
     return [*last.get("earlier", []), kept]
 
 
-def _requested_changes(reviews: Mapping[str, Any]) -> list[dict[str, str]]:
+# What a reviewer notes beside an approval, or without a verdict, is told with that.
+_BESIDE: Mapping[str, str] = {"APPROVE": " (approved)", "ABSTAIN": " (no verdict)"}
+
+
+def _list_findings(reviews: Mapping[str, Any]) -> list[dict[str, str]]:
+    """All that reviewers named, whatever they decided; those who ask for changes come first."""
+    refused = [name for name in reviews if reviews[name]["verdict"] == "REQUEST_CHANGES"]
     return [
-        {"by": name, "finding": finding}
-        for name, review in reviews.items()
-        if review["verdict"] == "REQUEST_CHANGES"
-        for finding in (review["findings"] or [review["summary"]])
+        {"by": f"{name}{_BESIDE.get(reviews[name]['verdict'], '')}", "finding": finding}
+        for name in dict.fromkeys((*refused, *reviews))
+        for finding in (reviews[name]["findings"] or [reviews[name]["summary"]] * (name in refused))
     ]

@@ -47,7 +47,7 @@ def _give_up_moves(
             ended = f.CheckEnded(effect=hand.effect, result="unmeasured", report=reason)
             return check_result_moves(protocol, state, standing, hand, ended)
         case Panel() if hand.kind == "review":
-            # One model that cannot be reached is an abstention; the others still count.
+            # One model that cannot be reached is an abstention, and said so; the others count.
             missing = f.ReviewEnded(effect=hand.effect, verdict="ABSTAIN", why=reason)
             return (m.Marked(standing.position, f"review/{hand.name}", review_payload(missing)),)
         case Git(op=op):

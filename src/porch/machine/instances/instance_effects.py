@@ -7,8 +7,10 @@ from porch.machine import effects as e
 from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import thread_path
 from porch.machine.exits.held_resources import branch_lease, resources_to_hold, worktree_lease
+from porch.machine.instances.named_inputs import named_values
 from porch.machine.path_values import budget_figures, input_value, instance_payload, look_up_path
 from porch.machine.state import RunState, Standing
+from porch.machine.unread_words import unread_words
 from porch.model import protocol as p
 
 # What a commit of the engine says where the protocol does not.
@@ -39,6 +41,7 @@ def ask_agent_request(
         resume=resume,
         fork_of=fork_of,
         told=told,
+        unread=() if ask.of_parent else unread_words(protocol, state, standing),
         timeout_s=agent.timeout_s,
     )
 
@@ -126,6 +129,7 @@ def move_branch_request(
         about=known,
         message=message,
         values={**seen, **read},
+        **named_values(protocol, state, standing, git),
     )
 
 

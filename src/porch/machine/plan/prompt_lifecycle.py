@@ -215,7 +215,7 @@ STEP_CONDITIONS: Mapping[str, tuple[Condition, ...]] = {
     "block-prompt-testing-gate": (_ALREADY_MERGED, _WRITTEN),
     "block-prompt-variants-gate": (_ALREADY_MERGED, _WRITTEN, _TESTED),
     "merge-worktree": (_WORKTREE, _WRITTEN, _REVIEWED, _TESTED, _PUT_ASIDE, _RESOLVED),
-    "complete-prompt": (_MERGED, _WRITTEN, _REVIEWED, _TESTED, _RESOLVED),
+    "complete-prompt": (_PUT_ASIDE, _MERGED, _WRITTEN, _REVIEWED, _TESTED, _RESOLVED),
 }
 
 

@@ -51,6 +51,10 @@ _OUTDATES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# No longer than what is left of a long text in a record.
+QUESTION_KNOWN = 150
+
+
 def plan_change_moves(state: RunState, fact: f.PlanMoved) -> Iterator[m.Move]:
     """What is new of each prompt over what was known of it."""
     yield from _outdate_moves(state, fact)
@@ -217,16 +221,37 @@ def _judge_variants(state: RunState, standing: Standing, form: Payload) -> str:
 def _judge_testing(_state: RunState, _standing: Standing, form: Payload) -> str:
     if "test_passed" not in form:
         return "test_passed must be true or false"
-    if form["test_passed"] is False and not str(form.get("user_required_changes", "")).strip():
+    changes = str(form.get("user_required_changes", "")).strip()
+    if form["test_passed"] is False and not changes:
         return "if the test did not pass, say what is wrong in user_required_changes"
+    if form["test_passed"] is True and changes:
+        return (
+            "test_passed says true, but user_required_changes asks for changes: set test_passed to "
+            "false, or move the text to thoughts if nothing has to change"
+        )
     return ""
 
 
-def _judge_clarifying(_state: RunState, _standing: Standing, form: Payload) -> str:
-    answers = form.get("questions", ())
-    if any(not str(each.get("answer", "")).strip() for each in answers):
-        return "every question needs an answer"
-    return ""
+def _judge_clarifying(state: RunState, standing: Standing, form: Payload) -> str:
+    """Every question that was asked, also one that the answer no longer mentions."""
+    posed = (state.recall(standing, question_path("clarifying")) or {}).get("questions", ())
+    rows = [
+        (_fold_question(each.get("question", "")), str(each.get("answer") or "").strip())
+        for each in form.get("questions", ())
+    ]
+    answered = {question for question, answer in rows if answer}
+    asked = dict.fromkeys((*map(_fold_question, posed), *(question for question, _ in rows)))
+    missing = [f"'{question}'" for question in asked if question not in answered]
+    return f"every question needs an answer; none is given to: {', '.join(missing)}" * bool(missing)
+
+
+def _fold_question(text: Any) -> str:
+    """A question as it is known again: its beginning, however its lines are broken.
+
+    Of a long one, which is kept beside the journal, no more may be there.
+    """
+    told = text.get("clip", "") if isinstance(text, Mapping) else text
+    return " ".join(str(told or "")[:QUESTION_KNOWN].split())
 
 
 _JUDGES: Mapping[str, Callable[[RunState, Standing, Payload], str]] = {

@@ -1,6 +1,7 @@
 """What a branch adds to its base, in numbers and as text; what is uncommitted counts, too."""
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from msgspec import Struct
 from porch.errors import FailedError, UsageError
 from porch.git import repository, worktrees
 from porch.git.command import run_git
+from porch.git.diff_budget import FittedDiff, fit_diff
 from porch.plan.branches import base_branch
 
 CAP = 200_000
@@ -89,10 +91,12 @@ def read_branch_diff(
     summary: bool = False,
     cap: int = CAP,
     branch: str = "",
+    is_shared: bool = False,
 ) -> BranchDiff:
     """What the files as they are, or the commits of a named branch, add to the base branch.
 
     It begins where the two parted. `path` is a literal one, seen from the top of the repository.
+    Shared, the cap is divided among the files; otherwise it cuts off what comes last.
     """
     head = _require_head(toplevel, branch)
     start = _find_merge_base(toplevel, base, head)
@@ -105,7 +109,14 @@ def read_branch_diff(
         files = _parse_changed_files(run_git(toplevel, *_DIFF, *words, env=env))
         if summary:
             return BranchDiff(base, start, files)
-        shown = _read_diff_text(toplevel, (*_PATCH, *ends, "--", *only), env, cap)
+        patch = (*_PATCH, *ends, "--", *only)
+        if is_shared:
+            see = f"git diff {start[:12]}{f' {branch}' if branch else ''} -- "
+            fitted = _read_shared_diff(toplevel, patch, env, cap, see)
+            return BranchDiff(
+                base, start, files, fitted.text, fitted.total, fitted.shown, fitted.cut
+            )
+        shown = _read_diff_text(toplevel, patch, env, cap)
     text = shown.data.decode("utf-8", "replace")
     return BranchDiff(
         base, start, files, text, shown.total, len(shown.data), _list_cut_files(files, shown)
@@ -238,6 +249,16 @@ def _read_diff_text(
             data, total = file.read(cap + len(_HEADER)), os.fstat(file.fileno()).st_size
     end = total if total <= cap else data.rfind(b"\n", 0, cap) + 1
     return _ShownDiff(data[:end], data[end:], total)
+
+
+def _read_shared_diff(
+    toplevel: str, words: tuple[str, ...], env: Mapping[str, str], cap: int, see: str
+) -> FittedDiff:
+    with tempfile.TemporaryDirectory(prefix="porch-diff-") as room:
+        place = os.path.join(room, "diff")
+        run_git(toplevel, *_DIFF, f"--output={place}", *words, env=env)
+        with open(place, "rb") as file:
+            return fit_diff(file, cap, lambda path: f"{see}{shlex.quote(path)}")
 
 
 def _list_cut_files(files: tuple[FileChange, ...], shown: _ShownDiff) -> tuple[str, ...]:

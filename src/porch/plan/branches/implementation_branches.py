@@ -2,20 +2,21 @@
 
 import os
 from collections.abc import Iterator
-from glob import escape, glob
 from itertools import count, takewhile
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from porch.errors import BusyError, FailedError
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
-from porch.git.merge import Conflict, has_ancestor, merge_commits, publish_commit
 from porch.git.worktree_lock import lock_worktrees
 from porch.machine.plan.prompt_ids import PromptId
 from porch.plan.branches.branch_names import feature_of
-from porch.plan.branches.merged_branches import find_bringing_commit
 from porch.store.where import ProjectPaths
+
+if TYPE_CHECKING:  # most commands only look where a branch is checked out
+    from porch.git.merge import Conflict
 
 ARCHIVED = "archive/"
 # Somebody who commits to the feature branch all the time may make us compute a merge again.
@@ -37,7 +38,7 @@ def find_worktree_path(where: ProjectPaths, branch: str) -> str | None:
 
 def merge_branch(
     where: ProjectPaths, feature: str, branch: str, message: str
-) -> MergedBranch | Conflict:
+) -> "MergedBranch | Conflict":
     """Make the feature branch contain another one, by a commit with both as its parents.
 
     It is computed in the store, so a conflict touches no checkout. After a crash the same call
@@ -73,6 +74,8 @@ def archive_branch(where: ProjectPaths, branch: str) -> str:
 
 def list_locked_branches(repo: str) -> dict[str, str]:
     """The branches of worktrees that somebody locked, and the reasons they gave."""
+    from glob import escape, glob
+
     common = worktrees.require_common_dir(repo)
     # Its files tell, where an older git does not: a lock without a reason is an empty one.
     files = glob(os.path.join(escape(common), "worktrees", "*", "locked"))
@@ -84,8 +87,11 @@ def list_locked_branches(repo: str) -> dict[str, str]:
 
 def _try_merge(
     repo: str, feature: str, branch: str, message: str
-) -> MergedBranch | Conflict | None:
+) -> "MergedBranch | Conflict | None":
     """None if the feature branch moved meanwhile."""
+    from porch.git.merge import Conflict, has_ancestor, merge_commits, publish_commit
+    from porch.plan.branches.merged_branches import find_bringing_commit
+
     source, old = _require_branch(repo, branch), _require_branch(repo, feature)
     if has_ancestor(repo, old, source):
         # Files that a crash left behind their branch follow now.

@@ -134,7 +134,9 @@ def _worktree_row(each: _PromptWorktree, reason: str) -> WorktreeRow:
 
 def _why_unmerged(repo: str, each: _PromptWorktree) -> str:
     if not merged_branches.is_contained(repo, each.feature, each.branch):
-        return f"it is not merged into {each.feature}"
+        ends = f"refs/heads/{each.feature}..refs/heads/{each.branch}"
+        commits = run_git(repo, "rev-list", "--count", ends, "--").strip()
+        return f"it is not merged into {each.feature} (commits missing there: {commits})"
     if not merged_branches.has_begun(repo, each.feature, each.branch):
         return "nothing was committed on it yet"
     return ""

@@ -1,11 +1,13 @@
 """Taking temporary debug lines out of a worktree, and saying what could not be taken."""
 
+import os
 from collections.abc import Sequence
 
 from msgspec import Struct, field
 
 from porch.errors import UsageError
 from porch.plan.cleanup import debug_markers, source_files
+from porch.plan.cleanup.source_text import SourceText
 from porch.store.where import ProjectPaths
 
 _PROSE = (".md", ".markdown", ".rst", ".adoc", ".txt")
@@ -109,14 +111,39 @@ def remove_debug_lines(
             told.skipped.append(SkippedFile(path=name, reason=source))
         else:
             _clean_file(told, name, source, force)
+    for name in source_files.list_submodules(where.workspace):
+        _report_submodule(told, where.workspace, name)
     return told.result()
+
+
+def _report_submodule(told: _CleanupTally, workspace: str, name: str) -> None:
+    """Nothing is removed there: it has commits of its own, and may be somebody else's."""
+    place = os.path.join(workspace, name)
+    reason = f"it is in the submodule {name}; go there, run the same command, and commit"
+    for file in source_files.list_files_with(place, debug_markers.MARK):
+        source = source_files.read_source(place, file)
+        path = f"{name}/{file}"
+        if isinstance(source, str):
+            told.skipped.append(SkippedFile(path=path, reason=source))
+            continue
+        judged = judge_source(file, source.source)
+        told.mentions += judged.mentions
+        told.refused += [_refused_block(path, b, b.begin, reason) for b in judged.blocks]
+        told.unmatched += [
+            _unmatched_marker(path, left, left.line, source.source) for left in judged.leftovers
+        ]
+
+
+def judge_source(name: str, source: SourceText) -> debug_markers.JudgedText:
+    """The markers of a file; what its name says decides which of them only show."""
+    return debug_markers.judge_markers(source.text, _marker_style(name))
 
 
 def _clean_file(
     told: _CleanupTally, name: str, source: source_files.SourceFile, force: bool
 ) -> None:
-    text = source.data.decode("latin-1")
-    judged = debug_markers.judge_markers(text, _marker_style(name))
+    text = source.source.text
+    judged = judge_source(name, source.source)
     going = [block for block in judged.blocks if force or not block.refusal]
     staying = [block for block in judged.blocks if block not in going]
     told.mentions += judged.mentions
@@ -131,12 +158,15 @@ def _clean_file(
     gone = [] if told.dry_run else going
     told.refused += [
         _refused_block(
-            name, block, _line_after_removal(block.begin, gone), _decode_text(block.refusal)
+            name,
+            block,
+            _line_after_removal(block.begin, gone),
+            source.source.show(block.refusal),
         )
         for block in staying
     ]
     told.unmatched += [
-        _unmatched_marker(name, left, _line_after_removal(left.line, gone))
+        _unmatched_marker(name, left, _line_after_removal(left.line, gone), source.source)
         for left in judged.leftovers
     ]
     told.removed += len(going)
@@ -152,7 +182,8 @@ def _marker_style(name: str) -> debug_markers.MarkerStyle:
 def _write_without_blocks(
     told: _CleanupTally, name: str, source: source_files.SourceFile, after: str
 ) -> str:
-    trouble = "" if told.dry_run else source_files.write_source(source, after.encode("latin-1"))
+    data = source.source.encode(after)
+    trouble = "" if told.dry_run else source_files.write_source(source, data)
     if not trouble:
         told.modified.append(name)
     return trouble
@@ -169,10 +200,7 @@ def _refused_block(
     return RefusedBlock(path=name, line=at + 1, lines=block.end - block.begin, reason=reason)
 
 
-def _unmatched_marker(name: str, left: debug_markers.LooseMarker, at: int) -> UnmatchedMarker:
-    return UnmatchedMarker(path=name, line=at + 1, text=_decode_text(left.text), reason=left.reason)
-
-
-def _decode_text(text: str) -> str:
-    """Judged as single bytes, shown as what they most likely are."""
-    return text.encode("latin-1").decode("utf-8", "replace")
+def _unmatched_marker(
+    name: str, left: debug_markers.LooseMarker, at: int, source: SourceText
+) -> UnmatchedMarker:
+    return UnmatchedMarker(path=name, line=at + 1, text=source.show(left.text), reason=left.reason)

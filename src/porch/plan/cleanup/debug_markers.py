@@ -1,8 +1,8 @@
 """Blocks of temporary debug lines in a source text: where they begin and end, and what is odd.
 
 It lies in the model beside `markdown` because it is nothing but text in, judgement out: whoever
-finds and writes the files stands above, and what it promises is proved with no disk at hand. Texts
-are what latin-1 makes of bytes, one character for each, so that every encoding survives.
+finds and writes the files stands above, and what it promises is proved with no disk at hand. How
+bytes become such a text, and survive it, is said in `source_text`.
 """
 
 import re
@@ -32,7 +32,8 @@ _PAIRED = {
 }
 _ALONE = ("//", "///", "#", "##", "--", ";", ";;", "%", "%%", "!", "'", '"', "REM", "rem", "dnl")
 _OPENERS = tuple(sorted((*_PAIRED, *_ALONE), key=len, reverse=True))
-_EITHER = re.compile(r"\[/?DEBUG-TEMP\]")
+# In whatever case: only capital letters are removed, but nobody writes the others by chance.
+_EITHER = re.compile(r"\[/?DEBUG-TEMP\]", re.IGNORECASE)
 _DEFINES = re.compile(
     r"(?:(?:export|default|async|static|abstract|final|pub(?:\([^)]*\))?|unsafe|override)\s+)*"
     r"(?:(?:def|class|function\*?|func|fn|fun|impl|interface|struct|enum|trait|namespace)"
@@ -69,7 +70,7 @@ class JudgedText(Struct, frozen=True):
 
 def judge_markers(text: str, manner: MarkerStyle = "code") -> JudgedText:
     """What is in a fence only shows; in prose so does every comment but those of HTML."""
-    lines = _split_lines(text)
+    lines = split_lines(text)
     shown = set() if manner == "code" else _find_fenced_lines(lines)
     kinds = ["" if at in shown else _marker_kind(line) for at, line in enumerate(lines)]
     if manner == "prose":
@@ -78,7 +79,7 @@ def judge_markers(text: str, manner: MarkerStyle = "code") -> JudgedText:
         ]
     blocks = tuple(_find_blocks(lines, kinds))
     inside = {at for block in blocks for at in range(block.begin, block.end)}
-    others = [at for at, line in enumerate(lines) if at not in inside and MARK in line]
+    others = [at for at, line in enumerate(lines) if at not in inside and MARK in line.upper()]
     meant = [] if manner == "prose" else [at for at in others if at not in shown]
     leftovers = [left for at in meant if (left := _find_loose_marker(at, lines[at]))]
     named = sum(len(_EITHER.findall(lines[at])) for at in others) - len(leftovers)
@@ -88,10 +89,10 @@ def judge_markers(text: str, manner: MarkerStyle = "code") -> JudgedText:
 def remove_blocks(text: str, blocks: Sequence[DebugBlock]) -> str:
     """The text without these blocks; every other character stays."""
     gone = {at for block in blocks for at in range(block.begin, block.end)}
-    return "".join(line for at, line in enumerate(_split_lines(text)) if at not in gone)
+    return "".join(line for at, line in enumerate(split_lines(text)) if at not in gone)
 
 
-def _split_lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Lines with their newlines: joined again they are the text, and each owns its end."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
@@ -202,7 +203,9 @@ def _find_loose_marker(at: int, line: str) -> LooseMarker | None:
     for found in _EITHER.finditer(line):
         reason = _why_meant(line[: found.start()], line[found.end() :], found[0])
         if reason:
-            return LooseMarker(at, line.strip(_BLANK)[:120], reason)
+            is_known = found[0] in (OPEN, CLOSE)
+            why = reason if is_known else "the marker is not in capital letters"
+            return LooseMarker(at, line.strip(_BLANK)[:120], why)
     return None
 
 

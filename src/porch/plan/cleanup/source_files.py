@@ -7,30 +7,68 @@ twenty thousand files here would take many times as long.
 import contextlib
 import os
 import stat
+from typing import TYPE_CHECKING
 
-from porch.git.command import git_error, try_git
+from porch.git.command import git_error, run_git, try_git
+from porch.plan.cleanup.source_text import SourceText, decode_source
 from porch.system import atomic
 
+if TYPE_CHECKING:
+    import subprocess
+
 LARGEST = 4 * 1024 * 1024
+# How git lists a submodule.
+_LINK = "160000 "
 
 
-def list_files_with(workspace: str, text: str) -> list[str]:
-    """Paths, from the top of the worktree, of the files that git knows and that hold this text."""
-    words = ("grep", "-l", "-z", "-a", "-F", "--untracked", "--full-name", "-e", text)
-    done = try_git(workspace, *words)
+def list_files_with(workspace: str, text: str, commit: str = "") -> list[str]:
+    """Paths, from the top of the worktree, of the files that git knows and that hold this text.
+
+    In whatever case, and in UTF-16 too. With a commit, of the files in it.
+    """
+    wide = r"\x00".join(text)
+    done = _grep_files(workspace, "-P", f"(?i){text}|{wide}", commit)
+    if done.returncode > 1:
+        # A git that was built without these patterns; what it knows instead is much slower.
+        wide = "[^a]".join(text)
+        done = _grep_files(workspace, "-E", f"{text}|{wide}", commit)
     if done.returncode not in (0, 1) or (done.returncode and done.stderr.strip()):
-        raise git_error(workspace, words, done)
-    return sorted({name for name in done.stdout.split("\0") if name})
+        raise git_error(workspace, ("grep", text), done)
+    prefix = f"{commit}:" if commit else ""
+    return sorted({name.removeprefix(prefix) for name in done.stdout.split("\0") if name})
+
+
+def _grep_files(
+    workspace: str, kind: str, pattern: str, commit: str
+) -> "subprocess.CompletedProcess[str]":
+    how = ("-l", "-z", "-a", kind, "--full-name", *(("-i",) if kind == "-E" else ()))
+    place = (commit,) if commit else ("--untracked",)
+    return try_git(workspace, "grep", *how, "-e", pattern, *place)
+
+
+def list_submodules(workspace: str) -> list[str]:
+    """Paths of the submodules of a worktree that are checked out, inner ones behind their outer."""
+    rows = run_git(workspace, "ls-files", "-s", "-z")
+    if _LINK not in rows:
+        return []
+    known = [row.partition("\t")[2] for row in rows.split("\0") if row.startswith(_LINK)]
+    found: list[str] = []
+    for path in known:
+        place = os.path.join(workspace, path)
+        if os.path.lexists(os.path.join(place, ".git")):
+            found += [path, *(f"{path}/{inner}" for inner in list_submodules(place))]
+    return found
 
 
 class SourceFile:
     """A file as it was when it was read."""
 
-    __slots__ = ("data", "path", "was")
+    __slots__ = ("data", "path", "source", "was")
 
-    def __init__(self, path: str, data: bytes, was: os.stat_result):
+    def __init__(self, path: str, data: bytes, source: SourceText, was: os.stat_result):
         self.path = path
         self.data = data
+        self.source = source
         self.was = was
 
 
@@ -48,7 +86,8 @@ def read_source(workspace: str, name: str) -> SourceFile | str:
         if was.st_size > LARGEST:
             return f"it is larger than {LARGEST // (1024 * 1024)} MB"
         data = file.read()
-    return "it is binary" if b"\0" in data else SourceFile(path, data, was)
+    source = decode_source(data)
+    return SourceFile(path, data, source, was) if source else "it is binary"
 
 
 def write_source(source: SourceFile, data: bytes) -> str:

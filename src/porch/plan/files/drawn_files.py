@@ -14,6 +14,7 @@ from typing import Any
 from porch.errors import DefinitionError
 from porch.plan.files import plan_files
 from porch.system import atomic
+from porch.system.regular_file import open_fresh
 from porch.text.sha256 import sha256
 
 _TICK_NS = 100_000_000
@@ -101,6 +102,6 @@ class DrawnFiles:
         """Where it cannot be written, every file is read, as if nobody knew it."""
         draft = f"{self._looks_file}.tmp"
         with contextlib.suppress(OSError):
-            with open(draft, "w", encoding="utf-8") as file:
+            with open(draft, "w", encoding="utf-8", opener=open_fresh) as file:
                 json.dump(self._looks, file)
             os.replace(draft, self._looks_file)

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from porch.errors import DefinitionError, Finding, Place
-from porch.text.nodes import plain_value
-from porch.text.yaml_tree import read_yaml
+from porch.plan.files import plain_yaml
 
 _FENCE = "---"
 
@@ -25,19 +24,37 @@ def read_page(text: str, file: str) -> Page:
     """Raises DefinitionError where the fields cannot be read: what is written back then is lost."""
     front, body = _split_front_matter(text, file)
     has_fields = any(line.strip() and line.lstrip()[0] != "#" for line in front.splitlines())
-    fields = plain_value(read_yaml(front, file)) if has_fields else {}
+    fields = _parse_fields(front, file) if has_fields else {}
     if not isinstance(fields, dict):
         message = "the front matter is not a list of fields"
         raise DefinitionError([Finding("bad-front-matter", message, Place(file, 2, 1), _FIX)])
     return Page(fields, body)
 
 
+def _parse_fields(front: str, file: str) -> object:
+    plain = plain_yaml.parse_plain_fields(front)
+    if plain is not None:
+        return plain
+    from porch.text.nodes import plain_value
+    from porch.text.yaml_tree import read_yaml
+
+    return plain_value(read_yaml(front, file))
+
+
 def render_new_page(fields: Mapping[str, Any], body: str) -> str:
     """A new file."""
+    front = render_fields(fields) if fields else ""
+    return f"{_FENCE}\n{front}{_FENCE}\n\n{body.strip(chr(10))}\n"
+
+
+def render_fields(fields: Mapping[str, Any]) -> str:
+    """YAML that no reader takes for something else."""
+    plain = plain_yaml.render_plain_fields(fields)
+    if plain is not None:
+        return plain
     from porch.plan.files import yaml_edit
 
-    front = yaml_edit.dump_yaml(dict(fields)) if fields else ""
-    return f"{_FENCE}\n{front}{_FENCE}\n\n{body.strip(chr(10))}\n"
+    return yaml_edit.dump_yaml(dict(fields))
 
 
 def render_changed_page(
@@ -51,12 +68,18 @@ def render_changed_page(
     wanted = {name: v for name, v in changes.items() if name not in known or known[name] != v}
     if not wanted:
         return text
-    from porch.plan.files import yaml_edit
-
     front, _ = _split_front_matter(text, file)
     start = text.index("\n") + 1
-    new = yaml_edit.render_with_fields(front, wanted)
-    return text[:start] + new + text[start + len(front) :]
+    return text[:start] + _render_changes(front, wanted) + text[start + len(front) :]
+
+
+def _render_changes(front: str, changes: Mapping[str, Any]) -> str:
+    plain = plain_yaml.render_plain_changes(front, changes)
+    if plain is not None:
+        return plain
+    from porch.plan.files import yaml_edit
+
+    return yaml_edit.render_with_fields(front, changes)
 
 
 def render_with_body(text: str, file: str, body: str) -> str:

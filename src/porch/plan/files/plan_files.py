@@ -6,6 +6,7 @@ import stat
 
 from porch.errors import DefinitionError, Finding, Place
 from porch.system import atomic
+from porch.system.regular_file import open_regular
 
 MOST = 1 << 22
 
@@ -46,7 +47,7 @@ def write_file(path: str, content: str) -> None:
 def append_to_file(path: str, content: str, heading: str) -> None:
     """Behind what is there, which is not touched, in one write that is on the disk afterwards."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    fd = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         size = os.fstat(fd).st_size
         torn = size and os.pread(fd, 1, size - 1) != b"\n"
@@ -77,7 +78,7 @@ def copy_aside(path: str, directory: str) -> str:
     """
     os.makedirs(directory, exist_ok=True)
     stem, ending = os.path.splitext(os.path.basename(path))
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         data = file.read()
     number = 1
     while os.path.lexists(aside := os.path.join(directory, f"{stem}-{number}{ending}")):
@@ -89,6 +90,6 @@ def copy_aside(path: str, directory: str) -> str:
 
 
 def _has_content(path: str, data: bytes) -> bool:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError), open(path, "rb", opener=open_regular) as file:
         return file.read(len(data) + 1) == data
     return False

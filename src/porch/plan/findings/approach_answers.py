@@ -1,6 +1,6 @@
 """What the findings gate makes of findings: the rejected go, changes and answers are stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -66,7 +66,19 @@ def list_feedback_problems(known: Sequence[Findings], feedback: Feedback) -> tup
         for specialist, number in numbers
         if (specialist, number) not in left
     ]
-    return (*strange, *empty)
+    return (*strange, *empty, *_list_contradictions(feedback))
+
+
+def _list_contradictions(feedback: Feedback) -> Iterator[Finding]:
+    """What is said to an approach that goes would go with it, and reach nobody."""
+    for name, said in feedback.items():
+        opinion = _read_opinion(said)
+        if opinion.rejected and opinion.wants_work:
+            yield Finding(
+                "contradicting-answer",
+                f"approach '{name}' is rejected, but there is also something to change or answer",
+                fix="reject it without more words, or keep it; other remarks go into thoughts",
+            )
 
 
 def apply_feedback(

@@ -6,7 +6,6 @@ from porch.dialects.result import in_file_order
 from porch.errors import DefinitionError, Finding
 from porch.text.fields import Fields, describe_node
 from porch.text.nodes import MapNode, Node
-from porch.text.yaml_tree import read_yaml
 
 
 class DesignPicture(Struct, frozen=True):
@@ -17,6 +16,8 @@ class DesignPicture(Struct, frozen=True):
 
 
 def read_manifest(text: str, file: str) -> tuple[DesignPicture, ...]:
+    from porch.text.yaml_tree import read_yaml
+
     root = read_yaml(text, file)
     found: list[Finding] = []
     if not isinstance(root, MapNode):

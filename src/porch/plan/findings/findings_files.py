@@ -16,7 +16,7 @@ from porch.plan.files import plan_files
 from porch.plan.files.plan_location import Plan
 from porch.plan.files.project_paths import check_project_paths
 from porch.plan.findings import approach_answers as answers
-from porch.plan.findings import approach_list_reader, findings_edit
+from porch.plan.findings import approach_list_reader
 from porch.plan.findings import approaches as changes
 from porch.plan.findings import design_manifest as manifest
 from porch.plan.findings import findings_reader as dialect
@@ -269,14 +269,16 @@ def _change_findings(path: str, specialist: str, change: Callable[[Findings], Fi
 def _replace_findings(path: str, new: Findings) -> None:
     """What could not be read again is not written."""
     text = plan_files.read_file_text(path)
-    result = (
-        dialect.render_findings(new)
-        if text is None
-        else findings_edit.render_changed_findings(text, path, new)
-    )
+    result = dialect.render_findings(new) if text is None else _render_changed_file(text, path, new)
     dialect.read_findings(result, path)
     if result != text:
         plan_files.write_file(path, result)
+
+
+def _render_changed_file(text: str, path: str, new: Findings) -> str:
+    from porch.plan.findings import findings_edit
+
+    return findings_edit.render_changed_findings(text, path, new)
 
 
 def _check_one_path(plan: Plan, name: str) -> str:

@@ -1,5 +1,6 @@
 """`findings/<specialist>.yaml`: what one specialist found, for people to read and to correct."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from msgspec.structs import replace
 
 from porch.dialects.result import in_file_order
 from porch.errors import DefinitionError, Finding, Place
-from porch.plan.files import yaml_edit
+from porch.plan.files import front_matter, plain_yaml
 from porch.plan.findings.approaches import (
     Approach,
     Findings,
@@ -16,8 +17,7 @@ from porch.plan.findings.approaches import (
     sort_approaches,
 )
 from porch.text.fields import Fields, describe_node
-from porch.text.nodes import MapNode, Node, ScalarNode, plain_value
-from porch.text.yaml_tree import read_yaml
+from porch.text.nodes import MapNode, Node, ScalarNode, make_node, plain_value
 
 __all__ = [
     "Approach",
@@ -35,7 +35,17 @@ _MOST = 999_999
 
 def read_findings(text: str, file: str) -> Findings:
     """Raises DefinitionError with all that is wrong: what is not understood is not written over."""
-    root = read_yaml(text, file)
+    plain = plain_yaml.parse_plain_fields(text)
+    if plain is not None:
+        with contextlib.suppress(DefinitionError):
+            return _make_findings(make_node(plain, Place(file)), file)
+    # Also what is plain and wrong: complaints have places.
+    from porch.text.yaml_tree import read_yaml
+
+    return _make_findings(read_yaml(text, file), file)
+
+
+def _make_findings(root: Node, file: str) -> Findings:
     found: list[Finding] = []
     if not isinstance(root, MapNode):
         message = f"findings must be a mapping, not {describe_node(root)}"
@@ -51,7 +61,7 @@ def read_findings(text: str, file: str) -> Findings:
 
 
 def render_findings(findings: Findings) -> str:
-    return yaml_edit.dump_yaml(
+    return front_matter.render_fields(
         {
             "specialist_name": findings.specialist,
             "notes": findings.notes,

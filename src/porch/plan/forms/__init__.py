@@ -14,6 +14,7 @@ from porch.plan.forms.form_fields import (
     TextKind,
 )
 from porch.plan.forms.form_reader import (
+    EmptiedForm,
     FilledForm,
     FormReading,
     UnfinishedForm,
@@ -25,6 +26,7 @@ from porch.plan.forms.form_template import extract_logs, render_form, render_log
 __all__ = [
     "MAX_BYTES",
     "ChoiceKind",
+    "EmptiedForm",
     "FilledForm",
     "FlagKind",
     "FormField",

@@ -10,7 +10,9 @@ from porch.errors import Finding, Place
 from porch.plan.forms.form_lines import BOM, find_marks
 from porch.plan.forms.form_template import join_lines
 
-_FIRST = "## ---- envoy could not use this yet; `done` is false again ----"
+# `form_notice` knows these by their beginnings; earlier releases wrote more behind the first.
+_FRONT = "## ---- envoy could not use this yet"
+_FIRST = f"{_FRONT} ----"
 _ADVICE = "## Fix this below, then set done to true and save. These lines are removed for you."
 _LAST = "## ---- end of what envoy says here, {:08x} ----"
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -81,7 +83,7 @@ def _split_earlier_block(text: str) -> tuple[list[str], str]:
     start = 0
     for end in _LINE_END.finditer(text):
         line = text[start : end.start()].rstrip()
-        if not line.startswith("##" if block else _FIRST):
+        if not line.startswith("##" if block else _FRONT):
             break
         if line == _LAST.format(_block_checksum(block[1:])):
             return [*block, line], text[end.end() :]

@@ -9,13 +9,17 @@ from msgspec import Struct
 MAX_BYTES = 256 * 1024
 DONE = "done"
 DONE_HELP = "set to true and save when you are finished"
+# What stands there while somebody has not decided what to write.
+NOTHING = frozenset(("", "~", "null"))
 
 TRUE = frozenset(("true", "yes", "on", "1", "y"))
 FALSE = frozenset(("false", "no", "off", "0", "n"))
 
 
 class FlagKind(Struct, frozen=True):
-    """True or false."""
+    """True or false; a required one has no value until a person writes one."""
+
+    required: bool = False
 
 
 class TextKind(Struct, frozen=True):
@@ -70,8 +74,8 @@ class FormField(Struct, frozen=True):
     def given(self) -> Any:
         """The value as a reading returns it."""
         match self.kind:
-            case FlagKind():
-                return bool(self.value)
+            case FlagKind(required):
+                return None if required and self.value == "" else bool(self.value)
             case TextKind() | ChoiceKind():
                 return str(self.value)
             case FormParts(parts):

@@ -7,28 +7,31 @@ from typing import Any
 import yaml
 from msgspec import Struct, field
 
-from porch.plan.forms.form_fields import DONE, MAX_BYTES, TRUE
+from porch.plan.forms.form_fields import DONE, FALSE, MAX_BYTES, NOTHING, TRUE
 
 BOM = "\ufeff"
 LineColumn = tuple[int, int]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TRUE_WORDS = "|".join(sorted(TRUE, key=len, reverse=True))
 _DONE_LINE = re.compile(
-    rf"""^(["']?){DONE}\1[ \t]*:[ \t]+"""
-    rf"""(["']?)(?P<word>(?i:{_TRUE_WORDS}))\2[ \t]*(?:[ \t]\#.*)?\r?$""",
+    rf"""^(["']?){DONE}\1[ \t]*:(?:[ \t]+"""
+    r"""(["']?)(?P<word>[^\s"'#](?:[^"'\r\n#]*[^\s"'#])?)\2)?[ \t]*(?:[ \t]\#.*)?\r?$""",
     re.MULTILINE,
 )
+DONE_KEY = re.compile(rf"""^["']?{DONE}["']?[ \t]*:[ \t]*(.*?)[ \t]*\r?$""", re.MULTILINE)
 _COMMENT = re.compile(r"[ \t]+#")
 
 
 class FormMarks(Struct):
-    """`done` are spans of values that say true; keys of the others are line and column.
+    """`done` are spans of values that say true, `odd` of those that say neither true nor false.
 
-    `plain` are the unquoted values as typed; `cut` those of them that a comment follows.
+    Keys of the others are line and column: `plain` are the unquoted values as typed; `cut` those of
+    them that a comment follows.
     """
 
     done: list[tuple[int, int]] = field(default_factory=list)
+    odd: list[tuple[int, int]] = field(default_factory=list)
+    has_done: bool = False
     plain: dict[LineColumn, str] = field(default_factory=dict)
     cut: set[LineColumn] = field(default_factory=set)
 
@@ -41,7 +44,12 @@ def find_marks(text: str) -> FormMarks:
         except (yaml.YAMLError, ValueError, OverflowError):
             # What follows the fault cannot be told apart from what a person wrote as text.
             pass
-    return FormMarks(done=[match.span("word") for match in _DONE_LINE.finditer(text)])
+    lines = list(_DONE_LINE.finditer(text))
+    return FormMarks(
+        done=[match.span("word") for match in lines if is_true_word(match["word"] or "")],
+        odd=[match.span("word") for match in lines if is_odd_word(match["word"] or "")],
+        has_done=bool(lines),
+    )
 
 
 def is_too_large(text: str) -> bool:
@@ -52,12 +60,20 @@ def is_true_word(text: str) -> bool:
     return text.strip().lower() in TRUE
 
 
+def is_odd_word(text: str) -> bool:
+    """Neither true nor false, and not nothing either."""
+    return text.strip().lower() not in TRUE | FALSE | NOTHING
+
+
 def _find_marks_in_events(text: str) -> FormMarks:
     found = FormMarks()
     for event, key in _iterate_scalars(text):
         start, end = event.start_mark.index, event.end_mark.index
         if key == DONE and is_true_word(event.value):
             found.done.append(_find_word(text, start, end, event.value.strip()))
+        elif key == DONE and is_odd_word(event.value) and event.style not in ("|", ">"):
+            found.odd.append((start, end))
+        found.has_done = found.has_done or key == DONE
         if event.style in (None, ""):
             at = (event.start_mark.line + 1, event.start_mark.column + 1)
             found.plain[at] = event.value

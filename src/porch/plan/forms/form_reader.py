@@ -1,6 +1,7 @@
 """What a person wrote into a gate's file: nothing yet, an answer, or all that is wrong with it.
 
-A file in which `done` does not say true is never complained about: its writer is still at it.
+A file in which `done` says false is never complained about: its writer is still at it. One that
+nobody can finish by saving it, because it is empty or `done` says something else, is explained.
 """
 
 from collections.abc import Mapping
@@ -27,15 +28,19 @@ from porch.plan.forms.form_fields import (
     TextKind,
     field_values,
 )
-from porch.plan.forms.form_lines import BOM, FormMarks, find_marks, is_too_large
-from porch.text.nodes import ListNode, MapNode, Node, ScalarNode
+from porch.plan.forms.form_lines import BOM, DONE_KEY, FormMarks, find_marks, is_too_large
+from porch.text.nodes import SURROGATE, ListNode, MapNode, Node, ScalarNode
 from porch.text.yaml_tree import read_yaml
 
 FieldPath = tuple[str, ...]
 
 
 class UnfinishedForm(Struct, frozen=True):
-    """`done` does not say true."""
+    """`done` says false, or nothing yet."""
+
+
+class EmptiedForm(Struct, frozen=True):
+    """Nothing is left of the form, so nobody can answer in it."""
 
 
 class FilledForm(Struct, frozen=True):
@@ -46,12 +51,13 @@ class FilledForm(Struct, frozen=True):
 
 
 class WrongForm(Struct, frozen=True):
-    """The person is finished, and this cannot be taken as an answer."""
+    """This cannot be taken as an answer; `is_finished` if the person says that it is one."""
 
     findings: tuple[Finding, ...]
+    is_finished: bool = True
 
 
-FormReading = UnfinishedForm | FilledForm | WrongForm
+FormReading = UnfinishedForm | EmptiedForm | FilledForm | WrongForm
 
 _SAFE_TEXT = "write the text on the lines below `|-`, each indented by two more spaces than its key"
 
@@ -61,7 +67,7 @@ def read_form(text: str, form: GateForm, file: str, *, is_finished: bool = False
     bare = text.removeprefix(BOM)
     marked = find_marks(bare)
     if not marked.done and not is_finished:
-        return UnfinishedForm()
+        return _read_unfinished_form(bare, marked, file)
     if is_too_large(bare):
         message = f"the file has more than {MAX_BYTES // 1024} KB"
         fix = "put long texts into separate files and write their names here"
@@ -77,6 +83,35 @@ def read_form(text: str, form: GateForm, file: str, *, is_finished: bool = False
         if reader.findings
         else FilledForm(found, reader.places)
     )
+
+
+def _read_unfinished_form(
+    text: str, marked: FormMarks, file: str
+) -> UnfinishedForm | EmptiedForm | WrongForm:
+    if not text.strip():
+        return EmptiedForm()
+    if marked.odd:
+        start, end = marked.odd[0]
+        return _make_odd_done(text[start:end], text, start, file)
+    if not marked.has_done and (other := DONE_KEY.search(text)):
+        return _make_odd_done(other[1], text, other.start(), file)
+    if not marked.has_done and _is_text(text):
+        fix = f"write '{DONE}: true' at its end; to get a new form, delete this file"
+        finding = Finding("missing-key", f"there is no '{DONE}' in this file", Place(file), fix)
+        return WrongForm((finding,), is_finished=False)
+    return UnfinishedForm()
+
+
+def _make_odd_done(word: str, text: str, at: int, file: str) -> WrongForm:
+    place = Place(file, text.count("\n", 0, at) + 1)
+    message = f"'{DONE}' says '{word}', which is neither true nor false"
+    finding = Finding("wrong-value", message, place, f"write '{DONE}: true'")
+    return WrongForm((finding,), is_finished=False)
+
+
+def _is_text(text: str) -> bool:
+    """In another encoding nobody sees what is in it; half characters are bytes of one."""
+    return "\0" not in text and not SURROGATE.search(text)
 
 
 def _reword_finding(finding: Finding) -> Finding:
@@ -127,6 +162,8 @@ class _FormReader:
         """What is left out has the value of the template; only decisions have none there."""
         if isinstance(field.kind, ChoiceKind) and not field.value:
             self._undecided(field.kind, place, path)
+        if isinstance(field.kind, FlagKind) and field.given() is None:
+            self._unmarked(place, path)
         if isinstance(field.kind, FormParts):
             for part in field.kind.parts:
                 for each in part.fields:
@@ -149,10 +186,16 @@ class _FormReader:
 
     def _flag(self, node: Node, path: FieldPath) -> bool:
         word = self._text(node, path, may_be_cut=True).strip().lower()
-        if isinstance(node, ScalarNode) and word not in TRUE | FALSE:
+        if isinstance(node, ScalarNode) and not word:
+            self._unmarked(node.place, path)
+        elif isinstance(node, ScalarNode) and word not in TRUE | FALSE:
             message = f"{_quote_path(path)} must be true or false"
             self._report("wrong-value", message, node.place, "write true or false")
         return word in TRUE
+
+    def _unmarked(self, place: Place, path: FieldPath) -> None:
+        message = f"{_quote_path(path)} has no answer"
+        self._report("wrong-value", message, place, "write true or false")
 
     def _choice(self, node: Node, choice: ChoiceKind, path: FieldPath) -> str:
         said = self._text(node, path, may_be_cut=True).strip()

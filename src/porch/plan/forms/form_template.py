@@ -59,8 +59,9 @@ def _render_field(field: FormField, indent: str) -> Iterator[str]:
     yield from _render_comment(_describe_field(field), indent)
     key, within = f"{indent}{_render_word(field.name)}:", indent + _STEP
     match field.kind:
-        case FlagKind():
-            yield f"{key} {'true' if field.value else 'false'}"
+        case FlagKind(required):
+            is_open = required and field.value == ""
+            yield key if is_open else f"{key} {'true' if field.value else 'false'}"
         case TextKind():
             yield from _render_text(key, str(field.value), within)
         case ChoiceKind(words):
@@ -83,8 +84,8 @@ def _render_part(part: FormPart, indent: str) -> Iterator[str]:
 
 def _describe_field(field: FormField) -> str:
     match field.kind:
-        case FlagKind():
-            what = "true or false"
+        case FlagKind(required):
+            what = "write true or false" if required else "true or false"
         case TextKind():
             what = _BELOW
         case ChoiceKind(words):

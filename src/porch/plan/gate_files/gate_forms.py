@@ -1,6 +1,5 @@
 """What each gate asks in its file, from what the plan holds now, and which files those are."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,9 @@ from porch.plan.forms import (
     QuestionList,
     TextKind,
 )
+from porch.plan.gate_files.form_paths import WITH_LOGS, form_file, form_files, logs_file
+
+__all__ = ["SOLUTIONS", "WITH_LOGS", "build_form", "form_file", "form_files", "logs_file"]
 
 # What people typed before, and what it means now.
 SOLUTIONS: Mapping[str, str] = {
@@ -32,34 +34,6 @@ SOLUTIONS: Mapping[str, str] = {
     "rejected": "discard",
 }
 _CHANGES = "user_required_changes"
-_FILES: Mapping[str, str] = {
-    "findings": "findings_gate",
-    "plan": "plan_gate",
-    "testing": "{item}_testing",
-    "logging": "{item}_logging",
-    "variants": "{item}_variants",
-}
-WITH_LOGS = ("testing", "logging")
-
-
-def form_file(plan: Plan, gate: str, item: str) -> str:
-    """The file in which a person answers this gate."""
-    if gate == "clarifying":
-        stem = f"{item}_review_questions" if item else "full_review_questions"
-    else:
-        stem = _FILES[gate].format(item=item)
-    return os.path.join(plan.feedback_dir, f"{stem}.yaml")
-
-
-def logs_file(plan: Plan, gate: str, item: str) -> str:
-    return os.path.join(plan.feedback_dir, f"{_FILES[gate].format(item=item)}_logs.md")
-
-
-def form_files(plan: Plan, gate: str, item: str) -> list[str]:
-    if gate not in (*_FILES, "clarifying"):
-        return []
-    logs = [logs_file(plan, gate, item)] if gate in WITH_LOGS else []
-    return [form_file(plan, gate, item), *logs]
 
 
 def build_form(
@@ -81,7 +55,8 @@ def build_form(
 
 
 _TESTING = (
-    FormField("test_passed", FlagKind(), "false if something is wrong", value=True),
+    # Nothing stands there before a person writes it: a default would consent.
+    FormField("test_passed", FlagKind(required=True), "does it work? nothing is decided for you"),
     FormField(_CHANGES, TextKind(), "what is wrong, if the test did not pass"),
 )
 

@@ -14,9 +14,11 @@ from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_location import Plan
 from porch.plan.findings import findings_files
 from porch.plan.gate_files import feedback_files
+from porch.plan.gate_files.form_notice import EMPTY
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
 from porch.plan.session import file_sync
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine.fact_redaction import redact_text, redact_wish
 from porch.run.engine.session import payload_directory
 from porch.store import inbox
 from porch.store.large_payloads import slim_wish_text
@@ -28,15 +30,17 @@ def offer_form(held: LockedPlan, gate: str, item: str) -> None:
     """The file to answer in, wherever there is none: who removed it has not answered."""
     path = form_file(held.plan, gate, item)
     if not os.path.lexists(path):
-        posed = held.recalled(run_rules.question_path(gate), item)
-        form = build_form(held.plan, held.prompts, gate, item, posed)
-        feedback_files.ensure_feedback_file(
-            path, forms.render_form(form, _form_head(held.plan, gate, item, posed))
-        )
+        feedback_files.ensure_feedback_file(path, _render_question_form(held, gate, item))
     if gate in WITH_LOGS:
         feedback_files.ensure_feedback_file(
             logs_file(held.plan, gate, item), forms.render_logs_file()
         )
+
+
+def _render_question_form(held: LockedPlan, gate: str, item: str) -> str:
+    posed = held.recalled(run_rules.question_path(gate), item)
+    form = build_form(held.plan, held.prompts, gate, item, posed)
+    return forms.render_form(form, _form_head(held.plan, gate, item, posed))
 
 
 def _form_head(plan: Plan, gate: str, item: str, posed: Mapping[str, Any]) -> list[str]:
@@ -57,15 +61,18 @@ def set_finished_form_aside(
     except DefinitionError:
         return
     form = build_form(held.plan, held.prompts, gate, item, payload)
-    if content is None or isinstance(
-        forms.read_form(content.text, form, path), forms.UnfinishedForm
-    ):
+    if content is None or not _is_finished(forms.read_form(content.text, form, path)):
         return
     file_sync.archive_form_files(held, gate, item, "earlier")
     held.notes.append(
         f"{os.path.basename(path)} was finished before this question was asked; it is kept in "
         f"{file_sync.ARCHIVE}, and the question is asked again"
     )
+
+
+def _is_finished(reading: forms.FormReading) -> bool:
+    is_wrong = isinstance(reading, forms.WrongForm) and reading.is_finished
+    return is_wrong or isinstance(reading, forms.FilledForm)
 
 
 def take_form(held: LockedPlan, gate: str, item: str) -> bool:
@@ -85,8 +92,11 @@ def take_form(held: LockedPlan, gate: str, item: str) -> bool:
         return False
     (text, stamp), reading = found
     match reading:
+        case forms.EmptiedForm():
+            text = _render_question_form(held, gate, item)
+            problems: Sequence[Finding] = [_EMPTIED]
         case forms.WrongForm(wrong):
-            problems: Sequence[Finding] = wrong
+            problems = wrong
         case forms.FilledForm(values):
             problems = _offer_answer(held, gate, standing, dict(values))
     if problems:
@@ -98,10 +108,17 @@ def take_form(held: LockedPlan, gate: str, item: str) -> bool:
     return True
 
 
+_EMPTIED = Finding(
+    "emptied-form", EMPTY, None, "this is the form again; what was in it before is not kept"
+)
+
+
 def _read_finished_form(
     held: LockedPlan, gate: str, item: str
-) -> tuple[feedback_files.FileContent, forms.FilledForm | forms.WrongForm] | None:
-    """The file and what it says; nothing as long as nobody has finished it."""
+) -> (
+    tuple[feedback_files.FileContent, forms.EmptiedForm | forms.FilledForm | forms.WrongForm] | None
+):
+    """The file and what it says; nothing as long as somebody may still be at it."""
     path = form_file(held.plan, gate, item)
     content = feedback_files.read_feedback_file(path)
     if content is None:
@@ -139,19 +156,19 @@ def _offer_answer(
         return wrong
     if gate in WITH_LOGS:
         logs, wrong_logs = read_logs_file(held.plan, gate, standing.item)
-        form["logs"] = slim_wish_text(payload_directory(held.plan.where, held.plan.run), logs)
+        place = payload_directory(held.plan.where, held.plan.run)
+        form["logs"] = slim_wish_text(place, redact_text(logs))
         if wrong_logs:
             return wrong_logs
     wish = {
         "kind": "decide",
         "position": standing.position,
         "exit": "answered",
-        "who": "unknown",
         "channel": "file",
         "data": {"name": standing.label, "form": form},
     }
     try:
-        id_ = inbox.leave_wish(os.path.join(held.found.directory, "inbox"), wish)
+        id_ = inbox.leave_wish(os.path.join(held.found.directory, "inbox"), redact_wish(wish))
     except PorchError as error:
         return error.findings
     held.found.drain()

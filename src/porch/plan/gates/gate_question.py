@@ -21,6 +21,7 @@ from porch.plan.files import locked_plan, plan_location, prompt_files
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_location import Plan
 from porch.plan.findings import findings_files
+from porch.plan.gate_files.form_notice import list_form_problems
 from porch.plan.gate_files.gate_forms import form_file, form_files
 from porch.plan.gates import form_answers, gate_results
 from porch.plan.gates.form_answers import pose_question
@@ -217,13 +218,25 @@ def _list_artifacts(held: LockedPlan, gate: WaitedGate) -> tuple[str, ...]:
 
 def _pending_outcome(held: LockedPlan, gate: WaitedGate, waiting_on: list[str]) -> GateOutcome:
     standing = run_rules.gate_position(held.state, gate.name, gate.item)
+    file = form_file(held.plan, gate.name, gate.item) if standing else None
+    problems = list_form_problems(file) if file else []
     told = GatePending(
-        file=form_file(held.plan, gate.name, gate.item) if standing else None,
+        file=file,
         decision=standing.position if standing else None,
         waiting_on=waiting_on,
-        message=f"prompts {', '.join(waiting_on)} are not ready to be compared"
-        if waiting_on
-        else "nobody has answered yet; run the same command again to wait longer",
+        message=_describe_pending(waiting_on, problems),
         notes=held.notes,
+        problems=problems,
     )
     return GateOutcome(told, is_pending=True)
+
+
+def _describe_pending(waiting_on: list[str], problems: list[str]) -> str:
+    if waiting_on:
+        return f"prompts {', '.join(waiting_on)} are not ready to be compared"
+    if problems:
+        return (
+            f"the answer in the file cannot be used yet: {'; '.join(problems)}; tell the person, "
+            "and run the same command again to wait longer"
+        )
+    return "nobody has answered yet; run the same command again to wait longer"

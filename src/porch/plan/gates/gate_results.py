@@ -1,6 +1,6 @@
 """What a gate answers to whoever waited at it: per gate the same keys, whatever came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from porch.machine.plan import run_rules
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import PLAN_PATH
 from porch.plan.files.locked_plan import LockedPlan
-from porch.plan.findings import approach_answers
+from porch.plan.findings import approach_answers, findings_files
 from porch.plan.findings.approaches import ApproachKey
 from porch.plan.prompts import branch_contents
 
@@ -31,6 +31,14 @@ class ApproachRow(Struct, frozen=True, kw_only=True):
     approach_id: str
 
 
+class OpenQuestion(Struct, frozen=True, kw_only=True):
+    """A question of a specialist that nobody has answered."""
+
+    specialist_name: str
+    approach_id: str
+    question: str
+
+
 class FindingsAnswer(Struct, frozen=True, kw_only=True):
     """What a person wants of the approaches."""
 
@@ -38,6 +46,7 @@ class FindingsAnswer(Struct, frozen=True, kw_only=True):
     thoughts: str
     affected_approaches: Sequence[ApproachRow]
     rejected_approaches: Sequence[ApproachRow]
+    unanswered_questions: Sequence[OpenQuestion]
     skipped: bool
     answered_by: str | None
     channel: str | None
@@ -117,6 +126,7 @@ class GatePending(Struct, frozen=True, kw_only=True):
     waiting_on: Sequence[str]
     message: str
     notes: Sequence[str]
+    problems: Sequence[str] = ()  # what keeps the file from being an answer
     duration_ms: int = 0
 
 
@@ -174,11 +184,25 @@ def _findings_answer(held: LockedPlan, form: ResultForm, source: AnswerSource) -
         thoughts=_form_thoughts(form),
         affected_approaches=[_approach_row(key) for key in affected],
         rejected_approaches=[_approach_row(key) for key in rejected],
+        unanswered_questions=list(_list_open_questions(held)),
         skipped=source.state == "skipped",
         answered_by=source.answered_by,
         channel=source.channel,
         notes=held.notes,
     )
+
+
+def _list_open_questions(held: LockedPlan) -> Iterator[OpenQuestion]:
+    """What a person was asked and went past, so that nobody takes silence for an answer."""
+    for known in findings_files.read_all_findings(held.plan):
+        for approach in known.approaches:
+            for each in approach.questions:
+                if not each.answer:
+                    yield OpenQuestion(
+                        specialist_name=known.specialist,
+                        approach_id=str(approach.id),
+                        question=each.question,
+                    )
 
 
 def _approach_row(key: ApproachKey) -> ApproachRow:
@@ -210,7 +234,7 @@ def _testing_answer(held: LockedPlan, form: ResultForm, source: AnswerSource) ->
     return TestingAnswer(
         state=source.state,
         thoughts=_form_thoughts(form),
-        passed=bool(form.get("test_passed", True)),
+        passed=form.get("test_passed") is True,
         user_required_changes=str(form.get("user_required_changes", "")),
         logs=str(form.get("logs", "")),
         answered_by=source.answered_by,

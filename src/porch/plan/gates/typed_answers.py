@@ -1,6 +1,9 @@
 """A form in words: what somebody types behind `porch answer` for a gate of a plan."""
 
+import json
+import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from porch.errors import DefinitionError, UsageError
@@ -17,6 +20,7 @@ from porch.store.large_payloads import expand_payloads, slim_wish_text
 from porch.store.where import ProjectPaths
 
 _FILE = "the answer"
+_KEY = re.compile(r"""^[ \t]*["']?(\w+)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
 
 
 def read_typed_form(
@@ -46,7 +50,7 @@ def read_typed_form(
 
 
 def _read_form_text(form: forms.GateForm, gate: str, text: str) -> Mapping[str, Any]:
-    if _is_plain(text):
+    if _is_plain(form, text):
         return _read_plain_words(form, gate, text)
     reading = forms.read_form(text, form, _FILE, is_finished=True)
     if isinstance(reading, forms.FilledForm):
@@ -54,21 +58,48 @@ def _read_form_text(form: forms.GateForm, gate: str, text: str) -> Mapping[str, 
     raise DefinitionError(reading.findings if isinstance(reading, forms.WrongForm) else ())
 
 
-def _is_plain(text: str) -> bool:
-    return not text.lstrip().startswith("{") and ": " not in text and ":\n" not in text
+def _is_plain(form: forms.GateForm, text: str) -> bool:
+    """Words that name no field of the form; a colon alone makes no field of a word."""
+    if text.lstrip().startswith("{"):
+        return False
+    known = {field.name for field in form.fields}
+    near = [get_close_matches(key, known, 1, 0.8) for key in _KEY.findall(text)]
+    return not any(near)
 
 
 def _read_plain_words(form: forms.GateForm, gate: str, text: str) -> Mapping[str, Any]:
+    """Where they can mean only one thing; elsewhere the refusal shows how to say just this."""
     given = form.given()
     questions = given.get("questions", ())
     if gate in ("findings", "logging"):
         return {**given, "thoughts": text}
     if gate == "clarifying" and len(questions) == 1:
         return {**given, "questions": [{**questions[0], "answer": text}]}
-    names = ", ".join(given)
     raise UsageError(
-        f"this question has the fields {names}, so plain text cannot answer it",
-        fix="answer as YAML, such as 'variants: {A: {decision: main}, B: {decision: discard}}', "
+        f"this question has the fields {', '.join(given)}; "
+        "porch cannot tell which of them plain words are meant for",
+        fix=f"answer as YAML, for example: {_show_example(given, gate, text)}\n"
         "or fill in the feedback file",
         code="bad-form",
     )
+
+
+def _show_example(given: Mapping[str, Any], gate: str, text: str) -> str:
+    """The same words in the place where they most likely belong; JSON is YAML, and is one line."""
+    words = " ".join(text.split()) or "..."
+    match gate:
+        case "testing":
+            example: dict[str, Any] = {"test_passed": False, "user_required_changes": words}
+        case "plan":
+            example = {"user_required_plan_changes": words}
+        case "variants":
+            letters = list(given["variants"])
+            chosen = {
+                each: {"decision": "discard" if number else "main"}
+                for number, each in enumerate(letters)
+            }
+            example = {"variants": chosen, "thoughts": words}
+        case _:
+            asked = [{**each, "answer": "..."} for each in given.get("questions", ())]
+            example = {"questions": asked, "thoughts": words}
+    return json.dumps(example, ensure_ascii=False)

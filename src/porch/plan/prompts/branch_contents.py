@@ -1,6 +1,6 @@
 """What lies on the branches of prompts: the files as one hash, the heads, what is not merged."""
 
-from porch.git import repository, worktrees
+from porch.git import measured_tree, repository, worktrees
 from porch.machine.plan.prompt_lifecycle import Prompts
 from porch.plan.branches.implementation_branches import find_worktree_path
 from porch.plan.files.plan_location import Plan
@@ -21,7 +21,7 @@ def hash_branch_files(plan: Plan, branch: str) -> str:
     """
     path = find_checkout(plan, branch) if branch else None
     if path is not None:
-        return repository.hash_working_tree(path)
+        return measured_tree.measure_tree(path)
     head = repository.resolve_commit(plan.where.base, f"refs/heads/{branch}") if branch else None
     return repository.read_commit_tree(plan.where.base, head) if head else ""
 

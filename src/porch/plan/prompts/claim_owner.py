@@ -1,4 +1,8 @@
-"""Who works on something for longer than one command: the process that outlives the call."""
+"""Who works on something for longer than one command: an agent's session, or a process that stays.
+
+An agent that names its session to the commands it runs is known by that, also after it was stopped
+and continued. Everybody else is known by the nearest process above the command that lives on.
+"""
 
 import contextlib
 import os
@@ -7,27 +11,46 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from porch.plan.prompts.launchers import is_launcher
 from porch.store.lock import host_name, read_boot_id
 
 # Without a process to look at, a claim lasts so long from its last sign of life.
 LEASE = timedelta(hours=12)
-# What stands between an agent and the command it calls, and is gone right after it.
-_SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish")
-_WRAPPERS = ("env", "timeout", "time", "nohup", "sudo", "xargs", "make", "envoy", "porch")
-_PASSING = frozenset((*_SHELLS, *_WRAPPERS))
+# Seen in the commands of claude 2.1.197 and codex 0.166.0: the same for helpers of a session, and
+# still the same when the session is continued by another process.
+_SESSION_VARIABLES = {
+    "claude": ("CLAUDE_CODE_SESSION_ID",),
+    "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID"),
+}
+# Gemini 0.61.0 names no session, and hands on those of whoever started it.
+_NAMELESS = "GEMINI_CLI"
+_LONGEST_NAME = 200
 
 
 def describe_caller(pid: int | None = None) -> dict[str, Any]:
-    """The caller, by the first process above it that is more than a shell."""
-    found = next(_lasting_ancestors(pid or os.getppid()), 0)
+    """The caller of this command; of another process only what can be seen from outside."""
+    found = _find_lasting_process(pid or os.getppid())
     until = datetime.fromtimestamp(time.time(), UTC) + LEASE
-    return {
+    owner = {
         "host": host_name(),
         "boot": read_boot_id(),
         "pid": found,
         "born": _read_start_time(found),
         "until": until.isoformat(timespec="seconds").replace("+00:00", "Z"),
     }
+    session = "" if pid else find_session(os.environ)
+    return {**owner, "session": session} if session else owner
+
+
+def find_session(environ: Mapping[str, str]) -> str:
+    """The session of the agent that calls; all of them where one agent was started by another."""
+    if _NAMELESS in environ:
+        return ""
+    known = (
+        (agent, next((environ[name] for name in names if environ.get(name)), ""))
+        for agent, names in _SESSION_VARIABLES.items()
+    )
+    return " ".join(f"{agent}:{name[:_LONGEST_NAME]}" for agent, name in known if name)
 
 
 def is_owner_present(owner: Mapping[str, Any] | None) -> bool:
@@ -42,31 +65,48 @@ def is_owner_present(owner: Mapping[str, Any] | None) -> bool:
 
 
 def is_same_owner(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
-    """Whether two claims were made below one process; without one nobody can tell."""
-    if not one or not one.get("pid"):
+    """Whether two claims are of one session, or below one process; else nobody can tell."""
+    if not one:
+        return False
+    if have_sessions(one, other):
+        return bool(one["session"] == other["session"])
+    if not one.get("pid"):
         return False
     return all(one.get(name) == other.get(name) for name in ("host", "boot", "pid", "born"))
 
 
-def _lasting_ancestors(pid: int) -> Iterator[int]:
-    """The ancestors that stay; the first of all processes adopts orphans and is nobody's agent."""
+def have_sessions(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> bool:
+    return bool(one and one.get("session") and other.get("session"))
+
+
+def _find_lasting_process(pid: int) -> int:
+    """The nearest that is no launcher; where there is none, the shell of a terminal."""
+    staying = (each for each in _list_ancestors(pid) if not is_launcher(each))
+    return next(staying, 0) or next(filter(_has_terminal, _list_ancestors(pid)), 0)
+
+
+def _list_ancestors(pid: int) -> Iterator[int]:
+    """The first of all processes adopts orphans and is nobody's agent."""
     while pid > 1:
-        name, parent = _read_name_and_parent(pid)
-        if name and name not in _PASSING:
-            yield pid
-        pid = parent
+        yield pid
+        fields = _read_stat(pid)
+        pid = int(fields[1]) if fields else 0
 
 
-def _read_name_and_parent(pid: int) -> tuple[str, int]:
-    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/stat", "rb") as file:
-        front, _, rest = file.read().rpartition(b")")
-        return front.partition(b"(")[2].decode("utf-8", "replace"), int(rest.split()[1])
-    return "", 0
+def _has_terminal(pid: int) -> bool:
+    """Whether somebody types into it: it leads a session that has a terminal."""
+    fields = _read_stat(pid)
+    return bool(fields) and int(fields[3]) == pid and fields[4] != b"0"
+
+
+def _read_stat(pid: int) -> list[bytes]:
+    """What the kernel tells of a process behind its name, which may hold anything."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+    return []
 
 
 def _read_start_time(pid: int) -> str:
     """When a process began, in the kernel's own count; a pid alone is given again."""
-    with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-        return fields[19].decode() if fields[0] not in (b"Z", b"X") else ""
-    return ""
+    fields = _read_stat(pid)
+    return fields[19].decode() if fields and fields[0] not in (b"Z", b"X") else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError
 from porch.machine.plan.prompt_ids import PromptId
@@ -14,6 +15,7 @@ from porch.plan.files import front_matter, locked_plan, plan_files, plan_locatio
 from porch.plan.files import user_input_log as user_input
 from porch.plan.files.plan_snapshot import PLAN_FILE, SUMMARY, PlanSnapshot
 from porch.plan.files.prompt_files import Fields
+from porch.plan.prompts.late_commits import LateCommits, list_late_commits
 from porch.store.where import ProjectPaths
 from porch.system.clock import Clock
 
@@ -43,6 +45,7 @@ class PlanPlace(Struct, frozen=True, kw_only=True):
     base_branch: str
     direct_mode: bool
     directory: str
+    late_commits: Sequence[LateCommits] = ()
 
 
 class PromptRow(Struct, frozen=True, kw_only=True):
@@ -68,6 +71,7 @@ class PlanChecked(Struct, frozen=True, kw_only=True):
     user_input: str | UnsetType = UNSET
     plan_context: str | UnsetType = UNSET
     prompts: Sequence[PromptRow] | UnsetType = UNSET
+    late_commits: Sequence[LateCommits] | UnsetType = UNSET
     notes: Sequence[str] | UnsetType = UNSET
 
 
@@ -124,7 +128,9 @@ def init_plan(where: ProjectPaths, caller: str = "") -> PlanMade:
 
 
 def read_plan_status(where: ProjectPaths) -> PlanPlace:
-    return _plan_place(plan_location.find_current_plan(where))
+    plan = plan_location.find_current_plan(where)
+    late = list_late_commits(plan, plan_snapshot.read_plan(plan).prompts) if plan.exists else ()
+    return replace(_plan_place(plan), late_commits=late)
 
 
 def _plan_place(plan: plan_location.Plan) -> PlanPlace:
@@ -146,18 +152,33 @@ def check_plan(where: ProjectPaths) -> PlanChecked:
         message = f"the branch {plan.branch} has no plan; `envoy plan init` makes one"
         return PlanChecked(exists=False, branch=plan.branch, message=message)
     found = plan_snapshot.read_plan(plan)
+    late = list_late_commits(plan, found.prompts)
+    left = [each.say(plan.branch) for each in late]
     if found.stage == "completed":
-        return PlanChecked(stage=found.stage, branch=plan.branch, summary=found.text(SUMMARY))
+        return PlanChecked(
+            stage=found.stage,
+            branch=plan.branch,
+            summary=found.text(SUMMARY),
+            late_commits=late or UNSET,
+            notes=left or UNSET,
+        )
     said = found.text(INPUT)
     if found.stage == "draft":
-        return PlanChecked(stage=found.stage, branch=plan.branch, user_input=said)
-    notes = found.notes()
+        return PlanChecked(
+            stage=found.stage,
+            branch=plan.branch,
+            user_input=said,
+            late_commits=late or UNSET,
+            notes=left or UNSET,
+        )
+    notes = [*found.notes(), *left]
     return PlanChecked(
         stage=found.stage,
         branch=plan.branch,
         user_input=said,
         plan_context=plan_snapshot.read_plan_page(found).body.strip("\n"),
         prompts=_prompt_rows(found, notes),
+        late_commits=late,
         notes=notes,
     )
 
@@ -235,7 +256,9 @@ def append_user_input(where: ProjectPaths, text: str, caller: str = "") -> Input
     if not text.strip():
         raise FailedError("the text is empty", fix="write what the user said", code="empty-content")
     from porch.plan.session import plan_session
+    from porch.run.engine.fact_redaction import redact_text
 
+    text = redact_text(text)
     with plan_session.hold_plan(where, caller, make=True) as held:
         path = held.plan.file(INPUT)
         # Whoever was killed before the record was made comes again with the same number.

@@ -10,20 +10,34 @@ from porch.git import repository, worktrees
 from porch.git.merge import Conflict
 from porch.machine.facts import PlanMoved
 from porch.machine.plan.prompt_ids import PromptId
-from porch.machine.plan.prompt_lifecycle import Prompt, merged_numbers, outdated_conditions
+from porch.machine.plan.prompt_lifecycle import (
+    Condition,
+    Prompt,
+    merged_numbers,
+    outdated_conditions,
+    unmet_conditions,
+)
 from porch.plan.branches import create_pr, implementation_branches
 from porch.plan.branches.implementation_branches import MergedBranch, find_worktree_path
 from porch.plan.branches.merged_branches import has_begun
-from porch.plan.files import plan_files, plan_snapshot, prompt_pictures
+from porch.plan.files import locked_plan, plan_files, plan_snapshot, prompt_pictures
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.prompts.branch_contents import (
     find_checkout,
     hash_branch_files,
     list_unmerged_alternatives,
 )
-from porch.plan.prompts.prompt_rules import check_broken_rules, check_prompt_rules
+from porch.plan.prompts.late_commits import (
+    count_late_commits,
+    describe_late_commits,
+    late_commit_conditions,
+)
+from porch.plan.prompts.marked_lines import markers_in_plan, markers_to_merge
+from porch.plan.prompts.prompt_next_step import start_command
+from porch.plan.prompts.prompt_rules import check_broken_rules
 from porch.plan.session import plan_session
 from porch.plan.session.file_sync import draw_stage
+from porch.run.engine.fact_redaction import redact_text
 from porch.store.where import ProjectPaths
 
 
@@ -35,6 +49,7 @@ class WorktreeMerged(Struct, frozen=True, kw_only=True):
     merge_commit_hash: str
     status: str = "merged"
     found_existing: bool
+    late_commits: int = 0
     unmerged_alternatives: Sequence[str]
     forced: Sequence[str]
     notes: Sequence[str]
@@ -58,14 +73,20 @@ def merge_worktree(
     """A merge commit on the feature branch; a conflict leaves everything as it was."""
     with plan_session.hold_plan(where, caller) as held:
         prompt, file = prompt_pictures.read_open_prompt(held, id_)
-        if prompt.merge_commit_hash and prompt.status == "merged":
+        late = count_late_commits(held.plan, prompt)
+        if prompt.merge_commit_hash and prompt.status == "merged" and not late:
             return _merge_result(held, id_, prompt.merge_commit_hash, found_existing=True)
-        forced = check_prompt_rules("merge-worktree", held, id_, force)
+        locked_plan.require_open_plan(held)
         branch = prompt.worktree_branch_name
+        unmet = unmet_conditions("merge-worktree", held.prompts, id_)
+        # All of them at once: who sets one aside must not set aside another unseen.
+        unmet = [*_say_late(held, id_, late, unmet), *markers_to_merge(held, prompt)]
+        forced = check_broken_rules("merge-worktree", id_, unmet, force)
         _require_committed(where, branch)
         message = f"Merge prompt {id_} implementation"
         _require_work(held, branch)
         fresh = outdated_conditions(prompt, hash_branch_files(held.plan, branch))
+        fresh = _say_late(held, id_, late, fresh)
         forced += check_broken_rules("merge-worktree", id_, fresh, force)
         done = _merge_branch(held, branch, message)
         if isinstance(done, Conflict):
@@ -73,7 +94,27 @@ def merge_worktree(
         news = {"status": "merged", "merge_commit_hash": done.commit}
         held.move("merge-worktree", {id_: news}, forced, branch=branch)
         prompt_pictures.draw_file(held, id_, file)
-        return _merge_result(held, id_, done.commit, done.found_existing, forced)
+        told = _merge_result(held, id_, done.commit, done.found_existing, forced)
+        return msgspec.structs.replace(told, late_commits=late)
+
+
+def _say_late(
+    held: LockedPlan, id_: PromptId, late: int, unmet: Sequence[Condition]
+) -> list[Condition]:
+    """What keeps commits behind a merge from being merged: how many they are is said first.
+
+    The prompt is merged, so it is taken up again before a person can try it again.
+    """
+    if not late:
+        return list(unmet)
+    prompt = held.prompts[id_]
+    said = describe_late_commits(late, prompt.worktree_branch_name, held.plan.branch)
+    held.notes.extend([said] if said not in held.notes else [])
+    again = f"take it up again: `{start_command(id_, prompt)}`; then "
+    return [
+        msgspec.structs.replace(each, otherwise=f"{said}; {each.otherwise}", fix=again + each.fix)
+        for each in unmet
+    ]
 
 
 def _require_committed(where: ProjectPaths, branch: str) -> None:
@@ -187,6 +228,7 @@ def complete_plan(
 
 def _complete_run(where: ProjectPaths, summary: str, *, force: bool, caller: str) -> PlanCompleted:
     """The end of a plan: all of it is merged or put aside, and a summary says what it was."""
+    summary = redact_text(summary)
     with plan_session.hold_plan(where, caller) as held:
         left = [str(id_) for id_ in _list_open_prompts(held)]
         if not held.prompts and not force:
@@ -201,12 +243,19 @@ def _complete_run(where: ProjectPaths, summary: str, *, force: bool, caller: str
                 fix="finish them, remove them with `envoy plan clear-prompt`, or add --force",
                 code="prompts-not-merged",
             )
+        unmet = [*late_commit_conditions(held.plan, held.prompts), *markers_in_plan(held)]
+        if unmet and not force:
+            raise FailedError(
+                f"the plan is not complete: {unmet[0].otherwise}",
+                fix=f"{unmet[0].fix}; --force ends the plan anyway, and is logged",
+                code=unmet[0].code,
+            )
         text = summary.strip() or _render_summary(held)
         plan_snapshot.read_plan_page(
             plan_snapshot.read_plan(held.plan)
         )  # what cannot be shown is not recorded
         plan_files.write_file(held.plan.file(plan_snapshot.SUMMARY), f"{text}\n")
-        forced = ("prompts-not-merged",) if left else ()
+        forced = (*(("prompts-not-merged",) if left else ()), *(each.code for each in unmet))
         fact = PlanMoved(
             action="complete",
             prompts={},

@@ -1,26 +1,40 @@
 """Who works on a prompt: claimed by one worker, given back, or taken from one who is gone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError
 from porch.git.command import try_git
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_ids import require_specialist_name as name_of_specialist
-from porch.machine.plan.prompt_lifecycle import Prompt
+from porch.machine.plan.prompt_lifecycle import Prompt, unmet_conditions
 from porch.plan.branches import base_branch
 from porch.plan.branches.branch_names import branch_of, feature_of
 from porch.plan.branches.implementation_branches import find_worktree_path
-from porch.plan.files import prompt_pictures
-from porch.plan.files.locked_plan import LockedPlan
+from porch.plan.files import prompt_files, prompt_pictures
+from porch.plan.files.locked_plan import LockedPlan, require_open_plan
 from porch.plan.files.plan_location import Plan
 from porch.plan.prompts import claim_owner
 from porch.plan.prompts.branch_contents import find_feature_head
-from porch.plan.prompts.prompt_rules import check_prompt_rules
+from porch.plan.prompts.claim_standing import describe_former_worker, judge_claim, require_claim
+from porch.plan.prompts.late_commits import count_late_commits, describe_late_commits
+from porch.plan.prompts.prompt_next_step import describe_next_step
+from porch.plan.prompts.prompt_rules import check_broken_rules, check_prompt_rules
 from porch.plan.session import plan_session
+from porch.run.engine.fact_redaction import redact_text
 from porch.store.where import ProjectPaths
 from porch.system.clock import Clock
+
+
+class RecordedIteration(Struct, frozen=True, kw_only=True):
+    """What an earlier worker has recorded of a prompt, in short."""
+
+    iteration: int
+    type: str
+    refinement_reason: str | None
 
 
 class PromptStarted(Struct, frozen=True, kw_only=True):
@@ -33,6 +47,9 @@ class PromptStarted(Struct, frozen=True, kw_only=True):
     worktree_path: str | None
     current_iteration: int
     resumed: bool
+    status: str
+    recorded: Sequence[RecordedIteration]
+    next_step: str
     notes: Sequence[str]
 
 
@@ -77,8 +94,11 @@ def start_prompt(
     name = name_of_specialist(specialist)
     with plan_session.hold_plan(where, caller) as held:
         prompt, file = prompt_pictures.read_open_prompt(held, id_)
-        forced = check_prompt_rules("start-prompt", held, id_, force)
-        forced += _refuse_taken(id_, prompt, take_over)
+        late = count_late_commits(held.plan, prompt)
+        forced = _check_start(held, id_, prompt, late, force)
+        me = claim_owner.describe_caller()
+        standing = judge_claim(prompt, name, me)
+        taken = require_claim(id_, prompt, standing, take_over)
         branch = worktree or prompt.worktree_branch_name or _own_branch(held.plan, id_)
         _require_branch(held, id_, branch)
         news = {
@@ -87,11 +107,14 @@ def start_prompt(
             "worktree_branch_name": branch,
             "started_at": prompt.started_at or Clock().now(),
             "base_commit": prompt.base_commit or find_feature_head(held.plan),
-            "owner": claim_owner.describe_caller(),
+            "owner": me,
             "blocked_reason": "",
+            **({"status": "implemented"} if late else {}),
         }
-        held.move("start-prompt", {id_: news}, forced)
+        payload = {"taken_from": describe_former_worker(prompt)} if taken else {}
+        held.move("start-prompt", {id_: news}, (*forced, *taken), **payload)
         prompt_pictures.draw_file(held, id_, file)
+        recorded = prompt_files.prompt_fields(file, id_, prompt)["walkthrough"]
         return PromptStarted(
             id=str(id_),
             specialist=name,
@@ -99,21 +122,32 @@ def start_prompt(
             worktree_path=find_worktree_path(where, branch),
             current_iteration=prompt.current_iteration,
             resumed=bool(prompt.started_at),
+            status=held.prompts[id_].status,
+            recorded=[_recorded_iteration(each) for each in recorded],
+            next_step=describe_next_step(held.prompts, id_),
             notes=held.notes,
         )
 
 
-def _refuse_taken(id_: PromptId, prompt: Prompt, take_over: bool) -> tuple[str, ...]:
-    if not prompt.in_progress or not claim_owner.is_owner_present(prompt.owner):
-        return ()
-    if take_over:
-        return ("already-in-progress",)
-    raise FailedError(
-        f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} "
-        f"since {prompt.started_at}",
-        fix="take another one from `envoy plan next`; if you know that this worker is gone, add "
-        "--take-over, which is logged",
-        code="already-in-progress",
+def _check_start(
+    held: LockedPlan, id_: PromptId, prompt: Prompt, late: int, force: bool
+) -> tuple[str, ...]:
+    """A merged prompt is over, unless its branch has gone on since: then it is taken up again."""
+    if not late:
+        return check_prompt_rules("start-prompt", held, id_, force)
+    require_open_plan(held)
+    held.notes.append(describe_late_commits(late, prompt.worktree_branch_name, held.plan.branch))
+    known = {**held.prompts, id_: replace(prompt, status="implemented")}
+    return check_broken_rules(
+        "start-prompt", id_, unmet_conditions("start-prompt", known, id_), force
+    )
+
+
+def _recorded_iteration(entry: Mapping[str, Any]) -> RecordedIteration:
+    return RecordedIteration(
+        iteration=int(entry.get("iteration") or 0),
+        type=str(entry.get("type") or ""),
+        refinement_reason=entry.get("refinement_reason") or None,
     )
 
 
@@ -123,7 +157,7 @@ def _own_branch(plan: Plan, id_: PromptId) -> str:
 
 def _require_branch(held: LockedPlan, id_: PromptId, branch: str) -> None:
     plan = held.plan
-    is_name = try_git(plan.where.base, "check-ref-format", f"refs/heads/{branch}").returncode == 0
+    is_name = _is_branch_name(plan.where.base, branch)
     others = {p.worktree_branch_name for other, p in held.prompts.items() if other != id_}
     # A variant that is discarded takes its branch with it.
     taken = branch in (plan.branch, "HEAD", *others) or base_branch.is_protected_branch(branch)
@@ -141,10 +175,19 @@ def _require_branch(held: LockedPlan, id_: PromptId, branch: str) -> None:
         )
 
 
+def _is_branch_name(repo: str, branch: str) -> bool:
+    """Words with single slashes between them are one; of all others git knows."""
+    words = branch.split("/")
+    if all(word.replace("-", "").isalnum() and word.isascii() for word in words):
+        return True
+    return try_git(repo, "check-ref-format", f"refs/heads/{branch}").returncode == 0
+
+
 def release_prompt(
     where: ProjectPaths, id_: PromptId, reason: str = "", *, force: bool = False, caller: str = ""
 ) -> PromptReleased:
     """Give a prompt back, by whoever worked on it or handed it out; its work stays as it is."""
+    reason = redact_text(reason)
     with plan_session.hold_plan(where, caller) as held:
         prompt = held.demand(id_)
         forced = _refuse_others(id_, prompt, force)

@@ -17,7 +17,10 @@ from porch.machine.plan.prompt_lifecycle import (
 from porch.plan.files import plan_snapshot
 from porch.plan.files.prompt_files import Fields
 from porch.plan.prompts import claim_owner
+from porch.plan.prompts.claim_standing import judge_claim
 from porch.plan.prompts.dependencies import find_cycles
+from porch.plan.prompts.late_commits import list_late_commits
+from porch.plan.prompts.prompt_next_step import start_command
 from porch.store.where import ProjectPaths
 from porch.system.clock import Clock
 
@@ -57,6 +60,8 @@ class StartablePrompt(Struct, frozen=True, kw_only=True):
     relevant_files: Sequence[str]
     kind: str
     status: str
+    interrupted: bool
+    start_with: str
 
 
 class BlockedPrompt(Struct, frozen=True, kw_only=True):
@@ -73,6 +78,8 @@ class ClaimedPrompt(Struct, frozen=True, kw_only=True):
     specialist: str | None
     since: str | None
     status: str
+    yours: bool
+    continue_with: str | None
 
 
 class NextPrompts(Struct, frozen=True, kw_only=True):
@@ -157,6 +164,8 @@ def list_next_prompts(where: ProjectPaths, count: int | None) -> NextPrompts:
     ready, blocked = _split_startable(found.prompts)
     rows = _list_first_rows(found, ready, wanted, notes)
     is_over = all(_is_over(found.prompts, each) for each in found.prompts)
+    late = list_late_commits(found.plan, found.prompts)
+    notes += [each.say(found.plan.branch) for each in late]
     return NextPrompts(
         prompts=rows,
         count=len(rows),
@@ -168,17 +177,21 @@ def list_next_prompts(where: ProjectPaths, count: int | None) -> NextPrompts:
             if prompt.in_progress and claim_owner.is_owner_present(prompt.owner)
         ],
         # Where nothing is planned, nothing is done.
-        all_done=bool(found.prompts) and is_over and not found.broken,
+        all_done=bool(found.prompts) and is_over and not found.broken and not late,
         notes=notes,
     )
 
 
 def _claimed_prompt(id_: PromptId, prompt: Prompt) -> ClaimedPrompt:
+    """Who was interrupted and is still there finds their own prompts here, and how to go on."""
+    is_own = claim_owner.is_same_owner(prompt.owner, claim_owner.describe_caller())
     return ClaimedPrompt(
         id=str(id_),
         specialist=prompt.delegated_to or None,
         since=prompt.started_at or None,
         status=prompt.status,
+        yours=is_own,
+        continue_with=start_command(id_, prompt) if is_own else None,
     )
 
 
@@ -194,7 +207,7 @@ def _list_first_rows(
         numbers = {row.prompt_num for row in rows}
         if len(numbers) < wanted or id_.number in numbers:
             try:
-                rows.append(_startable_prompt(id_, found.page(id_).fields))
+                rows.append(_startable_prompt(id_, found.prompts[id_], found.page(id_).fields))
             except PorchError as error:
                 notes.append(str(error))
     return rows
@@ -226,7 +239,8 @@ def _split_startable(prompts: Prompts) -> tuple[list[PromptId], list[BlockedProm
     return sorted(ready, key=lambda each: (prompts[each].kind != "debug", each)), blocked
 
 
-def _startable_prompt(id_: PromptId, fields: Fields) -> StartablePrompt:
+def _startable_prompt(id_: PromptId, prompt: Prompt, fields: Fields) -> StartablePrompt:
+    is_anothers = prompt.in_progress and not _is_continued(prompt)
     return StartablePrompt(
         prompt_num=id_.number,
         variant=id_.variant or None,
@@ -234,4 +248,12 @@ def _startable_prompt(id_: PromptId, fields: Fields) -> StartablePrompt:
         relevant_files=fields["relevant_files"],
         kind=fields["kind"],
         status=fields["status"],
+        interrupted=prompt.in_progress,
+        start_with=start_command(id_, prompt, take_over=is_anothers),
     )
+
+
+def _is_continued(prompt: Prompt) -> bool:
+    """Whether the same worker may take it up without a word: asked as who has the claim."""
+    caller = claim_owner.describe_caller()
+    return judge_claim(prompt, prompt.delegated_to, caller) == "own"

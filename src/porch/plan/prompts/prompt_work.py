@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError
 from porch.git import repository
-from porch.git.merge import has_ancestor
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import (
     Prompt,
@@ -17,7 +16,6 @@ from porch.machine.plan.prompt_lifecycle import (
     outdated_conditions,
     unmet_conditions,
 )
-from porch.plan.branches.merged_branches import find_bringing_commit, has_begun
 from porch.plan.files import (
     locked_plan,
     plan_location,
@@ -25,14 +23,16 @@ from porch.plan.files import (
     prompt_files,
     prompt_pictures,
 )
+from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_location import Plan
 from porch.plan.prompts import claim_owner
-from porch.plan.prompts import walkthrough_reader as walkthroughs
 from porch.plan.prompts.branch_contents import (
     find_feature_head,
     hash_branch_files,
     list_unmerged_alternatives,
 )
+from porch.plan.prompts.late_commits import late_commit_conditions
+from porch.plan.prompts.marked_lines import markers_in_feature
 from porch.plan.prompts.prompt_rules import check_broken_rules, check_prompt_rules
 from porch.plan.session import plan_session
 from porch.store.where import ProjectPaths
@@ -80,12 +80,16 @@ def record_implementation(
     caller: str = "",
 ) -> ImplementationRecorded:
     """What was done in one iteration; told again it replaces what was told before."""
-    if not text.strip():
+    # A dash alone is what other programs take for their standard input.
+    if text.strip() in ("", "-"):
         raise UsageError(
             "the walkthrough is missing",
-            fix="say what was done with --walkthrough",
+            fix="say what was done with --walkthrough, or name its file with --walkthrough-file "
+            "(- for stdin)",
             code="missing-walkthrough",
         )
+    from porch.plan.prompts import walkthrough_reader as walkthroughs
+
     with plan_session.hold_plan(where, caller) as held:
         prompt, file = prompt_pictures.read_open_prompt(held, id_)
         forced = check_prompt_rules("record-implementation", held, id_, force)
@@ -98,7 +102,7 @@ def record_implementation(
         kept = [each for each in known if each.get("iteration") != iteration]
         news = {
             **fields_after_implementation(prompt, iteration),
-            "owner": claim_owner.describe_caller(),
+            "owner": _renew_claim(held, id_, prompt),
         }
         held.move("record-implementation", {id_: news}, forced, **_log_fields(entry))
         prompt_pictures.draw_file(held, id_, file, {"walkthrough": [*kept, entry]})
@@ -109,6 +113,18 @@ def record_implementation(
             walkthrough_count=len(kept) + 1,
             notes=held.notes,
         )
+
+
+def _renew_claim(held: LockedPlan, id_: PromptId, prompt: Prompt) -> Mapping[str, Any] | None:
+    """A sign of life of whoever has the claim; who only records for them does not take it."""
+    me = claim_owner.describe_caller()
+    is_theirs = claim_owner.is_owner_present(prompt.owner)
+    if not is_theirs or claim_owner.is_same_owner(prompt.owner, me):
+        return me
+    held.notes.append(
+        f"prompt {id_} is still claimed by {prompt.delegated_to or 'somebody'} in another session"
+    )
+    return prompt.owner
 
 
 def _log_fields(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -134,7 +150,9 @@ def _require_iteration(known: Sequence[Mapping[str, Any]], iteration: int, reaso
 def _check_type(prompt: Prompt, iteration: int, named: str, reason: str) -> str:
     if iteration == 1 and named in ("", "initial"):
         return "initial"
-    if iteration == 1 or named == "initial" or named not in ("", *walkthroughs.WALKTHROUGH_TYPES):
+    from porch.plan.prompts.walkthrough_reader import WALKTHROUGH_TYPES
+
+    if iteration == 1 or named == "initial" or named not in ("", *WALKTHROUGH_TYPES):
         raise UsageError(
             f"iteration {iteration} cannot have the type '{named}'",
             fix="the first is initial; later ones are review-refinement or testing-refinement",
@@ -160,7 +178,10 @@ def complete_prompt(
             else ()
         )
         known = {**held.prompts, id_: replace(prompt, **found)}
-        by_hand = check_broken_rules("complete-prompt", id_, fresh, force)
+        # Also of a merge that was forced, or that an older release made.
+        marked = markers_in_feature(held, merged, prompt.base_commit) if merged else ()
+        left = late_commit_conditions(held.plan, {id_: prompt})
+        by_hand = check_broken_rules("complete-prompt", id_, [*left, *marked, *fresh], force)
         unmet_now = unmet_conditions("complete-prompt", known, id_)
         forced = check_broken_rules("complete-prompt", id_, unmet_now, force) + by_hand
         news = {"status": "merged", "in_progress": False, **found}
@@ -177,6 +198,9 @@ def complete_prompt(
 
 def find_merge_commit(plan: Plan, prompt: Prompt) -> str:
     """The commit that brought a branch home, if somebody merged it by hand."""
+    from porch.git.merge import has_ancestor
+    from porch.plan.branches.merged_branches import find_bringing_commit, has_begun
+
     repo, feature, branch = plan.where.base, find_feature_head(plan), prompt.worktree_branch_name
     head = repository.resolve_commit(repo, f"refs/heads/{branch}")
     if not head or not feature or head == prompt.base_commit:
@@ -202,9 +226,11 @@ def verify_prompt(
         return PromptVerified(id=str(id_), note="this is a dry run, and nothing is planned")
     prompt = plan_snapshot.read_plan(plan_location.require_plan(plan)).demand(id_)
     is_so = prompt.is_put_aside if claim == "put-aside" else _is_merged(plan, prompt)
-    if not is_so:
+    late = late_commit_conditions(plan, {id_: prompt}) if claim == "merged" and is_so else ()
+    if not is_so or late:
+        why = late[0].otherwise if late else f"its status is {prompt.status}"
         raise FailedError(
-            f"prompt {id_} is not {claim}: its status is {prompt.status}",
+            f"prompt {id_} is not {claim}: {why}",
             fix="do the remaining steps, or end with the output that is true",
             code="claim-not-so",
         )
@@ -216,4 +242,6 @@ def _is_merged(plan: Plan, prompt: Prompt) -> bool:
     merged = prompt.merge_commit_hash
     if prompt.status != "merged" or not merged or not feature:
         return False
+    from porch.git.merge import has_ancestor
+
     return has_ancestor(plan.where.base, feature, merged)

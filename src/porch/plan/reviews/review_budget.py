@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from porch.errors import FailedError, OutsideError
 from porch.machine import facts as f
 from porch.machine.budgets import STATE
@@ -18,10 +20,47 @@ from porch.run.engine.book import Moves
 from porch.run.settings import Settings
 
 
-def require_reviewers(held: LockedPlan, known: Settings, names: Sequence[str]) -> None:
-    """Names of agents that are installed, and whose cost can be told where a budget is set."""
+class ReviewerChoice(Struct, frozen=True):
+    """Who is asked, and who was meant too but is not installed."""
+
+    names: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        if not self.missing:
+            return ""
+        missing, names = ", ".join(self.missing), ", ".join(self.names)
+        return f"not installed, so not asked: {missing}; reviewed by {names}"
+
+
+def choose_reviewers(
+    held: LockedPlan, known: Settings, by: Sequence[str], named: str
+) -> ReviewerChoice:
+    """Who reviews: whom the caller names with `by`, else whom the settings name.
+
+    The agent after which a command is named reviews where the settings leave it open. Of several
+    in the settings those that are installed are asked, and the others are said.
+    """
     roster = Roster(known, held.state.run.agent)
-    posts = [roster.reviewer(name) for name in names]
+    if by:
+        require_reviewers(known, [roster.reviewer(name) for name in by])
+        return ReviewerChoice(tuple(by))
+    usual = known.models or (known.agent,)
+    lists = [known.review_agents] if known.review_agents else [(named,) * bool(named), usual]
+    missing: list[str] = []
+    for names in lists:
+        found = tuple(name for name in names if roster.reviewer(name).is_installed)
+        missing += [name for name in names if name not in found]
+        # Where nobody at all can be asked, those who were meant last are complained about.
+        if found or names is lists[-1]:
+            require_reviewers(known, [roster.reviewer(name) for name in found or names])
+            break
+    return ReviewerChoice(found, tuple(missing))
+
+
+def require_reviewers(known: Settings, posts: list[EmployedAgent]) -> None:
+    """Agents that are installed, and whose cost can be told where a budget is set."""
     for post in posts:
         require_installed(post)
     budget_limits.require_measurable(known, posts)

@@ -32,13 +32,14 @@ class ChangedWork(Struct, frozen=True, kw_only=True):
 
 
 def collect_review_material(
-    held: LockedPlan, id_: PromptId | None, answers: QuestionAnswers, wished: str
+    held: LockedPlan, id_: PromptId | None, answers: QuestionAnswers, wished: str, said: str = ""
 ) -> tuple[str, str]:
     """The text of the review and the directory in which it is done."""
     about, workspace = (
         _collect_plan_material(held) if id_ is None else _collect_prompt_material(held, id_)
     )
-    given = [*answers, *([("Changes that the user asked for", wished)] if wished else [])]
+    more = (("Changes that the user asked for", wished), ("What the user said besides", said))
+    given = [*answers, *(each for each in more if each[1])]
     return render_review_prompt(replace(about, answers=tuple(given))), workspace
 
 
@@ -109,7 +110,7 @@ def _read_changed_work(held: LockedPlan, branch: str, base: str) -> ChangedWork:
             code="branch-not-found",
         )
     found = branch_diff.read_branch_diff(
-        place or where.base, base, cap=DIFF_CAP, branch="" if place else branch
+        place or where.base, base, cap=DIFF_CAP, branch="" if place else branch, is_shared=True
     )
     files = [
         f"{each.path} +{_format_number(each.added)} -{_format_number(each.deleted)}"

@@ -19,7 +19,7 @@ from porch.plan.gates.form_answers import pose_question
 from porch.plan.prompts.branch_contents import hash_branch_files
 from porch.plan.prompts.prompt_rules import check_prompt_rules
 from porch.plan.reviews.interrupted_rounds import give_round_back
-from porch.plan.reviews.review_budget import require_budget, require_reviewers
+from porch.plan.reviews.review_budget import choose_reviewers, require_budget
 from porch.plan.reviews.review_material import collect_review_material, list_or_empty
 from porch.plan.reviews.reviewer_turns import (
     CombinedReview,
@@ -42,6 +42,8 @@ class ReviewRequest(Struct, frozen=True):
     script: str = ""
     force: bool = False
     caller: str = ""
+    # The agent after which the command is named.
+    named: str = ""
 
     @property
     def item(self) -> str:
@@ -65,6 +67,7 @@ class ReviewRound(Struct, frozen=True):
     user_thoughts: str
     seq: int = 0
     tree: str = ""
+    note: str = ""
 
 
 class AnsweredQuestion(Struct, frozen=True, kw_only=True):
@@ -105,17 +108,18 @@ def begin_round(held: LockedPlan, wanted: ReviewRequest, known: Settings) -> Rev
     usual = _rounds_allowed(wanted, known)
     if spent >= usual + granted or _is_stopped(held, wanted):
         raise _no_rounds_error(held, wanted, spent)
-    names = wanted.by or known.review_agents or known.models or (known.agent,)
-    require_reviewers(held, known, names)
+    chosen = choose_reviewers(held, known, wanted.by, wanted.named)
     require_budget(held, known)
     form = held.recalled(run_rules.answer_path("clarifying"), wanted.item).get("form", {})
     answers = tuple((each["question"], each["answer"]) for each in form.get("questions", ()))
-    text, workspace = collect_review_material(
-        held, wanted.id, answers, str(form.get("suggested_changes", ""))
-    )
     thoughts = str(form.get("thoughts", ""))
+    text, workspace = collect_review_material(
+        held, wanted.id, answers, str(form.get("suggested_changes", "")), thoughts
+    )
     most = usual + granted
-    begun = ReviewRound(spent + 1, most, usual, tuple(names), text, workspace, answers, thoughts)
+    begun = ReviewRound(
+        spent + 1, most, usual, chosen.names, text, workspace, answers, thoughts, note=chosen.note
+    )
     branch = held.prompts[wanted.id].worktree_branch_name if wanted.id else held.plan.branch
     tree = hash_branch_files(held.plan, branch)
     return replace(begun, seq=_record_begun_round(held, wanted, begun, forced), tree=tree)
@@ -175,7 +179,7 @@ def _record_begun_round(
         action="review-begun",
         prompts=prompts,
         plan=plan,
-        payload={},
+        payload={"text": begun.note} if begun.note else {},
         who=find_user_name(),
         agent=held.caller,
         forced=forced,
@@ -221,7 +225,7 @@ def end_round(
         max_rounds=round_.most,
         rounds_left=round_.usual if result.verdict == "passed" else left,
         reviewers=[each.row() for each in told],
-        notes=held.notes,
+        notes=[*filter(None, [round_.note]), *held.notes],
     )
 
 

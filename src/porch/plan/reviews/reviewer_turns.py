@@ -28,8 +28,7 @@ from porch.run.settings import Settings
 from porch.run.verbs.read_run import read_run
 from porch.system import process_marks
 
-# What a vendor may say in passing: one asks again, a little later each time.
-_PASSING = ("rate_limit", "server")
+# One that failed is asked again, a little later each time; where that can help.
 RETRIES = 3
 _VERDICTS = {"passed": "APPROVE", "failed": "REQUEST_CHANGES", "error": "ABSTAIN"}
 
@@ -120,7 +119,9 @@ async def _ask_reviewer(world: World, hand: InHand, item: str, round_: RoundPort
     while True:
         outcome, took = await _take_turn(world, hand, item, round_, retry)
         usd, tokens, seconds = usd + outcome.usd, tokens + outcome.tokens, seconds + took
-        if outcome.kind not in _PASSING or retry == RETRIES:
+        # One that could not even be started would not start the next time either.
+        is_final = outcome.kind in ("ok", *turns.HOPELESS) or not took
+        if is_final or retry == RETRIES:
             break
         await asyncio.sleep(min(outcome.wait_s, 60) or 2**retry * world.settings.back_off)
         retry += 1
@@ -134,6 +135,7 @@ async def _ask_reviewer(world: World, hand: InHand, item: str, round_: RoundPort
         seconds=round(seconds, 3),
         usd=usd,
         tokens=tokens,
+        reply=outcome.final,
     )
     return ReviewerResult(hand.name, answer, fact, retry)
 

@@ -166,13 +166,21 @@ def _archive_branch(desk: LockedPlan, id_: PromptId, prompt: Prompt) -> None:
     branch = prompt.worktree_branch_name
     if branch.startswith("archive/"):
         return
+    from porch.git.repository import resolve_commit
+    from porch.git.worktrees import SALVAGE
     from porch.plan.branches import implementation_branches
 
+    where = desk.plan.where
+    path = implementation_branches.find_worktree_path(where, branch) or ""
+    ref = SALVAGE + os.path.basename(path)
+    before = resolve_commit(where.base, ref) if path else None
     try:
-        kept = implementation_branches.archive_branch(desk.plan.where, branch)
+        kept = implementation_branches.archive_branch(where, branch)
     except PorchError as error:
         desk.notes.append(f"the branch of prompt {id_} is not archived yet: {error}")
         return
+    if path and resolve_commit(where.base, ref) != before:
+        desk.notes.append(f"uncommitted work of prompt {id_} is kept: git show {ref}")
     if kept:
         desk.move("archive-branch", {id_: {"worktree_branch_name": kept}}, branch=branch)
         prompt_pictures.refresh_files(desk, [id_])

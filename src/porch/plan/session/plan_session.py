@@ -29,6 +29,7 @@ from porch.store.journal import Journal
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 from porch.system.clock import Clock
+from porch.system.regular_file import require_directory_inside
 
 PATIENCE_S = 10.0
 OWN_FILES = ("/.claude/plans/",)
@@ -71,6 +72,7 @@ def _add_notes_to_errors(desk: LockedPlan) -> Iterator[None]:
 
 def _make_room(plan: Plan) -> None:
     for room in ROOMS:
+        require_directory_inside(plan.where.base, plan.file(room))
         os.makedirs(plan.file(room), exist_ok=True)
     # What could not be shown must not be recorded, so that is looked at before anything else.
     for path in (plan.directory, *map(plan.file, ROOMS)):

@@ -5,24 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from porch.claims.legal_signal import LegalSignal
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
 from porch.machine.state import RunState
-from porch.model.protocol import Exit
 from porch.show import prompt, status, status_yaml
 from porch.store.large_payloads import expand_payloads
 
 if TYPE_CHECKING:
     from porch.run.agents.world import World
-
-
-def legal_signals(exits: tuple[Exit, ...]) -> dict[str, LegalSignal]:
-    return {
-        signal: LegalSignal(known.name, known.needs_reason)
-        for known in exits
-        for signal in (known.signals or (known.name,))
-    }
 
 
 def find_item(state: RunState, world: "World", effect: RunAgent) -> f.Item | None:
@@ -48,10 +38,10 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
     told = status_yaml.render_status_file(brief, state.seq).rpartition("# porch seq")[0]
     shown = world.shown(effect.shown)
     word = world.nonce(effect.id)
-    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, False, word)
+    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, word)
     if not effect.reminder:
         return whole
-    reminder = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, True, word)
+    reminder = prompt.compose_reminder(effect.exits, effect.noted, word)
     return reminder if in_conversation else f"{whole}\n{reminder}"
 
 

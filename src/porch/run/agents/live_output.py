@@ -17,6 +17,9 @@ class LiveOutput:
         self._begun = ""
 
     def tell(self, event: events.Event) -> None:
+        if type(event) is events.Used:
+            # Every message has one; asking for everything else first would cost more than all this.
+            return
         match event:
             case events.Said(text=text, is_whole=is_whole):
                 self._say(f"{text}\n" if is_whole else text)

@@ -58,13 +58,18 @@ async def run_turn(
 ) -> EndedTurn | StoppedTurn:
     """Run one turn to its outcome; cancelling it stops every process it started."""
     began = time.monotonic()
-    turn = replace(turn, git_directory=find_common_directory(turn.workspace))
+    turn = replace(
+        turn,
+        git_directory=find_common_directory(turn.workspace),
+        # What somebody wrote into a file of the project goes to a vendor and stays in our files.
+        prompt=Redactor(find_secrets(os.environ)).text(turn.prompt),
+    )
     prepared = post.agent.prepare(turn)
     written = _record_terms(world, post, turn, prepared)
     shown = Redactor(find_secrets(_known_variables(prepared)))
     voice = LiveOutput(lambda text: world.progress(turn.effect, shown.text(text)))
     listener = events.TranscriptListener(post.agent.feed, voice.tell)
-    follower = FileFollower(prepared.output, listener.take)
+    follower = FileFollower(prepared.output, listener.take, events.LONGEST_TOLD_LINE)
     crash_points.reach_point("turn.before-spawn")
     running = await process.start_command(_turn_command(world, turn, prepared))
     crash_points.reach_point("turn.after-spawn")
@@ -291,7 +296,7 @@ class ToolLimit:
         self._stopping: asyncio.Task[None] | None = None
 
     def count(self, event: events.Event) -> None:
-        self._taken += isinstance(event, events.ToolStarted)
+        self._taken += type(event) is events.ToolStarted
         if self._most and self._taken > self._most and self._stopping is None:
             self._stopping = asyncio.ensure_future(self._stop())
 

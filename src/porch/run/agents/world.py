@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from porch.agents.environment import scrub_environment
 from porch.agents.transcripts import turn_directory_name
 from porch.errors import OutsideError
 from porch.machine.effects import QuotedInput
 from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.engine import run_places
 from porch.run.settings import Settings
 from porch.store.large_payloads import expand_payloads
 from porch.system.clock import Clock
@@ -66,6 +68,10 @@ class World(Struct, frozen=True):
     def payload_directory(self) -> str:
         return os.path.join(self.directory, "payloads")
 
+    @property
+    def tree_room(self) -> str:
+        return run_places.tree_room(self.directory)
+
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""
         path = os.path.join(self.directory, "turns", turn_directory_name(effect))
@@ -92,12 +98,13 @@ class World(Struct, frozen=True):
             return ""
         return sha256(f"{self.secret}/{name}".encode()).hexdigest()[:12]
 
+    def check_environment(self) -> dict[str, str]:
+        """Of the caller's environment what checks get: they run what agents wrote."""
+        environ = self.environ if self.environ is not None else os.environ
+        allowed = scrub_environment(environ, self.settings.check_env)
+        # Names of ours are never inherited: what a run was not given is not there.
+        return {k: v for k, v in allowed.items() if not k.startswith(("GIT_", "PORCH_"))}
+
     def own_paths(self) -> tuple[str, ...]:
         """What porch writes itself; none of it counts as the agent's or the check's work."""
-        project = self.state().run.project_dir
-        return (
-            "codev/projects/*/status*.yaml*",
-            "codev/executions/*/status*.yaml*",
-            f"{project}/consultation-*.md" if project else "codev/.porch",
-            "codev/.porch",
-        )
+        return run_places.list_own_paths(self.state().run.project_dir)

@@ -1,7 +1,7 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -9,7 +9,8 @@ from msgspec import Struct
 import porch
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in, suggest_name
 from porch.run.definitions import step_files
-from porch.store.where import ProjectPaths
+from porch.store.where import ProjectPaths, find_project
+from porch.system.document_file import read_document
 
 if TYPE_CHECKING:  # who only looks for protocols needs no compiler
     from porch.dialects.result import ProtocolReading
@@ -17,8 +18,14 @@ if TYPE_CHECKING:  # who only looks for protocols needs no compiler
     from porch.model.parameters import Parameter
     from porch.model.protocol import Protocol, State
 
+# Kinds of reviews that files of other tools name; nobody has to write a text for them here.
+REVIEWS_OF_OTHERS = (
+    "spec", "plan", "impl", "pr", "pr-ready", "phase", "integration", "integration-review",
+    "investigation", "critique",
+)  # fmt: skip
 GRAPH = ".graph.yaml"
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
+PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
 
 
 class FoundProtocol(Struct, frozen=True):
@@ -29,6 +36,14 @@ class FoundProtocol(Struct, frozen=True):
     source: str
 
 
+class LocatedProtocol(Struct, frozen=True):
+    """The file that a name or a path means, and the project that it belongs to."""
+
+    file: str
+    home: ProjectPaths
+    is_name: bool
+
+
 class LoadedDefinition(Struct, frozen=True):
     """A definition read from disk, its digest, the files it came from, and what was remarkable."""
 
@@ -37,6 +52,7 @@ class LoadedDefinition(Struct, frozen=True):
     files: tuple[str, ...]
     digest: str = ""
     parameters: "tuple[Parameter, ...] | None" = None
+    reviewers: Mapping[str, Place] = {}
 
     def demand(self) -> "Definition":
         if self.definition is None:
@@ -112,6 +128,29 @@ def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
     )
 
 
+def locate_protocol(where: ProjectPaths, word: str) -> LocatedProtocol:
+    """A known name is never taken for a file that happens to be called the same."""
+    is_path = os.sep in word or word in (os.curdir, os.pardir)
+    named = [each.file for each in list_protocols(where) if not is_path and each.name == word]
+    if named:
+        return LocatedProtocol(named[0], where, True)
+    path = _definition_in(word) if os.path.isdir(word) else word
+    if not (is_path or "." in word or os.path.exists(path)):
+        return LocatedProtocol(find_protocol(where, word).file, where, True)
+    whole = os.path.abspath(path)
+    # Packaged protocols belong to nobody's project, so they are read as if for this one.
+    is_ours = whole.startswith(PACKAGED + os.sep)
+    home = where if is_ours else find_project(os.path.dirname(whole))
+    return LocatedProtocol(path, home, False)
+
+
+def _definition_in(directory: str) -> str:
+    parent, name = os.path.split(os.path.abspath(directory))
+    found = [file for file in _candidate_files(parent, name) if os.path.isfile(file)]
+    file = os.path.basename(found[0]) if found else "protocol.json"
+    return os.path.normpath(os.path.join(directory, file))
+
+
 def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinition:
     """Read a protocol and everything it names; all findings, not the first."""
     from porch.dialects.registry import parse_definition
@@ -119,19 +158,27 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
 
     files = [file]
     reading = parse_definition(_read_text(file), file, step_files.make_fetcher(file, where, files))
-    if reading.protocol is None:
-        return LoadedDefinition(None, tuple(reading.findings), tuple(files))
+    protocol = reading.protocol or reading.draft
+    if protocol is None:
+        return LoadedDefinition(
+            None, tuple(reading.findings), tuple(files), reviewers=reading.reviewers
+        )
     texts = _ProtocolTexts(os.path.dirname(file), reading, files)
     definition = Definition(
-        reading.protocol,
-        texts.prompts(reading.protocol),
-        texts.reviews(reading.protocol),
-        {} if reading.protocol.spec or reading.texts else texts.templates(),
+        protocol,
+        texts.prompts(protocol),
+        texts.reviews(protocol),
+        {} if protocol.spec or reading.texts else texts.templates(),
     )
     findings = (*reading.findings, *texts.findings)
     whole = None if errors_in(findings) else definition
     return LoadedDefinition(
-        whole, findings, tuple(files), hash_definition(definition), reading.parameters
+        whole,
+        findings,
+        tuple(files),
+        hash_definition(definition),
+        reading.parameters,
+        reading.reviewers,
     )
 
 
@@ -183,7 +230,7 @@ class _ProtocolTexts:
             message = f"'{state.name}' uses the template '{named}', which does not exist"
             self.findings.append(Finding("missing-template", message, place))
             return ""
-        text = _read_text(path)
+        text = self._read(path)
         self.files.append(path)
         *full, minimal = self.reading.samples[state.name]
         found = [f for each in full for f in jinja.check_graph_template(text, path, each, minimal)]
@@ -193,17 +240,22 @@ class _ProtocolTexts:
     def _missing(self, state: "State") -> None:
         named = _prompt_name(state)
         if named:
-            message = (
-                f"phase '{state.group}' uses the prompt '{named}', which does not exist; "
-                "its agent gets a general prompt"
-            )
+            message = f"phase '{state.group}' uses the prompt '{named}', which does not exist"
             fix = f"write prompts/{os.path.basename(named)} next to the protocol file"
             place = self.reading.places.get(f"{state.name}.prompt")
-            finding = Finding("missing-prompt", message, place, fix, "warning")
+            finding = Finding("missing-prompt", message, place, fix)
             self.findings += [finding] if finding not in self.findings else []
 
+    def _read(self, path: str) -> str:
+        """What cannot be read is one finding among others."""
+        try:
+            return _read_text(path)
+        except DefinitionError as error:
+            self.findings += [each for each in error.findings if each not in self.findings]
+            return ""
+
     def _checked(self, path: str, known: Collection[str]) -> str:
-        text = _read_text(path)
+        text = self._read(path)
         if path not in self.files:
             from porch.show import prompt
 
@@ -212,9 +264,11 @@ class _ProtocolTexts:
         return text
 
     def _first(self, *names: str) -> str | None:
+        """From wherever the definition was named: its own directory may well be called ''."""
+        directory = os.path.abspath(self.directory)
         for name in names:
             path = os.path.normpath(os.path.join(self.directory, name))
-            inside = path.startswith(os.path.normpath(self.directory) + os.sep)
+            inside = os.path.abspath(path).startswith(directory + os.sep)
             if inside and os.path.isfile(path):
                 return path
         return None
@@ -222,16 +276,21 @@ class _ProtocolTexts:
     def reviews(self, protocol: "Protocol") -> dict[str, str]:
         from porch.model.protocol import Panel
 
-        kinds = {s.actor.review for s in protocol.states.values() if isinstance(s.actor, Panel)}
-        return {kind: self._review(kind) for kind in sorted(kinds)}
+        kinds = {
+            state.actor.review: self.reading.places.get(f"{name}.review")
+            for name, state in reversed(list(protocol.states.items()))
+            if isinstance(state.actor, Panel)
+        }
+        return {kind: self._review(kind, kinds[kind]) for kind in sorted(kinds)}
 
-    def _review(self, kind: str) -> str:
+    def _review(self, kind: str, place: Place | None) -> str:
         from porch.show import prompt
 
         own = self._first(os.path.join("reviews", f"{kind}.md"))
-        path = own or os.path.join(PACKAGED, "_reviews", f"{os.path.basename(kind)}.md")
+        path = own or os.path.join(PACKAGED_REVIEWS, f"{os.path.basename(kind)}.md")
         if not os.path.isfile(path):
-            path = os.path.join(PACKAGED, "_reviews", "generic.md")
+            self.findings.append(_unknown_review_finding(kind, place))
+            path = os.path.join(PACKAGED_REVIEWS, "generic.md")
         return self._checked(path, prompt.REVIEW_VARIABLES)
 
     def templates(self) -> dict[str, str]:
@@ -241,7 +300,18 @@ class _ProtocolTexts:
         paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
         kept = [path for path in paths if os.path.isfile(path)]
         self.files.extend(kept)
-        return {os.path.basename(path): _read_text(path) for path in kept}
+        return {os.path.basename(path): self._read(path) for path in kept}
+
+
+def _unknown_review_finding(kind: str, place: Place | None) -> Finding:
+    """Reviewers who are asked in general terms find less than the file promises."""
+    own = f"reviews/{kind[:80]}.md"
+    if kind in REVIEWS_OF_OTHERS:
+        message = f"there is no text for the review '{kind}'; its reviewers get the general one"
+        return Finding("unknown-review", message, place, f"write {own} beside the protocol", "note")
+    known = sorted(name.removesuffix(".md") for name in os.listdir(PACKAGED_REVIEWS))
+    fix = f"{suggest_name(kind, known)}known reviews: {', '.join(known)}; or write {own}"
+    return Finding("unknown-review", f"there is no review '{kind[:80]}'", place, fix)
 
 
 def _prompt_name(state: "State") -> str:
@@ -252,8 +322,7 @@ def _prompt_name(state: "State") -> str:
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return read_document(path)
     except UnicodeDecodeError as error:
         where = Place(path)
         finding = Finding("not-utf8", f"the file is not UTF-8 text: {error.reason}", where)

@@ -1,6 +1,5 @@
 """Protocols as pictures: found by name or by file, drawn in the format somebody asked for."""
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,18 +20,7 @@ FORMATS: Mapping[str, Callable[[ProtocolPicture], str]] = {
 
 
 def draw_protocol(where: ProjectPaths, word: str, form: str) -> dict[str, Any]:
-    file = _find_protocol_file(where, word)
-    protocol = library.load_protocol(file, where).demand().protocol
+    found = library.locate_protocol(where, word)
+    protocol = library.load_protocol(found.file, found.home).demand().protocol
     told = FORMATS[form](make_protocol_picture(protocol))
-    return {"name": protocol.name, "file": file, "format": form, "picture": told}
-
-
-def _find_protocol_file(where: ProjectPaths, word: str) -> str:
-    """A known name is never taken for a file that happens to be called the same."""
-    for found in library.list_protocols(where):
-        if found.name == word:
-            return found.file
-    inside = os.path.join(word, "protocol.json")
-    if os.path.isfile(inside):
-        return inside
-    return word if os.path.isfile(word) else library.find_protocol(where, word).file
+    return {"name": protocol.name, "file": found.file, "format": form, "picture": told}

@@ -6,8 +6,10 @@ from typing import Any
 
 from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.run.definitions import library
+from porch.run.definitions.reviewer_names import find_unknown_reviewers, list_settings_files
 from porch.store import compiled_protocols
 from porch.store.where import ProjectPaths
+from porch.system.document_file import read_document
 
 
 def list_protocol_rows(where: ProjectPaths) -> list[dict[str, str]]:
@@ -44,31 +46,36 @@ def show_protocol(where: ProjectPaths, name: str) -> dict[str, Any]:
     from porch.model import definition as definitions
     from porch.show import protocol as protocol_view
 
-    found = library.find_protocol(where, name)
-    loaded = library.load_protocol(found.file, where)
+    found = library.locate_protocol(where, name)
+    loaded = library.load_protocol(found.file, found.home)
     definition = loaded.demand()
-    notes = [str(finding) for finding in loaded.findings]
+    findings = [*loaded.findings, *find_unknown_reviewers(loaded.reviewers, found.home)]
+    notes = [str(finding) for finding in findings]
     text = protocol_view.render_protocol(definition.protocol, found.file, notes)
     data = {
-        "name": name,
+        "name": name if found.is_name else definition.protocol.name,
         "file": found.file,
         "digest": loaded.digest,
         "protocol": definitions.encode_definition(definition)["protocol"],
-        "findings": [finding.as_json() for finding in loaded.findings],
+        "findings": [finding.as_json() for finding in findings],
     }
     told = {"text": text, "json": data}
-    compiled_protocols.write_cached_protocol(where, name, list(loaded.files), told)
+    if found.is_name:
+        files = [*loaded.files, *list_settings_files(where)]
+        compiled_protocols.write_cached_protocol(where, name, files, told)
     return told
 
 
-def lint_files(files: Sequence[str]) -> list[Finding]:
-    """All findings of all files, not the first."""
+def lint_protocols(where: ProjectPaths, words: Sequence[str]) -> list[Finding]:
+    """All findings of all protocols, each by its name or its path; not the first."""
     found: list[Finding] = []
-    for file in files:
-        path = os.path.join(file, "protocol.json") if os.path.isdir(file) else file
+    for word in words:
         try:
-            found.extend(library.load_protocol(path).findings)
-        except DefinitionError as error:
+            located = library.locate_protocol(where, word)
+            loaded = library.load_protocol(located.file, located.home)
+            found.extend(loaded.findings)
+            found.extend(find_unknown_reviewers(loaded.reviewers, located.home))
+        except (DefinitionError, UsageError) as error:
             found.extend(error.findings)
     return found
 
@@ -81,8 +88,7 @@ def read_schema() -> dict[str, Any]:
 
 def read_plan_phases(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = read_document(path, "replace")
     except OSError as error:
         raise UsageError(
             f"the plan cannot be read: {error.strerror}", code="unreadable", place=Place(path)

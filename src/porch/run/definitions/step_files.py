@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import porch
 from porch.errors import DefinitionError, Finding, Place, UsageError, suggest_name
 from porch.store.where import ProjectPaths
+from porch.system.document_file import read_document
 
 if TYPE_CHECKING:
     from porch.dialects.steps import FetchTree
@@ -75,12 +76,14 @@ def _first_existing(files: Sequence[str]) -> str | None:
 def make_fetcher(file: str, where: ProjectPaths | None, seen: list[str]) -> "FetchTree":
     """Looks up what a file extends, and notes every file that has a say in it.
 
-    Of a file that was named by its path nothing is known but its neighbours.
+    A file that lies elsewhere than in the places of the project has its neighbours, too.
     """
+    home = os.path.dirname(os.path.abspath(file))
+    is_known = where is not None and home in [place for place, _ in list_directories(where)]
 
     def fetch(name: str) -> "Node | None":
-        beside = [os.path.join(os.path.dirname(file), name + ENDING)]
-        known = list_candidates(where, name) if where else [*beside, *_packaged_files(name)]
+        beside = [] if is_known else [os.path.join(os.path.dirname(file), name + ENDING)]
+        known = [*beside, *(list_candidates(where, name) if where else _packaged_files(name))]
         seen.extend(path for path in known if path not in seen)
         found = _first_existing(known)
         return read_step_file(found) if found else None
@@ -110,8 +113,7 @@ def read_step_file(file: str) -> "Node":
     from porch.text import formats
 
     try:
-        with open(file, encoding="utf-8") as opened:
-            text = opened.read()
+        text = read_document(file)
     except UnicodeDecodeError as error:
         finding = Finding("not-utf8", f"the file is not UTF-8 text: {error.reason}", Place(file))
         raise DefinitionError([finding]) from error

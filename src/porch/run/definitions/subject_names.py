@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from porch.errors import UsageError
 from porch.store.where import ProjectPaths
+from porch.system.document_file import read_document
 from porch.text import formats
 from porch.text.nodes import MapNode, ScalarNode
 
@@ -150,5 +151,4 @@ def _execution_subject(run: str, id_: str, title: str, text: str) -> RunSubject:
 
 
 def _read_text(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
+    return read_document(path, "replace")

@@ -9,14 +9,14 @@ from porch.run.agents import budget_limits
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.agents.world import World
 from porch.run.engine.drive_options import RunRequest
-from porch.store.where import ProjectPaths
 
 
-def require_agents(where: ProjectPaths, wanted: RunRequest, protocol: Protocol, agent: str) -> None:
+def require_agents(
+    known: settings.Settings, wanted: RunRequest, protocol: Protocol, agent: str
+) -> None:
     """Can everybody be driven at all whom this call drives? Said before a run is begun."""
     if "agent" in wanted.hands_off:
         return
-    known = settings.load_settings(where.root)
     roster = Roster(known, wanted.agent or agent)
     workers, reviewers = (
         list(_list_workers(roster, protocol)),

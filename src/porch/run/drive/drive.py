@@ -15,23 +15,24 @@ from porch.machine.effects import AGENT_SLOT, PATIENT
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
-from porch.model.protocol import Check
 from porch.run import settings
 from porch.run.agents import budget_limits
 from porch.run.agents.world import World
 from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
-from porch.run.drive.start_notes import tell_notes
+from porch.run.drive.governing_settings import govern_settings
+from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
 from porch.run.drive.world_setup import make_world
+from porch.run.engine import approved_artifacts
 from porch.run.engine.book import Book
 from porch.run.engine.caller import find_user_name, refuse_agents
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
-from porch.run.engine.driver import DriveManner, Driver, RestReason
+from porch.run.engine.driver import DriveManner, Driver, Objection, RestReason
 from porch.run.engine.queue import EffectQueue
 from porch.run.engine.session import HeldRun, payload_directory
 from porch.run.handlers import make_performer
 from porch.run.handlers.products import Products
-from porch.store import lock
+from porch.store import known_runs, lock
 
 
 def drive_run(
@@ -42,14 +43,14 @@ def drive_run(
     products: Products,
     resumed: bool,
 ) -> DriveResult:
-    known = settings.load_settings(found.where.root)
+    known, pin_notes = govern_settings(found, settings.load_settings(found.where.root))
     book, run_ = found.book, found.book.state.run
     script = script_answers.script_path(
         payload_directory(found.where, found.name), wanted.script, run_.script
     )
-    answers = script_answers.DecisionScript(script, found.directory)
-    if answers.decides:
-        # A script that decides is a person's word; an agent may not write itself one.
+    answers = script_answers.DecisionScript(script, found.directory, wanted.as_person)
+    if answers.decides or book.state.paused:
+        # A script that decides is a person's word; what a person stopped, a person continues.
         refuse_agents(os.environ, wanted.as_person)
     world = make_world(
         found.where,
@@ -62,19 +63,26 @@ def drive_run(
         wanted.agent,
     )
     notes = [
-        *map(str, known.notes),
-        *_list_unset_checks(known, book),
+        *pin_notes,
+        *list_setting_notes(known, book.definition.protocol),
         *missing_reviewers(world, wanted),
     ]
     tell_notes(
         found.directory, run_.id or found.name, notes, list(describe_terms(world, wanted)), watch
     )
     watch.protocol(book.definition.protocol)
+    # Also of runs that an earlier release began.
+    known_runs.note_run(found.where.state_dir, found.name)
     take_over(found, world, watch, products)
     if book.state.paused:
         book.record(
             f.WishTaken(
-                wish=f.Wish(id=resume_wish_id(book.state), kind="resume", who=find_user_name())
+                wish=f.Wish(
+                    id=resume_wish_id(book.state),
+                    kind="resume",
+                    who=find_user_name(),
+                    as_person=wanted.as_person,
+                )
             )
         )
     # A runner that does not wait for people has no use for the timers of their gates.
@@ -82,6 +90,12 @@ def drive_run(
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
     on_record, on_idle = _make_watchers(found, watch, answers)
+
+    def look_around() -> None:
+        on_idle()
+        for fact in list(approved_artifacts.restored_approvals(world.workspace, driver.state)):
+            driver.record(fact)
+
     driver = Driver(
         book,
         queue,
@@ -89,36 +103,37 @@ def drive_run(
         found.wishes,
         manner,
         on_record,
-        on_idle,
-        partial(_check_budget, known),
+        look_around,
+        partial(_find_objection, known, world),
     )
+    _review_questions(world, book)
     answers.open(book.state)
     try:
-        rest = asyncio.run(_drive_with_signals(driver, resumed, watch.started))
+        rest = asyncio.run(_drive_with_signals(driver, resumed, watch.started, wanted.as_person))
     except asyncio.CancelledError:
         # Asked to leave while leaving; what is still in hand is settled by the next runner.
         rest = "interrupted"
     remove_finished_work(found, watch, products)
-    _draw_last(found, watch)
+    tell_trouble(found.draw_last(), watch)
     return DriveResult(found.name, rest, book.state)
 
 
-def _check_budget(
-    known: settings.Settings, definition: Definition, state: RunState, hand: InHand
-) -> f.BudgetReached | bool:
-    return budget_limits.check_budget_of_work(known, definition.protocol, state, hand)
+def _find_objection(
+    known: settings.Settings, world: World, definition: Definition, state: RunState, hand: InHand
+) -> Objection | bool:
+    """Every guard is asked before an effect begins; the first that objects is enough."""
+    protocol, store = definition.protocol, world.payload_directory
+    changed = approved_artifacts.check_approvals(world.workspace, store, protocol, state, hand)
+    if changed is not True:
+        return changed
+    return budget_limits.check_budget_of_work(known, protocol, state, hand)
 
 
-def _list_unset_checks(known: settings.Settings, book: Book) -> list[str]:
-    """Checks that have no command here; nobody should learn that from a log afterwards."""
-    states = book.definition.protocol.states.values()
-    checks = [state.actor for state in states if isinstance(state.actor, Check)]
-    wanted = {c.setting: c.name for check in checks for c in check.commands if c.setting}
-    return [
-        f"note: the check '{name}' has no command: set [commands] {setting} in codev/config.toml"
-        for setting, name in wanted.items()
-        if setting not in known.commands
-    ]
+def _review_questions(world: World, book: Book) -> None:
+    """Files that were put back need no answer; of those that changed again the latest is shown."""
+    store = world.payload_directory
+    for fact in list(approved_artifacts.review_questions(world.workspace, store, book.state)):
+        book.record(fact)
 
 
 def _polling_seconds(known: settings.Settings, book: Book) -> float:
@@ -146,15 +161,6 @@ def remove_finished_work(found: HeldRun, watch: DriveWatch, products: Products) 
         return
     if gone:
         watch.notice(f"removed; the commits are kept under refs/porch/archive: {', '.join(gone)}")
-
-
-def _draw_last(found: HeldRun, watch: DriveWatch) -> None:
-    try:
-        found.pictures.draw_now(found.book.definition, found.book.state)
-    except (PorchError, OSError) as error:
-        found.book.trouble = str(error)
-    if found.book.trouble:
-        watch.notice(f"the status of the run could not be written: {found.book.trouble}")
 
 
 def take_over(found: HeldRun, world: World, watch: DriveWatch, products: Products) -> None:
@@ -187,7 +193,7 @@ def _make_watchers(
 
 
 async def _drive_with_signals(
-    driver: Driver, resumed: bool, started: Callable[[], None]
+    driver: Driver, resumed: bool, started: Callable[[], None], as_person: bool
 ) -> RestReason:
     """Ctrl-C and a polite kill both stop the agents and journal that, then leave."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -200,5 +206,6 @@ async def _drive_with_signals(
         pid=os.getpid(),
         release=porch.__version__,
         resumed=resumed,
+        as_person=as_person,
     )
     return await driver.drive(me)

@@ -5,10 +5,13 @@ import os
 from porch.agents.scripted.script import Script
 from porch.agents.scripted.script_reader import load_script, read_script
 from porch.errors import UsageError
-from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.approvals import STATE as CHANGED
 from porch.machine.records import JournalRecord
-from porch.machine.state import Decision, RunState, effect_parts
+from porch.machine.state import Decision, RunState
+from porch.run.engine.fact_redaction import redact_wish
 from porch.store import inbox, payloads
+from porch.system.document_file import read_document
 
 EXITS = {
     "approve": "approved",
@@ -28,8 +31,7 @@ def read_chosen_script(file: str, protocol_file: str) -> str:
     if not path:
         return ""
     try:
-        with open(path, encoding="utf-8") as opened:
-            text = opened.read()
+        text = read_document(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the script {path} cannot be read: {error}") from error
     read_script(text, path)
@@ -48,8 +50,9 @@ def script_path(store: str, file: str, digest: str) -> str:
 class DecisionScript:
     """Scripted decisions: the same wishes a person would leave, by the channel `script`."""
 
-    def __init__(self, script: str, directory: str):
+    def __init__(self, script: str, directory: str, as_person: bool = False):
         self._script = load_script(script) if script else Script()
+        self._as_person = as_person
         self._inbox = os.path.join(directory, "inbox")
 
     @property
@@ -61,15 +64,16 @@ class DecisionScript:
             self._answer(state, decision)
 
     def after(self, record: JournalRecord, state: RunState) -> None:
-        if isinstance(record.fact, f.DecisionAsked):
-            position = effect_parts(record.fact.effect)[0]
-            decision = state.decisions.get(position)
+        asked = [move.position for move in record.moves if isinstance(move, m.Asked)]
+        for decision in map(state.decisions.get, asked):
             if decision is not None:
                 self._answer(state, decision)
 
     def _answer(self, state: RunState, decision: Decision) -> None:
-        visit = state.positions[decision.position].visit
-        decided = self._script.decision(decision.name, visit)
+        standing = state.positions[decision.position]
+        # Whoever wrote what a gate is answered with had not seen what changed since.
+        name = standing.label if standing.state == CHANGED else decision.name
+        decided = self._script.decision(name, standing.visit)
         if decided is None or decided.verb == "wait":
             return
         wish = {
@@ -77,8 +81,8 @@ class DecisionScript:
             "position": decision.position,
             "exit": EXITS[decided.verb],
             "text": decided.text,
-            "who": "script",
             "channel": "script",
+            "as_person": self._as_person,
             "data": {"name": decision.name},
         }
-        inbox.leave_wish(self._inbox, wish)
+        inbox.leave_wish(self._inbox, redact_wish(wish))

@@ -1,15 +1,36 @@
 """What people should know before agents begin: said in one line, kept whole, not said twice."""
 
 import os
+from typing import TYPE_CHECKING
 
-from porch.run.engine.drive_options import DriveWatch
+from porch.model.protocol import Check, Protocol
 from porch.system import atomic
+from porch.system.regular_file import open_regular
+
+if TYPE_CHECKING:
+    from porch.run.engine.drive_options import DriveWatch
+    from porch.run.settings import Settings
 
 FILE = "start-notes.txt"
 
 
+def list_setting_notes(known: "Settings", protocol: Protocol) -> list[str]:
+    """What is odd in the settings, and the checks for which they have no command.
+
+    Nobody should learn that from a log afterwards.
+    """
+    checks = [state.actor for state in protocol.states.values() if isinstance(state.actor, Check)]
+    wanted = {c.setting: c.name for check in checks for c in check.commands if c.setting}
+    unset = [
+        f"note: the check '{name}' has no command: set [commands] {setting} in codev/config.toml"
+        for setting, name in wanted.items()
+        if setting not in known.commands
+    ]
+    return [*map(str, known.notes), *unset]
+
+
 def tell_notes(
-    directory: str, run: str, notes: list[str], terms: list[str], watch: DriveWatch
+    directory: str, run: str, notes: list[str], terms: list[str], watch: "DriveWatch"
 ) -> None:
     """Notes are few and each wants an answer; terms are many and mostly the same every time."""
     told = [*notes, *terms]
@@ -23,10 +44,16 @@ def tell_notes(
         watch.notice(f"{terms[0].partition(':')[0]}; {more}: porch explain {run} --verbose")
 
 
+def tell_trouble(trouble: str, watch: "DriveWatch") -> None:
+    """At the end of a drive: what was recorded stands, and people look at an old picture."""
+    if trouble:
+        watch.notice(f"the status of the run could not be written: {trouble}")
+
+
 def kept_notes(directory: str) -> list[str]:
     """What was said last; nothing for a run that nobody has driven."""
     try:
-        with open(os.path.join(directory, FILE), encoding="utf-8") as file:
+        with open(os.path.join(directory, FILE), encoding="utf-8", opener=open_regular) as file:
             return file.read().splitlines()
     except (OSError, UnicodeDecodeError):
         return []

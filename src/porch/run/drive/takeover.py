@@ -68,7 +68,8 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
     if hand.kind == "review":
         return panel.read_review_outcome(hand.effect, outcome)
     nonce = world.nonce(hand.effect)
-    return agent.read_agent_outcome(hand.effect, _list_exits(world, hand), outcome, nonce=nonce)
+    fact = agent.read_agent_outcome(hand.effect, _list_exits(world, hand), outcome, nonce=nonce)
+    return agent.add_touched_files(world, hand.position, fact)
 
 
 def _find_typed_fate(

@@ -14,6 +14,7 @@ from porch.store import payloads
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 from porch.system.clock import Clock
+from porch.system.regular_file import open_regular
 
 
 def make_world(
@@ -49,7 +50,10 @@ def make_world(
 def _ensure_secret(directory: str) -> str:
     """A word of the run's own, so that nobody could write a signal of it down beforehand."""
     path = os.path.join(directory, "secret")
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
+    with (
+        contextlib.suppress(FileNotFoundError),
+        open(path, encoding="ascii", opener=open_regular) as file,
+    ):
         return file.read()
     import secrets
 

@@ -1,18 +1,27 @@
 """What a decision is about: named files by content, so that committing them changes nothing."""
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 
+from porch.system.regular_file import NotRegularFile, open_followed
 from porch.text.sha256 import sha256
 
 MISSING = "missing"
+NOT_REGULAR = "not a regular file"
+OUTSIDE = "not a regular file of this repository (a link leads out of it)"
+UNREADABLE = "unreadable"
 
 
 def hash_artifacts(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
     """Path relative to the workspace and SHA-256 of each artifact."""
     paths = [os.path.normpath(os.path.join(project_dir, name)) for name in names]
-    return {path: _hash_file(os.path.join(workspace, path)) for path in paths}
+    return {path: _hash_file(workspace, path) for path in paths}
+
+
+def list_odd_artifacts(known: Mapping[str, str]) -> list[str]:
+    """What there is and cannot be read as a file, in words."""
+    odd = (NOT_REGULAR, OUTSIDE, UNREADABLE)
+    return [f"{path} is {found}" for path, found in known.items() if found.startswith(odd)]
 
 
 def digest_hashes(known: Mapping[str, str]) -> str:
@@ -27,17 +36,20 @@ def changed_artifacts(then: Mapping[str, str], now: Mapping[str, str]) -> list[s
     return sorted(path for path in {*then, *now} if then.get(path) != now.get(path))
 
 
-def _hash_file(path: str) -> str:
+def _hash_file(workspace: str, name: str) -> str:
     """Agents choose what lies there: a pipe must not hold anybody up, a device never end."""
+    path = os.path.join(workspace, name)
+    top, real = os.path.realpath(workspace), os.path.realpath(path)
+    if not real.startswith(top.rstrip(os.sep) + os.sep):
+        return OUTSIDE
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(path, "rb", opener=open_followed) as file:
+            import hashlib
+
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
+    except NotRegularFile:
+        return NOT_REGULAR
     except OSError as error:
-        return f"unreadable: {error.strerror}"
-    with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return "not a file"
-        import hashlib
-
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{UNREADABLE}: {error.strerror}"

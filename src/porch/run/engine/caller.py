@@ -1,4 +1,7 @@
-"""Who calls a command: a person by name, or an agent, which must not decide."""
+"""Who calls a command: a person by the name of their account, or an agent, which must not decide.
+
+Neither is read from what a caller says of itself: a variable or a file can hold any name.
+"""
 
 import os
 from collections.abc import Mapping
@@ -9,36 +12,49 @@ from porch.system import process_marks
 AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK")
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
+# What these bring was not typed by whoever owns the file of the wish.
+_WHO_BY_CHANNEL = {"file": "unknown", "script": "script"}
 
 
 def find_user_name() -> str:
-    """As `getpass.getuser` has it, which loads terminals along."""
-    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
-        if os.environ.get(variable):
-            return os.environ[variable]
-    import getpass
+    """The account of this process."""
+    return name_of_user(os.getuid())
+
+
+def name_of_user(uid: int) -> str:
+    import pwd
 
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def name_of_sender(owner: int, channel: str) -> str:
+    """Who left a wish: by the owner of its file, or nobody by name where the channel says so."""
+    return _WHO_BY_CHANNEL.get(channel) or name_of_user(owner)
 
 
 def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
-    """Only people decide. This stops accidents, not malice: a liar can say --as-person too."""
+    """Only people decide and steer. This stops accidents, not malice.
+
+    The way around it is for people and is not told here: agents follow what they are told.
+    """
     if as_person:
         return
-    codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]
-    seen = [f"{n} is set" for n in (*(n for n in AGENT_VARIABLES if n in environ), *codex)]
-    # An agent that cleans its environment still has the process that porch started above it.
-    seen += (
-        ["it was started by a porch run"]
-        if not seen and process_marks.has_marked_ancestor()
-        else []
-    )
-    if seen:
+    sign = _find_agent_sign(environ)
+    if sign:
         raise UsageError(
-            f"only people can decide, and this looks like an agent ({seen[0]})",
-            fix="if you are a person, add --as-person; this is recorded",
+            f"only people can decide or steer a run, and this looks like an agent ({sign})",
+            fix="leave it to a person; `porch pending` shows them what is waiting",
             code="not-a-person",
         )
+
+
+def _find_agent_sign(environ: Mapping[str, str]) -> str:
+    codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]
+    named = [n for n in AGENT_VARIABLES if n in environ]
+    for name in (*named, *codex):
+        return f"{name} is set"
+    # An agent that cleans its environment still has the process that porch started above it.
+    return "it was started by a porch run" if process_marks.has_marked_ancestor() else ""

@@ -1,13 +1,16 @@
 """What a caller asks of a drive, who watches it, and how it came to rest."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
-from porch.run.engine.driver import RestReason
+
+if TYPE_CHECKING:  # an event loop is for whoever drives
+    from porch.run.engine.driver import RestReason
 
 
 class RunRequest(Struct, frozen=True):
@@ -41,5 +44,5 @@ class DriveResult(Struct, frozen=True):
     """How a drive came to rest."""
 
     name: str
-    rest: RestReason
+    rest: "RestReason"
     state: RunState

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal
 from typing import Protocol as Port
@@ -16,9 +15,11 @@ from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
 from porch.run.engine.book import Book, Moves
+from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.queue import EffectQueue
 
-BudgetGuard = Callable[[Definition, RunState, InHand], f.BudgetReached | bool]
+Objection = f.BudgetReached | f.ApprovalOutdated
+BeginGuard = Callable[[Definition, RunState, InHand], Objection | bool]
 Perform = Callable[[Request], Awaitable[f.EffectFact]]
 RestReason = Literal["ended", "stopped", "waiting", "idle", "interrupted"]
 
@@ -49,7 +50,7 @@ class Driver:
         manner: DriveManner,
         on_record: Callable[[JournalRecord, RunState], None] = lambda _record, _state: None,
         on_idle: Callable[[], None] = lambda: None,
-        may_begin: BudgetGuard = lambda _definition, _state, _hand: True,
+        may_begin: BeginGuard = lambda _definition, _state, _hand: True,
     ):
         self._book = book
         self._queue = queue
@@ -59,8 +60,8 @@ class Driver:
         self._on_record = on_record
         self._on_idle = on_idle
         self._may_begin = may_begin
-        self._reached: f.BudgetReached | None = None
-        self._facts: asyncio.Queue[f.EffectFact | f.BudgetReached] = asyncio.Queue()
+        self._objection: Objection | None = None
+        self._facts: asyncio.Queue[f.EffectFact | Objection] = asyncio.Queue()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[str] = set()
         self._turns_at_start = book.state.turns
@@ -105,8 +106,8 @@ class Driver:
 
     def record(self, fact: f.Fact) -> JournalRecord:
         """One fact becomes one record; then what it begins is started, what it ends is stopped."""
-        if isinstance(fact, f.BudgetReached):
-            self._reached = None
+        if isinstance(fact, Objection):
+            self._objection = None
         record = self._book.record(fact, self._choose)
         self._on_record(record, self.state)
         for hand in record.begun:
@@ -129,15 +130,15 @@ class Driver:
         if not self._has_turns_left(moved):
             # The next agent belongs to the next call; what the engine itself does goes on.
             chosen = [hand for hand in chosen if hand.kind != "agent"]
-        return [hand for hand in chosen if self._is_affordable(definition, moved, hand)]
+        return [hand for hand in chosen if self._is_allowed(definition, moved, hand)]
 
-    def _is_affordable(self, definition: Definition, state: RunState, hand: InHand) -> bool:
-        """What would go beyond a budget does not begin; once, it is said that a person is asked."""
+    def _is_allowed(self, definition: Definition, state: RunState, hand: InHand) -> bool:
+        """What a guard objects to does not begin; once, it is said that a person is asked."""
         found = self._may_begin(definition, state, hand)
         if isinstance(found, bool):
             return found
-        if self._reached is None:
-            self._reached = found
+        if self._objection is None:
+            self._objection = found
             self._facts.put_nowait(found)
         return False
 
@@ -158,21 +159,13 @@ class Driver:
             self._facts.put_nowait(f.EffectStopped(effect=effect))
 
     async def _performed(self, request: Request) -> None:
-        """The one boundary inside a run: whatever goes wrong outside comes back as a fact."""
+        """However it ends, that comes back as a fact."""
         try:
             fact = await self._perform(request)
         except asyncio.CancelledError:
             fact = f.EffectStopped(effect=request.id)
-        except PorchError as error:
-            fact = f.EffectFailed(
-                effect=request.id, why=error.code, detail="; ".join(_finding_messages(error))
-            )
-        except OSError as error:
-            fact = f.EffectFailed(effect=request.id, why="outside", detail=str(error))
         except Exception as error:  # noqa: BLE001 - a defect of ours must not leave a run hanging
-            fact = f.EffectFailed(
-                effect=request.id, why="bug", detail=_describe_bug(error), hopeless=True
-            )
+            fact = make_failure_fact(request.id, error)
         self._facts.put_nowait(fact)
 
     def _rest(self) -> RestReason | None:
@@ -199,12 +192,3 @@ class Driver:
             # A disk that refuses ends us; what stays unsettled is settled by whoever takes over.
             while not self._facts.empty():
                 self.record(self._facts.get_nowait())
-
-
-def _describe_bug(error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
-
-
-def _finding_messages(error: PorchError) -> list[str]:
-    return [finding.message for finding in error.findings]

@@ -69,7 +69,7 @@ class JournalReader:
     def fold(self, found: JournalScan | None = None) -> FoldedJournal:
         found = found or self.scan(self._path)
         state = self._known.state if self._known else RunState()
-        return FoldedJournal(self._path, self._began, found, _fold_tail(state, found))
+        return FoldedJournal(self._path, self._began, found, _fold_tail(self._path, state, found))
 
 
 def _read_tail(path: str, known: Snapshot) -> JournalScan | None:
@@ -81,11 +81,10 @@ def _read_tail(path: str, known: Snapshot) -> JournalScan | None:
         return None
 
 
-def _fold_tail(state: RunState, found: JournalScan) -> RunState:
+def _fold_tail(path: str, state: RunState, found: JournalScan) -> RunState:
     """Loaded late: behind a snapshot there is mostly nothing to fold."""
     if not found.records:
         return state
-    from porch.machine.evolve import fold_records
-    from porch.machine.records import decode_records
+    from porch.run.engine.record_check import fold_checked
 
-    return fold_records(state, decode_records(found.records))
+    return fold_checked(path, state, found.records)

@@ -15,6 +15,7 @@ from porch.store import compiled_protocols, run_rows, snapshot
 from porch.store.journal import Journal
 from porch.system import atomic
 from porch.system.clock import Clock
+from porch.system.regular_file import open_regular
 
 # Nobody reads faster than this, and readers fold what a picture does not cover.
 PICTURE_EVERY_S = 0.25
@@ -112,7 +113,9 @@ class RunPictures:
     def is_current(self, state: RunState) -> bool:
         """Whether the status file is the one that belongs to the last record."""
         try:
-            with open(self.status_path(state), encoding="utf-8", errors="replace") as file:
+            with open(
+                self.status_path(state), encoding="utf-8", errors="replace", opener=open_regular
+            ) as file:
                 return status_yaml.parse_signature(file.read()) == (state.seq, True)
         except OSError:
             return False
@@ -121,7 +124,7 @@ class RunPictures:
         """An edited status file is kept aside before it is redrawn; returns where, or nothing."""
         path = self.status_path(state)
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
+            with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
                 text = file.read()
         except FileNotFoundError:
             os.makedirs(os.path.dirname(path), exist_ok=True)

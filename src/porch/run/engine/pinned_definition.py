@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from porch.machine.budgets import add_budget_state
+from porch.machine.approvals import add_engine_states
 from porch.model.definition import Definition, parse_stored_definition
 from porch.run.engine.run_places import payload_directory
 from porch.store import payloads
@@ -13,4 +13,4 @@ def read_pinned_definition(where: ProjectPaths, name: str, digest: str) -> Defin
     definition = parse_stored_definition(
         payloads.read_payload(payload_directory(where, name), digest)
     )
-    return replace(definition, protocol=add_budget_state(definition.protocol))
+    return replace(definition, protocol=add_engine_states(definition.protocol))

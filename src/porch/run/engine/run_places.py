@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from porch.system.regular_file import (
+    not_regular_error,
+    require_directory_inside,
+    require_regular,
+)
 from porch.text.sha256 import sha256
 
 if TYPE_CHECKING:
@@ -21,7 +26,42 @@ def workspace_of(where: ProjectPaths, state: RunState) -> str:
     return os.path.normpath(os.path.join(where.base, state.run.worktree or "."))
 
 
+def tree_room(directory: str) -> str:
+    """Where measurements of worktrees keep what they ignore, as it was at the start of the run."""
+    return os.path.join(directory, "trees")
+
+
+def list_own_paths(project_dir: str) -> tuple[str, ...]:
+    """What porch writes itself; none of it counts as the agent's or the check's work."""
+    return (
+        "codev/projects/*/status*.yaml*",
+        "codev/executions/*/status*.yaml*",
+        f"{project_dir}/consultation-*.md" if project_dir else "codev/.porch",
+        "codev/.porch",
+    )
+
+
 def mark_of(where: ProjectPaths, name: str) -> str:
     """What every process of a run carries; two projects may have runs of one name."""
     place = os.path.join(os.path.realpath(where.state_dir), name)
     return f"porch-{sha256(place.encode()).hexdigest()[:16]}"
+
+
+def require_own_places(where: ProjectPaths, state: RunState) -> None:
+    """What a run writes lies in the project, whatever somebody linked where; else it stops here."""
+    run = state.run
+    if run.status_file:
+        status = os.path.join(where.root, run.status_file)
+        require_directory_inside(where.root, os.path.dirname(status))
+        require_regular(status)
+    if run.project_dir:
+        workspace = workspace_of(where, state)
+        require_directory_inside(workspace, os.path.join(workspace, run.project_dir))
+
+
+def require_own_directory(directory: str) -> None:
+    """The directory of a run and what lies in it are directories, not links to others."""
+    for name in ("", "inbox", "payloads", "turns"):
+        path = os.path.join(directory, name).rstrip(os.sep)
+        if os.path.islink(path):
+            raise not_regular_error(path)

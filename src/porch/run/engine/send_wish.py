@@ -6,22 +6,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from porch.errors import BusyError
-from porch.run.engine.caller import find_user_name
+from porch.run.engine.caller import refuse_agents
+from porch.run.engine.fact_redaction import redact_wish
 from porch.run.engine.session import hold_run
 from porch.store import inbox, lock
 from porch.store.where import ProjectPaths
+from porch.system.regular_file import open_regular
 
 PATIENCE_S = 5.0
 _LOOK_S = 0.02
 
 
 def send_wish(where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Leave a wish, then wait for its answer; the answer is the fact that the journal holds."""
+    """Leave a wish, then wait for its answer; the answer is the fact that the journal holds.
+
+    Every wish decides or steers, so the rule holds here too, whichever way somebody came.
+    """
+    refuse_agents(os.environ, wish.get("as_person") is True)
     directory = where.run_dir(name)
     path = os.path.join(directory, "journal.jsonl")
     start = os.path.getsize(path)
     id_ = inbox.leave_wish(
-        os.path.join(directory, "inbox"), {"who": find_user_name(), "channel": "cli", **wish}
+        os.path.join(directory, "inbox"), {"channel": "cli", **redact_wish(wish)}
     )
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -50,7 +56,7 @@ def _drain_inbox(where: ProjectPaths, name: str, what: str) -> bool:
 def _find_answer(path: str, start: int, id_: str) -> dict[str, Any] | None:
     """Records that arrived meanwhile; the chain is the holder's business, not a visitor's."""
     needle = id_.encode()
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         file.seek(start)
         for line in file:
             if needle in line and line.endswith(b"\n"):

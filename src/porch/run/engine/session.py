@@ -12,17 +12,26 @@ from msgspec.structs import replace
 
 from porch.errors import PorchError, StateError
 from porch.machine import facts as f
-from porch.machine.budgets import add_budget_state
+from porch.machine.approvals import add_engine_states
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.machine.wishes import Refusal, find_refusal
 from porch.model.definition import Definition
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine import taken_wish
+from porch.run.engine.approved_artifacts import late_changes
+from porch.run.engine.artifacts import digest_hashes, hash_artifacts, list_odd_artifacts
 from porch.run.engine.book import Book
+from porch.run.engine.caller import name_of_sender
 from porch.run.engine.folded_journal import FoldedJournal, JournalReader
 from porch.run.engine.pictures import RunPictures
 from porch.run.engine.pinned_definition import read_pinned_definition
-from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
+from porch.run.engine.run_places import (
+    mark_of,
+    payload_directory,
+    require_own_directory,
+    require_own_places,
+    workspace_of,
+)
 from porch.store import inbox, lock, payloads
 from porch.store.journal import Journal
 from porch.store.large_payloads import slim_fact
@@ -39,7 +48,7 @@ __all__ = [
     "read_pinned_definition",
     "workspace_of",
 ]
-_TEXTS = ("id", "kind", "position", "exit", "text", "digest", "who", "channel")
+_TEXTS = ("id", "kind", "position", "exit", "text", "digest", "channel")
 RecordFact = Callable[[f.Fact], JournalRecord]
 
 
@@ -51,17 +60,29 @@ class WishInbox:
         self._inbox = os.path.join(directory, "inbox")
         self._payloads = os.path.join(directory, "payloads")
         self._workspace = workspace
+        self._was_over = bool(book.state.outcome)
 
     def drain(self, answer: RecordFact) -> int:
         """Answer every wish; one that the journal knows already is just removed."""
         answered = 0
-        for path, raw in inbox.collect_wishes(self._inbox):
-            wish = self._whole(parse_wish(raw))
+        for found in inbox.collect_wishes(self._inbox):
+            wish = self._whole(parse_wish(found.raw, found.owner))
             if wish.id not in self._book.state.wishes:
                 answer(self._judged(wish))
                 answered += 1
-            inbox.remove_wish(path)
+            inbox.remove_wish(found.path)
+        self.tell_late_changes(answer)
         return answered
+
+    def tell_late_changes(self, record: RecordFact) -> None:
+        """Once, where a run ends: nothing begins behind its last step, so nobody was asked."""
+        protocol, state = self._book.definition.protocol, self._book.state
+        if self._was_over or state.outcome != "complete":
+            return
+        self._was_over = True
+        found = late_changes(self._workspace, self._payloads, protocol, state)
+        for fact in list(found):
+            record(fact)
 
     def _whole(self, wish: f.Wish) -> f.Wish:
         """What was too long for a wish lies beside it, named by its hash."""
@@ -85,13 +106,17 @@ class WishInbox:
 
     def _judge(self, wish: f.Wish) -> f.WishTaken | f.WishRefused:
         protocol, state = self._book.definition.protocol, self._book.state
-        refused = find_refusal(protocol, state, wish, self._digest(wish)) or self._unfit(wish)
+        known = self._artifacts(wish)
+        digest = digest_hashes(known) if wish.position in state.decisions else ""
+        refused = find_refusal(protocol, state, wish, digest) or self._unfit(wish)
         if refused is None:
-            return f.WishTaken(wish=wish)
+            return taken_wish.take_wish(self._book, self._payloads, self._workspace, wish, known)
         return f.WishRefused(wish=wish, reason=refused.reason, notice=refused.notice)
 
     def _unfit(self, wish: f.Wish) -> Refusal | None:
         """Another definition may govern a run only if it knows every place where that stands."""
+        if wish.kind == "decide":
+            return self._refuse_odd_artifacts(wish)
         if wish.kind != "upgrade":
             return None
         fresh = self._book.pinned(str(wish.data["digest"])).protocol
@@ -100,20 +125,32 @@ class WishInbox:
         ]
         return Refusal(f"the new protocol has no {', '.join(lost)}") if lost else None
 
-    def _digest(self, wish: f.Wish) -> str:
+    def _refuse_odd_artifacts(self, wish: f.Wish) -> Refusal | None:
+        """Nobody can have looked at what is no file, or lies elsewhere."""
+        decision = self._book.state.decisions.get(wish.position)
+        if decision is None or wish.exit not in ("approved", "waived"):
+            return None
+        odd = list_odd_artifacts(hash_artifacts(self._workspace, "", decision.artifacts))
+        return Refusal(f"it cannot be approved: {'; '.join(odd)}") if odd else None
+
+    def _artifacts(self, wish: f.Wish) -> dict[str, str]:
         """The named artifacts as they are at this instant, not as the question found them."""
         decision = self._book.state.decisions.get(wish.position)
-        if decision is None:
-            return ""
-        return digest_hashes(hash_artifacts(self._workspace, "", decision.artifacts))
+        return hash_artifacts(self._workspace, "", decision.artifacts) if decision else {}
 
 
-def parse_wish(raw: Mapping[str, object]) -> f.Wish:
-    """A wish as it lies in the inbox; what is not a field of the right kind is dropped."""
+def parse_wish(raw: Mapping[str, object], owner: int) -> f.Wish:
+    """A wish as it lies in the inbox; what is not a field of the right kind is dropped.
+
+    The name in a wish is a claim: it is kept beside who really owns the file, if it is another.
+    """
     texts = {key: str(raw[key]) for key in _TEXTS if isinstance(raw.get(key), str)}
-    data = raw.get("data")
+    data, claimed = raw.get("data"), str(raw.get("who") or "")
+    who = name_of_sender(owner, texts.get("channel", ""))
     return f.Wish(
         **{"id": "", "kind": "", **texts},
+        who=who,
+        claimed=claimed if claimed != who else "",
         as_person=raw.get("as_person") is True,
         data=data if isinstance(data, dict) else {},
     )
@@ -146,6 +183,12 @@ class HeldRun(Struct, frozen=True):
     def draw_due(self) -> None:
         """Whoever has nothing to do for now draws what was put off, if it is time for it."""
         self._draw(self.pictures.draw)
+
+    def draw_last(self) -> str:
+        """Whoever has driven a run draws it, drawn or not; returns what prevented that."""
+        self.pictures.late = True
+        self._draw(self.pictures.draw_now)
+        return self.book.trouble
 
     def _draw(self, draw: Callable[[Definition, RunState], None]) -> None:
         if not self.pictures.late:
@@ -180,6 +223,7 @@ def hold_run(
 
 @contextmanager
 def lock_run(directory: str, name: str, what: str, wait_s: float) -> Iterator[None]:
+    require_own_directory(directory)
     path = os.path.join(directory, "lock")
     guard = lock.RunLock(path)
     if not guard.acquire(what, wait_s):
@@ -209,7 +253,8 @@ def assemble_held_run(
 ) -> HeldRun:
     """Put the parts of a held run together and mend its pictures."""
     directory = where.run_dir(name)
-    definition = replace(definition, protocol=add_budget_state(definition.protocol))
+    require_own_places(where, state)
+    definition = replace(definition, protocol=add_engine_states(definition.protocol))
     known = folded.began.seq if folded else 0
     pictures = RunPictures(where.root, directory, journal, clock, snapshot_seq=known)
     book = Book(
@@ -219,13 +264,20 @@ def assemble_held_run(
         pictures,
         clock,
         partial(read_pinned_definition, where, name),
-        partial(slim_fact, payload_directory(where, name)),
+        partial(_prepare_fact, payload_directory(where, name)),
     )
     pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside=aside))
     wishes = WishInbox(book, directory, workspace_of(where, state))
     if state.seq:
         _refresh_pictures(book, pictures)
     return HeldRun(where, name, directory, book, pictures, wishes, folded)
+
+
+def _prepare_fact(payloads_: str, fact: f.Fact) -> f.Fact:
+    """A fact as it may be kept: without secrets first, for half of one is not found."""
+    from porch.run.engine.fact_redaction import redact_fact
+
+    return slim_fact(payloads_, redact_fact(fact))
 
 
 def _refresh_pictures(book: Book, pictures: RunPictures) -> None:

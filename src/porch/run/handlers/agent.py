@@ -1,19 +1,24 @@
 """Giving an agent its prompt and reading one exit from its final message, and nowhere else."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from porch.agents.port import Outcome, Turn
+from porch.claims.legal_signal import legal_signals
 from porch.claims.signals import choose_signal, read_signals
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
 from porch.model.protocol import Exit
 from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
-from porch.run.agents.agent_prompt import find_item, legal_signals, render_whole_prompt
+from porch.run.agents.agent_prompt import find_item, render_whole_prompt
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.run.handlers import protected_files
 from porch.show import prompt
 from porch.system import atomic
 
@@ -24,6 +29,7 @@ ANSWER_KEPT = 3000
 async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
     """One turn; a crash or a timeout comes back as a failure that charges no attempt."""
     _write_templates(world, effect)
+    await protected_files.note_phase_entry(world, effect)
     post = world.post_of(effect.role, effect.state, effect.permissions)
     turn = _agent_turn(world, post, effect)
     wall = effect.timeout_s or world.definition().protocol.limits.agent_s
@@ -38,9 +44,17 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
             session=taken.session,
             seconds=taken.seconds,
         )
-    return read_agent_outcome(
+    fact = read_agent_outcome(
         effect.id, effect.exits, taken.outcome, taken.seconds, world.nonce(effect.id)
     )
+    return await asyncio.to_thread(add_touched_files, world, effect.position, fact)
+
+
+def add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
+    """What decides a measurement and was changed, told with whatever the agent said."""
+    if isinstance(fact, (f.ExitAccepted, f.TurnEndedSilent)):
+        return replace(fact, touched=protected_files.list_touched_files(world, position))
+    return fact
 
 
 def read_agent_outcome(
@@ -62,6 +76,7 @@ def read_agent_outcome(
     choice = choose_signal(read_signals(outcome.final, nonce), legal_signals(exits))
     notes = (*choice.notes, *(f"denied: {what}" for what in outcome.denied))
     if choice.exit is None:
+        notes = (*notes, outcome.detail) if outcome.detail else notes
         said = outcome.final[-turns.SAID_KEPT :]
         return f.TurnEndedSilent(
             effect=effect,

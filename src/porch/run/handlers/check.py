@@ -1,103 +1,138 @@
 """Running one check and saying on which content it was measured; could-not-measure never passes."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
+
+from msgspec.structs import replace
 
 from porch.agents.redaction import Redactor, find_secrets
-from porch.errors import OutsideError
-from porch.git import repository
+from porch.errors import OutsideError, PorchError
+from porch.git import measured_tree
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.model.protocol import Command
 from porch.run.agents.world import World
+from porch.run.handlers import protected_files
+from porch.run.handlers.tree_checks import measure_against_base, unmeasured
+from porch.store.flaky_checks import count_flaky_check
 from porch.system import crash_points, process
 from porch.system.growing_file import compact_file, read_head_and_tail
 
 REPORT_KEPT = 3000
 OUTPUT_KEPT = 1 << 20
 FLOOD = 8 * OUTPUT_KEPT
+CommandChange = Callable[[process.OutsideCommand], process.OutsideCommand]
+
+
+# What stops a check from outside; any other signal is the program's own crash, which is a failure.
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
+# How a shell tells that a program was killed, as the kernel does when there is no memory left.
+_KILLED_IN_SHELL = 128 + signal.SIGKILL
 
 
 async def run_check(world: World, effect: RunCheck) -> f.EffectFact:
     """Measure once; where the check itself changed files, once more, and then no further."""
     began = time.monotonic()
     world.new_turn_directory(effect.id)
+    try:
+        fact = await _run_on_known_files(world, effect)
+    except OutsideError as error:
+        if error.findings[0].code != measured_tree.EMBEDDED:
+            raise
+        fact = unmeasured(effect, str(error))
+    if fact.reused:
+        return fact
+    protected_files.note_measured_tree(world, effect, fact.tree)
+    return replace(fact, seconds=round(time.monotonic() - began, 3))
+
+
+async def _run_on_known_files(world: World, effect: RunCheck) -> f.CheckEnded:
     before = await hash_workspace(world)
     if effect.tree and effect.tree == before:
+        said = "still passed (no file changed since)"
         return f.CheckEnded(
-            effect=effect.id,
-            result="passed",
-            report="still passed (no file changed since)",
-            tree=before,
-            seconds=0,
-            reused=True,
+            effect=effect.id, result="passed", report=said, tree=before, reused=True
         )
     fact = await _measure_check(world, effect, 1)
     after = await hash_workspace(world)
-    if after != before:
-        fact = await _measure_check(world, effect, 2)
-        again = await hash_workspace(world)
-        if again != after:
-            reason = "the check changes files each time it runs, so its result cannot be trusted"
-            fact = f.CheckEnded(effect=effect.id, result="unmeasured", report=reason)
-        after = again
-    seconds = round(time.monotonic() - began, 3)
-    return f.CheckEnded(
-        effect=effect.id, result=fact.result, report=fact.report, tree=after or "", seconds=seconds
-    )
+    if after == before:
+        return replace(await _try_again(world, effect, fact, after), tree=after)
+    fact = await _measure_check(world, effect, 2)
+    again = await hash_workspace(world)
+    if again != after:
+        reason = "the check changes files each time it runs, so its result cannot be trusted"
+        return replace(unmeasured(effect, reason), tree=again)
+    return replace(fact, tree=again)
+
+
+async def _try_again(world: World, effect: RunCheck, fact: f.CheckEnded, tree: str) -> f.CheckEnded:
+    """A failure that is gone on the same files is no failure of the work, and no clean pass."""
+    for number in range(effect.command.rerun if fact.result == "failed" and tree else 0):
+        again = await _measure_check(world, effect, 3 + number)
+        if await hash_workspace(world) != tree:
+            reason = "the check changes files when it is run again; its result cannot be trusted"
+            return unmeasured(effect, reason)
+        if again.result == "passed":
+            _count_flaky(world, effect)
+            said = f"flaky: failed {number + 1} times, then passed on the same files"
+            return replace(again, flaky=True, report=f"{said}; the failure:\n{fact.report}")
+    return fact
+
+
+def _count_flaky(world: World, effect: RunCheck) -> None:
+    run, state_dir = world.state().run, os.path.dirname(os.path.dirname(world.directory))
+    with contextlib.suppress(OSError, PorchError):
+        count_flaky_check(state_dir, run.protocol, effect.command.name, run.name)
 
 
 async def hash_workspace(world: World) -> str:
     """The content of the workspace; empty outside a repository, where nothing stays fresh."""
     if not world.in_git:
         return ""
-    return await asyncio.to_thread(repository.hash_working_tree, world.workspace, world.own_paths())
+    return await asyncio.to_thread(
+        measured_tree.measure_tree, world.workspace, world.own_paths(), world.tree_room
+    )
 
 
 async def _measure_check(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:
     command = effect.command
-    if command.net_lines_below:
-        return _measure_net_lines(world, effect)
+    if command.protects:
+        return await protected_files.measure_protected_files(world, effect)
+    if command.net_lines_below or command.changed:
+        return await asyncio.to_thread(measure_against_base, world, effect)
     text = command.shell or world.settings.commands.get(command.setting, "")
     if not text:
         return _missing_command(world, effect, command)
+    if command.runner and world.in_git:
+        from porch.run.handlers import pytest_check
+
+        return await pytest_check.run_pytest_check(world, effect, text, time_, _run_shell)
     return await _run_shell(world, effect, text, time_)
 
 
 def _missing_command(world: World, effect: RunCheck, command: Command) -> f.CheckEnded:
     said = f"nothing to run: [commands] {command.setting} is not set"
-    is_dry = world.state().run.agent == "scripted"
-    if command.if_missing == "skip" or (is_dry and command.if_missing == "skip-scripted"):
-        return f.CheckEnded(effect=effect.id, result="passed", report=f"skipped: {said}")
+    if command.may_be_skipped(world.state().run.agent == "scripted"):
+        return f.CheckEnded(effect=effect.id, result="skipped", report=said)
     fix = f'add to codev/config.toml: [commands] {command.setting} = "..."'
-    return f.CheckEnded(effect=effect.id, result="unmeasured", report=f"{said}; {fix}")
+    return unmeasured(effect, f"{said}; {fix}")
 
 
-def _measure_net_lines(world: World, effect: RunCheck) -> f.CheckEnded:
-    base, limit = world.state().run.base_commit, effect.command.net_lines_below
-    try:
-        counted = (
-            repository.count_lines_since(world.workspace, base, world.own_paths()) if base else None
-        )
-    except OutsideError as error:
-        return f.CheckEnded(effect=effect.id, result="unmeasured", report=str(error))
-    if counted is None:
-        return f.CheckEnded(
-            effect=effect.id,
-            result="unmeasured",
-            report="there is no base commit to compare with",
-        )
-    net = counted[0] - counted[1]
-    said = f"{counted[0]} lines added, {counted[1]} removed: {net} net; the limit is {limit}"
-    return f.CheckEnded(effect=effect.id, result="passed" if net < limit else "failed", report=said)
-
-
-async def _run_shell(world: World, effect: RunCheck, text: str, time_: int) -> f.CheckEnded:
+async def _run_shell(
+    world: World,
+    effect: RunCheck,
+    text: str,
+    time_: int,
+    change: CommandChange = lambda command: command,
+) -> f.CheckEnded:
     output = os.path.join(world.turn_directory(effect.id), f"output-{time_}.txt")
     crash_points.reach_point("check.before-spawn")
-    running = await process.start_command(_check_command(world, effect, text, output))
+    running = await process.start_command(change(_check_command(world, effect, text, output)))
     crash_points.reach_point("check.after-spawn")
     limit = effect.command.timeout_s or world.settings.check
     try:
@@ -108,15 +143,20 @@ async def _run_shell(world: World, effect: RunCheck, text: str, time_: int) -> f
     crash_points.reach_point("check.after-end")
     tail = _redact_output(output)
     if ended.why != "exited":
-        return f.CheckEnded(
-            effect=effect.id,
-            result="failed",
-            report=f"stopped after {limit:g} s (time limit)\n{tail}",
-        )
+        said = f"stopped after {limit:g} s (time limit)"
+        return f.CheckEnded(effect=effect.id, result="failed", report=f"{said}\n{tail}")
+    return _judge_end(effect, ended, tail)
+
+
+def _judge_end(effect: RunCheck, ended: process.CommandResult, tail: str) -> f.CheckEnded:
+    """Whoever is killed has measured nothing, and nobody is charged for it."""
+    if ended.signal in _FROM_OUTSIDE or ended.code == _KILLED_IN_SHELL:
+        number = ended.signal or signal.SIGKILL
+        said = f"killed by signal {int(number)}, perhaps because memory ran out; nothing measured"
+        return unmeasured(effect, f"{said}\n{tail}".rstrip())
     if ended.signal is not None:
-        return f.CheckEnded(
-            effect=effect.id, result="failed", report=f"killed by signal {ended.signal}\n{tail}"
-        )
+        said = f"crashed with signal {ended.signal}\n{tail}".rstrip()
+        return f.CheckEnded(effect=effect.id, result="failed", report=said)
     said = f"exit code {ended.code}\n{tail}".strip()
     return f.CheckEnded(
         effect=effect.id, result="passed" if ended.code == 0 else "failed", report=said
@@ -144,19 +184,16 @@ def _check_command(
         "PROJECT_DIR": run.project_dir,
         "PLAN_PHASE_ID": effect.item,
         "BASE_COMMIT": run.base_commit,
-        # Names of ours are never inherited: what a run was not given is not there.
         "PORCH_BIN": os.path.dirname(sys.executable),
         **{f"PORCH_INPUT_{name.upper()}": value for name, value in run.inputs.items()},
     }
     if run.agent == "scripted":
         known["PORCH_DRY_RUN"] = "1"
-    environ = world.environ if world.environ is not None else os.environ
-    inherited = {k: v for k, v in environ.items() if not k.startswith(("GIT_", "PORCH_"))}
     return process.OutsideCommand(
         argv=None,
         shell=text,
         cwd=cwd,
-        env={**inherited, **known},
+        env={**world.check_environment(), **known},
         stdin_file=None,
         output=output,
         errors=output,

@@ -1,13 +1,13 @@
-"""Asking reviewers and keeping what they said; a reviewer that fails is an abstention."""
+"""Asking reviewers and keeping what they said; only words that can be read are a verdict."""
 
 import asyncio
 import os
-import time
 
 from porch.agents.port import Outcome, Turn
 from porch.claims.verdicts import read_verdict
 from porch.errors import PorchError
-from porch.git import changes
+from porch.git import measured_tree, tree_changes
+from porch.git.diff_budget import is_generated_name
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
 from porch.run.agents import budget_limits
@@ -19,25 +19,20 @@ from porch.store.large_payloads import expand_payloads
 from porch.system import atomic
 from porch.system.growing_file import read_head_and_tail
 
-# More than this nobody works through in one revision; the transcript has them all.
-FINDINGS_KEPT = 50
+# More than this stand together in one text.
+FINDINGS_APART = 100
 FILES_TOLD = 200
+# Far more than is shown, so that what a cut leaves out can be counted.
+ARTIFACT_READ = 4 << 20
 
 
 async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     """One review; its time is its own, so one slow model does not stop the others."""
-    began = time.monotonic()
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
-    try:
-        post = world.roster.reviewer(effect.name)
-        turn = _review_turn(world, post, effect, await _measure_changes(world))
-        taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
-    except (PorchError, OSError) as error:
-        # A reviewer that cannot even be started must not keep the others from being heard.
-        return read_review_outcome(
-            effect.id, Outcome("crashed", detail=str(error)), time.monotonic() - began
-        )
+    post = world.roster.reviewer(effect.name)
+    turn = _review_turn(world, post, effect, await _measure_changes(world))
+    taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(
             effect=effect.id, usd=taken.usd, tokens=taken.tokens, seconds=taken.seconds
@@ -46,9 +41,9 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
 
 
 def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:
-    """What a reviewer's outcome means: only words that can be read are a verdict."""
-    if outcome.kind == "rate_limit":
-        wait = outcome.wait_s or turns.RATE_LIMIT_S
+    """What a reviewer's outcome means; one that failed is tried again, as an agent is."""
+    if outcome.kind != "ok":
+        wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
         return f.EffectFailed(
             effect=effect,
             why=outcome.kind,
@@ -56,55 +51,51 @@ def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.
             wait_s=wait,
             usd=outcome.usd,
             tokens=outcome.tokens,
-            seconds=seconds,
-        )
-    if outcome.kind != "ok":
-        return f.ReviewEnded(
-            effect=effect,
-            verdict="ABSTAIN",
-            summary=outcome.detail[:300],
-            why=outcome.kind,
+            hopeless=outcome.kind in turns.HOPELESS,
             seconds=round(seconds, 3),
-            usd=outcome.usd,
-            tokens=outcome.tokens,
         )
     review = read_verdict(outcome.final)
-    findings = _cut_findings(review.findings)
     return f.ReviewEnded(
         effect=effect,
         verdict=review.verdict,
         summary=review.summary,
-        findings=findings,
+        findings=_bound_findings(review.findings),
         why=review.why,
         seconds=round(seconds, 3),
         usd=outcome.usd,
         tokens=outcome.tokens,
+        reply=outcome.final,
     )
 
 
-def _cut_findings(findings: tuple[str, ...]) -> tuple[str, ...]:
-    left = len(findings) - FINDINGS_KEPT
-    if left <= 0:
-        return findings
-    return (*findings[:FINDINGS_KEPT], f"[{left} more are not shown; see `porch log`]")
+def _bound_findings(findings: tuple[str, ...]) -> tuple[str, ...]:
+    """Not too many entries for a record; none is lost, for a long text is kept beside it."""
+    rest = " - ".join(findings[FINDINGS_APART - 1 :])
+    return (*findings[: FINDINGS_APART - 1], rest) if len(findings) > FINDINGS_APART else findings
 
 
 async def _measure_changes(world: World) -> str:
-    base = world.state().run.base_commit
+    base = world.state().run.base
     if not (world.in_git and base):
         return ""
-    return await asyncio.to_thread(describe_changes, world.workspace, base, world.own_paths())
+    return await asyncio.to_thread(
+        describe_changes, world.workspace, base, world.own_paths(), world.tree_room
+    )
 
 
-def describe_changes(workspace: str, base: str, own: tuple[str, ...]) -> str:
+def describe_changes(workspace: str, base: str, own: tuple[str, ...], room: str = "") -> str:
     """What the run changed so far; measured, for whoever did it might not tell all of it."""
     try:
-        rows = changes.count_changed_lines(workspace, base, own)
+        now = measured_tree.measure_tree(workspace, own, room)
+        rows = tree_changes.count_changed_lines(workspace, base, now, own)
     except PorchError as error:
         return f"porch could not count the changes: {error}"
+    # What tools wrote stands last, so that it is what a cut takes.
+    rows = sorted(rows, key=lambda row: is_generated_name(row[2]))
     lines = [f"+{added} -{removed} {prompt.one_line(path)}" for added, removed, path in rows]
     left = len(lines) - FILES_TOLD
-    note = [f"[{left} of {len(lines)} files are not shown]"] if left > 0 else []
+    see = f"see them: git diff --stat {base[:12]}"
+    note = [f"[{left} of {len(lines)} files are not shown; {see}]"] if left > 0 else []
     return "\n".join([*lines[:FILES_TOLD], *note]) or "nothing"
 
 
@@ -161,7 +152,7 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
 
 def _read_artifact(world: World, name: str) -> str:
     path = world.project_file(name)
-    return read_head_and_tail(path) if os.path.isfile(path) else "(not written yet)"
+    return read_head_and_tail(path, ARTIFACT_READ) if os.path.isfile(path) else "(not written yet)"
 
 
 def write_feedback(world: World, effect: WriteFeedback) -> f.FeedbackWritten:

@@ -3,12 +3,11 @@
 from porch.machine import facts as f
 from porch.machine.effects import PATIENT, AskPerson, StartTimer
 from porch.run.agents.world import World
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine.person_question import open_question
 
 
 def ask_person(world: World, effect: AskPerson) -> f.DecisionAsked:
-    known = hash_artifacts(world.workspace, world.state().run.project_dir, effect.artifacts)
-    return f.DecisionAsked(effect=effect.id, digest=digest_hashes(known), artifacts=known)
+    return open_question(world.workspace, world.state().run.project_dir, effect)
 
 
 async def wait_for_timer(world: World, effect: StartTimer) -> f.TimerFired:

@@ -3,26 +3,29 @@
 import asyncio
 import os
 
-from porch.dialects.plan_headings import PlanPhase, read_plan
+from porch.dialects.plan_headings import read_plan
 from porch.errors import OutsideError
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.effects import CommitPaths, ReadItems
 from porch.run.agents.world import World
-from porch.run.engine.artifacts import MISSING, digest_hashes, hash_artifacts
+from porch.run.engine.approved_artifacts import is_changed_since_approval, read_approved_file
+from porch.run.engine.artifacts import (
+    MISSING,
+    digest_hashes,
+    hash_artifacts,
+    list_odd_artifacts,
+)
+from porch.run.engine.plan_items import decode_plan, make_item
+from porch.system.document_file import read_document
 from porch.text.sha256 import sha256
-
-DESCRIPTION_KEPT = 500
 
 
 def read_items(world: World, effect: ReadItems) -> f.EffectFact:
-    path = world.project_file(effect.source)
-    if not os.path.isfile(path):
-        shown = os.path.join(world.state().run.project_dir, effect.source)
-        detail = f"{shown} does not exist"
-        return f.EffectFailed(effect=effect.id, why="no-plan", detail=detail, hopeless=True)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        text = file.read()
+    name = os.path.normpath(os.path.join(world.state().run.project_dir, effect.source))
+    text, why = _read_plan_text(world, name)
+    if text is None:
+        return f.EffectFailed(effect=effect.id, why="no-plan", detail=why, hopeless=True)
     reading = read_plan(text, effect.source)
     notes = tuple(finding.message for finding in reading.findings)
     items = tuple(map(make_item, reading.phases))
@@ -32,28 +35,33 @@ def read_items(world: World, effect: ReadItems) -> f.EffectFact:
     )
 
 
-def make_item(phase: PlanPhase) -> f.Item:
-    digest = sha256(phase.text.encode()).hexdigest()
-    description = phase.description[:DESCRIPTION_KEPT]
-    return f.Item(
-        id=phase.id,
-        title=phase.title[:DESCRIPTION_KEPT],
-        description=description,
-        digest=digest,
-        text=phase.text,
-    )
+def _read_plan_text(world: World, name: str) -> tuple[str | None, str]:
+    """What was approved counts, whatever the file says by now; else the file, or why not."""
+    approved = read_approved_file(world.payload_directory, world.state(), name)
+    if approved is not None:
+        return decode_plan(approved), ""
+    if not os.path.lexists(os.path.join(world.workspace, name)):
+        return None, f"{name} does not exist"
+    # An artifact like any other: what no gate can approve is not worked by.
+    odd = list_odd_artifacts(hash_artifacts(world.workspace, "", (name,)))
+    if odd:
+        return None, odd[0]
+    return read_document(os.path.join(world.workspace, name), "replace"), ""
 
 
-async def commit_artifacts(world: World, effect: CommitPaths) -> f.CommitEnded:
+async def commit_artifacts(world: World, effect: CommitPaths) -> f.EffectFact:
     """Exactly the named paths; git may take its time without holding up anybody else."""
     if not world.in_git:
         return f.CommitEnded(effect=effect.id, refused="this is not a git repository")
     return await asyncio.to_thread(_commit_named_paths, world, effect)
 
 
-def _commit_named_paths(world: World, effect: CommitPaths) -> f.CommitEnded:
+def _commit_named_paths(world: World, effect: CommitPaths) -> f.EffectFact:
     run = world.state().run
     known = hash_artifacts(world.workspace, run.project_dir, effect.paths)
+    if is_changed_since_approval(world.state(), known):
+        # Between the look of the driver and ours; it looks again before the next try.
+        return f.EffectStopped(effect=effect.id)
     there = [path for path, sum_ in known.items() if sum_ != MISSING]
     # By its contents, so that a commit of a dead runner is found and an older one is not.
     name = f"{run.name} {effect.position}/commit {digest_hashes(known)[:16]}"

@@ -5,23 +5,26 @@ import shutil
 
 from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
-from porch.errors import DefinitionError, UsageError
+from porch.errors import DefinitionError, StateError, UsageError
 from porch.machine import facts as f
-from porch.model.protocol import Protocol
+from porch.machine.approvals import APPROVED
+from porch.model.protocol import Human, Protocol
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.handlers.project import make_item
+from porch.run.engine.plan_items import make_item
+from porch.store import known_runs
 from porch.store.where import ProjectPaths
+from porch.system.regular_file import open_regular
 
 
 def read_foreign_status(
-    where: ProjectPaths, about: RunSubject, adopt: bool
+    where: ProjectPaths, about: RunSubject, protocol: Protocol, adopt: bool
 ) -> ForeignStatus | None:
     """What lies where the run's own status would; a copy is kept before anything is drawn."""
     path = os.path.join(where.root, about.status_file)
     source = _find_newer_file(path)
     if source is None:
         return None
-    with open(source, encoding="utf-8", errors="replace") as file:
+    with open(source, encoding="utf-8", errors="replace", opener=open_regular) as file:
         text = file.read()
     known = status_file.read_status_file(text, os.path.relpath(source, where.root))
     if known.signed_seq is not None and not adopt:
@@ -30,8 +33,47 @@ def read_foreign_status(
             fix="continue there, or add --adopt to continue from this file here",
             code="foreign-journal",
         )
+    passed = list_passed_gates(protocol, known)
+    if passed and not adopt:
+        raise UsageError(
+            f"{about.status_file} counts these gates as passed: {', '.join(passed)}",
+            fix="nobody here approved them; to continue from this file all the same, add --adopt",
+            code="adopted-approval",
+        )
     shutil.copyfile(source, _free_aside_name(path))
     return known
+
+
+def list_passed_gates(protocol: Protocol, known: ForeignStatus) -> list[str]:
+    """Gates that a file calls approved, and those in front of the place where the run is."""
+    said = [name for name, gate in known.gates.items() if gate["status"] in APPROVED]
+    state = status_file.match_state(protocol, known)[0]
+    here = protocol.order(state) if state in protocol.states else len(protocol.states)
+    group = protocol.states[state].group if state in protocol.states else ""
+    behind = [
+        kind.actor.name
+        for kind in protocol.states.values()
+        if isinstance(kind.actor, Human)
+        and kind.actor.kind == "gate"
+        and kind.group != group
+        and protocol.order(kind.name) < here
+    ]
+    return list(dict.fromkeys((*said, *behind)))
+
+
+def refuse_lost_run(where: ProjectPaths, name: str, adopt: bool) -> None:
+    """A run that was here does not begin anew because its journal is gone."""
+    if name in known_runs.list_known_runs(where.state_dir) and not adopt:
+        raise lost_run_error(where, name)
+
+
+def lost_run_error(where: ProjectPaths, name: str) -> StateError:
+    directory = os.path.relpath(where.run_dir(name), where.root)
+    return StateError(
+        f"there was a run {name} here, but its journal is gone",
+        fix=f"restore {directory} from a backup; to begin without it, use `porch run` with --adopt",
+        code="journal-gone",
+    )
 
 
 def _find_newer_file(path: str) -> str | None:
@@ -44,7 +86,7 @@ def _find_newer_file(path: str) -> str | None:
 
 
 def _is_complete(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
         text = file.read()
     try:
         known = status_file.read_status_file(text, path)
@@ -76,6 +118,7 @@ def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted)
     )
 
 
-def describe_adoption(known: ForeignStatus, fact: f.RunAdopted) -> str:
+def describe_adoption(known: ForeignStatus, fact: f.RunAdopted, passed: list[str]) -> str:
     front = f"continuing {known.id} from its status file, at {known.state}"
-    return "\n".join([front, *(f"  note: {note}" for note in fact.notes)])
+    gates = [f"  approved by the file, by nobody known: {gate}" for gate in passed]
+    return "\n".join([front, *gates, *(f"  note: {note}" for note in fact.notes)])

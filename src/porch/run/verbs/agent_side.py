@@ -1,28 +1,24 @@
 """The planner's way in, for an agent that is already running and asks what to do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from porch.claims.legal_signal import LegalSignal
+from porch.claims.legal_signal import LegalSignal, legal_signals
 from porch.errors import FailedError, UsageError
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
-from porch.machine.wanted import wanted_effects
 from porch.model.protocol import Agent, Check, Protocol
-from porch.run import settings
-from porch.run.agents.agent_prompt import legal_signals, render_whole_prompt
-from porch.run.drive.world_setup import make_world
-from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.where import ProjectPaths
 
-if TYPE_CHECKING:  # what drives a run is loaded only where one is driven
+if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does that
     from porch.run.agents.world import World
     from porch.run.engine.drive_options import DriveResult, DriveWatch
     from porch.run.handlers.products import Products
+    from porch.run.verbs.read_run import ReadRun
 
 
 class AgentClaim(NamedTuple):
@@ -33,8 +29,13 @@ class AgentClaim(NamedTuple):
     reason: str
 
 
-def _make_world(where: ProjectPaths, found: ReadRun) -> "World":
-    known = settings.load_settings(where.root)
+def _make_world(where: ProjectPaths, found: "ReadRun") -> "World":
+    from porch.run import settings
+    from porch.run.drive.world_setup import make_world
+    from porch.run.pinned_settings import read_pinned_settings
+
+    now, digest = settings.load_settings(where.root), found.state.run.settings
+    known = read_pinned_settings(where, found.name, digest, now)
     return make_world(where, found.name, known, lambda: found.state, lambda: found.definition)
 
 
@@ -74,6 +75,9 @@ class CheckRow(Struct, frozen=True, kw_only=True):
 
 def find_next_work(where: ProjectPaths, run: str) -> NextWork:
     """What `run` would do now, effect by effect, with whole prompts."""
+    from porch.machine.wanted import wanted_effects
+    from porch.run.verbs.read_run import read_run
+
     found = read_run(where, run)
     world = _make_world(where, found)
     protocol = found.definition.protocol
@@ -100,6 +104,8 @@ def _describe_effect(world: "World", request: e.Request) -> NextEffect:
     )
     match request:
         case e.RunAgent():
+            from porch.run.agents.agent_prompt import render_whole_prompt
+
             prompt = render_whole_prompt(world, request)
             return replace(told, prompt=prompt, signals=sorted(legal_signals(request.exits)))
         case e.RunCheck(command=command):
@@ -113,13 +119,31 @@ def _describe_effect(world: "World", request: e.Request) -> NextEffect:
 
 
 def finish_agent_work(
-    where: ProjectPaths, run: str, said: AgentClaim, watch: "DriveWatch", products: "Products"
+    where: ProjectPaths,
+    run: str,
+    said: AgentClaim,
+    watch: "DriveWatch",
+    load_products: "Callable[[], Products]",
 ) -> "DriveResult":
     """Take the caller's word as an agent's exit, then do all that is not an agent's work."""
-    from porch.machine.wishes import find_refusal
+    rested = _claim_exit(where, run, said, watch)
+    if rested is not None:
+        return rested
     from porch.run.engine.driver import DriveManner
+    from porch.run.verbs.launch import RunRequest, resume_run
+
+    wanted_ = RunRequest("", hands_off=("agent",))
+    return resume_run(where, run, wanted_, DriveManner(), watch, load_products(), is_whole=False)
+
+
+def _claim_exit(
+    where: ProjectPaths, run: str, said: AgentClaim, watch: "DriveWatch"
+) -> "DriveResult | None":
+    """Record the claim; None if what follows takes a driver."""
+    from porch.machine.wishes import find_refusal
+    from porch.run.drive.short_drive import drive_without_loop
+    from porch.run.engine.drive_options import DriveResult
     from porch.run.engine.session import hold_run
-    from porch.run.verbs.launch import DriveResult, RunRequest, resume_run
 
     with hold_run(where, run, "porch done") as found:
         found.drain()
@@ -143,8 +167,8 @@ def finish_agent_work(
         if refused is not None:
             raise FailedError(f"{run}: {refused.reason}", code="wish-refused")
         found.book.record(f.WishTaken(wish=wish))
-    wanted_ = RunRequest("", hands_off=("agent",))
-    return resume_run(where, run, wanted_, DriveManner(), watch, products, is_whole=False)
+        found.wishes.tell_late_changes(found.book.record)
+        return drive_without_loop(found, watch)
 
 
 def _find_agent_position(protocol: Protocol, state: RunState, expect: str) -> Standing:
@@ -188,12 +212,14 @@ def run_checks(where: ProjectPaths, run: str) -> list[CheckRow]:
     """Run the checks of the current phases now, for the eye only: nothing moves."""
     import asyncio
 
+    from porch.run.verbs.read_run import read_run
+
     found = read_run(where, run)
     world = _make_world(where, found)
     return asyncio.run(_measure_checks(world, list(_list_check_requests(found))))
 
 
-def _list_check_requests(found: ReadRun) -> list[e.RunCheck]:
+def _list_check_requests(found: "ReadRun") -> list[e.RunCheck]:
     protocol, requests = found.definition.protocol, {}
     for standing in found.state.positions.values():
         group = protocol.states[standing.state].group

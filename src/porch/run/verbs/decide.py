@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from porch.errors import FailedError, UsageError
+from porch.machine.approvals import APPROVED
 from porch.machine.budgets import PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Protocol
@@ -126,8 +127,8 @@ def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -
         said = f"{found.name} is already {state.outcome}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     gate = state.gates.get(name)
-    if gate and gate.status == "approved" and verdict.exit in ("approved", "waived"):
-        said = f"{name} is already approved; nothing was changed"
+    if gate and gate.status in APPROVED and verdict.exit in APPROVED:
+        said = f"{name} is already {gate.status}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     raise UsageError(
         f"{name or 'nothing'} is not waiting for an answer",

@@ -14,11 +14,15 @@ from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
 from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
+from porch.run.drive.check_preflight import require_check_commands
 from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
+from porch.run.engine.fact_redaction import redact_text, redact_value
 from porch.run.engine.session import hold_run
 from porch.run.handlers.products import Products
+from porch.run.pinned_settings import read_pinned_settings
+from porch.run.settings import load_settings
 from porch.run.verbs.start import begin_run
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
@@ -37,6 +41,7 @@ def start_run(
     products: Products,
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
+    wanted = _without_secrets(wanted, watch)
     loaded = load_current_definition(where, wanted.protocol)
     protocol = loaded.demand().protocol
     spec_files.refuse_wrong_options(protocol, wanted)
@@ -52,12 +57,23 @@ def start_run(
             code="bare-repository",
         )
     require_inputs(loaded, wanted)
-    require_agents(where, wanted, protocol, "")
+    known_settings = load_settings(where.root)
+    require_agents(known_settings, wanted, protocol, "")
+    require_check_commands(protocol, known_settings, wanted.agent == "scripted")
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.
         spec_files.require_spec(where, about, protocol, wanted)
     with begin_run(where, about, loaded, wanted, watch) as started:
         return drive_run(started, wanted, manner, watch, products, resumed=False)
+
+
+def _without_secrets(wanted: RunRequest, watch: DriveWatch) -> RunRequest:
+    """A title becomes the name of directories, an input part of prompts; neither holds a secret."""
+    inputs = redact_value(wanted.inputs) if wanted.inputs else wanted.inputs
+    clean = replace(wanted, title=redact_text(wanted.title), inputs=inputs)
+    if clean != wanted:
+        watch.notice("a secret in the title or in an input was replaced by [redacted]")
+    return clean
 
 
 def resume_run(
@@ -96,7 +112,9 @@ def resume_run(
             return DriveResult(name, "ended", state)
         if state.in_hand:
             takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
-        require_agents(where, wanted, found.book.definition.protocol, state.run.agent)
+        now = load_settings(where.root)
+        governing = read_pinned_settings(where, name, state.run.settings, now)
+        require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
         if wanted.inputs:
             watch.notice("--input is ignored: a run keeps the inputs it started with")
         return drive_run(found, wanted, manner, watch, products, resumed=True)

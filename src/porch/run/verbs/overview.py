@@ -15,8 +15,10 @@ from porch.run.verbs.read_run import ReadRun, read_run
 from porch.run.verbs.run_lookup import find_run
 from porch.show.shapes import PictureShape, RunRowShape
 from porch.store import picture_cache
+from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
+from porch.system.regular_file import open_regular
 
 
 class ShownRun(Struct, frozen=True):
@@ -63,7 +65,8 @@ def show_run(where: ProjectPaths, word: str) -> ShownRun:
     """A run by its journal, else a status file that has none; nothing is changed."""
     known = find_run_without_journal(where, word)
     if known is not None:
-        return _show_run_without_journal(known.status)
+        is_gone = known.directory in list_known_runs(where.state_dir)
+        return _show_run_without_journal(known.status, is_gone)
     run = read_run(where, find_run(where, word))
     changed = has_definition_changed(where, run)
     picture = run.picture(changed)
@@ -112,13 +115,22 @@ def find_run_without_journal(where: ProjectPaths, word: str) -> ForeignRun | Non
     fits = match_run_names(sorted(names), word)
     if len(fits) != 1:
         return None
-    with open(os.path.join(where.root, names[fits[0]]), encoding="utf-8", errors="replace") as file:
+    with open(
+        os.path.join(where.root, names[fits[0]]),
+        encoding="utf-8",
+        errors="replace",
+        opener=open_regular,
+    ) as file:
         return ForeignRun(fits[0], status_file.read_status_file(file.read(), names[fits[0]]))
 
 
-def _show_run_without_journal(known: ForeignStatus) -> ShownRun:
+def _show_run_without_journal(known: ForeignStatus, is_gone: bool) -> ShownRun:
     front = f"{known.id} {known.title}: {known.state}"
     said = f"{front}\nno journal here; `porch run` continues from the status file"
+    if is_gone:
+        said = (
+            f"{front}\nthere was a run here, but its journal is gone; this is only its last picture"
+        )
     data = {
         "id": known.id,
         "title": known.title,
@@ -127,5 +139,6 @@ def _show_run_without_journal(known: ForeignStatus) -> ShownRun:
         "positions": [],
         "decisions": [],
         "journal": False,
+        **({"journal_gone": True} if is_gone else {}),
     }
     return ShownRun(said, data)

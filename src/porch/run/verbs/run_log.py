@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINES_SHOWN",
+    "is_drawn_whole",
     "iterate_log_pieces",
     "read_last_records",
     "render_last_lines",
@@ -30,6 +31,20 @@ def read_last_records(where: ProjectPaths, name: str, count: int) -> journal_tai
     directory = where.run_dir(name)
     known = run_rows.known_seam(directory)
     return journal_tail.read_tail(os.path.join(directory, "journal.jsonl"), count, known)
+
+
+def is_drawn_whole(where: ProjectPaths, name: str) -> bool:
+    """Whether all of the journal was understood when the run was drawn; else somebody has to look.
+
+    Lines are printed from records as they are, and a record may be chained and still malformed.
+    """
+    directory = where.run_dir(name)
+    known = run_rows.known_seam(directory)
+    try:
+        size = os.stat(os.path.join(directory, "journal.jsonl")).st_size
+    except OSError:
+        return False
+    return known is not None and known[0] == size
 
 
 def words_of(where: ProjectPaths, name: str, verbose: bool = False) -> PlaceWords:

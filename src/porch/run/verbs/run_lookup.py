@@ -17,12 +17,23 @@ def find_run(where: ProjectPaths, word: str) -> str:
         return fits[0]
     names = ", ".join(fits or known) or "none yet"
     if not fits:
+        _refuse_lost_run(where, word)
         is_here = word in ("", ".")
         what = "there is no run for this directory" if is_here else f"there is no run '{word}'"
         raise UsageError(what, fix=f"known runs: {names}", code="unknown-run")
     raise UsageError(
         f"'{word}' matches several runs", fix=f"use one of: {names}", code="ambiguous-run"
     )
+
+
+def _refuse_lost_run(where: ProjectPaths, word: str) -> None:
+    from porch.store.known_runs import list_known_runs
+
+    gone = match_run_names(list_known_runs(where.state_dir), word) if word else []
+    if len(gone) == 1:
+        from porch.run.verbs.adopt import lost_run_error
+
+        raise lost_run_error(where, gone[0])
 
 
 def list_runs_standing_in(where: ProjectPaths, known: list[str]) -> list[str]:

@@ -4,21 +4,28 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from msgspec.structs import replace
+
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
+from porch.run import pinned_settings
 from porch.run.definitions import library, spec_files
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive import script_answers
+from porch.run.engine.caller import find_user_name
 from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.session import HeldRun, assemble_held_run, lock_run, payload_directory
-from porch.run.verbs import adopt
-from porch.store import compiled_protocols, lock, payloads
+from porch.run.settings import load_settings
+from porch.run.verbs import adopt, base_tree
+from porch.store import compiled_protocols, known_runs, lock, payloads
 from porch.store.journal import Journal
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 from porch.system.clock import Clock
+from porch.system.regular_file import require_directory_inside
 
 OWN_FILES = ("/codev/projects/*/status*.yaml*", "/codev/executions/*/status*.yaml*", "/worktrees/")
 
@@ -36,7 +43,8 @@ def begin_run(
 ) -> Iterator[HeldRun]:
     """The first record of a run, written under its lock before anything else happens."""
     definition = loaded.demand()
-    foreign = adopt.read_foreign_status(where, about, wanted.adopt)
+    adopt.refuse_lost_run(where, about.run, wanted.adopt)
+    foreign = adopt.read_foreign_status(where, about, definition.protocol, wanted.adopt)
     is_scripted = wanted.agent == "scripted"
     script = (
         script_answers.read_chosen_script(wanted.script, loaded.files[0]) if is_scripted else ""
@@ -58,13 +66,22 @@ def begin_run(
             first = _first_fact(where, about, digest, wanted, store, script)
             if definition.protocol.spec:
                 first = spec_files.first_tree_fact(where, about, definition.protocol, wanted, first)
+                base_tree.pin_ignored_files(where, about.run)
+            else:
+                tree = base_tree.record_base_tree(where, about.run, about.project_dir)
+                first = replace(first, base_tree=tree)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
+            dirty = base_tree.describe_dirty_start(where)
             started.book.record(adopted or first)
+            known_runs.note_run(where.state_dir, about.run)
             if foreign and adopted:
-                watch.notice(adopt.describe_adoption(foreign, adopted))
+                passed = adopt.list_passed_gates(definition.protocol, foreign)
+                watch.notice(adopt.describe_adoption(foreign, adopted, passed))
             for finding in loaded.findings:
                 watch.notice(str(finding))
             watch.notice(_find_worktree_path(where))
+            if dirty:
+                watch.notice(dirty)
             try:
                 yield started
             finally:
@@ -81,6 +98,8 @@ def _find_worktree_path(where: ProjectPaths) -> str:
 
 
 def _make_room(where: ProjectPaths, about: RunSubject) -> None:
+    for top in {where.root, where.workspace}:
+        require_directory_inside(top, os.path.join(top, about.project_dir))
     os.makedirs(os.path.join(where.root, about.project_dir), exist_ok=True)
     os.makedirs(os.path.join(where.workspace, about.project_dir), exist_ok=True)
     if where.common_dir:
@@ -96,14 +115,17 @@ def _first_fact(
         title=about.title,
         protocol=wanted.protocol,
         digest=digest,
-        subject=payloads.write_payload(store, about.text.encode()) if about.text else "",
+        subject=payloads.write_payload(store, redact_text(about.text).encode())
+        if about.text
+        else "",
         inputs=dict(wanted.inputs or {}),
         project_dir=about.project_dir,
         # Without a main checkout there is no one place for it but the run's own directory.
         status_file="" if where.is_bare else about.status_file,
         worktree=os.path.relpath(where.workspace, where.base),
         base_commit=(repository.read_head(where.workspace) or "") if where.common_dir else "",
-        by=os.environ.get("USER", ""),
+        by=find_user_name(),
         agent=wanted.agent,
         script=payloads.write_payload(store, script.encode()) if script else "",
+        settings=pinned_settings.pin_settings(where, about.run, load_settings(where.root)),
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +13,8 @@ from porch.machine import facts as f
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
+from porch.run.engine.caller import find_user_name
+from porch.run.engine.record_check import count_readable_records
 from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run, mark_of, payload_directory, workspace_of
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -40,14 +43,14 @@ def _steer_result(
     raise FailedError(f"{run}: {fact['reason']}", code="wish-refused")
 
 
-def stop_run(where: ProjectPaths, run: str) -> SteerResult:
+def stop_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Stop the agents of a run; everything stays, and `resume` goes on."""
     found = read_run(where, run)
     data = {"run": run}
     if found.state.outcome or found.state.paused:
         what = found.state.outcome or "stopped"
         return SteerResult(f"{run} is already {what}; nothing was changed", data, notice=True)
-    fact = send_wish(where, run, {"kind": "stop"}, "porch stop")
+    fact = send_wish(where, run, {"kind": "stop", "as_person": as_person}, "porch stop")
     _stop_left_agents(where, run)
     return _steer_result(
         run, fact, f"{run} is stopped; continue with `porch resume {found.state.run.id}`", data
@@ -104,10 +107,12 @@ def _item_ids(state: RunState) -> set[str]:
     return {item.id for known in state.items.values() for item in known.items}
 
 
-def replan_run(where: ProjectPaths, run: str) -> SteerResult:
+def replan_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Read the plan again: what is finished and unchanged stays finished."""
     from porch.dialects.plan_headings import read_plan
-    from porch.run.handlers.project import make_item
+    from porch.run.engine.fact_redaction import redact_fact
+    from porch.run.engine.plan_items import make_item
+    from porch.system.document_file import read_document
 
     found = read_run(where, run)
     if not found.state.items:
@@ -119,53 +124,75 @@ def replan_run(where: ProjectPaths, run: str) -> SteerResult:
         found.definition.protocol.loops[loop].source,
     )
     try:
-        with open(source, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = read_document(source, "replace")
     except OSError as error:
         raise UsageError(f"the plan {source} cannot be read: {error.strerror}") from error
-    items = [asdict(make_item(phase)) for phase in read_plan(text, source).phases]
+    items = [asdict(redact_fact(make_item(phase))) for phase in read_plan(text, source).phases]
     store = payload_directory(where, run)
     ref = payloads.write_payload(store, json.dumps(items).encode())
     data = {"loop": loop, "items_ref": ref, "digest": sha256(text.encode()).hexdigest()}
-    fact = send_wish(where, run, {"kind": "replan", "data": data}, "porch replan")
+    wish = {"kind": "replan", "data": data, "as_person": as_person}
+    fact = send_wish(where, run, wish, "porch replan")
     old, new = {i.id for i in known.items}, {str(i["id"]) for i in items}
     told = {"added": sorted(new - old), "vanished": sorted(old - new), "kept": sorted(new & old)}
     vanished = f"; no longer in the plan: {', '.join(told['vanished'])}" if old - new else ""
     message = f"{run}: {len(new)} plan phases, {len(new - old)} new{vanished}"
-    return _steer_result(run, fact, message, {"run": run, **told})
+    asked = list(fact.get("gates") or ())
+    if asked:
+        message += f"\n{_describe_asked_gates(found, asked)}"
+    return _steer_result(run, fact, message, {"run": run, **told, "asked": asked})
+
+
+def _describe_asked_gates(found: ReadRun, gates: list[str]) -> str:
+    """What has to be approved before the rest goes on, and how."""
+    id_ = found.state.run.id or found.name
+    commands = [f"porch approve {id_} {gate}" for gate in gates]
+    return "approve first (`porch pending` shows what is different): " + "; ".join(commands)
 
 
 def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Pin the definition as it is on disk now."""
     from porch.model.definition import serialize_definition
     from porch.run.definitions.current_definition import load_current_definition
+    from porch.run.pinned_settings import list_changed_keys, pin_settings
+    from porch.run.settings import load_settings
     from porch.store import compiled_protocols
 
     found = read_run(where, run)
     loaded = load_current_definition(where, found.state.run.protocol)
     definition = loaded.demand()
-    data = {"run": run, "digest": loaded.digest}
-    if found.state.outcome or loaded.digest == found.state.run.digest:
+    now, pinned = load_settings(where.root), found.state.run.settings
+    keys = list_changed_keys(where, run, pinned, now)
+    data = {"run": run, "digest": loaded.digest, "settings": keys}
+    if found.state.outcome or (loaded.digest == found.state.run.digest and not keys):
         what = found.state.outcome and f"is already {found.state.outcome}"
         said = f"{run} {what or 'already uses this version of the protocol'}; nothing was changed"
         return SteerResult(said, data, notice=True)
     payloads.write_payload(payload_directory(where, run), serialize_definition(definition))
-    data_ = {"digest": loaded.digest}
+    data_ = {"digest": loaded.digest, "settings": pin_settings(where, run, now)}
     wish = {"kind": "upgrade", "data": data_, "as_person": as_person}
     compiled_protocols.write_file_stamps(where.run_dir(run), loaded.digest, loaded.files)
     fact = send_wish(where, run, wish, "porch upgrade")
-    return _steer_result(run, fact, f"{run} now uses the current version of the protocol", data)
+    other = f" and other settings: {', '.join(keys)}" if keys else ""
+    said = f"{run} now uses the current version of the protocol{other}"
+    gates = fact.get("gates") or {}
+    for gate, told in gates.items():
+        said += f"\n{gate} is asked again: {told.get('reason')}"
+    if gates:
+        said += f"\n{_describe_asked_gates(found, list(gates))}"
+    return _steer_result(run, fact, said, {**data, "asked": list(gates)})
 
 
-def repair_journal(where: ProjectPaths, run: str) -> SteerResult:
+def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Keep the good beginning of a journal; one that is sound is left alone."""
     directory = where.run_dir(run)
     path = os.path.join(directory, "journal.jsonl")
     with lock_run(directory, run, "porch repair", 1.0):
-        if _is_sound(path):
+        readable = count_readable_records(path)
+        if readable is None and _is_sound(path):
             said = f"the journal of {run} is not damaged; nothing was changed"
             return SteerResult(said, {"run": run, "kept": None}, notice=True)
-        done = journal.repair_journal(path, _repair_record)
+        done = journal.repair_journal(path, partial(_repair_record, as_person), readable)
         if not done.kept:
             os.unlink(path)
     if done.kept:
@@ -186,11 +213,16 @@ def _is_sound(path: str) -> bool:
     return True
 
 
-def _repair_record(repaired: journal.RepairResult) -> dict[str, Any]:
+def _repair_record(as_person: bool, repaired: journal.RepairResult) -> dict[str, Any]:
     with open(repaired.aside, "rb") as file:
         good = chain.parse_records(file.read())[0].records
-    at = later_instant(good[-1]["at"] if good else "", Clock().now())
+    last = good[repaired.kept - 1]["at"] if repaired.kept else ""
+    at = later_instant(last, Clock().now())
     fact = f.JournalRepaired(
-        kept=repaired.kept, lost_bytes=repaired.lost_bytes, aside=os.path.basename(repaired.aside)
+        kept=repaired.kept,
+        lost_bytes=repaired.lost_bytes,
+        aside=os.path.basename(repaired.aside),
+        by=find_user_name(),
+        as_person=as_person,
     )
     return encode_record(JournalRecord(repaired.kept + 1, at, fact))

@@ -5,7 +5,13 @@ from msgspec import Struct
 from porch.model.protocol import Edge, Guard, Protocol, Target
 from porch.show.graph.text_width import clean_line
 
-_TEST_WORDS = {"present": "when", "filled": "when", "absent": "unless", "empty": "unless"}
+_TEST_WORDS = {
+    "present": "when",
+    "filled": "when",
+    "absent": "unless",
+    "empty": "unless",
+    "cause": "after",
+}
 _MOST_NAMED = 2
 _TEST_SIGNS = {"equals": "="}
 

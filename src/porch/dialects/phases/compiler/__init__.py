@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from porch.dialects.phases.compiler.agent_states import draw_agent, draw_blocked, draw_failed
 from porch.dialects.phases.compiler.check_states import draw_check_step, draw_phase_completion
 from porch.dialects.phases.compiler.gate_states import draw_behind_gate, draw_gate
+from porch.dialects.phases.compiler.last_checks import draw_last_checks
 from porch.dialects.phases.compiler.loops import assign_loops, draw_loops
 from porch.dialects.phases.compiler.panel_states import draw_panel, draw_undecided
 from porch.dialects.phases.compiler.phase_draft import PhaseDraft
@@ -20,6 +21,7 @@ from porch.dialects.phases.compiler.protocol_draft import (
 from porch.dialects.phases.compiler.signal_exits import find_exit_routes
 from porch.dialects.phases.compiler.stages import PhaseLayout, Stage, lay_out_phase
 from porch.dialects.phases.compiler.targets import PhaseLookup
+from porch.dialects.phases.compiler.unfinished_items import draw_unfinished
 from porch.dialects.phases.file_records import (
     DEFAULT_RETRIES,
     CheckRecord,
@@ -52,13 +54,14 @@ def compile_definition(
     definition: PhasesFile, prompts_dir: str, findings: Findings
 ) -> tuple[Protocol | None, ProtocolDraft]:
     draft = ProtocolDraft(findings)
-    atlas = _build_lookup(definition, findings)
+    atlas = build_lookup(definition, findings)
     if not atlas.layouts or _is_too_long(definition, findings):
         return None, draft
     for layout in atlas.layouts.values():
         _draw_phase(_make_phase_draft(layout, atlas, definition, draft), prompts_dir)
     draw_ends(draft, definition)
     draw_loops(draft, atlas, definition)
+    draw_last_checks(draft, atlas, definition.place)
     bound_cycles(draft, atlas)
     return _build_protocol(definition, atlas, draft), draft
 
@@ -82,12 +85,14 @@ def _build_protocol(definition: PhasesFile, atlas: PhaseLookup, draft: ProtocolD
         definition.description,
         definition.subject,
         limits=definition.limits,
+        protected=definition.protected,
+        is_protecting=definition.is_protecting,
     )
     # Phases that lead back over others could restore each other's retries for ever.
     return drop_knotted_resets(add_state_inputs(finish_protocol(draft, blank), draft), find_knots)
 
 
-def _build_lookup(definition: PhasesFile, findings: Findings) -> PhaseLookup:
+def build_lookup(definition: PhasesFile, findings: Findings) -> PhaseLookup:
     working = [phase for phase in definition.phases if not phase.is_end]
     ends = {phase.id for phase in definition.phases if phase.is_end} | set(definition.ends)
     order = tuple(phase.id for phase in definition.phases)
@@ -129,6 +134,7 @@ def _draw_phase(bench: PhaseDraft, prompts_dir: str) -> None:
     for agent in layout.agents:
         draw_failed(bench, agent)
         draw_blocked(bench, agent)
+    draw_unfinished(bench)
 
 
 def _draw_stage(bench: PhaseDraft, stage: Stage, prompts_dir: str) -> None:
@@ -199,6 +205,20 @@ def _charge_edge(draft: ProtocolDraft, drawn: DrawnEdge, atlas: PhaseLookup) -> 
     is_agent = isinstance(draft.states[edge.state].actor, Agent)
     agent = edge.state if is_agent else atlas.layouts[drawn.phase].mender(None).state
     drawn.edge = replace(edge, charges=budget, spent=(Target(f"failed:{agent}"),))
+    _note_own_bound(draft, drawn)
+
+
+def _note_own_bound(draft: ProtocolDraft, drawn: DrawnEdge) -> None:
+    """Taken because the file has none; whoever wrote it should know the number."""
+    edge = drawn.edge
+    there = " or ".join(draft.states[t.state].group for t in edge.targets if t.state)
+    message = (
+        f"'{edge.exit}' of '{edge.state}' leads back to '{there}', and nothing in the file says "
+        f"how often: porch allows it {DEFAULT_RETRIES} times (budget '{edge.charges}'), then a "
+        "person decides"
+    )
+    place = draft.places.get(f"{edge.state}.{edge.exit}") or draft.places.get(edge.state)
+    draft.findings.append(Finding("own-bound", message, place, severity="note"))
 
 
 def add_state_inputs(protocol: Protocol, draft: ProtocolDraft) -> Protocol:

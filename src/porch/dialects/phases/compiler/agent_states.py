@@ -1,5 +1,7 @@
 """Agent states: their exits, and the people who are asked when an agent cannot go on."""
 
+from msgspec import Struct
+
 from porch.dialects.phases.compiler.check_states import (
     chain_state_names,
     draw_chain,
@@ -38,6 +40,7 @@ def draw_agent(bench: PhaseDraft, stage: Stage, prompts_dir: str) -> None:
         (*(way.exit for way in ways), _blocked_exit(bench)),
         phase.artifacts,
         phase.permissions,
+        may_write=phase.may_write or (),
     )
     described = stage.step.description if stage.step else ""
     bench.add(stage.state, actor, stage.place, described)
@@ -88,9 +91,10 @@ def _tracked_exits(bench: PhaseDraft, stage: Stage) -> dict[str, ExitRoute]:
 
 
 def _draw_exit(bench: PhaseDraft, stage: Stage, way: ExitRoute) -> None:
+    place = way.signal.place if way.signal else stage.place
+    bench.draft.places.setdefault(f"{stage.state}.{way.exit.name}", place)
     if way.manner == "direct":
-        place = way.signal.place if way.signal else stage.place
-        bench.edge(stage.state, way.exit.name, way.target, place=place)
+        bench.edge(stage.state, way.exit.name, way.target)
     else:
         _draw_forward(bench, stage, way.exit.name, way)
 
@@ -153,13 +157,14 @@ def draw_failed(bench: PhaseDraft, stage: Stage) -> None:
     state = f"failed:{stage.state}"
     gate = bench.layout.gate_ahead(stage)
     onward = f"go to the gate of {bench.phase.title}" if gate else "continue without this phase"
+    ends = _list_endings(bench) if stage is bench.layout.mender(None) else ()
     ask = Human(
         "failure",
         state,
         f"{bench.phase.title} failed",
         (
             Option("retry", f"start {stage.state} again with new budgets"),
-            Option("skip", onward, needs_text=True),
+            Option("skip", "; ".join((onward, *(end.meaning for end in ends))), needs_text=True),
             Option("stopped", "end the run"),
         ),
         artifacts=bench.phase.artifacts,
@@ -167,8 +172,14 @@ def draw_failed(bench: PhaseDraft, stage: Stage) -> None:
     )
     bench.add(state, ask, stage.place)
     again = ("phase_completion",) if bench.completion else ()
-    bench.edge(state, "retry", Target(stage.state), refreshes=True, resets=again)
-    _draw_skip(bench, state, gate)
+    untrue = [f"{stage.state}.{EXHAUSTED}", f"{stage.state}.{SILENT}", *_commit_failures(bench)]
+    bench.edge(state, "retry", Target(stage.state), refreshes=True, resets=again, forgets=untrue)
+    for end in ends:
+        _draw_skip(bench, state, end)
+    if gate is not None:
+        bench.edge(state, "skip", Target(gate.state))
+    else:
+        bench.leave(state, "skip")
     bench.edge(state, "stopped", ABANDONED)
 
 
@@ -178,32 +189,48 @@ def _reported_paths(bench: PhaseDraft, stage: Stage) -> tuple[str, ...]:
     states += [name for name in (f"{bench.phase.id}:recheck", bench.completion) if name]
     known = [state for state in states if state in bench.draft.states]
     paths = [path for state in known for path in failure_paths(state)]
-    if bench.commit:
-        paths += [f"{bench.commit}.refused", f"{bench.commit}.conflict"]
+    paths += _commit_failures(bench)
     return (*paths, f"{stage.state}.{EXHAUSTED}", f"{stage.state}.{SILENT}")
 
 
-def _draw_skip(bench: PhaseDraft, state: str, gate: Stage | None) -> None:
+class _PhaseEnding(Struct, frozen=True):
+    """What comes last in a phase and can fail: how a person goes past it, in words."""
+
+    paths: tuple[str, ...]
+    meaning: str
+    loop: str = ""
+
+
+def _commit_failures(bench: PhaseDraft) -> tuple[str, ...]:
+    return (f"{bench.commit}.refused", f"{bench.commit}.conflict") if bench.commit else ()
+
+
+def _list_endings(bench: PhaseDraft) -> tuple[_PhaseEnding, ...]:
+    past_commit = "if only the commit failed, continue without it"
+    past_checks = "if the checks of the whole plan phase failed, continue behind them"
+    commit = (_PhaseEnding(_commit_failures(bench), past_commit),) if bench.commit else ()
+    if not bench.completion:
+        return commit
+    failed = failure_paths(bench.completion)
+    return (*commit, _PhaseEnding(failed, past_checks, bench.layout.loop))
+
+
+def _draw_skip(bench: PhaseDraft, state: str, end: _PhaseEnding) -> None:
     """Past what failed last: going that way again would ask the same person for ever."""
-    if bench.commit:
-        for exit_ in ("refused", "conflict"):
-            guard = Guard(f"{bench.commit}.{exit_}")
-            bench.leave(state, "skip", guards=(guard,), uncommitted=True)
-    if bench.completion:
-        for path in failure_paths(bench.completion):
+    for path in end.paths:
+        cause = (Guard(path, "cause"),)
+        if end.loop:
             bench.edge(
                 state,
                 "skip",
-                Target(next_of=bench.layout.loop),
-                guards=(Guard(path),),
+                Target(next_of=end.loop),
+                guards=cause,
                 resets=("phase_completion",),
-                forgets=failure_paths(bench.completion),
+                forgets=end.paths,
                 leaves=True,
             )
-    if gate is not None:
-        bench.edge(state, "skip", Target(gate.state))
-    else:
-        bench.leave(state, "skip")
+        else:
+            bench.leave(state, "skip", guards=cause, uncommitted=True, forgets=end.paths)
 
 
 def draw_blocked(bench: PhaseDraft, stage: Stage) -> None:

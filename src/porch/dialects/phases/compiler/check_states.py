@@ -46,7 +46,8 @@ def has_required_checks(bench: PhaseDraft, agent: Stage) -> bool:
     """Whether passing the chain proves anything."""
     verification = bench.phase.verification
     records = bench.layout.checks + (verification.checks if verification else ())
-    return bool(chain_state_names(bench, agent)) and any(not r.command.optional for r in records)
+    telling = [r for r in records if not (r.command.optional or r.command.protects)]
+    return bool(chain_state_names(bench, agent)) and bool(telling)
 
 
 def draw_chain(bench: PhaseDraft, agent: Stage) -> None:
@@ -178,7 +179,9 @@ def _draw_return(bench: PhaseDraft, state: str, back: Target, budget: str, perso
 
 def recheck_commands(bench: PhaseDraft) -> tuple[Command, ...]:
     """Everything a phase measures, once; a verification may reuse the name of a check."""
-    found = {command.name: command for command in list_commands(bench.phase.checks)}
+    # Behind a gate whatever changed since is a person's doing.
+    checks = [record for record in bench.phase.checks if not record.command.protects]
+    found = {command.name: command for command in list_commands(checks)}
     verification = bench.phase.verification
     for command in list_commands(verification.checks) if verification else ():
         if found.get(command.name, command) != command:

@@ -6,6 +6,7 @@ from porch.dialects.phases.compiler.check_states import (
     chain_state_names,
     draw_recheck,
     failure_paths,
+    recheck_commands,
 )
 from porch.dialects.phases.compiler.phase_draft import PhaseDraft
 from porch.dialects.phases.compiler.signal_exits import gate_name
@@ -13,6 +14,8 @@ from porch.dialects.phases.compiler.stages import Stage
 from porch.dialects.phases.file_records import GateRecord
 from porch.errors import Finding
 from porch.model.protocol import Guard, Human, Option, Target
+
+_WAIVER = "continue without running the checks again"
 
 
 def draw_gate(bench: PhaseDraft, stage: Stage, gate: GateRecord) -> None:
@@ -52,7 +55,7 @@ def _gate_question(
         (
             Option("approved", "continue"),
             Option("rejected", f"send it back to {layout.mender(stage).state}", needs_text=True),
-            Option("waived", "continue without running the checks again", needs_text=True),
+            Option("waived", _WAIVER, needs_text=True, needs_failure=True),
         ),
         gate.description,
         gate.artifacts or phase.artifacts,
@@ -84,7 +87,7 @@ def _draw_approval(bench: PhaseDraft, stage: Stage, failed: tuple[str, ...]) -> 
 
 
 def _has_checks(bench: PhaseDraft) -> bool:
-    return bool(bench.phase.checks or bench.phase.verification)
+    return bool(recheck_commands(bench))
 
 
 def _draw_past_gate(bench: PhaseDraft, stage: Stage, here: str, exit_: str, **more: Any) -> None:

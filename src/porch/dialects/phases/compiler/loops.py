@@ -48,7 +48,7 @@ def draw_loops(draft: ProtocolDraft, atlas: PhaseLookup, definition: PhasesFile)
             _note_without_loop(draft, layout)
     for name, members in loops.items():
         source = _find_loop_source(members, atlas, draft)
-        after = _loop_exit_target(members, atlas)
+        after = loop_exit_target(members, atlas)
         draft.loops[name] = Loop(name, source, members[0].first, after)
     if definition.phase_completion and not loops:
         message = "'phase_completion': no phase of this protocol runs for each phase of a plan"
@@ -68,12 +68,15 @@ def _note_without_loop(draft: ProtocolDraft, layout: PhaseLayout) -> None:
             draft.findings.append(Finding("no-meaning", message, word.place, fix, "note"))
 
 
-def _loop_exit_target(members: list[PhaseLayout], atlas: PhaseLookup) -> Target:
+def loop_exit_target(members: list[PhaseLayout], atlas: PhaseLookup) -> Target:
     found = [
         atlas.way(m.phase.ways.on_all_complete, m, f"'on_all_phases_complete' of '{m.phase.id}'")
         for m in members
     ]
     said = [target for target in found if target is not None and not target.next_of]
+    last = atlas.declared_way(members[-1])
+    if not said and last is not None and atlas.is_beyond_loop(last, members[-1]):
+        return last
     return said[0] if said else atlas.behind(members[-1])
 
 

@@ -25,6 +25,7 @@ def draw_panel(bench: PhaseDraft, stage: Stage, said: Consultation) -> None:
     )  # fmt: skip
     changes, undecided = f"{stage.state}.changes", Target(undecided_state(bench))
     bench.add(stage.state, panel, said.place)
+    bench.draft.places[f"{stage.state}.review"] = said.review_place or said.place
     bench.draft.shown(bench.phase.id, "Findings of the reviewers", changes)
     answer = last_words_path(find_rework_target(bench, stage).state)
     bench.draft.memory_of.setdefault(bench.phase.id, []).append(answer)

@@ -84,18 +84,16 @@ def _find_signal_route(
         return None
     if signal.name in COMPLETION_SIGNALS:
         goal = replace(goal, target=atlas.looped(goal.target, layout))
-    manner = _route_kind(signal, goal, layout, agent, out)
+    if _ends_here(signal, layout):
+        return ExitRoute(exit_, "onward", goal.target, signal)
+    manner = _route_kind(goal, layout, agent, out)
     return ExitRoute(exit_, manner, goal.target, signal)
 
 
-def _route_kind(
-    signal: SignalRecord, goal: ResolvedTarget, layout: PhaseLayout, agent: Stage, out: Target
-) -> RouteKind:
+def _route_kind(goal: ResolvedTarget, layout: PhaseLayout, agent: Stage, out: Target) -> RouteKind:
     following = layout.after(agent)
     leads_on = following is not None and goal.target == Target(following.state)
     if goal.onward or leads_on or (goal.target == out and goal.target.next_of):
-        return "onward"
-    if _is_here_already(signal, layout):
         return "onward"
     if goal.phase == layout.index and not goal.target.item:
         return _route_kind_inside(goal, layout)
@@ -104,10 +102,14 @@ def _route_kind(
     return "leave" if goal.target.next_of or goal.phase > layout.index else "direct"
 
 
-def _is_here_already(signal: SignalRecord, layout: PhaseLayout) -> bool:
-    """A signal for all phases that leads to this very phase has nowhere to go but on."""
+def _ends_here(signal: SignalRecord, layout: PhaseLayout) -> bool:
+    """Said in the phase it leads to, a word of all phases for 'done' can only mean to go on.
+
+    Every other signal means what it says: the phase again, with the reason shown.
+    """
     word = signal.target
-    return signal.common and word is not None and word.text == layout.phase.id
+    is_here = word is not None and word.text == layout.phase.id
+    return signal.common and signal.name in COMPLETION_SIGNALS and is_here
 
 
 def _route_kind_inside(goal: ResolvedTarget, layout: PhaseLayout) -> RouteKind:

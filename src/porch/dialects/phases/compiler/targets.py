@@ -37,10 +37,13 @@ class PhaseLookup(Struct, frozen=True):
 
     def goal(self, word: ScalarNode, here: PhaseLayout | None, what: str) -> ResolvedTarget | None:
         """Where a word leads from a phase; a finding and nothing if it leads nowhere."""
-        found = self._special(word, here) or self._stage(word, here) or self._phase(word)
+        found = self.find_goal(word, here)
         if found is None:
             self._report(word, here, what)
         return found
+
+    def find_goal(self, word: ScalarNode, here: PhaseLayout | None) -> ResolvedTarget | None:
+        return self._special(word, here) or self._stage(word, here) or self._phase(word)
 
     def _special(self, word: ScalarNode, here: PhaseLayout | None) -> ResolvedTarget | None:
         text, end = word.text, ResolvedTarget(COMPLETE, phase=len(self.order))
@@ -126,13 +129,27 @@ class PhaseLookup(Struct, frozen=True):
             return Target(next_of=here.loop)
         return target
 
+    def is_beyond_loop(self, target: Target, here: PhaseLayout) -> bool:
+        """Whether a target lies behind all phases of the loop that this phase belongs to."""
+        members = [each.index for each in self.layouts.values() if each.loop == here.loop]
+        layout = self.layouts.get(target.state.partition(":")[0])
+        is_later = layout is not None and layout.index > members[-1]
+        return bool(here.loop) and (is_later or target == COMPLETE)
+
     def leave(self, here: PhaseLayout) -> Target:
         """Where a phase leads when it is done: the gate's word, the transition's, the order's."""
+        out = self.declared_way(here) or self.following(here)
+        # What comes behind the loop comes when every item is done; the loop itself leads there.
+        is_early = here.is_last_of_loop and self.is_beyond_loop(out, here)
+        return Target(next_of=here.loop) if is_early else out
+
+    def declared_way(self, here: PhaseLayout) -> Target | None:
+        """Where the file says that a phase leads, if it says so."""
         gate = here.phase.gate
         said = gate.next if gate and self.inner_next(here) is None else None
         by_gate = self.way(said, here, f"the gate of '{here.phase.id}'")
         own = self.way(here.phase.ways.on_complete, here, f"phase '{here.phase.id}'")
-        return by_gate or own or self.panel_way(here) or self.following(here)
+        return by_gate or own or self.panel_way(here)
 
     def inner_next(self, here: PhaseLayout) -> Stage | None:
         """The stage of the same phase that `next` of the gate names, if it names one."""

@@ -1,0 +1,262 @@
+"""The content of a worktree, measured so that nothing in its repository can bend the answer.
+
+Git does the work, in a git directory of our own: no configuration but ours, attributes that switch
+every conversion off, an index in which nobody sets flags. So no filter, hook, monitor, attribute,
+flag or exclude of the repository is honoured, and none is run. Ignored files stay unseen.
+
+The trees are raw: under a filter or a conversion of line ends they are not those of a commit.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from porch.errors import OutsideError
+from porch.git import git_directory, repository
+from porch.git.command import git_error, run_git, try_git
+from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
+from porch.git.raw_index import IndexEntry, find_repository_entries, forget_fresh_stats
+from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
+from porch.system import atomic
+
+EMBEDDED = "embedded-repository"
+# The clock of a file system lags behind by less than this.
+_TICK_S = 0.1
+_NO_COMMIT = re.compile(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
+
+
+class _WorktreeIndex(Struct, frozen=True):
+    """Our index of one worktree, with everything that measuring it needs."""
+
+    toplevel: str
+    own: OwnGitDirectory
+    path: str
+    room: TreeRoom
+    exclude: tuple[str, ...]
+
+    @property
+    def env(self) -> dict[str, str]:
+        own = own_environment(self.toplevel, self.own)
+        return {**own, "GIT_INDEX_FILE": self.path}
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        return tuple(f":(top,exclude,glob){pattern}" for pattern in self.exclude)
+
+    @property
+    def ignoring(self) -> tuple[str, ...]:
+        return ("-c", f"core.excludesFile={self.room.ignore_file}")
+
+    def run_git(self, *words: str, stdin: str = "") -> str:
+        return run_git(self.toplevel, *self.ignoring, *words, env=self.env, stdin=stdin)
+
+    def add_files(self, *words: str, stdin: str = "") -> None:
+        words = (*self.ignoring, "add", *words)
+        done = try_git(self.toplevel, *words, env=self.env, stdin=stdin)
+        if blank := _NO_COMMIT.search(done.stderr):
+            raise embedded_repository_error(self.toplevel, blank[1])
+        if done.returncode:
+            raise git_error(self.toplevel, words, done)
+
+
+def own_environment(toplevel: str, own: OwnGitDirectory) -> dict[str, str]:
+    """What turns a call of git to our own git directory."""
+    return {**OWN_ENVIRONMENT, "GIT_DIR": own.path, "GIT_WORK_TREE": toplevel}
+
+
+def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> str:
+    """The content of all tracked and all untracked, not ignored files, as the id of a tree.
+
+    `exclude` holds git globs from the toplevel: a file, a directory with all in it, or `a/*/b`.
+    `room` is a directory that keeps the rules of what is ignored as they were when it was made;
+    without one they are as they are now. Submodules count by the commit they are at, and by what is
+    changed in them. Any other repository inside is refused, for it would hide its files.
+    """
+    index = _find_index(worktree, tuple(exclude), room)
+    with _lock_index(index.path):
+        is_kept = os.path.exists(index.path)
+        try:
+            return _measure_locked(index)
+        except OutsideError as error:
+            # What is refused must not stay in it; and a damaged one is only what we kept.
+            _remove_file(index.path)
+            if not is_kept or error.findings[0].code == EMBEDDED:
+                raise
+            return _measure_locked(index)
+
+
+def _find_index(worktree: str, exclude: tuple[str, ...], room: str) -> _WorktreeIndex:
+    toplevel = find_toplevel(worktree)
+    own = ensure_own_git_directory(toplevel)
+    found = pin_tree_room(toplevel, room) if room else open_latest_room(toplevel, own)
+    name = sha256("\0".join((os.path.realpath(toplevel), *exclude)).encode()).hexdigest()[:20]
+    path = os.path.join(found.path, f"{name}.index")
+    return _WorktreeIndex(toplevel, own, path, found, exclude)
+
+
+def find_toplevel(worktree: str) -> str:
+    """The top of the worktree around a directory."""
+    here = os.path.abspath(worktree)
+    if git_directory.find_git_directory(here) is not None:
+        return here
+    found = repository.find_repository(here)
+    if found is None or found.toplevel is None:
+        raise OutsideError(f"{worktree} is not in a git worktree", fix="run `git init` first")
+    return found.toplevel
+
+
+@contextlib.contextmanager
+def _lock_index(path: str) -> Iterator[None]:
+    """One measurement at a time; a lock that a killed git left is nobody's then."""
+    with open(f"{path}.use", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        _remove_file(f"{path}.lock")
+        yield
+
+
+def _measure_locked(index: _WorktreeIndex) -> str:
+    if not os.path.exists(index.path):
+        _seed_index(index)
+        _remove_file(f"{index.path}.note")
+    began, note = time.time(), _read_note(index)
+    index.add_files("-A", "--", ":/", *index.without)
+    tracked = _describe_tracked(index)
+    if tracked != note.tracked:
+        _add_ignored_but_tracked(index)
+    elif _stamp_file(index.path) == note.stamp:
+        # Git writes another file whenever it has learnt anything new.
+        return note.tree
+    tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
+    inner = list(find_repository_entries(data, index.own.id_bytes))
+    if inner and _measure_inner_repositories(index, inner):
+        tree = index.run_git("write-tree").strip()
+    _forget_fresh_stats(index, began)
+    # Of what lies in submodules the index does not tell.
+    _write_note(index, _Note(tracked, "" if inner else _stamp_file(index.path), tree))
+    return tree
+
+
+class _Note(NamedTuple):
+    """What was true when the index was last used: then the same index means the same tree."""
+
+    tracked: str = ""
+    stamp: str = ""
+    tree: str = ""
+
+
+def _read_note(index: _WorktreeIndex) -> _Note:
+    parts = _read_bytes(f"{index.path}.note").decode(errors="replace").split("\n")
+    return _Note(*parts) if len(parts) == len(_Note._fields) else _Note()
+
+
+def _write_note(index: _WorktreeIndex, note: _Note) -> None:
+    atomic.replace_file(f"{index.path}.note", "\n".join(note).encode(), sync=False)
+
+
+def _stamp_file(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return "none"
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def _seed_index(index: _WorktreeIndex) -> None:
+    index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
+    if index.exclude:
+        gone = [f":(top,glob){pattern}" for pattern in index.exclude]
+        index.run_git("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch", "--", *gone)
+
+
+def _describe_tracked(index: _WorktreeIndex) -> str:
+    """Another text whenever what the repository calls tracked may have changed."""
+    theirs = _stamp_file(repository.find_git_path(index.toplevel, "index"))
+    return f"{repository.read_head(index.toplevel)} {theirs}"
+
+
+def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
+    """A file that git tracks counts, whatever the rules for ignoring say."""
+    names = _list_staged_and_ignored(index)
+    there = [name for name in names if name and _is_file(index.toplevel, name)]
+    if there:
+        wanted = [*(f":(top,literal){name}" for name in there), *index.without]
+        named = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        index.add_files("-f", "-A", *named, stdin="\0".join(wanted))
+
+
+def _list_staged_and_ignored(index: _WorktreeIndex) -> list[str]:
+    theirs = repository.find_git_path(index.toplevel, "index")
+    words = ("ls-files", "-z", "-c")
+    env = {**index.env, "GIT_INDEX_FILE": theirs}
+    done = try_git(index.toplevel, *index.ignoring, *words, "-i", "--exclude-standard", env=env)
+    if done.returncode:
+        # Only its own repository can read an index that is split over several files.
+        return run_git(index.toplevel, *words).split("\0")
+    return done.stdout.split("\0")
+
+
+def _is_file(toplevel: str, name: str) -> bool:
+    path = os.path.join(toplevel, name)
+    return os.path.lexists(path) and (os.path.islink(path) or not os.path.isdir(path))
+
+
+def _measure_inner_repositories(index: _WorktreeIndex, inner: Sequence[IndexEntry]) -> bool:
+    """Whether the index says more of submodules now; repositories that are none are refused."""
+    names = [entry.name for entry in inner]
+    base = index.room.base or repository.read_head(index.toplevel)
+    rows = index.run_git("ls-tree", "-z", base, "--", *names).split("\0") if base else []
+    known = [row.partition("\t")[2] for row in rows if row.startswith("160000 ")]
+    foreign = [name for name in names if name not in known]
+    if foreign:
+        raise embedded_repository_error(index.toplevel, foreign[0])
+    changed = [f"160000 {tree} 0\t{name}\0" for name, tree in _find_changed(index, names)]
+    if changed:
+        index.run_git("update-index", "-z", "--index-info", stdin="".join(changed))
+    return bool(changed)
+
+
+def _find_changed(index: _WorktreeIndex, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Submodules whose files are not those of their commit, with what they are."""
+    for name in names:
+        place = os.path.join(index.toplevel, name)
+        if os.path.lexists(os.path.join(place, ".git")):
+            tree = measure_tree(place)
+            if tree != repository.read_commit_tree(place, repository.read_head(place)):
+                yield name, tree
+
+
+def embedded_repository_error(toplevel: str, name: str) -> OutsideError:
+    return OutsideError(
+        f"{name} in {toplevel} is a git repository of its own; porch cannot see what changes in it",
+        fix=f"move it away, add `/{name}/` to .gitignore, or commit it as a submodule",
+        code="embedded-repository",
+    )
+
+
+def _forget_fresh_stats(index: _WorktreeIndex, began: float) -> None:
+    """Git compares whole seconds: what changed in this one could change again without a trace."""
+    first, last = int(began - _TICK_S), int(time.time() + _TICK_S)
+    data = _read_bytes(index.path)
+    kept = forget_fresh_stats(data, index.own.id_bytes, first, last)
+    if kept is not data:
+        atomic.replace_file(index.path, kept, sync=False)
+
+
+def _read_bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _remove_file(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,80 @@
+"""What differs between two measured trees; nothing of the repository has a say in that either."""
+
+import re
+from collections.abc import Sequence
+
+from porch.git.changes import ChangedPath, parse_raw_diff
+from porch.git.command import run_git
+from porch.git.measured_tree import find_toplevel, own_environment
+from porch.git.own_git_directory import ensure_own_git_directory
+
+LIMIT = 200_000
+_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
+REFS = "refs/porch/"
+
+
+def list_changed_paths(
+    worktree: str, old: str, new: str, exclude: Sequence[str] = ()
+) -> list[ChangedPath]:
+    """Every path that differs, with A, M, D or T; a rename is a D and an A."""
+    words = ("diff", "--raw", "-z", "--no-abbrev", old, new)
+    raw = _run_own_git(worktree, *words, *_without(exclude))
+    return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
+
+
+def diff_text(
+    worktree: str,
+    old: str,
+    new: str,
+    paths: Sequence[str] = (),
+    limit: int = LIMIT,
+    exclude: Sequence[str] = (),
+) -> tuple[str, bool]:
+    """The difference as a patch, of these paths only if any are named, and whether it was cut."""
+    named = [f":(top,literal){path}" for path in paths]
+    words = ("diff", "-U3", "--submodule=short", old, new)
+    text = _run_own_git(worktree, *words, *_without(exclude, named))
+    if len(text) <= limit:
+        return text, False
+    kept = text[:limit]
+    return kept[: kept.rfind("\n") + 1], True
+
+
+def count_changed_lines(
+    worktree: str, old: str, new: str, exclude: Sequence[str] = ()
+) -> list[tuple[str, str, str]]:
+    """Lines added, lines removed and path; of a file that is binary there stands a `-`."""
+    out = _run_own_git(worktree, "diff", "--numstat", "-z", old, new, *_without(exclude))
+    parts = (row.split("\t", 2) for row in out.split("\0") if row)
+    return [(added, removed, path) for added, removed, path in parts]
+
+
+def count_net_lines(
+    worktree: str, old: str, new: str, exclude: Sequence[str] = ()
+) -> tuple[int, int]:
+    """Lines added and removed; everything is counted as text, also what looks binary."""
+    rows = count_changed_lines(worktree, old, new, exclude)
+    pairs = [(int(added), int(removed)) for added, removed, _ in rows if added != "-"]
+    binary = [f":(top,literal){path}" for added, _, path in rows if added == "-"]
+    if binary:
+        text = _run_own_git(worktree, "diff", "--text", "-U0", old, new, "--", *binary)
+        # Content cannot forge one of these, for its lines begin with a sign.
+        pairs += [(int(new_ or 1), int(old_ or 1)) for old_, new_ in _HUNK.findall(text)]
+    return sum(added for added, _ in pairs), sum(removed for _, removed in pairs)
+
+
+def keep_tree(worktree: str, name: str, tree: str) -> None:
+    """Keep a tree under a ref of our own git directory, where nobody else cleans up."""
+    _run_own_git(worktree, "update-ref", f"{REFS}{name}", tree)
+
+
+def _without(exclude: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:
+    return ("--", *(named or (":/",)), *(f":(top,exclude,glob){pattern}" for pattern in exclude))
+
+
+def _run_own_git(worktree: str, *words: str) -> str:
+    toplevel = find_toplevel(worktree)
+    env = own_environment(toplevel, ensure_own_git_directory(toplevel))
+    front = (words[0], *_PLAIN) if words[0].startswith("diff") else (words[0],)
+    return run_git(toplevel, *front, *words[1:], env=env)

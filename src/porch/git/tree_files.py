@@ -1,0 +1,56 @@
+"""Files of a measured tree: what they hold, and a copy of all of them beside the worktree."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from porch.git.command import run_git
+from porch.git.measured_tree import find_toplevel, own_environment
+from porch.git.own_git_directory import ensure_own_git_directory
+
+_AT_ONCE = 200
+
+
+def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, str]:
+    """Mode and id of some paths of a tree, as one text; those it does not have are left out."""
+    found: dict[str, str] = {}
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        out = _run_own_git(worktree, "ls-tree", "-z", "--full-tree", tree, "--", *some)
+        rows = (row.split("\t", 1) for row in out.split("\0") if row)
+        # mode, kind and id; of these the kind says nothing that the mode does not.
+        found |= {path: " ".join(front.split(" ")[::2]) for front, path in rows}
+    return found
+
+
+def read_tree_text(worktree: str, entry: str) -> str:
+    """The content of an entry as text; what is not UTF-8 is replaced."""
+    return _run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
+
+
+def write_mixed_tree(
+    worktree: str, tree: str, entries: Mapping[str, str], gone: Iterable[str], index: str
+) -> str:
+    """A tree with other entries at some paths and without others; `index` is a file for scratch."""
+    rows = [f"0 {'0' * len(tree)}\t{path}\0" for path in gone]
+    rows += [f"{entry}\t{path}\0" for path, entry in entries.items()]
+    _run_own_git(worktree, "read-tree", tree, index=index)
+    if rows:
+        words = ("update-index", "-z", "--index-info")
+        _run_own_git(worktree, *words, stdin="".join(rows), index=index)
+    return _run_own_git(worktree, "write-tree", index=index).strip()
+
+
+def copy_tree(worktree: str, tree: str, place: str, index: str) -> None:
+    """The files of a tree in a new directory, byte for byte; nothing is converted."""
+    _run_own_git(worktree, "read-tree", tree, index=index)
+    os.makedirs(place, exist_ok=True)
+    words = ("checkout-index", "-a", "-f", f"--prefix={os.path.abspath(place)}/")
+    _run_own_git(worktree, *words, index=index)
+
+
+def _run_own_git(worktree: str, *words: str, stdin: str = "", index: str = "") -> str:
+    toplevel = find_toplevel(worktree)
+    env = own_environment(toplevel, ensure_own_git_directory(toplevel))
+    if index:
+        env["GIT_INDEX_FILE"] = index
+    return run_git(toplevel, *words, stdin=stdin, env=env)

@@ -1,0 +1,179 @@
+"""Approvals are for bytes: what a person approved is asked again once it is no longer that.
+
+A question about a changed approval stands beside whatever the run does, in a state that every
+protocol has while it runs; its item is the gate. Whether files changed is a fact from outside.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.budgets import STATE as BUDGET
+from porch.machine.budgets import add_budget_state
+from porch.machine.instances.named_inputs import add_unnamed_questions
+from porch.machine.state import RunState, Standing, position_text
+from porch.model.protocol import Agent, Edge, Human, Option, Protocol
+from porch.model.protocol import State as Kind
+
+STATE = "changed"
+FOUND = f"{STATE}.found"
+APPROVED = ("approved", "waived")
+
+
+def add_changed_state(protocol: Protocol) -> Protocol:
+    """The protocol of a run: with the state in which a person is asked to approve again."""
+    if STATE in protocol.states:
+        # Ours already, or a phase of an old file; nothing begins then, and nobody can be asked.
+        return protocol
+    asked = Human(
+        "undecided",
+        STATE,
+        "Approve it again?",
+        (
+            Option("approved", "approve it as it is now and continue where the run is"),
+            Option("rejected", "go back to the phase of this gate", needs_text=True),
+        ),
+        shows=(FOUND,),
+    )
+    states = {**protocol.states, STATE: Kind(STATE, STATE, asked, "Changed after the approval")}
+    edges = (*protocol.edges, *(Edge(STATE, exit_, ()) for exit_ in ("approved", "rejected")))
+    return replace(protocol, states=states, edges=edges)
+
+
+def add_engine_states(protocol: Protocol) -> Protocol:
+    """The protocol as it is driven: with every state in which the engine itself asks a person."""
+    return add_unnamed_questions(add_changed_state(add_budget_state(protocol)))
+
+
+def list_gates(protocol: Protocol) -> Iterator[tuple[Kind, Human]]:
+    for kind in protocol.states.values():
+        if isinstance(kind.actor, Human) and kind.actor.kind == "gate":
+            yield kind, kind.actor
+
+
+def find_gate(protocol: Protocol, name: str) -> tuple[Kind, Human] | None:
+    """The state in which a gate of this name is asked the first time, and its question."""
+    return next((each for each in list_gates(protocol) if each[1].name == name), None)
+
+
+def asked_human(protocol: Protocol, standing: Standing, human: Human) -> Human:
+    """What a position asks: the question about a changed approval is the gate, asked again."""
+    if standing.state != STATE:
+        return human
+    gate = find_gate(protocol, standing.item)
+    title = f"{standing.item}: approve it again?"
+    about = gate[1].artifacts if gate else ()
+    return replace(human, kind="gate", name=standing.item, title=title, artifacts=about)
+
+
+def open_questions(state: RunState) -> Mapping[str, Standing]:
+    """The positions that ask to approve again, by gate."""
+    return {each.item: each for each in state.positions.values() if each.state == STATE}
+
+
+def outdated_moves(
+    protocol: Protocol, state: RunState, fact: f.ApprovalOutdated
+) -> Iterator[m.Move]:
+    """Nothing is left and nothing is stopped; what is shown of one gate is the latest.
+
+    Behind the end nobody can be asked; there it is only said.
+    """
+    if fact.gate in state.approvals and not state.outcome:
+        yield from question_moves(protocol, state, {fact.gate: fact.question})
+
+
+def question_moves(
+    protocol: Protocol, state: RunState, gates: Mapping[str, f.GateQuestion]
+) -> Iterator[m.Move]:
+    """Ask about these gates at once; a question that stands already is put anew."""
+    standing = open_questions(state)
+    for gate, asked in gates.items() if _has_question(protocol) else ():
+        if gate in standing:
+            yield m.Left(standing[gate].position)
+        visit = state.visits.get(("", STATE, gate), 0) + 1
+        position = position_text("", STATE, gate, visit)
+        told = {"reason": asked.reason, "difference": dict(asked.difference)}
+        yield m.Remembered(FOUND, {**told, "is_changed": asked.is_changed}, gate, "")
+        yield m.Entered(position, STATE, visit, gate, "", 0, FOUND)
+        yield m.Asked(position, "gate", gate, asked.digest, asked.artifacts)
+
+
+def _has_question(protocol: Protocol) -> bool:
+    kind = protocol.states.get(STATE)
+    return kind is not None and isinstance(kind.actor, Human) and kind.actor.shows == (FOUND,)
+
+
+def restored_moves(state: RunState, fact: f.ApprovalRestored) -> Iterator[m.Move]:
+    """The bytes are as they were approved, so there is nothing to ask."""
+    standing, known = open_questions(state).get(fact.gate), state.approvals.get(fact.gate)
+    if standing is not None and known is not None:
+        yield m.Forgot(FOUND, fact.gate, "")
+        yield m.Left(standing.position)
+        yield m.GateNoted(fact.gate, known.status, known.by)
+
+
+def reopened_gate_moves(
+    protocol: Protocol, state: RunState, moves: tuple[m.Move, ...]
+) -> Iterator[m.Move]:
+    """Whoever works in front of a gate again may change what was approved; it is asked again."""
+    begun = [
+        protocol.order(move.state)
+        for move in moves
+        if isinstance(move, m.Entered) and isinstance(protocol.states[move.state].actor, Agent)
+    ]
+    if not begun or protocol.spec:
+        return
+    noted = {move.name for move in moves if isinstance(move, m.GateNoted)}
+    left = {move.position for move in moves if isinstance(move, m.Left)}
+    asked = open_questions(state)
+    for gate, human in list_gates(protocol):
+        name, known = human.name, state.gates.get(human.name)
+        if known is None or name in noted or min(begun) >= protocol.order(gate.name):
+            continue
+        if name in asked and asked[name].position not in left:
+            yield m.Left(asked[name].position)
+        if name in asked or known.status in APPROVED:
+            yield m.GateNoted(name, "waiting")
+
+
+def gates_to_ask(old: Protocol, new: Protocol, state: RunState) -> dict[str, str]:
+    """Gates behind the run that another definition adds or changes, each with what is different."""
+    found: dict[str, str] = {}
+    for gate, human in list_gates(new):
+        before, known = find_gate(old, human.name), state.gates.get(human.name)
+        if before is None and _is_behind(new, state, gate):
+            found[human.name] = "the new version of the protocol adds this gate"
+        elif before is not None and known is not None and known.status in APPROVED:
+            said = _describe_change(before[1], human)
+            if said:
+                found[human.name] = f"the new version of the protocol changes this gate: {said}"
+    return found
+
+
+def _is_behind(protocol: Protocol, state: RunState, gate: Kind) -> bool:
+    """Whether the run has passed the place of a gate; inside its phase it still comes to it."""
+    here = [each.state for each in state.positions.values() if each.state not in (STATE, BUDGET)]
+    is_inside = any(protocol.states[name].group == gate.group for name in here)
+    first = min((protocol.order(name) for name in here), default=0)
+    return not is_inside and first > protocol.order(gate.name)
+
+
+def _describe_change(before: Human, now: Human) -> str:
+    """What of a gate is different, before and after; how long it may wait is not what it asks."""
+    parts = {
+        "files": (", ".join(before.artifacts), ", ".join(now.artifacts)),
+        "question": (before.description, now.description),
+        "answers": (_name_answers(before), _name_answers(now)),
+        "checks that must not fail": (", ".join(before.override), ", ".join(now.override)),
+    }
+    return "; ".join(
+        f"{name}: {then or 'none'} -> {fresh or 'none'}"
+        for name, (then, fresh) in parts.items()
+        if then != fresh
+    )
+
+
+def _name_answers(human: Human) -> str:
+    return ", ".join(option.exit for option in human.options)

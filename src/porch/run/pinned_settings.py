@@ -1,0 +1,90 @@
+"""The settings that govern a run, as they were when it began; an agent can edit only the file."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from porch.run.engine.run_places import payload_directory
+from porch.run.setting_keys import KEYS
+from porch.run.settings import TABLES, Settings, make_settings
+from porch.store import payloads
+from porch.store.where import ProjectPaths
+
+# What does not govern: these count as they are now.
+FREE_KEYS: Mapping[str, str] = {
+    "timeouts.gate_poll_interval": "only how soon an answer is seen",
+    "agent.trusted": "only a person's own file can say it, and taking it back must count at once",
+    "agent.max_running": "what the machine can carry that drives the run now",
+    "agent.back_off": "only how long a pause is",
+    "knowledge.paths": "no run reads it",
+    "review.agents": "of `envoy review`, which no run drives",
+    "review.max_rounds": "of `envoy review`, which no run drives",
+    "worktree.setup": "of the worktrees that `af` makes",
+    "worktree.copy": "of the worktrees that `af` makes",
+    "worktree.link": "of the worktrees that `af` makes",
+    "agents.*.env": "names of variables that only a person's own file can give away",
+}
+
+
+def is_governing(key: str) -> bool:
+    section, _, rest = key.partition(".")
+    general = f"{section}.*.{rest.rpartition('.')[2]}" if section in TABLES else key
+    return general not in FREE_KEYS
+
+
+def list_setting_values(known: Settings) -> dict[str, Any]:
+    """Every value by its key, as it would stand in a file."""
+    found: dict[str, Any] = {f"commands.{name}": text for name, text in known.commands.items()}
+    found |= {key: getattr(known, each.attribute) for key, each in KEYS.items()}
+    for section in TABLES:
+        for name, table in getattr(known, section).items():
+            found |= {f"{section}.{name}.{key}": value for key, value in table.items()}
+    return found
+
+
+def serialize_settings(known: Settings) -> bytes:
+    """Those that govern, as one text; the same settings are the same text."""
+    values = list_setting_values(known)
+    kept = {key: value for key, value in values.items() if is_governing(key)}
+    return json.dumps(kept, sort_keys=True, ensure_ascii=False).encode()
+
+
+def pin_settings(where: ProjectPaths, run: str, known: Settings) -> str:
+    """Keep them beside the run; the digest is what a record names."""
+    return payloads.write_payload(payload_directory(where, run), serialize_settings(known))
+
+
+def read_pinned_settings(where: ProjectPaths, run: str, digest: str, now: Settings) -> Settings:
+    """What governs the run; where nothing is pinned, the settings as they are."""
+    if not digest:
+        return now
+    pinned = _read_values(where, run, digest)
+    current = list_setting_values(now)
+    # A key that is newer than the pin counts as it is; a command or an agent that is new does not.
+    free = {k: v for k, v in current.items() if not is_governing(k) or (k in KEYS)}
+    return make_settings({**free, **pinned}, now.origins, now.notes)
+
+
+def list_changed_keys(where: ProjectPaths, run: str, digest: str, now: Settings) -> list[str]:
+    """The keys that say something else now than what governs the run."""
+    if not digest:
+        return []
+    pinned = _read_values(where, run, digest)
+    current: dict[str, Any] = json.loads(serialize_settings(now))
+    keys = sorted({*pinned, *current})
+    return [key for key in keys if pinned.get(key) != current.get(key)]
+
+
+def _read_values(where: ProjectPaths, run: str, digest: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(
+        payloads.read_payload(payload_directory(where, run), digest)
+    )
+    return values
+
+
+def describe_changed_keys(run_id: str, keys: list[str]) -> str:
+    names = ", ".join(keys)
+    return (
+        f"settings changed since the run began: {names}; it keeps the old ones "
+        f"(`porch upgrade {run_id}` takes the new ones)"
+    )

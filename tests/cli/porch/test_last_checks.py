@@ -1,0 +1,82 @@
+"""The last word before a run is complete is a fresh measurement (K12)."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+GREEN = {"command": "test ! -e broken", "max_retries": 0, "retry_delay": 0}
+BUILD: dict[str, Any] = {"id": "build", "checks": {"tests": GREEN}}
+REVIEW: dict[str, Any] = {"id": "review"}
+LOOP: list[dict[str, Any]] = [
+    {"id": "plan", "artifact": "plan.md"},
+    {"id": "implement", "phased": True, "phases_from": "plan", "checks": {"tests": GREEN}},
+    {"id": "review"},
+]
+BREAKS = {"write": {"broken": "yes\n"}}
+
+
+def test_k12_a_review_that_breaks_the_tests_does_not_complete_the_run(desk: "Desk") -> None:
+    agents = {"review": [BREAKS, {}], "build": [{}, {"delete": ["broken"]}]}
+    desk.begin(BUILD, REVIEW, agents=agents, code=0)
+    last = desk.entered()
+    assert last == [
+        "build", "build:checks", "review", "complete:checks",
+        "build", "build:checks", "review", "complete:checks", "complete",
+    ]  # fmt: skip
+    assert "Failed checks" in desk.prompt("build#2/agent/build/0")
+
+
+def test_k12_what_is_broken_again_and_again_is_for_a_person(desk: "Desk") -> None:
+    agents = {"review": [BREAKS], "build": [{}, {"delete": ["broken"]}]}
+    desk.begin(BUILD, REVIEW, agents=agents, code=3)
+    assert desk.entered().count("complete:checks") == 4
+    assert desk.entered()[-1] == "failed:complete:checks"
+    assert "end the run as complete without them" in desk.porch("pending").out
+    desk.porch("skip", "1", "--reason", "I know better")
+    assert desk.status()["state"] == "complete"
+
+
+def test_k12_evidence_that_is_fresh_is_not_measured_again(desk: "Desk") -> None:
+    desk.begin(BUILD, REVIEW, agents={"review": [{"say": "nothing to write"}]}, code=0)
+    ended = desk.facts("CheckEnded")
+    assert [(each["effect"].split("#")[0], each.get("reused", False)) for each in ended] == [
+        ("build:checks", False),
+        ("complete:checks", True),
+    ]
+
+
+def test_k12_the_last_item_of_a_loop_is_gone_back_to(desk: "Desk") -> None:
+    plan = "### Phase 1: one\n- a\n\n### Phase 2: two\n- b\n"
+    agents = {
+        "plan": [{"write": {"{project_dir}/plan.md": plan}}],
+        "review": [BREAKS, {}],
+        "implement:phase_2": [{}, {"delete": ["broken"]}],
+    }
+    desk.begin(*LOOP, agents=agents, code=0)
+    went = [place for place in desk.entered() if place.startswith(("implement:phase", "complete"))]
+    assert went == [
+        "implement:phase_1", "implement:phase_2", "complete:checks",
+        "implement:phase_2", "complete:checks", "complete",
+    ]  # fmt: skip
+
+
+def test_k12_nothing_is_drawn_where_nobody_works_behind_the_checks(desk: "Desk") -> None:
+    desk.begin(REVIEW, BUILD, code=0)
+    assert desk.entered()[-2:] == ["build:checks", "complete"]
+
+
+def test_k12_a_check_that_never_passed_is_not_asked_for_again(desk: "Desk") -> None:
+    """A person has skipped it, and that was the last word about it."""
+    never = {"id": "build", "checks": {"tests": {**GREEN, "command": "false"}}}
+    decided = {"failed:build": [{"skip": "known"}]}
+    desk.begin(never, REVIEW, decisions=decided, code=0)
+    assert desk.entered()[-2:] == ["complete:checks", "complete"]
+    assert len(desk.facts("CheckEnded")) == 1
+
+
+def test_k12_a_check_of_its_moment_is_not_repeated(desk: "Desk") -> None:
+    red = {"id": "red", "checks": {"fails": {"command": "test ! -e fixed", "once": True}}}
+    green = {"id": "green"}
+    desk.begin(red, green, agents={"green": [{"write": {"fixed": "x\n"}}]}, code=0)
+    assert "complete:checks" not in desk.entered()

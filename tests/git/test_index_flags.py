@@ -1,0 +1,40 @@
+"""Flags that hide a file from git are taken away before porch commits."""
+
+from pathlib import Path
+
+import pytest
+
+from porch.git.index_flags import clear_index_flags
+from porch.git.raw_index import has_flags
+from porch.git.worktrees import list_changed_paths
+from tests.repositories import sh
+
+pytestmark = pytest.mark.usefixtures("git_home")
+
+
+@pytest.mark.parametrize("flags", [["--skip-worktree"], ["--assume-unchanged"]])
+def test_v3_a_file_that_git_was_told_to_overlook_is_seen_again(
+    repo: Path, flags: list[str]
+) -> None:
+    sh(repo, "update-index", *flags, "a.txt")
+    (repo / "a.txt").write_text("two\n")
+    assert list_changed_paths(str(repo)) == []
+    assert clear_index_flags(str(repo)) == ["a.txt"]
+    assert list_changed_paths(str(repo)) == ["a.txt"]
+    assert clear_index_flags(str(repo)) == []
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_an_index_without_flags_is_known_by_its_bytes(repo: Path, version: str) -> None:
+    for number in range(30):
+        (repo / ("n" * number + ".txt")).write_text("x")
+    sh(repo, "add", "-A")
+    sh(repo, "update-index", "--index-version", version)
+    index = repo / ".git" / "index"
+    assert has_flags(index.read_bytes(), 20) == (version == "4")
+    assert clear_index_flags(str(repo)) == []
+    sh(repo, "update-index", "--assume-unchanged", "nnn.txt")
+    assert has_flags(index.read_bytes(), 20)
+    assert clear_index_flags(str(repo)) == ["nnn.txt"]
+    assert not has_flags(b"", 20)
+    assert has_flags(index.read_bytes()[:60], 20)

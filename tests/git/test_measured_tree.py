@@ -1,0 +1,203 @@
+"""Real worktrees: what is measured is what lies there, whatever the repository says about it."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from porch.errors import OutsideError
+from porch.git import measured_tree, repository, tree_changes
+from tests.repositories import sh
+
+TRAILER = "Porch-Effect: run-1/specify#1/git/commit/1"
+
+pytestmark = pytest.mark.usefixtures("git_home")
+
+
+def test_tree_of_a_clean_checkout_is_the_committed_one(repo: Path) -> None:
+    assert measured_tree.measure_tree(str(repo)) == sh(repo, "rev-parse", "HEAD^{tree}")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "new.txt", "dir/deep.txt", "späce ü.txt"])
+def test_tree_moves_with_tracked_and_untracked_content_and_back(repo: Path, name: str) -> None:
+    before, path = measured_tree.measure_tree(str(repo)), repo / name
+    old = path.read_bytes() if path.exists() else None
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("changed")
+    assert measured_tree.measure_tree(str(repo)) != before
+    path.write_bytes(old) if old is not None else path.unlink()
+    assert measured_tree.measure_tree(str(repo)) == before
+
+
+@pytest.mark.parametrize("exclude", [(), ("own",)])
+def test_tree_sees_a_change_of_the_same_size_in_the_same_instant(
+    repo: Path, exclude: tuple[str, ...]
+) -> None:
+    """Git compares sizes and seconds, and knows by the age of the index where that is no proof."""
+    begun = 0
+    while begun != int(time.time()):
+        begun = int(time.time())
+        (repo / "a.txt").write_text("one")
+        sh(repo, "add", "a.txt")
+        (repo / "a.txt").write_text("two")
+    time.sleep(1.01)
+    assert measured_tree.measure_tree(str(repo), exclude) != sh(repo, "write-tree")
+
+
+def test_tree_moves_when_a_file_goes(repo: Path) -> None:
+    before = measured_tree.measure_tree(str(repo))
+    (repo / "a.txt").unlink()
+    assert measured_tree.measure_tree(str(repo)) != before
+
+
+def test_tree_does_not_see_ignored_files_or_what_is_staged(repo: Path) -> None:
+    (repo / "b.txt").write_text("b")
+    before = measured_tree.measure_tree(str(repo))
+    (repo / "x.log").write_text("noise")
+    sh(repo, "add", "b.txt")
+    assert measured_tree.measure_tree(str(repo)) == before
+
+
+@pytest.mark.parametrize("pattern", ["own", "own/*/status.yaml", "own/1/status.yaml"])
+def test_tree_leaves_out_what_porch_writes_itself(repo: Path, pattern: str) -> None:
+    status = repo / "own" / "1" / "status.yaml"
+    status.parent.mkdir(parents=True)
+    before = measured_tree.measure_tree(str(repo), [pattern])
+    for text in ("first", "second"):
+        status.write_text(text)
+        assert measured_tree.measure_tree(str(repo), [pattern]) == before
+        sh(repo, "add", "-A")
+        sh(repo, "commit", "-qm", text)
+        assert measured_tree.measure_tree(str(repo), [pattern]) == before
+    assert measured_tree.measure_tree(str(repo)) != before
+
+
+def test_tree_touches_neither_the_index_nor_the_objects(repo: Path) -> None:
+    (repo / "new.txt").write_text("n" * 100)
+    (repo / "a.txt").write_text("two\n")
+
+    def inside() -> dict[str, bytes]:
+        files = (path for path in (repo / ".git").rglob("*") if path.is_file())
+        own = str(repo / ".git" / "porch")
+        return {str(p): p.read_bytes() for p in files if not str(p).startswith(own)}
+
+    before = inside()
+    head = sh(repo, "rev-parse", "HEAD")
+    now = measured_tree.measure_tree(str(repo))
+    assert tree_changes.count_net_lines(str(repo), head, now) == (2, 1)
+    assert inside() == before
+
+
+def test_tree_works_before_the_first_commit(empty: Path) -> None:
+    nothing = measured_tree.measure_tree(str(empty), ["status.yaml"])
+    (empty / "a").write_text("a")
+    assert measured_tree.measure_tree(str(empty), ["status.yaml"]) != nothing
+
+
+def test_tree_is_the_whole_one_from_a_subdirectory_or_a_linked_worktree(
+    repo: Path, tmp_path: Path
+) -> None:
+    sh(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
+    assert measured_tree.measure_tree(str(tmp_path / "linked")) == measured_tree.measure_tree(
+        str(repo)
+    )
+    (repo / "sub").mkdir()
+    assert measured_tree.measure_tree(str(repo / "sub")) == measured_tree.measure_tree(str(repo))
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_v3_a_repository_inside_that_is_no_submodule_is_refused(repo: Path, is_full: bool) -> None:
+    """Its files would be hidden: of a repository inside git keeps at most the commit."""
+    sh(repo, "init", "-q", "inner")
+    (repo / "inner" / "file").write_text("x")
+    if is_full:
+        sh(repo / "inner", "add", "-A")
+        sh(repo / "inner", "commit", "-qm", "inner")
+    with pytest.raises(OutsideError, match=r"inner in .* is a git repository of its own"):
+        measured_tree.measure_tree(str(repo))
+    (repo / ".gitignore").write_text("/inner/\n")
+    measured_tree.measure_tree(str(repo))
+
+
+def test_a_worktree_inside_a_checkout_is_not_part_of_it(repo: Path) -> None:
+    before = measured_tree.measure_tree(str(repo))
+    sh(repo, "worktree", "add", "-q", "-b", "side", "side")
+    assert measured_tree.measure_tree(str(repo)) == before
+
+
+def test_tree_moves_with_the_commit_and_the_files_of_a_submodule(
+    repo: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    sh(tmp_path, "init", "-q", "other")
+    sh(other, "commit", "-q", "--allow-empty", "-m", "x")
+    sh(repo, "submodule", "add", "-q", str(other), "mod")
+    sh(repo, "commit", "-qm", "mod")
+    first = measured_tree.measure_tree(str(repo))
+    sh(repo / "mod", "commit", "-q", "--allow-empty", "-m", "y")
+    second = measured_tree.measure_tree(str(repo))
+    (repo / "mod" / "file").write_text("1")
+    third = measured_tree.measure_tree(str(repo))
+    (repo / "mod" / "file").write_text("2")
+    assert len({first, second, third, measured_tree.measure_tree(str(repo))}) == 4
+    (repo / "mod" / "file").unlink()
+    assert measured_tree.measure_tree(str(repo)) == second
+
+
+def test_tree_survives_a_conflict_in_the_index(repo: Path) -> None:
+    sh(repo, "checkout", "-qb", "side")
+    (repo / "a.txt").write_text("side\n")
+    sh(repo, "commit", "-qam", "side")
+    sh(repo, "checkout", "-q", "main")
+    (repo / "a.txt").write_text("main\n")
+    sh(repo, "commit", "-qam", "main")
+    subprocess.run(["git", "merge", "-q", "side"], cwd=repo, check=False, capture_output=True)
+    assert sh(repo, "ls-files", "-u")
+    measured_tree.measure_tree(str(repo))
+    with pytest.raises(OutsideError, match="merge is in progress"):
+        repository.commit_paths(str(repo), ["a.txt"], "no", TRAILER)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_tree_that_cannot_be_read_is_no_tree(repo: Path) -> None:
+    (repo / "secret").write_text("x")
+    (repo / "secret").chmod(0)
+    with pytest.raises(OutsideError, match="Permission denied"):
+        measured_tree.measure_tree(str(repo))
+
+
+def test_numstat_counts_untracked_files_and_lines_called_binary(repo: Path) -> None:
+    base = repository.read_head(str(repo))
+    assert base is not None
+    (repo / ".gitattributes").write_text("*.py binary\n")
+    (repo / "new.py").write_text("x\n" * 40)
+    (repo / "a.txt").unlink()
+    sh(repo, "add", "new.py")
+    (repo / "raw").write_bytes(b"\0\n@@ -1,9 +1,9 @@\n")
+    assert count_lines(repo, base) == (43, 1)
+    assert count_lines(repo, base, "new.py", "raw") == (1, 1)
+
+
+def count_lines(repo: Path, base: str, *exclude: str) -> tuple[int, int]:
+    now = measured_tree.measure_tree(str(repo), exclude)
+    return tree_changes.count_net_lines(str(repo), base, now, exclude)
+
+
+def test_the_text_of_a_difference_is_that_of_the_files_whatever_attributes_say(repo: Path) -> None:
+    (repo / ".gitattributes").write_text("*.txt binary\n")
+    sh(repo, "config", "diff.external", "false")
+    first = measured_tree.measure_tree(str(repo))
+    (repo / "a.txt").write_text("two\n")
+    (repo / "b.txt").write_text("b\n")
+    second = measured_tree.measure_tree(str(repo))
+    text, is_cut = tree_changes.diff_text(str(repo), first, second, ["a.txt"])
+    assert ("-one\n+two\n" in text, "b.txt" in text, is_cut) == (True, False, False)
+    whole, _ = tree_changes.diff_text(str(repo), first, second)
+    assert "+b\n" in whole
+    assert "+b\n" not in tree_changes.diff_text(str(repo), first, second, exclude=["b.*"])[0]
+    short, is_cut = tree_changes.diff_text(str(repo), first, second, limit=100)
+    assert is_cut
+    assert whole.startswith(short)
+    assert short.endswith("\n")

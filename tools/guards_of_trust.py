@@ -1,0 +1,198 @@
+"""Guards of who may decide, what is kept, and what of a disk is believed."""
+
+from tools.guard import Guard
+
+SECRETS: tuple[Guard, ...] = (
+    Guard(
+        "facts are kept without secrets",
+        "run/engine/session.py",
+        "    return slim_fact(payloads_, redact_fact(fact))\n",
+        "    return slim_fact(payloads_, fact)\n",
+        "test_v14_a_wish_that_somebody_else_left_too",
+    ),
+    Guard(
+        "wishes are left without secrets",
+        "run/engine/send_wish.py",
+        "**redact_wish(wish)",
+        "**wish",
+        "test_v14_a_wish_that_nobody_takes_yet_lies_there_without_secrets",
+    ),
+    Guard(
+        "titles and inputs without secrets",
+        "run/verbs/launch.py",
+        "    wanted = _without_secrets(wanted, watch)\n",
+        "",
+        "test_v14_a_title_an_input_and_a_subject_too",
+    ),
+    Guard(
+        "values behind the name of a secret",
+        "agents/secret_forms.py",
+        "    *(form for anchor, name in _NAMED for form in _named_forms(anchor, name)),\n",
+        "",
+        "test_v14_a_value_behind_the_name_of_a_secret_is_hidden",
+    ),
+)
+FILES: tuple[Guard, ...] = (
+    Guard(
+        "a lock is no link",
+        "system/regular_file.py",
+        "    return _open_checked(path, flags | os.O_NOFOLLOW, mode)\n",
+        "    return _open_checked(path, flags, mode)\n",
+        "test_v15_a_planted_lock_does_not_lead_to_another_file",
+    ),
+    Guard(
+        "a pipe is no file",
+        "system/regular_file.py",
+        "    if not stat.S_ISREG(os.fstat(fd).st_mode):\n",
+        "    if False:\n",
+        "test_v15_state_that_is_no_regular_file_is_refused_at_once",
+    ),
+    Guard(
+        "a linked project directory",
+        "system/regular_file.py",
+        "    if real == top or real.startswith(top.rstrip(os.sep) + os.sep):\n        return\n",
+        "    if real:\n        return\n",
+        "test_v15_a_linked_project_directory_makes_nobody_write_outside",
+    ),
+    Guard(
+        "an artifact that is no file",
+        "run/engine/session.py",
+        """Refusal(f"it cannot be approved: {'; '.join(odd)}") if odd else None""",
+        "None",
+        "test_v15_an_artifact_that_is_no_file_of_the_repository_cannot_be_approved",
+    ),
+    Guard(
+        "what cannot succeed is not tried again",
+        "run/engine/effect_failures.py",
+        "    return is_escape or isinstance(error, DefinitionError)\n",
+        "    return False\n",
+        "test_v16_a_plan_that_is_too_large_is_said_once_and_a_person_is_asked",
+    ),
+    Guard(
+        "the size of a document",
+        "system/document_file.py",
+        "    if len(data) > MOST_BYTES:\n",
+        "    if False:\n",
+        "test_v16_a_document_up_to_the_limit_is_read",
+    ),
+)
+LIMITS: tuple[Guard, ...] = (
+    Guard(
+        "steps of a template",
+        "show/template_limits.py",
+        "        if self.left < 0:\n",
+        "        if False:\n",
+        "test_v16_a_template_that_does_too_much_is_refused_before_it_has_done_it",
+    ),
+    Guard(
+        "sizes in a template",
+        "show/template_limits.py",
+        "    if characters > MOST_CHARACTERS:\n",
+        "    if False:\n",
+        "test_v16_a_template_that_does_too_much_is_refused_before_it_has_done_it",
+    ),
+    Guard(
+        "a long final message",
+        "agents/events.py",
+        "FileFollower(path, listener.take, LONGEST_TOLD_LINE).drain()",
+        "FileFollower(path, listener.take).drain()",
+        "test_v20_a_final_message_of_megabytes_is_read_to_its_end",
+    ),
+    Guard(
+        "the limit of a message is said",
+        "agents/port.py",
+        'detail=detail or (TOO_LONG if summary.is_cut and not summary.final else ""),',
+        "detail=detail,",
+        "test_v20_of_a_message_over_the_limit_the_limit_is_said_in_the_record",
+    ),
+)
+PEOPLE: tuple[Guard, ...] = (
+    Guard(
+        "only people stop a run",
+        "cli/rows.py",
+        '"stop the agents of a run; nothing is lost", _STEERING, for_people=True)',
+        '"stop the agents of a run; nothing is lost", _STEERING)',
+        "test_k2_of_every_command_it_is_said_whether_agents_may_call_it",
+    ),
+    Guard(
+        "a script that decides is a person's",
+        "cli/table.py",
+        "if row.for_people or any(getattr(args, name, None) for name in row.people_options):",
+        "if row.for_people:",
+        "test_k2_an_option_that_decides_makes_a_call_one_for_people",
+    ),
+    Guard(
+        "no wish of an agent, whichever way it came",
+        "run/engine/send_wish.py",
+        '    refuse_agents(os.environ, wish.get("as_person") is True)\n',
+        "",
+        "test_k2_a_wish_of_an_agent_is_not_even_left",
+    ),
+    Guard(
+        "what a person stopped, a person continues",
+        "run/drive/drive.py",
+        "if answers.decides or book.state.paused:",
+        "if answers.decides:",
+        "test_k2_what_a_person_stopped_an_agent_does_not_continue",
+    ),
+    Guard(
+        "agents are not told the way around",
+        "cli/verbs.py",
+        "help=argparse.SUPPRESS",
+        'help="confirm"',
+        "test_k6_what_agents_read_does_not_name_the_way_around",
+    ),
+    Guard(
+        "the name in a wish",
+        "run/engine/session.py",
+        '    who = name_of_sender(owner, texts.get("channel", ""))\n',
+        '    who = claimed or name_of_sender(owner, texts.get("channel", ""))\n',
+        "test_k8_the_name_in_a_wish_is_noted_and_does_not_count",
+    ),
+    Guard(
+        "the name in the environment",
+        "run/engine/caller.py",
+        "    return name_of_user(os.getuid())\n",
+        '    return os.environ.get("USER") or name_of_user(os.getuid())\n',
+        "test_k2_a_repair_says_who_did_it_and_by_whose_word",
+    ),
+    Guard(
+        "wishes of other users",
+        "store/inbox.py",
+        "    if owner not in owners:\n",
+        "    if False:\n",
+        "test_k8_a_wish_belongs_to_whoever_may_want_something_here",
+    ),
+    Guard(
+        "an agent whose parent has ended",
+        "system/process_marks.py",
+        "    pid, line = os.getpid(), {os.getsid(0)}\n",
+        "    pid, line = os.getpid(), {0}\n",
+        "test_k8_an_agent_whose_parent_has_ended_is_still_in_its_session",
+    ),
+)
+RECORDS: tuple[Guard, ...] = (
+    Guard(
+        "a malformed record is damage",
+        "machine/records.py",
+        "        _check_shape(raw)\n",
+        "",
+        "test_v17_a_chained_but_malformed_record_is_named_by_its_line_in_every_command",
+    ),
+    Guard(
+        "a record that does not fit is damage",
+        "run/engine/record_check.py",
+        "    except (LookupError, TypeError, ValueError, AttributeError) as error:\n",
+        "    except ZeroDivisionError as error:\n",
+        "test_v17_a_record_that_does_not_fit_the_state_is_damage_too",
+    ),
+    Guard(
+        "a malformed record can be repaired",
+        "run/verbs/steer.py",
+        "        readable = count_readable_records(path)\n",
+        "        readable = None\n",
+        "test_v17_repair_keeps_what_stands_before_a_malformed_record",
+    ),
+)
+
+TRUST = (*SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS)

@@ -1,0 +1,111 @@
+"""Guards of what is measured: trees, the base, settings, checks."""
+
+from tools.guard import Guard
+
+MEASURED: tuple[Guard, ...] = (
+    Guard(
+        "attributes have no say in the measured tree",
+        "git/own_git_directory.py",
+        '"* -text -eol -crlf -ident -filter -working-tree-encoding !diff !merge !whitespace\\n"',
+        '"\\n"',
+        "test_v3_no_change_can_be_hidden_from_the_measured_tree",
+    ),
+    Guard(
+        "what is ignored is pinned at the start",
+        "git/tree_room.py",
+        "    if not os.path.exists(base):\n",
+        "    if True:\n",
+        "test_v3_no_change_can_be_hidden_from_the_measured_tree",
+    ),
+    Guard(
+        "tracked files count although they are ignored",
+        "git/measured_tree.py",
+        "    if tracked != note.tracked:\n        _add_ignored_but_tracked(index)\n    elif",
+        "    if",
+        "test_v3_no_change_can_be_hidden_from_the_measured_tree",
+    ),
+    Guard(
+        "changes within one second",
+        "git/measured_tree.py",
+        "    _forget_fresh_stats(index, began)\n",
+        "",
+        "test_v3_no_change_can_be_hidden_from_the_measured_tree",
+    ),
+    Guard(
+        "repositories inside a worktree",
+        "git/measured_tree.py",
+        "    if foreign:\n",
+        "    if False:\n",
+        "test_v3_a_repository_inside_that_is_no_submodule_is_refused",
+    ),
+    Guard(
+        "our own git directory says only our own words",
+        "git/own_git_directory.py",
+        "if os.path.islink(path) or _read_text(path) != text or not os.path.exists(path):",
+        "if not os.path.exists(path):",
+        "test_v3_what_somebody_writes_into_our_own_git_directory_does_not_stay",
+    ),
+    Guard(
+        "programs that a repository configures",
+        "git/command.py",
+        "extra = {**({} if is_own else disarm_environment(directory, call_git)), **(env or {})}",
+        "extra = {**(env or {})}",
+        "test_v3_no_program_of_a_repository_is_run_by_our_git",
+    ),
+    Guard(
+        "what was measured is what is committed",
+        "tree/answer_acceptance.py",
+        "    clear_index_flags(claim.place.path)\n",
+        "",
+        "test_v3_a_change_that_the_index_hides_is_committed_with_the_rest",
+    ),
+    Guard(
+        "the base is the tree at the start",
+        "machine/state.py",
+        "return self.base_tree or self.base_commit",
+        "return self.base_commit",
+        "test_v1_what_a_person_left_uncommitted_is_no_change_of_the_run",
+    ),
+    Guard(
+        "settings are pinned",
+        "run/drive/drive.py",
+        "    return pinned_settings.read_pinned_settings(*args), said\n",
+        "    return now, said\n",
+        "test_v2_settings_that_an_agent_edits_do_not_govern_its_own_run",
+    ),
+    Guard(
+        "skipped is not passed",
+        "run/handlers/check.py",
+        'result="skipped", report=said',
+        'result="passed", report=said',
+        "test_v6_a_check_with_nothing_to_run_is_skipped_everywhere",
+    ),
+    Guard(
+        "a required check has a command",
+        "run/drive/check_preflight.py",
+        "    if missing:\n",
+        "    if False:\n",
+        "test_v6_a_required_check_without_a_command_is_refused_before_anything_begins",
+    ),
+    Guard(
+        "whoever was killed has measured nothing",
+        "run/handlers/check.py",
+        "if ended.signal in _FROM_OUTSIDE or ended.code == _KILLED_IN_SHELL:",
+        "if False:",
+        "test_v7_a_check_that_is_killed_has_measured_nothing_and_charges_nobody",
+    ),
+    Guard(
+        "the environment of checks",
+        "run/agents/world.py",
+        "allowed = scrub_environment(environ, self.settings.check_env)",
+        "allowed = dict(environ)",
+        "test_v8_a_check_gets_an_allow_list_of_the_environment",
+    ),
+    Guard(
+        "flaky is said",
+        "run/handlers/check.py",
+        "return replace(again, flaky=True, report=",
+        "return replace(again, report=",
+        "test_a_check_that_fails_and_then_passes_on_the_same_files_is_flaky",
+    ),
+)
