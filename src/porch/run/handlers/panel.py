@@ -94,7 +94,8 @@ def describe_changes(workspace: str, base: str, own: tuple[str, ...], room: str 
     rows = sorted(rows, key=lambda row: is_generated_name(row[2]))
     lines = [f"+{added} -{removed} {prompt.one_line(path)}" for added, removed, path in rows]
     left = len(lines) - FILES_TOLD
-    see = f"see them: git diff --stat {base[:12]}"
+    # Not the base: that is a tree of our own git directory, which no command of theirs knows.
+    see = "see them: git status --short (not committed), git log --stat (committed)"
     note = [f"[{left} of {len(lines)} files are not shown; {see}]"] if left > 0 else []
     return "\n".join([*lines[:FILES_TOLD], *note]) or "nothing"
 
