@@ -23,7 +23,12 @@ from porch.system import process_marks
 
 Entry = Mapping[str, Any]
 SUITE = '{python} -m pytest -q -p no:cacheprovider --junitxml="$PORCH_REPORT"'
-SETTINGS = "[agent]\nback_off = 0.01\n\n[commands]\ntest = '{suite}'\n"
+# What makes a start of pytest cheap has to reach the suites: a check gets no other variables.
+CHEAP = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+SETTINGS = (
+    "[agent]\nback_off = 0.01\n\n[commands]\ntest = '{suite}'\n\n"
+    f"[checks]\nenv = {list(CHEAP)}\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
