@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.porch-setup
 PYTEST_ARGS ?=
+# The tests start Python thousands of times; where nothing may be kept, each start compiles anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for processes about as long as they compute, so there are more workers than cores.
 PYTEST := -m pytest -n 4 --dist loadgroup
 # The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
@@ -13,7 +15,7 @@ PURE := text model dialects machine claims show
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup agents demo quick test coverage check format format-check lint types layers docs requirements \
+.PHONY: help setup agents demo quick test check format format-check lint types layers docs requirements \
 	errors wheel bench torture sabotage clean
 
 help: ## this list
@@ -41,20 +43,27 @@ demo: setup ## a whole project in a throw-away repository, with the scripted age
 quick: setup ## the tests of the pure rooms: what one runs after every change
 	$(BIN)/python $(PYTEST) -q $(wildcard $(PURE:%=tests/%)) $(PYTEST_ARGS)
 
-test: setup agents ## all tests; the ten slowest are shown
-	$(BIN)/python $(PYTEST) --durations=10 $(PYTEST_ARGS)
-
-# A stale measurement would be combined with the new one, hence the erase.
-coverage: setup agents ## all tests, with coverage of what runs in the processes of pytest
+# In a new clone four workers would each rewrite the assertions of all tests; one does it for all.
+COMPILED := build/.tests-compiled
+$(COMPILED): $(STAMP)
 	@mkdir -p build
-	@$(BIN)/coverage erase
-	$(BIN)/coverage run $(PYTEST) --durations=10 $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 0 --collect-only -q >/dev/null || true
+	@touch $@
+
+RUN_TESTS = $(BIN)/python
+# A stale measurement would be combined with the new one, so it goes first.
+test: setup agents $(COMPILED) ## all tests; the ten slowest are shown
+	@rm -f .coverage .coverage.*
+	$(RUN_TESTS) $(PYTEST) --durations=10 $(PYTEST_ARGS)
+
+# The same tests, with coverage of what runs in the processes of pytest.
+check: RUN_TESTS = $(BIN)/coverage run
+check: format-check lint types layers docs test ## everything that must hold before a change goes in
 	@$(BIN)/coverage combine --quiet
+	@mkdir -p build
 	@$(BIN)/coverage json --quiet --fail-under=0
 	$(BIN)/coverage report
 	$(BIN)/python tools/coverage_floor.py build/coverage.json
-
-check: format-check lint types layers docs coverage ## everything that must hold before a change goes in
 
 format: setup ## rewrite the layout, sort the imports
 	$(BIN)/ruff check --quiet --select I --fix .

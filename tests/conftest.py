@@ -19,8 +19,10 @@ settings.load_profile("porch")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one group run in one process, and so share what one of them set up.
 
-    xdist writes the group where pytest 9.2 no longer looks for the name of a test.
+    xdist writes the group where pytest 9.2 no longer looks for the name of a test. Long tests
+    begin first, so that no worker is left alone with one at the end.
     """
+    items.sort(key=lambda item: "whole" not in item.path.parts)
     if not hasattr(config, "workerinput"):
         return
     for item in items:
