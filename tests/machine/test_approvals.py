@@ -5,10 +5,11 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.approvals import FOUND, add_engine_states, asked_human, gates_to_ask
+from porch.machine.approvals import FOUND, add_engine_states, asked_human
 from porch.machine.evolve import fold_records
 from porch.machine.records import JournalRecord
 from porch.machine.state import Approval, RunState, Standing
+from porch.machine.upgraded_gates import gates_to_ask
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -202,7 +203,11 @@ def test_an_upgrade_asks_about_what_is_different(approved: Rig) -> None:
 def test_an_upgrade_asks_about_new_gates_only_where_the_run_has_passed_them(approved: Rig) -> None:
     new, state = approved.protocol, approved.state
     old = gate(new, name="another")
-    assert gates_to_ask(old, new, state) == {}, "inside the phase it still comes to it"
+    assert [each.state for each in state.positions.values()] == ["specify:again"]
+    assert list(gates_to_ask(old, new, state)) == [GATE], "it is measured again after the gate"
+    within = Standing("specify:draft#2", "", "specify:draft", "", 2, "t")
+    inside = replace(state, positions={within.position: within})
+    assert gates_to_ask(old, new, inside) == {}, "inside the phase it still comes to it"
     later = Standing("implement:one#1", "", "implement", "one", 1, "t")
     behind = replace(state, positions={later.position: later})
     assert list(gates_to_ask(old, new, behind)) == [GATE]

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.budgets import STATE as BUDGET
 from porch.machine.budgets import add_budget_state
 from porch.machine.instances.named_inputs import add_unnamed_questions
 from porch.machine.state import RunState, Standing, position_text
@@ -90,6 +89,8 @@ def question_moves(
     """Ask about these gates at once; a question that stands already is put anew."""
     standing = open_questions(state)
     for gate, asked in gates.items() if _has_question(protocol) else ():
+        if gate in state.positions:
+            continue  # being asked already, at the gate itself; `upgraded_gates` asks it anew
         if gate in standing:
             yield m.Left(standing[gate].position)
         visit = state.visits.get(("", STATE, gate), 0) + 1
@@ -136,44 +137,3 @@ def reopened_gate_moves(
             yield m.Left(asked[name].position)
         if name in asked or known.status in APPROVED:
             yield m.GateNoted(name, "waiting")
-
-
-def gates_to_ask(old: Protocol, new: Protocol, state: RunState) -> dict[str, str]:
-    """Gates behind the run that another definition adds or changes, each with what is different."""
-    found: dict[str, str] = {}
-    for gate, human in list_gates(new):
-        before, known = find_gate(old, human.name), state.gates.get(human.name)
-        if before is None and _is_behind(new, state, gate):
-            found[human.name] = "the new version of the protocol adds this gate"
-        elif before is not None and known is not None and known.status in APPROVED:
-            said = _describe_change(before[1], human)
-            if said:
-                found[human.name] = f"the new version of the protocol changes this gate: {said}"
-    return found
-
-
-def _is_behind(protocol: Protocol, state: RunState, gate: Kind) -> bool:
-    """Whether the run has passed the place of a gate; inside its phase it still comes to it."""
-    here = [each.state for each in state.positions.values() if each.state not in (STATE, BUDGET)]
-    is_inside = any(protocol.states[name].group == gate.group for name in here)
-    first = min((protocol.order(name) for name in here), default=0)
-    return not is_inside and first > protocol.order(gate.name)
-
-
-def _describe_change(before: Human, now: Human) -> str:
-    """What of a gate is different, before and after; how long it may wait is not what it asks."""
-    parts = {
-        "files": (", ".join(before.artifacts), ", ".join(now.artifacts)),
-        "question": (before.description, now.description),
-        "answers": (_name_answers(before), _name_answers(now)),
-        "checks that must not fail": (", ".join(before.override), ", ".join(now.override)),
-    }
-    return "; ".join(
-        f"{name}: {then or 'none'} -> {fresh or 'none'}"
-        for name, (then, fresh) in parts.items()
-        if then != fresh
-    )
-
-
-def _name_answers(human: Human) -> str:
-    return ", ".join(option.exit for option in human.options)

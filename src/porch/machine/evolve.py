@@ -328,6 +328,9 @@ def _apply_gate_noted(draft: _StateDraft, move: m.GateNoted) -> None:
     _note_gate(draft, move.name, move.status, move.by)
     if move.status not in ("approved", "waived"):
         _drop_approval(draft, move.name)
+    elif move.name in draft.look("approvals"):
+        known = draft.own("approvals")[move.name]
+        draft.own("approvals")[move.name] = replace(known, status=move.status)
 
 
 def _apply_ended(draft: _StateDraft, move: m.Ended) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from porch.machine import moves as m
+from porch.machine.approvals import FOUND, find_gate, open_questions
 from porch.machine.approvals import STATE as CHANGED
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.exits.departure import departure_from_nowhere, entry_moves, state_entry_moves
@@ -100,14 +101,21 @@ def _is_kept(back: RollbackTarget, path: str) -> bool:
     )
 
 
-def rollback_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
-    """Leave everything, void evidence, reviews and approvals from the target on, enter it anew."""
+def rollback_moves(
+    protocol: Protocol, state: RunState, wish: Wish, answered: str = ""
+) -> Iterator[m.Move]:
+    """Leave everything, void evidence, reviews and approvals from the target on, enter it anew.
+
+    Questions about approvals in front of the target stay, but for the one just answered.
+    """
     back = _rollback_target(
         protocol, state, str(wish.data["state"]), str(wish.data.get("item", ""))
     )
-    for position in state.positions:
-        yield m.Left(position)
-    yield from _forget_moves(back)
+    kept = _kept_questions(back, answered)
+    for position, standing in state.positions.items():
+        if standing.state != CHANGED or standing.item not in kept:
+            yield m.Left(position)
+    yield from _forget_moves(back, kept)
     yield from _reopen_gate_moves(back)
     yield from _unfinish_item_moves(back)
     yield from (m.Charged(budget, 0) for budget, spent in state.spent.items() if spent)
@@ -118,10 +126,17 @@ def rollback_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[
         yield from entry_moves(leaving, Target(back.target))
 
 
-def _forget_moves(back: RollbackTarget) -> Iterator[m.Move]:
+def _kept_questions(back: RollbackTarget, answered: str) -> set[str]:
+    """Gates that are being asked again and are not asked by the way on from the target."""
+    asked = {gate for gate in open_questions(back.state) if gate != answered}
+    found = ((gate, find_gate(back.protocol, gate)) for gate in asked)
+    return {gate for gate, known in found if known and not back.voids(known[0].name, "")}
+
+
+def _forget_moves(back: RollbackTarget, kept: set[str]) -> Iterator[m.Move]:
     for (instance, item), paths in back.state.memory.items():
         for path in paths:
-            if back.voids_path(path, item):
+            if back.voids_path(path, item) and not (path == FOUND and item in kept):
                 yield m.Forgot(path, item, instance)
 
 
@@ -159,6 +174,13 @@ def states_short_of_join(protocol: Protocol, join: str, source: str) -> set[str]
         more = {n for n in left if any(_is_short(way, short, passing) for way in ways[n])}
         short |= more
     return short
+
+
+def lies_behind(protocol: Protocol, name: str, gate: str) -> bool:
+    """Whether every way from the beginning to a state passes another one first."""
+    ways = _ways_by_state(protocol)
+    starts = _target_states(protocol, protocol.initial)
+    return name != gate and not any(name in _reachable_states(ways, s, gate) for s in starts)
 
 
 def _ways_by_state(protocol: Protocol) -> Mapping[str, list[ExitTargets]]:

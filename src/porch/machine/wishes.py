@@ -60,11 +60,13 @@ def _refuse_rollback(protocol: Protocol, state: RunState, wish: Wish) -> Refusal
     return Refusal(reason) if reason else None
 
 
-def _rollback_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
+def _rollback_moves(
+    protocol: Protocol, state: RunState, wish: Wish, answered: str = ""
+) -> Iterator[m.Move]:
     """Loaded where somebody goes back: most commands do not."""
     from porch.machine.rollback import rollback_moves
 
-    return rollback_moves(protocol, state, wish)
+    return rollback_moves(protocol, state, wish, answered)
 
 
 def _refuse_pause(state: RunState, wish: Wish) -> Refusal | None:
@@ -119,7 +121,8 @@ def _has_failure(protocol: Protocol, state: RunState, decision: Decision) -> boo
 
 def _is_unseen(state: RunState, decision: Decision, wish: Wish, digest: str) -> bool:
     """Whoever approves a difference approves the one that was shown."""
-    is_again = state.positions[decision.position].state == approvals.STATE
+    standing = state.positions[decision.position]
+    is_again = standing.state == approvals.STATE and standing.item in state.approvals
     return is_again and wish.exit == "approved" and digest != decision.digest
 
 
@@ -152,8 +155,9 @@ def _refuse_without_override(
 
 
 def _refuse_done(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
-    if state.paused:
-        return Refusal("the run was stopped by a person; continue with `porch resume`")
+    held_up = _refuse_while_held_up(state)
+    if held_up is not None:
+        return held_up
     standing = state.positions.get(wish.position)
     if standing is None:
         return Refusal(f"the run is no longer at {wish.position}")
@@ -171,6 +175,16 @@ def _refuse_done(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | N
         return Refusal(f"'{wish.exit}' is not a signal of {standing.state}")
     if known.needs_reason and not wish.text.strip():
         return Refusal(f"'{wish.exit}' needs a reason")
+    return None
+
+
+def _refuse_while_held_up(state: RunState) -> Refusal | None:
+    """Where nothing begins, nothing is reported either."""
+    if state.paused:
+        return Refusal("the run was stopped by a person; continue with `porch resume`")
+    asked = approvals.open_questions(state)
+    if asked:
+        return Refusal(f"{', '.join(asked)} must be approved first; then report again")
     return None
 
 
@@ -205,7 +219,13 @@ def wish_moves(
             # What was approved counts until the new list is.
             return asked or tuple(_replan_moves(protocol, state, _with_items(taken)))
         case _:
-            return (*_upgrade_moves(state, wish), *asked)
+            return (*_upgrade_moves(state, wish), *asked, *_renewed_moves(state, taken))
+
+
+def _renewed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:
+    from porch.machine.upgraded_gates import renewed_moves
+
+    return renewed_moves(state, taken.gates)
 
 
 def _decision_moves(protocol: Protocol, state: RunState, taken: WishTaken) -> tuple[m.Move, ...]:
@@ -226,7 +246,9 @@ def _closed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:
     is_approval = decision.kind == "gate" and wish.exit in approvals.APPROVED
     about = taken.artifacts if is_approval else {}
     yield m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest, about)
-    if is_approval and wish.exit == "waived":
+    known = state.approvals.get(decision.name)
+    is_waived = wish.exit == "waived" or (known is not None and known.status == "waived")
+    if is_approval and is_waived:
         yield m.GateNoted(decision.name, "waived", wish.who)
 
 
@@ -240,7 +262,8 @@ def _approved_again_moves(
         known = state.approvals.get(standing.item)
         item = _item_of(gate, known.position) if known else ""
         data = {"state": target, "item": item}
-        yield from _rollback_moves(protocol, state, Wish(id="", kind="rollback", data=data))
+        wish = Wish(id="", kind="rollback", data=data)
+        yield from _rollback_moves(protocol, state, wish, answered=standing.item)
         yield m.Remembered(f"{gate}.rejected", payload, item, "")
         return
     yield m.Forgot(approvals.FOUND, standing.item, "")

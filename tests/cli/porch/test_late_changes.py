@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -60,11 +62,32 @@ def test_k1_a_person_who_ends_the_run_at_its_last_gate_can_read_it_as_well(desk:
     assert TOLD in desk.porch("log", "1", "--all").out
 
 
-def test_k1_an_agent_that_reports_the_last_step_by_hand_is_no_exception(desk: "Desk") -> None:
+@pytest.fixture
+def by_hand(desk: "Desk") -> "Desk":
+    """The specification was approved, then changed; an agent that nobody drives works on."""
     agents = {"specify": [{"write": {"{project_dir}/spec.md": "Build the thing.\n"}}]}
     desk.begin(SPEC, BUILD, agents=agents, code=3)
     desk.porch("approve", "1", "spec-ok")
     desk.write(FILE, "Less.\n")
-    desk.porch("done", "1")
-    assert desk.entered()[-1] == "complete"
-    assert TOLD in desk.porch("log", "1", "--all").out
+    return desk
+
+
+def test_k1_an_agent_that_reports_its_work_by_hand_is_told_nothing_to_begin(
+    by_hand: "Desk",
+) -> None:
+    told = by_hand.porch("next", "1")
+    assert f"nothing can begin: changed since spec-ok was approved: {FILE}" in told.out
+    assert by_hand.porch("next", "1", "--json").json["effects"] == []
+
+
+def test_k1_an_agent_that_reports_its_work_by_hand_is_no_exception(by_hand: "Desk") -> None:
+    """Nothing begins in between, so what it reports is looked at when it reports."""
+    for _ in range(2):
+        refused = by_hand.porch("done", "1", code=1)
+        assert "spec-ok must be approved first; then report again" in refused.err
+        assert "+Less." in by_hand.porch("pending").out
+    assert by_hand.entered()[-1] == "changed:spec-ok"
+    assert "spec-ok must be approved first" in by_hand.porch("next", "1").out
+    by_hand.porch("approve", "1", "spec-ok")
+    by_hand.porch("done", "1")
+    assert by_hand.entered()[-1] == "complete"

@@ -38,6 +38,19 @@ def test_k3_a_plain_file_behind_a_gate_is_adopted_only_when_asked_for(
     assert "approved by the file, by nobody known: go" in told
 
 
+def test_k3_a_file_behind_the_gate_of_its_own_phase_is_no_exception(desk: "Desk") -> None:
+    """The commit of a phase comes after its gate."""
+    desk.protocol("p", {**GATED, "artifact": "a.md", "on_complete": {"commit": True}}, TWO)
+    desk.write(FILE, STATUS.replace('state: "two"', 'state: "one:commit"'))
+    said = desk.porch("resume", "1", "--no-claude", code=2)
+    assert "gates as passed: go" in said.err
+    for place in ("one:gate", "failed:one"):
+        desk.write(FILE, STATUS.replace('state: "two"', f'state: "{place}"'))
+        desk.porch("resume", "1", "--no-claude", code=3)
+        assert desk.status()["gates"]["go"]["status"] in ("pending", "waiting")
+        shutil.rmtree(desk.root / ".git" / "porch")
+
+
 def test_k3_a_file_in_front_of_all_gates_is_adopted_as_before(desk: "Desk") -> None:
     desk.protocol("p", GATED, TWO)
     desk.write(FILE, STATUS.replace('state: "two"', 'state: "one"'))

@@ -145,8 +145,8 @@ def edit_and_report_by_hand(site: Site) -> Seen:
     """An agent that nobody drives calls `porch done` itself; nothing begins in between."""
     assert site.porch("approve", "1").code == 0
     site.inside(f"echo 'Delete the billing tables.' >> {SPEC}; porch done 1; porch done 1")
-    is_told = "changed since spec-ok was approved" in site.log()
-    return Seen("complete" in site.entered(), "log" if is_told else "")
+    is_told = "changed since spec-ok was approved" in site.porch("pending").out
+    return Seen("complete" in site.entered(), "gate" if is_told else "")
 
 
 def pose_plan_gate(site: Site) -> Path:
@@ -278,8 +278,8 @@ GATE_ATTACKS = (
         "G9",
         "careless",
         "edits it and reports each step itself (`porch done`)",
-        "detected",
-        "log",
+        "prevented",
+        "gate",
         edit_and_report_by_hand,
     ),
     row(

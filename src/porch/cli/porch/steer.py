@@ -80,6 +80,7 @@ def _show_next_work(args: Args) -> View:
         return View(f"The run is over: {told.outcome}.", data)
     lines = [f"{e.kind} {e.name} at {e.position}" for e in told.effects]
     lines += [f"waiting for your decision: {d['name']}: {d['question']}" for d in told.decisions]
+    lines += [f"nothing can begin: {said}; a person decides" for said in told.changed]
     lines += ["(the run is stopped; continue with `porch resume`)"] if told.paused else []
     prompts = [effect.prompt for effect in told.effects if effect.prompt is not UNSET]
     return View("\n\n".join(["\n".join(lines), *prompts]), data)

@@ -40,6 +40,7 @@ def review_questions(
 ) -> Iterator[f.ApprovalRestored | f.ApprovalOutdated]:
     """What became of the open questions: files that were put back, or changed once more."""
     yield from restored_approvals(workspace, state)
+    yield from _upgrade_questions(workspace, store, state)
     for gate, standing, then in _list_changed_gates(state):
         now, asked = hash_artifacts(workspace, "", then), state.decisions.get(standing.position)
         if now != then and asked is not None and _is_changed_again(asked.artifacts, now):
@@ -59,6 +60,31 @@ def _list_changed_gates(state: RunState) -> Iterator[tuple[str, Standing, Mappin
         told = state.recall(standing, approvals.FOUND) or {}
         if gate in state.approvals and told.get("is_changed"):
             yield gate, standing, state.approvals[gate].artifacts
+
+
+def _upgrade_questions(workspace: str, store: str, state: RunState) -> Iterator[f.ApprovalOutdated]:
+    """Of a gate that another definition changed: its files, if they are others than approved."""
+    for gate, standing in approvals.open_questions(state).items():
+        told, asked = state.recall(standing, approvals.FOUND), state.decisions[standing.position]
+        if not told or told.get("is_changed") or gate not in state.approvals:
+            continue
+        now = hash_artifacts(workspace, "", asked.artifacts)
+        if now != asked.artifacts:
+            reason = str(told["reason"]).partition("\n")[0]
+            fresh = make_upgrade_question(workspace, store, state, gate, now, reason)
+            yield f.ApprovalOutdated(gate=gate, question=fresh)
+
+
+def make_upgrade_question(
+    workspace: str, store: str, state: RunState, gate: str, now: Mapping[str, str], reason: str
+) -> f.GateQuestion:
+    """Why another definition asks, and what is different since an approval, if there was one."""
+    known = state.approvals.get(gate)
+    then = known.artifacts if known else {}
+    paths = [path for path in now if path in then and then[path] != now[path]]
+    shown = {path: describe_difference(workspace, store, path, then[path]) for path in paths}
+    changed = f"\nchanged since {gate} was approved: {', '.join(paths)}" if paths else ""
+    return make_question(now, f"{reason}{changed}", shown)
 
 
 def _is_changed_again(asked: Mapping[str, str], now: Mapping[str, str]) -> bool:

@@ -28,7 +28,7 @@ def take_wish(
         case "replan":
             return _take_replan(book, store, workspace, wish)
         case "upgrade":
-            return _take_upgrade(book, workspace, wish)
+            return _take_upgrade(book, store, workspace, wish)
         case _:
             return f.WishTaken(wish=wish)
 
@@ -76,14 +76,20 @@ def plan_path(protocol: Protocol, state: RunState, loop: str) -> str:
     return os.path.normpath(os.path.join(state.run.project_dir, source))
 
 
-def _take_upgrade(book: Book, workspace: str, wish: f.Wish) -> f.WishTaken:
+def _take_upgrade(book: Book, store: str, workspace: str, wish: f.Wish) -> f.WishTaken:
     """Only gates that the new definition adds or changes are asked again."""
+    from porch.machine import upgraded_gates
+
     old, new = book.definition.protocol, book.pinned(str(wish.data["digest"])).protocol
     project, asked = book.state.run.project_dir, {}
-    for gate, reason in approvals.gates_to_ask(old, new, book.state).items():
+    for gate, reason in upgraded_gates.gates_to_ask(old, new, book.state).items():
         known = approvals.find_gate(new, gate)
         now = hash_artifacts(workspace, project, known[1].artifacts if known else ())
-        asked[gate] = approved_artifacts.make_question(now, reason)
+        asked[gate] = approved_artifacts.make_upgrade_question(
+            workspace, store, book.state, gate, now, reason
+        )
+    for position, reason in upgraded_gates.questions_to_renew(old, new, book.state).items():
+        asked[position] = f.GateQuestion(reason=reason)
     return f.WishTaken(wish=wish, gates=asked)
 
 

@@ -7,8 +7,9 @@ from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import DefinitionError, StateError, UsageError
 from porch.machine import facts as f
-from porch.machine.approvals import APPROVED
-from porch.model.protocol import Human, Protocol
+from porch.machine.approvals import APPROVED, list_gates
+from porch.machine.rollback import lies_behind
+from porch.model.protocol import Protocol, State
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.plan_items import make_item
 from porch.store import known_runs
@@ -48,17 +49,18 @@ def list_passed_gates(protocol: Protocol, known: ForeignStatus) -> list[str]:
     """Gates that a file calls approved, and those in front of the place where the run is."""
     said = [name for name, gate in known.gates.items() if gate["status"] in APPROVED]
     state = status_file.match_state(protocol, known)[0]
-    here = protocol.order(state) if state in protocol.states else len(protocol.states)
-    group = protocol.states[state].group if state in protocol.states else ""
-    behind = [
-        kind.actor.name
-        for kind in protocol.states.values()
-        if isinstance(kind.actor, Human)
-        and kind.actor.kind == "gate"
-        and kind.group != group
-        and protocol.order(kind.name) < here
-    ]
+    gates = list_gates(protocol)
+    behind = [human.name for gate, human in gates if _is_behind(protocol, state, gate)]
     return list(dict.fromkeys((*said, *behind)))
+
+
+def _is_behind(protocol: Protocol, state: str, gate: State) -> bool:
+    """Of its own phase a gate is passed only where no other way leads: to its commit."""
+    if state not in protocol.states:
+        return True
+    if protocol.states[state].group == gate.group:
+        return lies_behind(protocol, state, gate.name)
+    return protocol.order(gate.name) < protocol.order(state)
 
 
 def refuse_lost_run(where: ProjectPaths, name: str, adopt: bool) -> None:

@@ -8,15 +8,19 @@ from msgspec.structs import replace
 
 from porch.claims.legal_signal import LegalSignal, legal_signals
 from porch.errors import FailedError, UsageError
+from porch.machine import approvals
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
+from porch.run.engine.approved_artifacts import list_outdated_approvals
+from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 
 if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does that
     from porch.run.agents.world import World
     from porch.run.engine.drive_options import DriveResult, DriveWatch
+    from porch.run.engine.session import HeldRun
     from porch.run.handlers.products import Products
     from porch.run.verbs.read_run import ReadRun
 
@@ -63,6 +67,7 @@ class NextWork(Struct, frozen=True, kw_only=True):
     positions: Sequence[str]
     effects: Sequence[NextEffect]
     decisions: Sequence[Mapping[str, Any]]
+    changed: Sequence[str] = ()
 
 
 class CheckRow(Struct, frozen=True, kw_only=True):
@@ -80,12 +85,12 @@ def find_next_work(where: ProjectPaths, run: str) -> NextWork:
 
     found = read_run(where, run)
     world = _make_world(where, found)
-    protocol = found.definition.protocol
+    protocol, changed = found.definition.protocol, _describe_outdated(world, found)
     effects = [
         _describe_effect(world, request)
         for position in found.state.positions
         for request in wanted_effects(protocol, found.state, position)
-        if request.kind != e.PATIENT
+        if request.kind != e.PATIENT and not changed
     ]
     decisions = found.picture()["decisions"]
     return NextWork(
@@ -95,7 +100,18 @@ def find_next_work(where: ProjectPaths, run: str) -> NextWork:
         positions=list(found.state.positions),
         effects=effects,
         decisions=decisions,
+        changed=changed,
     )
+
+
+def _describe_outdated(world: "World", found: "ReadRun") -> list[str]:
+    """What has to be approved again before anything begins, in words; also if nobody asked yet."""
+    protocol, state = found.definition.protocol, found.state
+    if protocol.spec or state.outcome:
+        return []
+    asked = [f"{gate} must be approved first" for gate in approvals.open_questions(state)]
+    outdated = list_outdated_approvals(world.workspace, world.payload_directory, protocol, state)
+    return asked or [fact.question.reason.partition("\n")[0] for fact in outdated]
 
 
 def _describe_effect(world: "World", request: e.Request) -> NextEffect:
@@ -163,12 +179,24 @@ def _claim_exit(
             who="agent",
             channel="done",
         )
-        refused = find_refusal(protocol, state, wish)
+        _ask_outdated(found)
+        refused = find_refusal(protocol, found.book.state, wish)
         if refused is not None:
             raise FailedError(f"{run}: {refused.reason}", code="wish-refused")
         found.book.record(f.WishTaken(wish=wish))
         found.wishes.tell_late_changes(found.book.record)
         return drive_without_loop(found, watch)
+
+
+def _ask_outdated(found: "HeldRun") -> None:
+    """Nobody has looked at what was approved before an agent began that porch does not drive."""
+    book, place = found.book, workspace_of(found.where, found.book.state)
+    if book.definition.protocol.spec or approvals.open_questions(book.state):
+        return
+    store = payload_directory(found.where, found.name)
+    outdated = list_outdated_approvals(place, store, book.definition.protocol, book.state)
+    for fact in list(outdated):
+        book.record(fact)
 
 
 def _find_agent_position(protocol: Protocol, state: RunState, expect: str) -> Standing:

@@ -176,11 +176,17 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     other = f" and other settings: {', '.join(keys)}" if keys else ""
     said = f"{run} now uses the current version of the protocol{other}"
     gates = fact.get("gates") or {}
-    for gate, told in gates.items():
-        said += f"\n{gate} is asked again: {told.get('reason')}"
-    if gates:
-        said += f"\n{_describe_asked_gates(found, list(gates))}"
-    return _steer_result(run, fact, said, {**data, "asked": list(gates)})
+    renewed = {
+        key: found.state.decisions[key].name for key in gates if key in found.state.decisions
+    }
+    for key, told in gates.items():
+        said += f"\n{renewed.get(key, key)} is asked again: {told.get('reason')}"
+    asked = [key for key in gates if key not in renewed]
+    if asked:
+        said += f"\n{_describe_asked_gates(found, asked)}"
+    if renewed:
+        said += f"\nto see the question as it is now: porch resume {found.state.run.id or run}"
+    return _steer_result(run, fact, said, {**data, "asked": [*asked, *renewed.values()]})
 
 
 def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
