@@ -166,4 +166,32 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "",
         "test_k1_an_agent_that_reports_its_work_by_hand_is_no_exception",
     ),
+    (
+        "a link is not committed for what was approved",
+        "run/handlers/project.py",
+        "    if linked:\n",
+        "    if False:\n",
+        "test_k1_a_link_in_the_place_of_an_approved_file_is_not_committed",
+    ),
+    (
+        "the way by which a wish came",
+        "run/engine/session.py",
+        '    channel = name_of_channel(texts.get("channel", ""))\n',
+        '    channel = texts.get("channel", "")\n',
+        "test_k8_the_way_that_a_wish_says_it_came_is_one_that_porch_has",
+    ),
+    (
+        "the id of a run whose journal is gone",
+        "run/verbs/launch.py",
+        "_find_lost_run(where, about, wanted) or about.run",
+        "about.run",
+        "test_k3_its_id_alone_does_not_begin_another_run_in_its_place",
+    ),
+    (
+        "settings that cannot be read are not pinned",
+        "run/engine/session.py",
+        "        self._require_settings(wish)\n",
+        "",
+        "test_k8_a_wish_for_settings_that_nobody_kept_is_refused",
+    ),
 )

@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from porch.store.where import ProjectPaths
+
 FILE = "known-runs"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -18,6 +24,12 @@ def list_known_runs(state_dir: str) -> list[str]:
             return list(dict.fromkeys(line for line in file.read().splitlines() if line))
     except OSError:
         return []
+
+
+def list_lost_runs(where: ProjectPaths, shown: Container[str] = ()) -> list[str]:
+    """The runs that were here and have no journal any more; those in `shown` have one."""
+    known = list_known_runs(where.state_dir)
+    return [name for name in known if name not in shown and not where.has_begun(name)]
 
 
 def note_run(state_dir: str, name: str) -> None:

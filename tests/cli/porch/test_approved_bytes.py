@@ -263,6 +263,21 @@ def test_k1_a_commit_looks_itself_at_what_it_commits(approved: "Desk") -> None:
     assert approved.git("rev-parse", "HEAD") == head
 
 
+def test_k1_a_link_in_the_place_of_an_approved_file_is_not_committed(approved: "Desk") -> None:
+    """It leads to the same text today; the commit would not hold that text."""
+    file = approved.root / SPEC_FILE
+    file.rename(file.with_name("elsewhere.md"))
+    file.symlink_to("elsewhere.md")
+    head = approved.git("rev-parse", "HEAD")
+    approved.porch("resume", "1", code=3)
+    assert approved.git("rev-parse", "HEAD") == head
+    assert f"{SPEC_FILE} is a link" in " ".join(approved.porch("pending").out.split())
+    file.unlink()
+    file.with_name("elsewhere.md").rename(file)
+    approved.porch("retry", "1")
+    approved.porch("resume", "1", code=3)
+
+
 def test_k2_an_upgrade_asks_only_gates_that_it_adds_or_changes(desk: "Desk") -> None:
     last = {**LAST, "gate": {"name": "done-ok", "next": None}}
     build = {**BUILD, "artifact": "notes.md"}

@@ -65,6 +65,27 @@ def test_k8_the_name_in_a_wish_is_noted_and_does_not_count(desk: "Desk") -> None
     assert f"by {ACCOUNT}, who calls themselves the boss" in desk.porch("log", "1").out
 
 
+@pytest.mark.parametrize("said", ["signed by the boss (dashboard)", "done", "", 7])
+def test_k8_the_way_that_a_wish_says_it_came_is_one_that_porch_has(
+    desk: "Desk", said: object
+) -> None:
+    desk.begin(GATED, code=3)
+    plant_wish(desk, channel=said, data={"name": "g"})
+    desk.porch("resume", "1")
+    assert desk.facts("WishTaken")[0]["wish"]["channel"] == "inbox"
+    assert f"approved by {ACCOUNT} (inbox)" in desk.porch("log", "1").out
+
+
+def test_k8_a_wish_for_settings_that_nobody_kept_is_refused(desk: "Desk") -> None:
+    """Taken, it would end the run: nobody could read what governs it."""
+    desk.begin(GATED, code=3)
+    digest = desk.facts("RunStarted")[0]["digest"]
+    plant_wish(desk, kind="upgrade", data={"digest": digest, "settings": "0" * 64})
+    desk.porch("resume", "1", code=3)
+    assert "payload-lost" in desk.facts("WishRefused")[0]["reason"]
+    desk.porch("resume", "1", code=3)
+
+
 def test_k8_a_wish_without_a_name_claims_none(desk: "Desk") -> None:
     desk.begin(GATED, code=3)
     desk.porch("approve", "1")

@@ -68,6 +68,18 @@ def test_k3_a_run_whose_journal_is_gone_is_said_to_be_gone(lost: "Desk") -> None
     assert not lost.run_dir().exists()
 
 
+def test_k3_lists_of_runs_say_so_too(lost: "Desk") -> None:
+    for words in (("status",), ("pending",)):
+        assert "0001-x: there was a run, but its journal is gone" in lost.porch(*words).out
+    assert lost.porch("pending", "--hook").out == ""
+
+
+def test_k3_its_id_alone_does_not_begin_another_run_in_its_place(lost: "Desk") -> None:
+    for words in (("run", "p", "1", "--no-claude"), ("run", "p", "1"), ("resume", "1")):
+        assert "there was a run 0001-x here" in lost.porch(*words, code=5).err
+    lost.porch("run", "p", "1", "--title", "another", "--no-claude", code=3)
+
+
 def test_k3_also_without_a_status_file(lost: "Desk") -> None:
     (lost.root / FILE).unlink()
     for words in (("approve", "1"), ("resume", "1"), ("log", "1"), ("status", "1")):

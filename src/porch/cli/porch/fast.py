@@ -108,12 +108,13 @@ def _print_pending(flags: set[str]) -> int | None:
 def _read_rows(where: ProjectPaths, with_decisions: bool) -> RunRows | None:
     """None if something is wrong with a run: the long way round has the words for it."""
     from porch.run.verbs import run_list
+    from porch.store import known_runs
 
     try:
         found = run_list.every_row(where, with_decisions)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    return None if found.troubles else found
+    return None if found.troubles or known_runs.list_lost_runs(where, found.rows) else found
 
 
 def _print_log(word: str, flags: set[str]) -> int | None:

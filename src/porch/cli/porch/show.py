@@ -66,7 +66,7 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
             *(f"{path}: has no journal here" for path in foreign),
         ]
         rows = [picture["row"] for picture in pictures]
-        lines += [str(trouble) for trouble in runs.troubles]
+        lines += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
         data = {"runs": rows, "without_journal": foreign, **_trouble_findings(runs)}
         return View("\n".join(filter(None, lines)), data, _exit_code(runs))
     shown = overview.show_run(where, word)
@@ -89,8 +89,16 @@ def _show_pending(args: Args) -> View:
         if args.hook
         else board.render_pending_decisions(decisions)
     )
-    told = "\n".join([text, *map(str, runs.troubles)]).strip("\n")
+    lost = [] if args.hook else _describe_lost_runs(where)
+    told = "\n".join([text, *lost, *map(str, runs.troubles)]).strip("\n")
     return View(told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs))
+
+
+def _describe_lost_runs(where: "ProjectPaths") -> list[str]:
+    """What they waited for, nobody can say any more."""
+    from porch.store.known_runs import list_lost_runs
+
+    return [f"{name}: there was a run, but its journal is gone" for name in list_lost_runs(where)]
 
 
 def _trouble_findings(runs: "overview.RunOverview") -> dict[str, Any]:

@@ -12,6 +12,9 @@ from porch.system import process_marks
 AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK")
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
+# The ways that porch itself has; any other is what somebody wrote into a file by hand.
+_CHANNELS = ("cli", "repl", "demo", "script", "file")
+BY_HAND = "inbox"
 # What these bring was not typed by whoever owns the file of the wish.
 _WHO_BY_CHANNEL = {"file": "unknown", "script": "script"}
 
@@ -33,6 +36,11 @@ def name_of_user(uid: int) -> str:
 def name_of_sender(owner: int, channel: str) -> str:
     """Who left a wish: by the owner of its file, or nobody by name where the channel says so."""
     return _WHO_BY_CHANNEL.get(channel) or name_of_user(owner)
+
+
+def name_of_channel(said: str) -> str:
+    """By which way a wish came: one that porch has, not whatever words a file holds."""
+    return said if said in _CHANNELS else BY_HAND
 
 
 def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:

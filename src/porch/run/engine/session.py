@@ -21,7 +21,7 @@ from porch.run.engine import taken_wish
 from porch.run.engine.approved_artifacts import late_changes
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts, list_odd_artifacts
 from porch.run.engine.book import Book
-from porch.run.engine.caller import name_of_sender
+from porch.run.engine.caller import name_of_channel, name_of_sender
 from porch.run.engine.folded_journal import FoldedJournal, JournalReader
 from porch.run.engine.pictures import RunPictures
 from porch.run.engine.pinned_definition import read_pinned_definition
@@ -120,10 +120,19 @@ class WishInbox:
         if wish.kind != "upgrade":
             return None
         fresh = self._book.pinned(str(wish.data["digest"])).protocol
+        self._require_settings(wish)
         lost = [
             s.position for s in self._book.state.positions.values() if s.state not in fresh.states
         ]
         return Refusal(f"the new protocol has no {', '.join(lost)}") if lost else None
+
+    def _require_settings(self, wish: f.Wish) -> None:
+        """Settings that nobody can read later would end the run for good."""
+        digest = wish.data.get("settings")
+        if digest and not isinstance(
+            json.loads(payloads.read_payload(self._payloads, str(digest))), dict
+        ):
+            raise ValueError("its settings are no settings")
 
     def _refuse_odd_artifacts(self, wish: f.Wish) -> Refusal | None:
         """Nobody can have looked at what is no file, or lies elsewhere."""
@@ -143,12 +152,14 @@ def parse_wish(raw: Mapping[str, object], owner: int) -> f.Wish:
     """A wish as it lies in the inbox; what is not a field of the right kind is dropped.
 
     The name in a wish is a claim: it is kept beside who really owns the file, if it is another.
+    So is the way by which it says it came; of that only what porch knows is believed.
     """
     texts = {key: str(raw[key]) for key in _TEXTS if isinstance(raw.get(key), str)}
     data, claimed = raw.get("data"), str(raw.get("who") or "")
-    who = name_of_sender(owner, texts.get("channel", ""))
+    channel = name_of_channel(texts.get("channel", ""))
+    who = name_of_sender(owner, channel)
     return f.Wish(
-        **{"id": "", "kind": "", **texts},
+        **{"id": "", "kind": "", **texts, "channel": channel},
         who=who,
         claimed=claimed if claimed != who else "",
         as_person=raw.get("as_person") is True,

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Iterable
 
 from porch.dialects.plan_headings import read_plan
 from porch.errors import OutsideError
@@ -9,7 +10,11 @@ from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.effects import CommitPaths, ReadItems
 from porch.run.agents.world import World
-from porch.run.engine.approved_artifacts import is_changed_since_approval, read_approved_file
+from porch.run.engine.approved_artifacts import (
+    find_approved_digest,
+    is_changed_since_approval,
+    read_approved_file,
+)
 from porch.run.engine.artifacts import (
     MISSING,
     digest_hashes,
@@ -63,6 +68,10 @@ def _commit_named_paths(world: World, effect: CommitPaths) -> f.EffectFact:
         # Between the look of the driver and ours; it looks again before the next try.
         return f.EffectStopped(effect=effect.id)
     there = [path for path, sum_ in known.items() if sum_ != MISSING]
+    linked = _find_approved_link(world, there)
+    if linked:
+        why = "is a link: a commit would hold where it leads, and not the text that was approved"
+        return f.CommitEnded(effect=effect.id, refused=f"{linked} {why}")
     # By its contents, so that a commit of a dead runner is found and an older one is not.
     name = f"{run.name} {effect.position}/commit {digest_hashes(known)[:16]}"
     trailer = f"Porch-Effect: {name}"
@@ -72,3 +81,9 @@ def _commit_named_paths(world: World, effect: CommitPaths) -> f.EffectFact:
     except OutsideError as error:
         return f.CommitEnded(effect=effect.id, refused=str(error))
     return f.CommitEnded(effect=effect.id, commit=made or "")
+
+
+def _find_approved_link(world: World, paths: Iterable[str]) -> str:
+    approved = (path for path in paths if find_approved_digest(world.state(), path)[0])
+    links = (path for path in approved if os.path.islink(os.path.join(world.workspace, path)))
+    return next(links, "")

@@ -23,7 +23,9 @@ from porch.run.engine.session import hold_run
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
 from porch.run.settings import load_settings
+from porch.run.verbs.adopt import refuse_lost_run
 from porch.run.verbs.start import begin_run
+from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
 from porch.text.sha256 import sha256
@@ -50,6 +52,7 @@ def start_run(
     known = _find_known_run(where, about, wanted)
     if known:
         return resume_run(where, known, wanted, manner, watch, products)
+    refuse_lost_run(where, _find_lost_run(where, about, wanted) or about.run, wanted.adopt)
     if where.workspace == where.common_dir:
         raise UsageError(
             "a bare repository has no files to work on",
@@ -122,10 +125,18 @@ def resume_run(
 
 def _find_known_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:
     """The run that is meant: by its name, or by an id alone, padded or not."""
-    runs_ = where.runs()
-    if about.run in runs_:
+    return _match_run(where.runs(), about, wanted)
+
+
+def _find_lost_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:
+    """The same among the runs that were here, for nothing else is there by that name or id."""
+    return _match_run(list_known_runs(where.state_dir), about, wanted)
+
+
+def _match_run(names: list[str], about: RunSubject, wanted: RunRequest) -> str:
+    if about.run in names:
         return about.run
-    fits = match_run_names(runs_, wanted.subject) if wanted.subject and not wanted.title else []
+    fits = match_run_names(names, wanted.subject) if wanted.subject and not wanted.title else []
     mine = [name for name in fits if _run_kind(name) == _run_kind(about.run)]
     return mine[0] if len(mine) == 1 else ""
 
