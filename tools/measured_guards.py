@@ -39,6 +39,27 @@ MEASURED: tuple[Guard, ...] = (
         "test_v3_a_repository_inside_that_is_no_submodule_is_refused",
     ),
     Guard(
+        "files where the repository of a submodule should be",
+        "git/measured_tree.py",
+        "has_files = os.path.isdir(place) and bool(os.listdir(place))",
+        "has_files = False",
+        "test_v3_files_in_a_submodule_that_was_never_fetched_are_seen",
+    ),
+    Guard(
+        "what a submodule ignores is pinned",
+        "git/measured_tree.py",
+        'f"{short}.module") if index.room.is_pinned else ""',
+        'f"{short}.module") if False else ""',
+        "test_v3_an_exclude_that_is_added_in_a_submodule_hides_nothing",
+    ),
+    Guard(
+        "content is no line of a diff",
+        "git/command.py",
+        "out = _decode_output(done.stdout) if is_exact else",
+        "out = _decode_output(done.stdout) if False else",
+        "test_v1_no_line_of_a_file_passes_for_a_count_of_lines",
+    ),
+    Guard(
         "our own git directory says only our own words",
         "git/own_git_directory.py",
         "if os.path.islink(path) or _read_text(path) != text or not os.path.exists(path):",

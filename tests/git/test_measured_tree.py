@@ -146,6 +146,57 @@ def test_tree_moves_with_the_commit_and_the_files_of_a_submodule(
     assert measured_tree.measure_tree(str(repo)) == second
 
 
+@pytest.fixture
+def module(repo: Path, tmp_path: Path) -> Path:
+    """A submodule with a file."""
+    other = tmp_path / "other"
+    sh(tmp_path, "init", "-q", "other")
+    (other / "file").write_text("1")
+    sh(other, "add", "-A")
+    sh(other, "commit", "-qm", "x")
+    sh(repo, "submodule", "add", "-q", str(other), "mod")
+    sh(repo, "commit", "-qm", "mod")
+    return repo / "mod"
+
+
+def test_v3_files_in_a_submodule_that_was_never_fetched_are_seen(
+    module: Path, repo: Path, tmp_path: Path
+) -> None:
+    clone, room = tmp_path / "clone", str(tmp_path / "room")
+    sh(tmp_path, "clone", "-q", str(repo), str(clone))
+    first = measured_tree.measure_tree(str(clone), room=room)
+    (clone / "mod" / "new.py").write_text("1")
+    second = measured_tree.measure_tree(str(clone), room=room)
+    (clone / "mod" / "new.py").write_text("2")
+    assert len({first, second, measured_tree.measure_tree(str(clone), room=room)}) == 3
+    (clone / "mod" / "new.py").unlink()
+    assert measured_tree.measure_tree(str(clone), room=room) == first
+
+
+def test_v3_a_submodule_that_loses_its_repository_is_read_file_by_file(
+    module: Path, repo: Path
+) -> None:
+    seen = {measured_tree.measure_tree(str(repo))}
+    (module / ".git").unlink()
+    seen.add(measured_tree.measure_tree(str(repo)))
+    (module / "file").write_text("2")
+    seen.add(measured_tree.measure_tree(str(repo)))
+    assert len(seen) == 3
+    sh(module, "init", "-q", "deep")
+    with pytest.raises(OutsideError, match=r"deep in .*mod is a git repository of its own"):
+        measured_tree.measure_tree(str(repo))
+
+
+def test_v3_an_exclude_that_is_added_in_a_submodule_hides_nothing(
+    module: Path, repo: Path, tmp_path: Path
+) -> None:
+    room = str(tmp_path / "room")
+    first = measured_tree.measure_tree(str(repo), room=room)
+    (repo / ".git" / "modules" / "mod" / "info" / "exclude").write_text("new.py\n")
+    (module / "new.py").write_text("1")
+    assert measured_tree.measure_tree(str(repo), room=room) != first
+
+
 def test_tree_survives_a_conflict_in_the_index(repo: Path) -> None:
     sh(repo, "checkout", "-qb", "side")
     (repo / "a.txt").write_text("side\n")

@@ -72,19 +72,21 @@ def call_git(
     env: Mapping[str, str],
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
+    is_exact: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run git with exactly these variables of git's own."""
+    """Run git with exactly these variables of git's own; every end of a line is one newline.
+
+    With `is_exact` they stay as they are: otherwise a file could have lines that look like git's.
+    """
     import subprocess
 
     try:
-        return subprocess.run(
+        done = subprocess.run(
             ["git", *_FLAGS, "-C", directory, *words],
             check=False,
             env=git_environment(env),
-            input=stdin,
+            input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
             timeout=timeout_s,
         )
     except FileNotFoundError as error:
@@ -96,6 +98,17 @@ def call_git(
             f"`git {' '.join(words)}` in {directory} did not finish within {timeout_s:g} s",
             fix="check for a git process that hangs or a slow disk, then try again",
         ) from error
+    out = _decode_output(done.stdout) if is_exact else _join_line_ends(_decode_output(done.stdout))
+    said = _join_line_ends(_decode_output(done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, out, said)
+
+
+def _decode_output(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _join_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def run_git(
@@ -103,6 +116,14 @@ def run_git(
 ) -> str:
     """The output of a git that must succeed."""
     done = try_git(directory, *words, env=env, stdin=stdin)
+    if done.returncode:
+        raise git_error(directory, words, done)
+    return done.stdout
+
+
+def run_exact_git(directory: str, *words: str, env: Mapping[str, str], stdin: str = "") -> str:
+    """The same in a git directory that `env` names; every character is one of the output."""
+    done = call_git(directory, words, env, stdin, is_exact=True)
     if done.returncode:
         raise git_error(directory, words, done)
     return done.stdout

@@ -17,6 +17,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
@@ -212,24 +213,53 @@ def _measure_inner_repositories(index: _WorktreeIndex, inner: Sequence[IndexEntr
     names = [entry.name for entry in inner]
     base = index.room.base or repository.read_head(index.toplevel)
     rows = index.run_git("ls-tree", "-z", base, "--", *names).split("\0") if base else []
-    known = [row.partition("\t")[2] for row in rows if row.startswith("160000 ")]
+    known = _read_submodules(rows)
     foreign = [name for name in names if name not in known]
     if foreign:
         raise embedded_repository_error(index.toplevel, foreign[0])
-    changed = [f"160000 {tree} 0\t{name}\0" for name, tree in _find_changed(index, names)]
+    now = {entry.name: entry.id for entry in inner}
+    found = ((name, _measure_submodule(index, name, known[name])) for name in names)
+    changed = [f"160000 {id_} 0\t{name}\0" for name, id_ in found if id_ and id_ != now[name]]
     if changed:
         index.run_git("update-index", "-z", "--index-info", stdin="".join(changed))
     return bool(changed)
 
 
-def _find_changed(index: _WorktreeIndex, names: list[str]) -> Iterator[tuple[str, str]]:
-    """Submodules whose files are not those of their commit, with what they are."""
-    for name in names:
-        place = os.path.join(index.toplevel, name)
-        if os.path.lexists(os.path.join(place, ".git")):
-            tree = measure_tree(place)
-            if tree != repository.read_commit_tree(place, repository.read_head(place)):
-                yield name, tree
+def _read_submodules(rows: Sequence[str]) -> dict[str, str]:
+    """The commit of each, as a tree names it."""
+    parts = (row.partition("\t") for row in rows if row.startswith("160000 "))
+    return {name: front.split(" ")[2] for front, _, name in parts}
+
+
+def _measure_submodule(index: _WorktreeIndex, name: str, commit: str) -> str:
+    """What its files are, if they are not those of the commit it is at; empty if they are."""
+    place = os.path.join(index.toplevel, name)
+    if os.path.lexists(os.path.join(place, ".git")):
+        tree = measure_tree(place, room=_find_submodule_room(index, name))
+        head = repository.read_head(place)
+        return "" if tree == repository.read_commit_tree(place, head) else tree
+    # Git looks for no files where a repository should be and none is, also if there are some.
+    has_files = os.path.isdir(place) and bool(os.listdir(place))
+    return (_hash_plain_files(index, place) if has_files else "") or commit
+
+
+def _find_submodule_room(index: _WorktreeIndex, name: str) -> str:
+    """What it ignores is pinned where what its worktree ignores is."""
+    short = sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return os.path.join(index.room.path, f"{short}.module") if index.room.is_pinned else ""
+
+
+def _hash_plain_files(index: _WorktreeIndex, place: str) -> str:
+    inside = replace(index, toplevel=place, path=f"{index.path}.plain", exclude=())
+    inside.run_git("read-tree", "--empty")
+    inside.add_files("-A", "--", ":/")
+    for entry in find_repository_entries(_read_bytes(inside.path), index.own.id_bytes):
+        raise embedded_repository_error(place, entry.name)
+    return "" if _has_no_files(inside) else inside.run_git("write-tree").strip()
+
+
+def _has_no_files(index: _WorktreeIndex) -> bool:
+    return not index.run_git("ls-files", "-z")
 
 
 def embedded_repository_error(toplevel: str, name: str) -> OutsideError:

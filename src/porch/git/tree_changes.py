@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from porch.git.changes import ChangedPath, parse_raw_diff
-from porch.git.command import run_git
+from porch.git.command import run_exact_git
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 
@@ -77,4 +77,4 @@ def _run_own_git(worktree: str, *words: str) -> str:
     toplevel = find_toplevel(worktree)
     env = own_environment(toplevel, ensure_own_git_directory(toplevel))
     front = (words[0], *_PLAIN) if words[0].startswith("diff") else (words[0],)
-    return run_git(toplevel, *front, *words[1:], env=env)
+    return run_exact_git(toplevel, *front, *words[1:], env=env)

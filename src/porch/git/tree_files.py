@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from porch.git.command import run_git
+from porch.git.command import run_exact_git
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 
@@ -53,4 +53,4 @@ def _run_own_git(worktree: str, *words: str, stdin: str = "", index: str = "") -
     env = own_environment(toplevel, ensure_own_git_directory(toplevel))
     if index:
         env["GIT_INDEX_FILE"] = index
-    return run_git(toplevel, *words, stdin=stdin, env=env)
+    return run_exact_git(toplevel, *words, stdin=stdin, env=env)

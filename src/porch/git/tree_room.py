@@ -17,11 +17,15 @@ LATEST = "latest"
 
 
 class TreeRoom(Struct, frozen=True):
-    """Where the indexes lie, what is ignored, and the commit whose submodules are known."""
+    """Where the indexes lie, what is ignored, and the commit whose submodules are known.
+
+    What is ignored in a room that is pinned stays as it was when the room was made.
+    """
 
     path: str
     ignore_file: str
     base: str
+    is_pinned: bool
 
 
 def pin_tree_room(toplevel: str, room: str) -> TreeRoom:
@@ -32,7 +36,7 @@ def pin_tree_room(toplevel: str, room: str) -> TreeRoom:
         _put_file(ignore, _read_ignore_rules(toplevel))
         _put_file(base, (repository.read_head(toplevel) or "").encode())
     with open(base, encoding="ascii") as file:
-        return TreeRoom(room, ignore, file.read())
+        return TreeRoom(room, ignore, file.read(), is_pinned=True)
 
 
 def open_latest_room(toplevel: str, own: OwnGitDirectory) -> TreeRoom:
@@ -43,7 +47,7 @@ def open_latest_room(toplevel: str, own: OwnGitDirectory) -> TreeRoom:
     ignore, rules = os.path.join(room, f"{name}.{IGNORE}"), _read_ignore_rules(toplevel)
     if _read_bytes(ignore) != rules:
         _put_file(ignore, rules)
-    return TreeRoom(room, ignore, "")
+    return TreeRoom(room, ignore, "", is_pinned=False)
 
 
 def _read_ignore_rules(toplevel: str) -> bytes:

@@ -46,6 +46,15 @@ def test_v1_a_change_of_the_agent_is_one_also_in_a_file_that_was_not_committed(
     assert reports["scope"].startswith("1 lines added, 0 removed")
 
 
+def test_v1_no_line_of_a_file_passes_for_a_count_of_lines(desk: "Desk") -> None:
+    """A carriage return in a file that looks binary begins no line of a diff."""
+    forged = "x\\0\\n\\r@@ -1,100000 +1 @@\\n" + "y\\n" * 50
+    work = {"work": [{"run": ["sh", "-c", f"printf '{forged}' > data.bin"]}]}
+    desk.begin(phase(scope={"net_lines_below": 20}), agents=work, code=3)
+    [fact] = desk.facts("CheckEnded")
+    assert (fact["result"], fact["report"].split(":")[0]) == ("failed", "52 lines added, 0 removed")
+
+
 def test_v1_what_a_run_writes_about_its_work_is_not_the_work(desk: "Desk") -> None:
     work = {"work": [{"write": {"codev/projects/0001-x/notes.md": "I did much.\n"}}]}
     desk.begin(phase(fix={"changed": True}), agents=work, code=3)
