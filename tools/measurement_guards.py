@@ -79,6 +79,20 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
         "test_v4_ways_to_turn_a_wrong_program_green",
     ),
     (
+        "the program does not skip its tests",
+        "run/handlers/pytest_check.py",
+        "    if around.skipped:\n",
+        "    if False:\n",
+        "test_v4_a_test_may_skip_itself_and_the_program_may_not_skip_it",
+    ),
+    (
+        "settings of pytest further up",
+        "run/handlers/pytest_check.py",
+        " or _describe_foreign(around.foreign)",
+        "",
+        "test_v4_settings_of_pytest_outside_the_workspace_decide_nothing",
+    ),
+    (
         "an implementer writes its own part",
         "protocols/v3/v3.graph.yaml",
         "    allows: [instance.spec.targetPath, instance.spec.alsoWrites]\n",

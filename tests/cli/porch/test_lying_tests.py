@@ -6,12 +6,15 @@ results of the tests read, and with the canary besides. The table says what is g
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Desk
 
 COMMAND = f"{sys.executable} -m pytest -q -p no:cacheprovider tests"
@@ -108,6 +111,12 @@ WAYS: Mapping[str, Way] = {
         False,
         False,
     ),
+    "the program skips its test": Way(
+        {"calc.py": "import unittest\n\n\ndef add(a, b):\n    raise unittest.SkipTest\n"},
+        True,
+        False,
+        False,
+    ),
     "the program patches the runner": Way({"calc.py": PATCH + WRONG}, True, True, False),
     "a function patches the runner": Way({"calc.py": CALLED}, True, True, False),
     "an answer that equals everything": Way(
@@ -165,6 +174,71 @@ def test_v4_at_most_three_ways_are_left_and_one_with_the_canary() -> None:
     green = [sum(getattr(way, kind) for way in WAYS.values()) for kind in Way._fields[1:4]]
     assert len(WAYS) >= 15
     assert (green[0] >= 12, green[1] <= 3, green[2] <= 1) == (True, True, True)
+
+
+SKIPPING = """\
+import pytest
+
+
+def skips():
+    pytest.skip("later")
+
+
+def expects():
+    pytest.xfail("later")
+"""
+ASKED = """\
+import pytest
+from calc import add
+from helper import look
+from parts import expects, skips
+
+
+def test_skips():
+    skips()
+
+
+def test_expects():
+    expects()
+
+
+def test_helper():
+    look()
+
+
+def test_own():
+    pytest.skip("here")
+"""
+
+
+def test_v4_a_test_may_skip_itself_and_the_program_may_not_skip_it(tested: "Desk") -> None:
+    """What the run did not change skips as it always did, and with it a whole module."""
+    tested.write("helper.py", "import pytest\n\n\ndef look():\n    pytest.skip('no database')\n")
+    tested.write("tests/test_parts.py", ASKED)
+    tested.write("tests/test_whole.py", "import whole\n\n\ndef test_whole():\n    assert whole.x\n")
+    tested.git("add", "-A")
+    tested.git("commit", "-qm", "more tests")
+    right = "def add(a, b):\n    return a + b\n"
+    whole = "import pytest\n\npytest.skip('later', allow_module_level=True)\n"
+    fact = begin(tested, {"calc.py": right, "parts.py": SKIPPING, "whole.py": whole})
+    assert fact["result"] == "failed"
+    assert fact["report"].splitlines()[0] == (
+        "these tests were skipped by the program that they test: tests/test_whole.py (whole.py), "
+        "tests/test_parts.py::test_skips (parts.py), tests/test_parts.py::test_expects (parts.py)"
+    )
+
+
+def test_v4_settings_of_pytest_outside_the_workspace_decide_nothing(
+    tested: "Desk", tmp_path: "Path", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy lies where anybody may write, and pytest looks for settings further up."""
+    above = tmp_path / "above"
+    above.mkdir()
+    (above / "pytest.ini").write_text("[pytest]\naddopts = --deselect tests/test_calc.py\n")
+    monkeypatch.setattr(tempfile, "tempdir", str(above))
+    fact = begin(tested, {"calc.py": "def add(a, b):\n    return b + a\n"})
+    assert fact["result"] == "unmeasured"
+    assert f"from outside: {above / 'pytest.ini'}" in fact["report"]
 
 
 def test_v4_a_command_that_sets_the_path_of_modules_is_not_measured(tested: "Desk") -> None:

@@ -24,7 +24,7 @@ from porch.machine.state import Standing
 from porch.model.path_globs import matches_any
 from porch.model.protection import MADE_BY_RUNS
 from porch.run.agents.world import World
-from porch.run.handlers import protected_files
+from porch.run.handlers import protected_files, pytest_skips
 from porch.system.process import OutsideCommand
 
 Change = Callable[[OutsideCommand], OutsideCommand]
@@ -56,6 +56,8 @@ class TestResults(Struct, frozen=True):
 
     results: dict[str, str]
     code: int
+    # Where pytest read its settings, and which directory it took for the top.
+    read: tuple[str, ...] = ()
 
 
 async def run_pytest_check(
@@ -66,8 +68,8 @@ async def run_pytest_check(
         fix = "set it elsewhere, for example with `pythonpath` in the settings of pytest"
         return f.CheckEnded(effect=effect.id, result="unmeasured", report=f"{said}; {fix}")
     with tempfile.TemporaryDirectory(prefix="porch-tests-") as scratch:
-        canary = make_canary(os.path.join(scratch, "canary"))
         copy = os.path.join(scratch, "copy")
+        canary = make_canary(os.path.join(scratch, "canary"), copy)
         try:
             restored = await asyncio.to_thread(_copy_workspace, world, effect, copy, scratch)
         except OutsideError as error:
@@ -79,7 +81,12 @@ async def run_pytest_check(
             return replace(command, cwd=place, env=env)
 
         ended = await run_shell(world, effect, text, time_, change)
-        return judge_pytest_run(ended, canary, restored)
+        skips = pytest_skips.read_skips(canary.results)
+        skipped = await asyncio.to_thread(
+            pytest_skips.list_skipped_by_program, world, effect, skips
+        )
+        foreign = list_foreign_places(canary, copy, text)
+        return judge_pytest_run(ended, canary, Circumstances(restored, skipped, foreign))
 
 
 def sets_python_path(text: str) -> bool:
@@ -87,14 +94,22 @@ def sets_python_path(text: str) -> bool:
     return bool(_SETS_PATH.search(text))
 
 
-def make_canary(directory: str) -> Canary:
-    """The plugin and what it needs, in a new directory outside the workspace."""
+class Circumstances(Struct, frozen=True):
+    """What was put back, which tests the program itself skipped, and what lay elsewhere."""
+
+    restored: list[str]
+    skipped: list[str]
+    foreign: list[str]
+
+
+def make_canary(directory: str, root: str = "") -> Canary:
+    """The plugin and what it needs, in a new directory outside the workspace `root`."""
     words = [f"{SystemRandom().getrandbits(48):012x}" for _ in range(3)]
     module, passes, fails = (f"{front}_{word}" for front, word in zip(_FRONTS, words, strict=True))
     canary = Canary(directory, module, passes, fails)
     os.makedirs(directory, mode=0o700)
     shutil.copyfile(_PLUGIN, os.path.join(directory, f"{module}.py"))
-    told = {"passes": passes, "fails": fails, "results": canary.results}
+    told = {"passes": passes, "fails": fails, "results": canary.results, "root": root}
     with open(os.path.join(directory, "canary.json"), "wb") as file:
         file.write(json.encode(told))
     return canary
@@ -146,21 +161,42 @@ def find_canary_problem(canary: Canary, found: TestResults) -> str:
     return ""
 
 
-def judge_pytest_run(ended: f.CheckEnded, canary: Canary, restored: list[str]) -> f.CheckEnded:
+def list_foreign_places(canary: Canary, copy: str, text: str) -> list[str]:
+    """What pytest read outside the workspace although the command does not name it."""
+    found = read_canary_results(canary)
+    top = os.path.realpath(copy)
+    return [
+        place
+        for place in (found.read if found else ())
+        if os.path.commonpath([top, os.path.realpath(place)]) != top and place not in text
+    ]
+
+
+def judge_pytest_run(ended: f.CheckEnded, canary: Canary, around: Circumstances) -> f.CheckEnded:
     """The exit code alone proves nothing: what became of each test has to be known too."""
     found = read_canary_results(canary)
     note = f"{canary.fails} is a test of porch that has to fail; it is not counted"
-    report = "\n".join([ended.report, *_describe_restored(restored), note])
+    report = "\n".join([ended.report, *_describe_restored(around.restored), note])
     if ended.result != "passed" and (found is None or list_failed_tests(found, canary)):
         return replace(ended, report=report)
-    problem = explain_unproved(found, canary)
+    problem = explain_unproved(found, canary) or _describe_foreign(around.foreign)
     if problem:
         return replace(ended, result="unmeasured", report=f"{problem}\n{report}")
     failed = list_failed_tests(found, canary) if found else []
     if failed and ended.result == "passed":
         said = f"exit code 0, but these tests failed: {', '.join(failed[:_MOST_NAMED])}"
         return replace(ended, result="failed", report=f"{said}\n{report}")
+    if around.skipped:
+        said = f"skipped by the program that they test: {', '.join(around.skipped[:_MOST_NAMED])}"
+        return replace(ended, result="failed", report=f"these tests were {said}\n{report}")
     return replace(ended, report=report)
+
+
+def _describe_foreign(places: list[str]) -> str:
+    if not places:
+        return ""
+    said = f"pytest took its settings or its top directory from outside: {', '.join(places)}"
+    return f"{said}; give the project settings of its own, such as a pytest.ini"
 
 
 def explain_unproved(found: TestResults | None, canary: Canary) -> str:

@@ -1,0 +1,50 @@
+"""Tests that are skipped while they run: a test may decide that, the program that it tests may not.
+
+What a run did not change may skip as it always did, such as a helper that looks for a database.
+"""
+
+import glob
+from collections.abc import Mapping
+
+from msgspec import DecodeError, json
+
+from porch.git import tree_changes
+from porch.machine.effects import RunCheck
+from porch.run.agents.world import World
+from porch.run.handlers import protected_files
+
+Skips = Mapping[str, list[str]]
+
+
+def read_skips(results: str) -> Skips:
+    """By test: the files of the workspace between it and the skip; the plugin wrote them."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(glob.glob(f"{glob.escape(results)}.*.skips")):
+        try:
+            with open(path, "rb") as file:
+                found |= json.decode(file.read(), type=dict[str, list[str]])
+        except (OSError, DecodeError):
+            continue
+    return found
+
+
+def list_skipped_by_program(world: World, effect: RunCheck, skips: Skips) -> list[str]:
+    """Each with the file that skipped it; only files that changed since the run began count."""
+    if not skips:
+        return []
+    standing = world.state().positions[effect.position]
+    rules = protected_files.find_protected_paths(world, standing)
+    changed = _list_changed_files(world)
+    return [
+        f"{name} ({path})"
+        for name, files in skips.items()
+        for path in files
+        if path in changed and not rules.is_protected(path)
+    ]
+
+
+def _list_changed_files(world: World) -> set[str]:
+    now = protected_files.measure_workspace(world)
+    base = world.state().run.base
+    changes = tree_changes.list_changed_paths(world.workspace, base, now) if base else []
+    return {change.path for change in changes}
