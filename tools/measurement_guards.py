@@ -79,6 +79,20 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
         "test_v4_ways_to_turn_a_wrong_program_green",
     ),
     (
+        "a check does not change what decides it",
+        "run/handlers/check_traces.py",
+        'return replace(told, result="unmeasured", report=',
+        "return replace(told, report=",
+        "test_v4_a_check_that_changes_what_decides_a_measurement_is_not_believed",
+    ),
+    (
+        "what a check changed is named at the gate",
+        "machine/route.py",
+        "return (*touched, *check_result_moves(",
+        "return (*check_result_moves(",
+        "test_v4_a_check_that_does_so_is_named_at_the_gate_where_nothing_is_declared",
+    ),
+    (
         "the program does not skip its tests",
         "run/handlers/pytest_check.py",
         "    if around.skipped:\n",

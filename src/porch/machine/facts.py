@@ -140,6 +140,7 @@ class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
     seconds: float = 0
     reused: bool = False
     flaky: bool = False  # failed and then passed on the same files
+    touched: tuple[str, ...] = ()  # files that decide a measurement, changed by the check itself
 
 
 class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):

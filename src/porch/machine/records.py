@@ -39,6 +39,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "settings"): 2,
     ("Began", "settings"): 2,
     ("CheckEnded", "flaky"): 2,
+    ("CheckEnded", "touched"): 2,
 }
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}
 

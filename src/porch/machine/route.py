@@ -23,7 +23,7 @@ from porch.machine.exits.evidence import (
     review_round_moves,
 )
 from porch.machine.exits.retries import failure_moves, interruption_moves
-from porch.machine.exits.touched_files import touched_moves
+from porch.machine.exits.touched_files import more_touched_moves, touched_moves
 from porch.machine.instances.children import add_follow_up_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing
@@ -243,7 +243,8 @@ def _measurement_moves(
 ) -> tuple[m.Move, ...]:
     match fact:
         case f.CheckEnded():
-            return check_result_moves(protocol, state, standing, hand, fact)
+            touched = more_touched_moves(protocol, state, standing, fact.touched)
+            return (*touched, *check_result_moves(protocol, state, standing, hand, fact))
         case f.ReviewEnded():
             return (m.Marked(standing.position, f"review/{hand.name}", review_payload(fact)),)
         case f.FeedbackWritten(path=path):

@@ -99,6 +99,43 @@ def test_v4_the_program_of_a_check_is_protected(desk: "Desk") -> None:
     assert f"{TITLE}: tools/check.sh" in " ".join(desk.porch("pending").out.split())
 
 
+def checked_by(command: str) -> dict[str, Any]:
+    check = {"command": f"{command}; true # pytest", "retry_delay": 0}
+    return {"id": "build", "checks": {"tests": check}}
+
+
+LEAVES_CONFTEST = "echo x = 1 > conftest.py; echo y > out.txt"
+
+
+def test_v4_a_check_that_changes_what_decides_a_measurement_is_not_believed(desk: "Desk") -> None:
+    """The agent wrote tests, and the tests write the rest."""
+    desk.begin(checked_by(LEAVES_CONFTEST), NEXT, top=DECLARED, agents={}, code=3)
+    fact = desk.facts("CheckEnded")[-1]
+    assert (fact["result"], fact["touched"]) == ("unmeasured", ["conftest.py"])
+    assert fact["report"].startswith("the check itself changed what decides a measurement: conft")
+    assert "after" not in desk.entered()
+    desk.porch("retry", "1")
+    desk.porch("resume", "1", code=3)
+    assert f"{TITLE}: conftest.py" in " ".join(desk.porch("pending").out.split())
+
+
+def test_v4_a_check_that_does_so_is_named_at_the_gate_where_nothing_is_declared(
+    desk: "Desk",
+) -> None:
+    agents = {"build": [writes("pytest.ini")]}
+    desk.begin(checked_by(LEAVES_CONFTEST), NEXT, agents=agents, code=3)
+    assert [each["result"] for each in desk.facts("CheckEnded")] == ["passed"]
+    told = " ".join(desk.porch("pending").out.split())
+    assert f"{TITLE}: pytest.ini, conftest.py (" in told
+    assert {r["v"] for r in desk.records() if "touched" in r["fact"]} == {2}
+
+
+def test_v4_a_check_may_put_a_file_back(desk: "Desk") -> None:
+    agents = {"build": [writes("pytest.ini")]}
+    desk.begin(checked_by("rm -f pytest.ini"), NEXT, agents=agents, code=3)
+    assert "touched" not in desk.facts("CheckEnded")[0]
+
+
 def test_v4_a_change_of_an_earlier_attempt_is_not_forgotten(desk: "Desk") -> None:
     """The comparison is with the entry of the phase, not with that of the last attempt."""
     desk.begin(

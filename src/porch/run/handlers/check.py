@@ -17,7 +17,7 @@ from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.model.protocol import Command
 from porch.run.agents.world import World
-from porch.run.handlers import protected_files
+from porch.run.handlers import check_traces, protected_files
 from porch.run.handlers.tree_checks import measure_against_base, unmeasured
 from porch.store.flaky_checks import count_flaky_check
 from porch.system import crash_points, process
@@ -47,7 +47,7 @@ async def run_check(world: World, effect: RunCheck) -> f.EffectFact:
         fact = unmeasured(effect, str(error))
     if fact.reused:
         return fact
-    protected_files.note_measured_tree(world, effect, fact.tree)
+    check_traces.note_measured_tree(world, effect, fact.tree)
     return replace(fact, seconds=round(time.monotonic() - began, 3))
 
 
@@ -58,6 +58,12 @@ async def _run_on_known_files(world: World, effect: RunCheck) -> f.CheckEnded:
         return f.CheckEnded(
             effect=effect.id, result="passed", report=said, tree=before, reused=True
         )
+    fact = await _measure_twice(world, effect, before)
+    return await asyncio.to_thread(check_traces.judge_traces, world, effect, fact, before)
+
+
+async def _measure_twice(world: World, effect: RunCheck, before: str) -> f.CheckEnded:
+    """A second time only if the check changed files, so that its result is about what is there."""
     fact = await _measure_check(world, effect, 1)
     after = await hash_workspace(world)
     if after == before:

@@ -158,14 +158,15 @@ def list_refused_changes(world: World, standing: Standing, now: str) -> list[str
 def _sort_changes(
     world: World, standing: Standing, known: PhaseEntry, now: str
 ) -> tuple[dict[str, str], dict[str, str]]:
-    changed = _list_protected_changes(world, standing, known.tree, now)
+    changed = list_protected_changes(world, standing, known.tree, now)
     changed |= _list_hidden_changes(known.hidden, _hash_hidden_files(world, standing))
     changed = {path: new for path, new in changed.items() if known.given.get(path) != new}
     agreed = {path: new for path, new in changed.items() if known.agreed.get(path) == new}
     return {path: new for path, new in changed.items() if path not in agreed}, agreed
 
 
-def _list_protected_changes(world: World, standing: Standing, old: str, now: str) -> dict[str, str]:
+def list_protected_changes(world: World, standing: Standing, old: str, now: str) -> dict[str, str]:
+    """Between two trees: what may not be written at a position, with what it is now."""
     rules = find_protected_paths(world, standing)
     changes = tree_changes.list_changed_paths(world.workspace, old, now)
     paths = [each.path for each in changes if rules.is_refused(each.path)]
@@ -231,14 +232,6 @@ def list_check_texts(world: World) -> list[str]:
 
 def measure_workspace(world: World) -> str:
     return measured_tree.measure_tree(world.workspace, world.own_paths(), world.tree_room)
-
-
-def note_measured_tree(world: World, effect: RunCheck, tree: str) -> None:
-    """How the files are after a check: what it changed is nobody's gift."""
-    standing = world.state().positions.get(effect.position)
-    known = read_phase_entry(world, standing) if standing is not None and tree else None
-    if standing is not None and known is not None and known.last != tree:
-        write_phase_entry(world, standing, replace(known, last=tree))
 
 
 def find_entry_tree(world: World, standing: Standing) -> str:
