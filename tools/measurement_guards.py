@@ -79,6 +79,13 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
         "test_v4_ways_to_turn_a_wrong_program_green",
     ),
     (
+        "where protected links lead",
+        "run/handlers/protected_files.py",
+        "_list_linked_paths(world, rules, old) if changes else ()",
+        "_list_linked_paths(world, rules, old) if False else ()",
+        "test_v4_what_a_protected_link_leads_to_is_protected",
+    ),
+    (
         "a check does not change what decides it",
         "run/handlers/check_traces.py",
         'return replace(told, result="unmeasured", report=',
@@ -88,8 +95,8 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "what a check changed is named at the gate",
         "machine/route.py",
-        "return (*touched, *check_result_moves(",
-        "return (*check_result_moves(",
+        "more_touched_moves(protocol, state, standing, fact.touched)",
+        "more_touched_moves(protocol, state, standing, ())",
         "test_v4_a_check_that_does_so_is_named_at_the_gate_where_nothing_is_declared",
     ),
     (

@@ -8,6 +8,8 @@ from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 
 _AT_ONCE = 200
+# As many as an operating system follows.
+_MOST_LINKS = 40
 
 
 def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, str]:
@@ -25,6 +27,29 @@ def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, st
 def read_tree_text(worktree: str, entry: str) -> str:
     """The content of an entry as text; what is not UTF-8 is replaced."""
     return _run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
+
+
+def list_links(worktree: str, tree: str) -> dict[str, str]:
+    """The links of a tree, with the path of the repository they lead to; others are left out."""
+    out = _run_own_git(worktree, "ls-tree", "-r", "-z", "--full-tree", tree)
+    rows = (row.split("\t", 1) for row in out.split("\0") if row.startswith("120000 "))
+    targets = {
+        path: _run_own_git(worktree, "cat-file", "blob", front.split(" ")[2])
+        for front, path in rows
+    }
+    ends = {path: _follow_link(path, targets) for path in targets}
+    return {path: end for path, end in ends.items() if end}
+
+
+def _follow_link(path: str, targets: Mapping[str, str]) -> str:
+    """Where it leads in the end; empty if that is outside, or nowhere."""
+    for _ in range(_MOST_LINKS):
+        if path not in targets:
+            return path
+        path = os.path.normpath(os.path.join(os.path.dirname(path), targets[path]))
+        if path.startswith(("/", "..")):
+            return ""
+    return ""
 
 
 def write_mixed_tree(

@@ -99,6 +99,23 @@ def test_v4_the_program_of_a_check_is_protected(desk: "Desk") -> None:
     assert f"{TITLE}: tools/check.sh" in " ".join(desk.porch("pending").out.split())
 
 
+@pytest.mark.parametrize(
+    "link, target, changed",
+    [
+        ("conftest.py", "tools/hooks.py", "tools/hooks.py"),
+        ("tests", "qa", "qa/expected.json"),
+    ],
+)
+def test_v4_what_a_protected_link_leads_to_is_protected(
+    desk: "Desk", link: str, target: str, changed: str
+) -> None:
+    desk.write(changed, "x = 1\n")
+    (desk.root / "between").symlink_to(target)
+    (desk.root / link).symlink_to("between")
+    desk.begin(TESTED, NEXT, top=DECLARED, agents={"build": [writes(changed), {}]}, code=3)
+    assert f"measurement: {changed}. Put" in failed_checks(desk)[0]
+
+
 def checked_by(command: str) -> dict[str, Any]:
     check = {"command": f"{command}; true # pytest", "retry_delay": 0}
     return {"id": "build", "checks": {"tests": check}}

@@ -169,14 +169,27 @@ def list_protected_changes(world: World, standing: Standing, old: str, now: str)
     """Between two trees: what may not be written at a position, with what it is now."""
     rules = find_protected_paths(world, standing)
     changes = tree_changes.list_changed_paths(world.workspace, old, now)
-    paths = [each.path for each in changes if rules.is_refused(each.path)]
+    linked = _list_linked_paths(world, rules, old) if changes else ()
+    paths = [c.path for c in changes if rules.is_refused(c.path) or matches_any(c.path, linked)]
     before, after = (tree_files.read_entries(world.workspace, tree, paths) for tree in (old, now))
     return {
         path: after.get(path, "")
         for path in paths
         if rules.is_whole(path)
+        or matches_any(path, linked)
         or not _is_same_part(world, path, before.get(path, ""), after.get(path, ""))
     }
+
+
+def _list_linked_paths(world: World, rules: ProtectedPaths, tree: str) -> list[str]:
+    """Where protected links lead: whoever writes there writes what is read through the link."""
+    links = tree_files.list_links(world.workspace, tree)
+    # Of a directory it is what lies in it that is protected.
+    return [
+        f"/{end}"
+        for path, end in links.items()
+        if rules.is_refused(path) or rules.is_refused(f"{path}/x")
+    ]
 
 
 def _hash_hidden_files(world: World, standing: Standing) -> dict[str, str]:
