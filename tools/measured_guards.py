@@ -110,10 +110,24 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "whoever was killed has measured nothing",
-        "run/handlers/check.py",
+        "run/handlers/command_end.py",
         "if ended.signal in _FROM_OUTSIDE or ended.code == _KILLED_IN_SHELL:",
         "if False:",
         "test_v7_a_check_that_is_killed_has_measured_nothing_and_charges_nobody",
+    ),
+    Guard(
+        "a suite that was killed has measured nothing",
+        "tree/suite_run.py",
+        "    if killed := command_end.describe_kill(ended):\n",
+        '    if killed := "":\n',
+        "test_v7_a_suite_that_is_killed_proves_nothing",
+    ),
+    Guard(
+        "what a suite prints is kept without secrets",
+        "tree/suite_run.py",
+        "    command_end.redact_report(report)\n",
+        "",
+        "test_v14_what_a_suite_prints_and_reports_is_kept_without_secrets",
     ),
     Guard(
         "the environment of checks",

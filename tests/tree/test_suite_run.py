@@ -36,6 +36,29 @@ def test_a_suite_that_takes_too_long_is_killed_and_proves_nothing(bench: Bench) 
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.parametrize("command", ["kill -9 $$", "sh -c 'kill -9 $$'; exit $?"])
+def test_v7_a_suite_that_is_killed_proves_nothing(bench: Bench, command: str) -> None:
+    found = ran(bench, f"echo begun; {command}")
+    assert found.status == "broken"
+    assert "killed by signal 9" in found.report
+
+
+CASE = "<testcase name='t'><failure>password=Tr0ub4dor3</failure></testcase>"
+LEAKING = f"""
+echo password=Tr0ub4dor3
+echo "<testsuite>{CASE}</testsuite>" > "$PORCH_REPORT"
+exit 1
+"""
+
+
+def test_v14_what_a_suite_prints_and_reports_is_kept_without_secrets(bench: Bench) -> None:
+    found = ran(bench, LEAKING)
+    assert [case.text for case in found.cases] == ["password=[redacted]"]
+    assert found.report.strip() == "password=[redacted]"
+    files = [path for path in Path(bench.world.directory).rglob("*") if path.is_file()]
+    assert not [path for path in files if "Tr0ub4dor3" in path.read_text(errors="replace")]
+
+
 def test_the_same_content_is_not_run_twice_and_other_content_is(bench: Bench) -> None:
     counting = f"echo x >> {bench.base}/runs"
     runs = bench.base / "runs"

@@ -10,15 +10,14 @@ from msgspec import Struct, to_builtins
 
 from porch.git import checkouts, measured_tree, repository
 from porch.run.agents.world import World
+from porch.run.handlers import command_end
 from porch.run.handlers.pytest_check import Canary
 from porch.system import process
-from porch.system.growing_file import compact_file, read_head_and_tail
 from porch.tree import junit
 from porch.tree.suite_canary import add_canary_environment, judge_suite_run, make_suite_canary
 from porch.tree.suite_results import SuiteCase, SuiteRun, make_suite_run
 
 REPORT_VARIABLE = "PORCH_REPORT"
-OUTPUT_KEPT = 1 << 20
 SAID_KEPT = 3000
 
 
@@ -114,10 +113,12 @@ async def _run_command(
     except BaseException:
         await running.stop()
         raise
-    compact_file(output, OUTPUT_KEPT)
-    said = read_head_and_tail(output, SAID_KEPT // 2)
+    said = command_end.redact_output(output, SAID_KEPT)
+    command_end.redact_report(report)
     if ended.why != "exited":
         return None, f"`{text}` was killed after {limit:g} s\n{said}", report
+    if killed := command_end.describe_kill(ended):
+        return None, f"`{text}` was {killed}\n{said}", report
     return ended.code if ended.code is not None else 1, said, report
 
 

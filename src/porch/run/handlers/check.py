@@ -3,14 +3,12 @@
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from porch.agents.redaction import Redactor, find_secrets
 from porch.errors import OutsideError, PorchError
 from porch.git import measured_tree
 from porch.machine import facts as f
@@ -18,21 +16,13 @@ from porch.machine.effects import RunCheck
 from porch.model.protocol import Command
 from porch.run.agents.world import World
 from porch.run.handlers import check_traces, protected_files
+from porch.run.handlers.command_end import describe_kill, redact_output
 from porch.run.handlers.tree_checks import measure_against_base, unmeasured
 from porch.store.flaky_checks import count_flaky_check
 from porch.system import crash_points, process
-from porch.system.growing_file import compact_file, read_head_and_tail
 
 REPORT_KEPT = 3000
-OUTPUT_KEPT = 1 << 20
-FLOOD = 8 * OUTPUT_KEPT
 CommandChange = Callable[[process.OutsideCommand], process.OutsideCommand]
-
-
-# What stops a check from outside; any other signal is the program's own crash, which is a failure.
-_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
-# How a shell tells that a program was killed, as the kernel does when there is no memory left.
-_KILLED_IN_SHELL = 128 + signal.SIGKILL
 
 
 async def run_check(world: World, effect: RunCheck) -> f.EffectFact:
@@ -147,7 +137,7 @@ async def _run_shell(
         await running.stop()
         raise
     crash_points.reach_point("check.after-end")
-    tail = _redact_output(output)
+    tail = redact_output(output, REPORT_KEPT)
     if ended.why != "exited":
         said = f"stopped after {limit:g} s (time limit)"
         return f.CheckEnded(effect=effect.id, result="failed", report=f"{said}\n{tail}")
@@ -156,10 +146,8 @@ async def _run_shell(
 
 def _judge_end(effect: RunCheck, ended: process.CommandResult, tail: str) -> f.CheckEnded:
     """Whoever is killed has measured nothing, and nobody is charged for it."""
-    if ended.signal in _FROM_OUTSIDE or ended.code == _KILLED_IN_SHELL:
-        number = ended.signal or signal.SIGKILL
-        said = f"killed by signal {int(number)}, perhaps because memory ran out; nothing measured"
-        return unmeasured(effect, f"{said}\n{tail}".rstrip())
+    if killed := describe_kill(ended):
+        return unmeasured(effect, f"{killed}\n{tail}".rstrip())
     if ended.signal is not None:
         said = f"crashed with signal {ended.signal}\n{tail}".rstrip()
         return f.CheckEnded(effect=effect.id, result="failed", report=said)
@@ -167,15 +155,6 @@ def _judge_end(effect: RunCheck, ended: process.CommandResult, tail: str) -> f.C
     return f.CheckEnded(
         effect=effect.id, result="passed" if ended.code == 0 else "failed", report=said
     )
-
-
-def _redact_output(output: str) -> str:
-    """What people, agents and files of the project get to read; a check knows all our secrets."""
-    redactor = Redactor(find_secrets(os.environ))
-    compact_file(output, FLOOD)
-    redactor.file(output)
-    compact_file(output, OUTPUT_KEPT)
-    return redactor.text(read_head_and_tail(output, REPORT_KEPT // 2))
 
 
 def _check_command(
