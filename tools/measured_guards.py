@@ -95,6 +95,13 @@ MEASURED: tuple[Guard, ...] = (
         "test_v2_settings_that_an_agent_edits_do_not_govern_its_own_run",
     ),
     Guard(
+        "an upgrade ends what was measured before",
+        "machine/wishes.py",
+        "    yield from expired_evidence_moves(state)\n",
+        "",
+        "test_v2_what_another_command_measured_is_measured_again_after_an_upgrade",
+    ),
+    Guard(
         "skipped is not passed",
         "run/handlers/check.py",
         'result="skipped", report=said',

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from porch.machine import approvals, budgets
 from porch.machine import moves as m
 from porch.machine.exits.departure import Departure, entry_moves, exit_moves, still_finished
+from porch.machine.exits.evidence import expired_evidence_moves
 from porch.machine.facts import Item, Payload, Wish, WishTaken
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Agent, Human, Option, Protocol, Target
@@ -333,3 +334,4 @@ def _upgrade_moves(state: RunState, wish: Wish) -> Iterator[m.Move]:
         yield m.Pinned(digest)
     if settings and settings != state.run.settings:
         yield m.PinnedSettings(settings)
+    yield from expired_evidence_moves(state)

@@ -1,11 +1,16 @@
 """Under which paths things are remembered that are no exits of a state."""
 
 _SAID = "said."
+_EVIDENCE = "evidence."
 
 
 def evidence_path(group: str, check: str) -> str:
     """Where the content on which a check last passed is remembered."""
-    return f"evidence.{group}:{check}"
+    return f"{_EVIDENCE}{group}:{check}"
+
+
+def is_evidence_path(path: str) -> bool:
+    return path.startswith(_EVIDENCE)
 
 
 def last_words_path(state: str) -> str:

@@ -7,6 +7,8 @@ import pytest
 from porch.git import measured_tree
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Desk
 
 NO_RETRY = {"max_retries": 0, "retry_delay": 0}
@@ -92,6 +94,23 @@ def test_v2_upgrade_names_the_keys_and_pins_them_anew(desk: "Desk") -> None:
     desk.porch("retry", "1", code=None)
     desk.porch("resume", "1", code=None)
     assert results(desk) == {"tests": "passed"}
+
+
+def test_v2_what_another_command_measured_is_measured_again_after_an_upgrade(
+    desk: "Desk", home: "Path"
+) -> None:
+    """No file of the repository is different: the command stands in the person's own settings."""
+    desk.write("codev/config.toml", "")
+    own = home / ".config" / "porch" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[commands]\ntest = "true"\n')
+    gated = {**phase(tests={"setting": "test"}), "gate": {"name": "look"}}
+    desk.begin(gated, {"id": "last"}, code=3)
+    own.write_text('[commands]\ntest = "false"\n')
+    desk.porch("upgrade", "1")
+    desk.porch("approve", "1", "look", code=None)
+    desk.porch("resume", "1", code=3)
+    assert results(desk) == {"tests": "failed"}
 
 
 def test_v6_a_check_with_nothing_to_run_is_skipped_everywhere(desk: "Desk") -> None:

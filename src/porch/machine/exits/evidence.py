@@ -1,16 +1,18 @@
 """Adding up measured results: many checks to one exit, many verdicts to one judgement."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.state import InHand, RunState, Standing
-from porch.model.memory_paths import evidence_path, is_last_words_path
+from porch.model.memory_paths import evidence_path, is_evidence_path, is_last_words_path
 from porch.model.protocol import Check, Command, Panel, Protocol
 
 WHY_KEPT = 200
+# In the place of a content: no files are ever like this.
+_EXPIRED = "expired"
 
 
 def check_result_moves(
@@ -28,6 +30,13 @@ def check_result_moves(
         return moves
     exit_, payload = summed
     return (*moves, *exit_moves(protocol, state, standing, exit_, payload))
+
+
+def expired_evidence_moves(state: RunState) -> Iterator[m.Move]:
+    """Everything is measured again: a check may be another command now under the same name."""
+    for (instance, item), memory in state.memory.items():
+        for path in filter(is_evidence_path, memory):
+            yield m.Remembered(path, {"tree": _EXPIRED}, item, instance)
 
 
 def due_commands(state: RunState, standing: Standing, check: Check) -> tuple[Command, ...]:
