@@ -16,6 +16,7 @@ import porch
 from porch import cli
 from porch.cli import arguments, help_page
 from porch.cli.dispatch import run_words
+from porch.cli.envoy.plan_arguments import FORCE
 from porch.cli.rows import PROGRAMS, CommandRow
 from porch.cli.table import load_all_commands, load_command
 
@@ -88,6 +89,34 @@ PEOPLES_CALLS = {
     ("envoy", "codex", "review", "1", "--script", "s.yaml"),
     ("envoy", "gemini", "review", "1", "--script", "s.yaml"),
     ("envoy", "oracle", "review", "1", "--script", "s.yaml"),
+    ("envoy", "review", "1", "--force"),
+    ("envoy", "claude", "review", "1", "--force"),
+    ("envoy", "codex", "review", "1", "--force"),
+    ("envoy", "gemini", "review", "1", "--force"),
+    ("envoy", "oracle", "review", "1", "--force"),
+    ("envoy", "plan", "write-prompt", "1", "--context", "c", "--force"),
+    ("envoy", "plan", "clear-prompt", "1", "--force"),
+    ("envoy", "plan", "update-prompt-dependencies", "1", "--depends-on", "2", "--force"),
+    ("envoy", "plan", "start-prompt", "1", "--specialist", "web", "--force"),
+    (
+        "envoy",
+        "plan",
+        "record-implementation",
+        "1",
+        "--iteration",
+        "1",
+        "--walkthrough",
+        "w",
+        "--force",
+    ),
+    ("envoy", "plan", "complete-prompt", "1", "--force"),
+    ("envoy", "plan", "release-all-prompts", "--force"),
+    ("envoy", "plan", "release-prompt", "1", "--force"),
+    ("envoy", "plan", "complete", "--force"),
+    ("envoy", "plan", "block-prompt-testing-gate", "1", "--force"),
+    ("envoy", "plan", "block-prompt-variants-gate", "1", "--force"),
+    ("envoy", "plan", "block-debugging-logging-gate", "1", "--force"),
+    ("envoy", "git", "merge-worktree", "1", "--force"),
 }
 LOOK = """
 import sys
@@ -223,7 +252,7 @@ def test_k2_an_option_that_decides_makes_a_call_one_for_people(
 
 def test_k2_every_option_for_people_has_a_call_above() -> None:
     told = {(p, r.words, option) for p, r in ROWS for option in r.people_options}
-    options = {"script", "adopt", "take_over"}
+    options = {option for _, _, option in told}
     seen = {
         (call[0], " ".join(w for w in call[1:] if w in words.split()), option)
         for call in PEOPLES_CALLS
@@ -232,6 +261,11 @@ def test_k2_every_option_for_people_has_a_call_above() -> None:
         if f"--{option.replace('_', '-')}" in call and all(w in call for w in words.split())
     }
     assert told <= seen
+
+
+def test_k2_wherever_a_rule_of_a_plan_can_be_set_aside_only_people_do_it() -> None:
+    forced = {row.words for _, row in ROWS if FORCE in load_command(row).arguments}
+    assert {row.words for _, row in ROWS if "force" in row.people_options} == forced
 
 
 @pytest.mark.parametrize("program, row", ROWS, ids=IDS)

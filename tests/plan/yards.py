@@ -33,6 +33,7 @@ def refused(code: str) -> Iterator[pytest.ExceptionInfo[PorchError]]:
         yield caught
     assert caught.value.findings[0].code == code, caught.value
     assert caught.value.findings[0].fix
+    assert "--force" not in str(caught.value), "K6: agents follow what they are told"
 
 
 def write(where: ProjectPaths, id_: str, *needs: int, **given: Any) -> prompt_edits.PromptWritten:

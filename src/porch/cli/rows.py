@@ -46,8 +46,10 @@ _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
 # A script can decide; a status file brings approvals along; taking over steers somebody's run.
 _DRIVE_DECISIONS = ("script", "adopt", "take_over")
+# It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
+_RULES_SET_ASIDE = ("force",)
 # With answers of one's own a review would pass that nobody gave.
-_REVIEW_DECISIONS = ("script",)
+_REVIEW_DECISIONS = ("script", *_RULES_SET_ASIDE)
 
 PORCH = (
     CommandRow(
@@ -129,30 +131,68 @@ ENVOY = (
     CommandRow("plan write-plan", "write the text of the plan", _PLAN),
     CommandRow("plan get-full-plan", "show the whole plan", _PLAN),
     CommandRow("plan append-user-input", "save what the user said", _PLAN),
-    CommandRow("plan write-prompt", "write a prompt, or a new version of it", _PLAN),
+    CommandRow(
+        "plan write-prompt",
+        "write a prompt, or a new version of it",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
     CommandRow("plan read-prompt", "show a whole prompt", _PLAN),
-    CommandRow("plan clear-prompt", "remove a prompt from the plan", _PLAN),
+    CommandRow(
+        "plan clear-prompt", "remove a prompt from the plan", _PLAN, people_options=_RULES_SET_ASIDE
+    ),
     CommandRow(
         "plan validate-dependencies", "find outdated, missing and circular dependencies", _PLAN
     ),
-    CommandRow("plan update-prompt-dependencies", "set what a prompt depends on", _PLAN),
+    CommandRow(
+        "plan update-prompt-dependencies",
+        "set what a prompt depends on",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
     CommandRow("plan next", "show the prompts that can be started now", _PLAN),
-    CommandRow("plan start-prompt", "start work on a prompt", _PLAN),
-    CommandRow("plan record-implementation", "record what was done for a prompt", _PLAN),
-    CommandRow("plan complete-prompt", "mark a prompt as done", _PLAN),
+    CommandRow(
+        "plan start-prompt", "start work on a prompt", _PLAN, people_options=_RULES_SET_ASIDE
+    ),
+    CommandRow(
+        "plan record-implementation",
+        "record what was done for a prompt",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
+    CommandRow(
+        "plan complete-prompt", "mark a prompt as done", _PLAN, people_options=_RULES_SET_ASIDE
+    ),
     CommandRow(
         "plan verify-prompt", "verify a claim about a prompt; exit 1 if it is not true", _PLAN
     ),
-    CommandRow("plan release-all-prompts", "release the prompts of workers that are gone", _PLAN),
-    CommandRow("plan release-prompt", "give back a prompt that could not be finished", _PLAN),
+    CommandRow(
+        "plan release-all-prompts",
+        "release the prompts of workers that are gone",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
+    CommandRow(
+        "plan release-prompt",
+        "give back a prompt that could not be finished",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
     CommandRow("plan get-prompt-walkthrough", "show what was done for a prompt", _PLAN),
     CommandRow(
         "plan get-all-walkthroughs", "show what was done for all prompts not yet documented", _PLAN
     ),
     CommandRow("plan mark-prompt-extracted", "mark a prompt as documented", _PLAN),
     CommandRow("plan mark-all-documented", "mark all merged prompts as documented", _PLAN),
-    CommandRow("git merge-worktree", "merge a prompt into its feature branch", _PLAN),
-    CommandRow("plan complete", "finish the plan, with a summary", _PLAN),
+    CommandRow(
+        "git merge-worktree",
+        "merge a prompt into its feature branch",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
+    ),
+    CommandRow(
+        "plan complete", "finish the plan, with a summary", _PLAN, people_options=_RULES_SET_ASIDE
+    ),
     CommandRow(
         "plan write-finding",
         "write all findings of a specialist; replaces older ones",
@@ -171,12 +211,23 @@ ENVOY = (
     ),
     CommandRow("plan block-plan-gate", "wait until a person has accepted the plan", _PLAN_GATES),
     CommandRow(
-        "plan block-prompt-testing-gate", "wait until a person has tested the prompt", _PLAN_GATES
+        "plan block-prompt-testing-gate",
+        "wait until a person has tested the prompt",
+        _PLAN_GATES,
+        people_options=_RULES_SET_ASIDE,
     ),
     CommandRow(
-        "plan block-prompt-variants-gate", "wait until a person has chosen a variant", _PLAN_GATES
+        "plan block-prompt-variants-gate",
+        "wait until a person has chosen a variant",
+        _PLAN_GATES,
+        people_options=_RULES_SET_ASIDE,
     ),
-    CommandRow("plan block-debugging-logging-gate", "wait for the logs of a bug", _PLAN_GATES),
+    CommandRow(
+        "plan block-debugging-logging-gate",
+        "wait for the logs of a bug",
+        _PLAN_GATES,
+        people_options=_RULES_SET_ASIDE,
+    ),
     CommandRow(
         "gate answer",
         "answer a gate of this branch's plan",
@@ -209,7 +260,7 @@ ENVOY = (
     ),
     CommandRow(
         "oracle review",
-        "the same, reviewed by the given provider",
+        "the same; by the given provider where the settings name nobody",
         _PLAN_GATES,
         people_options=_REVIEW_DECISIONS,
     ),

@@ -133,9 +133,8 @@ def test_the_names_that_protocols_use_mean_the_same_command(court: Court, envoy:
 
     assert who("gemini", "review", "1") == ["ann"]
     assert who("codex", "review", "1") == ["ann"]
-    assert who("oracle", "review", "1", "--provider", "openai") == ["codex"]
-    assert who("oracle", "review", "1", "--provider", "gemini") == ["gemini"]
-    assert who("oracle", "review", "1", "--provider", "ann") == ["ann"]
+    assert who("oracle", "review", "1", "--provider", "openai") == ["ann"]
+    assert who("oracle", "review", "1", "--provider", "gemini") == ["ann"]
     assert who("oracle", "review", "1") == ["ann"]
     assert who("gemini", "review", "--full", "--by", "ann,gemini") == ["ann", "gemini"]
     assert who("review", "1") == ["ann"]
@@ -148,6 +147,34 @@ def test_n3_where_the_settings_name_nobody_the_command_says_who_reviews(
     court.configure('[panel]\nmodels = ["ann"]\n')
     data = envoy("gemini", "review", "1")["data"]
     assert ([each["name"] for each in data["reviewers"]], data["notes"]) == (["gemini"], [])
+
+
+def test_n3_a_provider_is_a_name_too_and_decides_where_the_settings_name_nobody(
+    court: Court, envoy: Envoy
+) -> None:
+    court.reviewer("gemini", PASS)
+    court.reviewer("codex", PASS)
+    court.configure('[panel]\nmodels = ["ann"]\n')
+    for provider, name in (("openai", "codex"), ("gemini", "gemini"), ("ann", "ann")):
+        data = envoy("oracle", "review", "1", "--provider", provider)["data"]
+        assert [each["name"] for each in data["reviewers"]] == [name]
+
+
+def test_n3_an_agent_adds_reviewers_to_those_of_the_settings_and_leaves_none_out(
+    court: Court, envoy: Envoy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    court.reviewer("bob", PASS)
+    court.configure('[review]\nagents = ["ann"]\n')
+    monkeypatch.setenv("GEMINI_CLI", "1")
+    error = envoy("review", "1", "--by", "bob", code=2)["error"]
+    assert error["type"] == "not_a_person"
+    assert "ann must review" in error["message"]
+    assert court.facts("ReviewEnded") == []
+    data = envoy("review", "1", "--by", "bob,ann")["data"]
+    assert [each["name"] for each in data["reviewers"]] == ["bob", "ann"]
+    monkeypatch.delenv("GEMINI_CLI")
+    data = envoy("review", "1", "--by", "bob")["data"]
+    assert [each["name"] for each in data["reviewers"]] == ["bob"]
 
 
 def test_n3_without_the_agent_of_its_name_the_settings_decide(court: Court, envoy: Envoy) -> None:

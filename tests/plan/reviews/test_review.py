@@ -271,7 +271,13 @@ def test_what_people_wrote_on_the_plan_is_read_and_not_lost(court: Court) -> Non
 
 
 def test_a_prompt_that_was_cleared_meanwhile_has_not_passed(court: Court) -> None:
-    line = f"import os; os.system({_envoy(court, 'plan', 'clear-prompt', '1', '--force')!r})"
+    # A person does it, so not the command, which refuses reviewers.
+    line = (
+        "from porch.machine.plan.prompt_ids import PromptId\n"
+        "from porch.plan.prompts.prompt_edits import clear_prompt\n"
+        "from porch.store.where import find_project\n"
+        f"clear_prompt(find_project({str(court.root)!r}), PromptId(1), force=True)\n"
+    )
     script = court.script({"run": [sys.executable, "-c", line], "raw": PASS})
     assert code_of(court, by="scripted", script=script) == "not-found"
     # What it cost is counted all the same.

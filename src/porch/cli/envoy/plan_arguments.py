@@ -17,7 +17,9 @@ AGENT = make_argument(
     "--agent", default="", metavar="NAME", help="who is calling; goes into the log"
 )
 FORCE = make_argument(
-    "--force", action="store_true", help="ignore the rules for this prompt; this is logged"
+    "--force",
+    action="store_true",
+    help="for people: ignore the rules for this prompt; this is logged",
 )
 PROMPT = (NUMBER, VARIANT)
 _NUMBER = re.compile("[0-9]{1,6}")

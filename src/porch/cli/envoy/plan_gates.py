@@ -132,13 +132,13 @@ def _read_review_request(named: str, args: Args) -> "ReviewRequest":
         raise UsageError("--max-rounds must be at least 1", fix="give a number, 1 or more")
     return ReviewRequest(
         id=read_prompt_id(args) if args.number else None,
-        by=split_names(args.by or getattr(args, "provider", "")),
+        by=split_names(args.by),
         max_rounds=args.max_rounds or 0,
         wait_s=_read_wait_seconds(args),
         script=os.path.abspath(args.script) if args.script else "",
         force=args.force,
         caller=args.agent,
-        named=named,
+        named=named or getattr(args, "provider", ""),
     )
 
 

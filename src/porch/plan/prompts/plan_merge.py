@@ -234,20 +234,21 @@ def _complete_run(where: ProjectPaths, summary: str, *, force: bool, caller: str
         if not held.prompts and not force:
             raise FailedError(
                 "the plan has no prompts, so nothing was done",
-                fix="write them first: `envoy plan write-prompt`; --force ends the plan anyway",
+                fix="write them first: `envoy plan write-prompt`; only a person can end it without",
                 code="no-prompts",
             )
         if left and not force:
             raise FailedError(
                 f"not every prompt is merged: {', '.join(left)}",
-                fix="finish them, remove them with `envoy plan clear-prompt`, or add --force",
+                fix="finish them, or remove them with `envoy plan clear-prompt`; only a person can "
+                "end the plan without that",
                 code="prompts-not-merged",
             )
         unmet = [*late_commit_conditions(held.plan, held.prompts), *markers_in_plan(held)]
         if unmet and not force:
             raise FailedError(
                 f"the plan is not complete: {unmet[0].otherwise}",
-                fix=f"{unmet[0].fix}; --force ends the plan anyway, and is logged",
+                fix=f"{unmet[0].fix}; only a person can end the plan without that",
                 code=unmet[0].code,
             )
         text = summary.strip() or _render_summary(held)

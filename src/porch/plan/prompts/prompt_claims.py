@@ -212,7 +212,7 @@ def _refuse_others(id_: PromptId, prompt: Prompt, force: bool) -> tuple[str, ...
     if not force:
         raise FailedError(
             f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} elsewhere",
-            fix="ask them to give it back; --force takes it from them, and is logged",
+            fix="ask them to give it back; only a person can take it from them",
             code="already-in-progress",
         )
     return ("already-in-progress",)

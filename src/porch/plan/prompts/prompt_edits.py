@@ -133,7 +133,7 @@ def clear_prompt(
             if not force:
                 raise FailedError(
                     f"prompt {id_} is needed by {', '.join(users)}",
-                    fix="change what they depend on first, or add --force",
+                    fix="change what they depend on first; only a person can remove it before that",
                     code="needed-by-others",
                 )
             forced = (*forced, "needed-by-others")
@@ -149,7 +149,7 @@ def _check_accepted_plan(held: LockedPlan, id_: PromptId, force: bool) -> tuple[
     if not force:
         raise FailedError(
             f"a person has accepted the plan with prompt {id_}",
-            fix="ask a person to decide; --force removes it anyway, and is logged",
+            fix="ask a person to decide; only they can remove it",
             code="plan-accepted",
         )
     return ("plan-accepted",)

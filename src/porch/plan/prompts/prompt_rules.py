@@ -27,7 +27,7 @@ def check_broken_rules(
         rest = "".join(f"; also: {each.otherwise}" for each in broken[1:])
         raise FailedError(
             f"{action}: prompt {id_}: {broken[0].otherwise}{rest}",
-            fix=f"{broken[0].fix}; --force continues anyway, and is logged",
+            fix=f"{broken[0].fix}; only a person can go on without that",
             code=broken[0].code,
         )
     return tuple(each.code for each in broken)

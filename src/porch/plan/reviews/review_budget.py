@@ -1,10 +1,11 @@
 """Who may be asked for a review, and whether it can be paid for: said before anybody is asked."""
 
+import os
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from porch.errors import FailedError, OutsideError
+from porch.errors import FailedError, OutsideError, UsageError
 from porch.machine import facts as f
 from porch.machine.budgets import STATE
 from porch.machine.effects import as_in_hand
@@ -17,6 +18,7 @@ from porch.run.agents import budget_limits
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.engine.artifacts import digest_hashes
 from porch.run.engine.book import Moves
+from porch.run.engine.caller import find_agent_sign
 from porch.run.settings import Settings
 
 
@@ -44,6 +46,7 @@ def choose_reviewers(
     """
     roster = Roster(known, held.state.run.agent)
     if by:
+        _keep_agents_from_choosing(known, by)
         require_reviewers(known, [roster.reviewer(name) for name in by])
         return ReviewerChoice(tuple(by))
     usual = known.models or (known.agent,)
@@ -57,6 +60,19 @@ def choose_reviewers(
             require_reviewers(known, [roster.reviewer(name) for name in found or names])
             break
     return ReviewerChoice(found, tuple(missing))
+
+
+def _keep_agents_from_choosing(known: Settings, by: Sequence[str]) -> None:
+    """Whoever is judged does not choose the judge, where the settings name one."""
+    left_out = [name for name in known.review_agents if name not in by]
+    sign = find_agent_sign(os.environ) if left_out else ""
+    if sign:
+        raise UsageError(
+            f"[review] agents says that {', '.join(left_out)} must review, and only people can "
+            f"choose others; this looks like an agent ({sign})",
+            fix="leave --by out",
+            code="not-a-person",
+        )
 
 
 def require_reviewers(known: Settings, posts: list[EmployedAgent]) -> None:

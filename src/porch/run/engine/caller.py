@@ -50,7 +50,7 @@ def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
     """
     if as_person:
         return
-    sign = _find_agent_sign(environ)
+    sign = find_agent_sign(environ)
     if sign:
         raise UsageError(
             f"only people can decide or steer a run, and this looks like an agent ({sign})",
@@ -59,7 +59,8 @@ def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
         )
 
 
-def _find_agent_sign(environ: Mapping[str, str]) -> str:
+def find_agent_sign(environ: Mapping[str, str]) -> str:
+    """By what an agent is known, or nothing."""
     codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]
     named = [n for n in AGENT_VARIABLES if n in environ]
     for name in (*named, *codex):
