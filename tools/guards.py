@@ -103,7 +103,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "a snapshot that porch did not write",
         "store/snapshot.py",
-        "if not user_key.are_equal(head, _head(key, run, seam, body)):",
+        "if not user_key.are_equal(head, _header_line(key, run, seam, body)):",
         "if False:",
         "test_a_forged_snapshot_changes_no_answer_and_no_record",
     ),
@@ -232,7 +232,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "control characters",
         "text/printable.py",
-        "unicodedata.category(char) in _UNSAFE or _INVISIBLE.match(char)",
+        "unicodedata.category(char) in _UNSAFE or point in _INVISIBLE",
         "False",
         "test_nothing_that_moves_a_terminal_is_left",
     ),

@@ -89,7 +89,7 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "settings are pinned",
-        "run/drive/drive.py",
+        "run/drive/governing_settings.py",
         "    return pinned_settings.read_pinned_settings(*args), said\n",
         "    return now, said\n",
         "test_v2_settings_that_an_agent_edits_do_not_govern_its_own_run",

@@ -95,8 +95,8 @@ WORDS: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "K9, K10: what nobody reads is shown",
         "machine/wanted.py",
-        ", *unread_words(protocol, state, standing))",
-        ",)",
+        "            *unread_words(protocol, state, standing),\n",
+        "",
         "test_k9_a_note_that_no_state_reads_is_shown_to_the_next_agent_and_then_no_more",
     ),
     (

@@ -76,6 +76,13 @@ def test_v16_a_template_that_does_too_much_is_refused_before_it_has_done_it(
     assert peak < 30_000_000
 
 
+@pytest.mark.parametrize("code", RENDERERS)
+def test_v16_no_value_is_longer_than_a_whole_prompt_may_be(code: str) -> None:
+    """Far from the limit of steps: two megabytes, made at once."""
+    with pytest.raises(DefinitionError, match="a value would be longer than 1048576 characters"):
+        RENDERERS[code](_WIDE + "{{ x|replace(' ', x[:200])|length }}", "t.j2", {})
+
+
 GOOD: dict[str, tuple[str, str]] = {
     "numbers": ("{{ 6 * 7 }} {{ 7 % 4 }} {{ n + 1 }}", "42 3 6"),
     "texts": ("{{ word ~ n ~ '!' }} {{ word + '?' }}", "hello5! hello?"),

@@ -37,7 +37,7 @@ class Snapshot:
 
 def read_snapshot(directory: str, run: str) -> Snapshot | None:
     """The snapshot in a run's directory; None where the whole journal has to be read instead."""
-    data = _encode_state(os.path.join(directory, FILE))
+    data = _read_file(os.path.join(directory, FILE))
     key = user_key.read_key() if data else None
     if key is None:
         return None
@@ -71,7 +71,7 @@ def keep_snapshot(directory: str, state: RunState, length: int, sum: str) -> Non
         return
 
 
-def _encode_state(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     try:
         fd = os.open(path, _FLAGS)
         with open(fd, "rb", buffering=0) as file:

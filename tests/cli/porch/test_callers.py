@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import porch
 from porch.errors import UsageError
 from porch.run.engine import caller
 from porch.run.engine.send_wish import send_wish
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 
 GATED = {"id": "one", "gate": {"name": "g", "next": None}}
 PORCH = "from porch.cli.dispatch import porch; exit(porch())"
-# A child that starts the command and ends at once, so that nobody of the agent is above it.
+# Nobody of the agent is above what this starts, and nothing of the run is in its environment.
 ORPHAN = """
-import os, subprocess, sys
+import os, sys, time
+parent = os.getpid()
 if os.fork():
     os._exit(0)
-env = {"PATH": os.environ["PATH"]}
-done = subprocess.run(sys.argv[2:], env=env, capture_output=True, text=True)
-open(sys.argv[1] + ".tmp", "w").write(done.stderr)
-os.rename(sys.argv[1] + ".tmp", sys.argv[1])
+while os.getppid() == parent:
+    time.sleep(0.01)
+said, *words = sys.argv[1:]
+shell = f'"$@" 2> {said}.tmp; mv {said}.tmp {said}'
+os.execvpe("sh", ["sh", "-c", shell, "sh", *words], {"PATH": os.environ["PATH"]})
 """
 
 
@@ -145,7 +148,9 @@ def test_k8_an_agent_whose_parent_has_ended_is_still_in_its_session(
 ) -> None:
     """Handed to another parent and with a clean environment, it is known by its session."""
     said = tmp_path / "said"
-    approve = [sys.executable, "-c", PORCH, "approve", "1", "ready"]
+    # Nothing of our environment leads it to the sources that are tried here.
+    found = f"import sys; sys.path.insert(0, {str(Path(porch.__file__).parent.parent)!r}); {PORCH}"
+    approve = [sys.executable, "-c", found, "approve", "1", "ready"]
     orphan = [sys.executable, "-c", ORPHAN, str(said), *approve]
     wait = ["sh", "-c", f"for i in $(seq 600); do test -e {said} && exit; sleep 0.1; done"]
     first = {"id": "write", "gate": {"name": "ready", "next": "again"}}
