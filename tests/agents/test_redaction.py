@@ -163,6 +163,40 @@ def test_a_key_over_several_lines_of_a_plain_file_is_found(tmp_path: Path) -> No
     assert path.read_text() == f"one\n{MASK}\ntwo\n{MASK}\n"
 
 
+@given(st.lists(st.sampled_from(["plain", SECRET, f"x {SECRET}", "_token", "half \ud800"])))
+def test_many_texts_are_masked_as_each_of_them_would_be(texts: list[str]) -> None:
+    redactor = Redactor([SECRET])
+    assert list(redactor.texts(texts)) == [redactor.text(text) for text in texts]
+
+
+lines = st.lists(
+    st.sampled_from(
+        [
+            '{"usage": {"input_tokens": 7}}\n',
+            '{"a": "sk-ant-api03-abcdefghij"}\n',
+            "my_token=a1b2c3d4e5f6\n",
+            f'{{"b": "{SECRET}"}}\n',
+            "_token: none\n",
+            "some words\n",
+            "half of a line, correct-horse",
+        ]
+    )
+)
+
+
+@given(lines, st.integers(1, 60))
+def test_a_file_is_masked_the_same_however_it_is_read(texts: list[str], size: int) -> None:
+    """Whether anything matches is seen of a whole batch; small ones are looked at one by one."""
+    redactor, data = Redactor([SECRET]), "".join(texts).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redaction, "_BATCH_BYTES", size)
+        in_small_batches = redactor.data(data)
+    assert redactor.data(data) == in_small_batches
+    assert SECRET.encode() not in in_small_batches
+    assert b"a1b2c3" not in in_small_batches
+    assert b"sk-ant-api" not in in_small_batches
+
+
 def test_numbers_and_whole_objects_can_be_secrets_too() -> None:
     redactor = Redactor(["12345678", '{"a": 1}', "41abcdefg"])
     assert json.loads(redactor.line('{"n": 12345678, "m": 7}\n')) == {"n": MASK, "m": 7}

@@ -150,7 +150,7 @@ class TurnSummary(Struct, frozen=True):
             case ToolEnded():
                 return replace(self, said="", is_cut=False) if self.said else self
             case Used():
-                return self._used(event)
+                return self.with_usage(event)
             case Final() | Done() | Answered():
                 return self._answered(event)
             case Warned() | Denied() | Failed():
@@ -165,7 +165,8 @@ class TurnSummary(Struct, frozen=True):
         kept = said[-LONGEST_MESSAGE:]
         return replace(self, said=kept, is_cut=is_cut, answer=answer, is_over=False)
 
-    def _used(self, event: Used) -> "TurnSummary":
+    def with_usage(self, event: Used) -> "TurnSummary":
+        """The summary after a message about what was used."""
         old = TurnSummary() if event.is_total else self
         again = self.last_used if event.part and event.part == self.last_used.part else NO_USAGE
         return replace(
@@ -229,6 +230,10 @@ class GrowingSummary(Struct):
     def add(self, event: Event) -> None:
         if type(event) is Said and not event.is_whole:
             self._keep(event.text)
+            return
+        if type(event) is Used:
+            # Every message has one, and it has nothing to do with what was said.
+            self._summary = self._summary.with_usage(event)
             return
         if type(event) is ToolStarted:
             # What was said before it does not outlive it, so it need not be joined.

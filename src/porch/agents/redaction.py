@@ -6,10 +6,11 @@ or enciphers passes. It keeps accidents out of files, not malice.
 
 import codecs
 import contextlib
+import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, BinaryIO
@@ -63,6 +64,15 @@ class Redactor:
         near = _list_anchored_forms(self._forms, text)
         return _RedactionWindow(near, 0).last(text)
 
+    def texts(self, texts: Sequence[str]) -> Sequence[str]:
+        """The same for many short ones: mostly none hides anything, which is seen of all at once.
+
+        No anchor has a line end in it, so none is made by putting the texts together.
+        """
+        if not self._sieve.near_forms("\n".join(texts)):
+            return texts
+        return [self.text(text) for text in texts]
+
     def line(self, line: str) -> str:
         """The same for one line, which stays JSON if it was."""
         masked = self.text(line)
@@ -95,6 +105,11 @@ class Redactor:
         with open(os.open(path, flags), "rb") as file:
             return self._rewrite(path, file, os.fstat(file.fileno()).st_mode & 0o777)
 
+    def data(self, data: bytes) -> bytes:
+        """The same for the bytes of a file."""
+        pieces = (piece for piece, _ in self._pieces(io.BytesIO(data)))
+        return "".join(pieces).encode("utf-8", "surrogateescape")
+
     def _rewrite(self, path: str, file: BinaryIO, mode: int) -> bool:
         # Mostly there is nothing to hide, and then nothing to write.
         if not any(is_changed for _, is_changed in self._pieces(file)):
@@ -124,9 +139,10 @@ class Redactor:
         for batch in _read_batches(file):
             # Looking for anchors is what all of this costs, so it is done once for all lines.
             near = self._sieve.near_forms(window.kept, batch)
-            told = (
-                "".join([self._line(line, near) for line in _split_lines(batch)]) if near else batch
-            )
+            if not window.may_match(batch, near):
+                yield window.next(batch, ()), False
+                continue
+            told = "".join([self._line(line, near) for line in _split_lines(batch)])
             is_changed = told != batch
             piece = window.next(told, self._forms if is_changed else near)
             yield piece, is_changed or window.changed
@@ -152,6 +168,17 @@ class _RedactionWindow:
     def kept(self) -> str:
         """What is held back: a match may begin in it."""
         return self._kept
+
+    def may_match(self, piece: str, forms: tuple[SecretForm, ...]) -> bool:
+        """Whether one of the forms matches in the piece as a whole, or in one of its lines.
+
+        A line that began in the piece before has no neighbours when it is looked at alone.
+        """
+        if not forms:
+            return False
+        if self._kept and not self._kept.endswith("\n"):
+            return True
+        return any(True for _ in _find_matches(forms, self._kept + piece, self._begin))
 
     def next(self, piece: str, forms: tuple[SecretForm, ...]) -> str:
         """Only these forms are looked for in it."""

@@ -68,11 +68,12 @@ SHAPED_FORMS = (
         rf"uthorization{_SIGN}(?:{_QUOTE})?(?:[A-Za-z]{{2,16}} )?"
         r"(?=[A-Za-z+/._~-]{0,64}[0-9=])([A-Za-z0-9+/=._~-]{8,}+)",
     ),
-    SecretForm("Basic ", rf"(?<=uthorization: )(?:{_QUOTE})?Basic ([A-Za-z0-9+/=]{{6,}}+)"),
+    SecretForm("uthorization: ", rf"(?<=uthorization: )(?:{_QUOTE})?Basic ([A-Za-z0-9+/=]{{6,}}+)"),
     # Addresses that let in whoever has them.
     *(
-        SecretForm(name, rf"(?<=[?&]){name}([^\s\"'\\<>&]{{8,512}}+)")
+        SecretForm(f"{sign}{name}", rf"(?<=[{sign}]){name}([^\s\"'\\<>&]{{8,512}}+)")
         for name in ("token=", "sig=", "signature=", "key=", "X-Amz-Signature=", "code=")
+        for sign in "?&"
     ),
     SecretForm("hooks.slack.com/", r"hooks\.slack\.com/services/([A-Za-z0-9/_-]{16,256}+)"),
     SecretForm("/api/webhooks/", r"/api/webhooks/([0-9]{8,32}+/[A-Za-z0-9_-]{16,256}+)"),

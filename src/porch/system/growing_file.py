@@ -108,22 +108,41 @@ def read_head_and_tail(path: str, keep: int = CHUNK) -> str:
     return (head + note + tail).decode(errors="replace")
 
 
-def compact_file(path: str, keep: int = LONGEST_LINE) -> bool:
-    """Replace an oversized finished file by its two ends, all at once; False if it is not."""
+def compact_file(
+    path: str, keep: int = LONGEST_LINE, margin: int = 0, clean: Callable[[bytes], bytes] = bytes
+) -> bool:
+    """Replace an oversized finished file by its two ends, all at once; False if it is not.
+
+    Each end is cleaned with a margin at the cut, which then goes.
+    """
     with open(path, "rb") as file:
-        head, note, tail = _read_ends(file, keep)
-        mode = os.fstat(file.fileno()).st_mode & 0o777
-    if not note:
+        found = _read_ends(file, keep + margin)
+        size, mode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_mode & 0o777
+    if not found[1]:
         return False
+    ends = _cut_ends(clean(found[0]), clean(found[2]), keep, margin, size) if margin else found
     draft = f"{path}.compact-{os.getpid()}"
     try:
-        _write_synced(draft, (head, note, tail), mode)
+        _write_synced(draft, ends, mode)
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(draft)
         raise
     return True
+
+
+def _cut_ends(
+    head: bytes, tail: bytes, keep: int, margin: int, size: int
+) -> tuple[bytes, bytes, bytes]:
+    """The margin goes whole, however little is left: half of something may stand in it."""
+    head = _trim_torn_end(head[: max(0, min(keep, len(head) - margin))])
+    tail = _trim_torn_start(tail[max(margin, len(tail) - keep) :])
+    return head, _describe_gap(size - len(head) - len(tail)), tail
+
+
+def _describe_gap(size: int) -> bytes:
+    return f"\n[... {size} bytes not shown ...]\n".encode()
 
 
 def _write_synced(path: str, parts: Iterable[bytes], mode: int) -> None:
@@ -141,8 +160,7 @@ def _read_ends(file: BinaryIO, keep: int) -> tuple[bytes, bytes, bytes]:
     head = _trim_torn_end(file.read(keep))
     file.seek(size - keep)
     tail = _trim_torn_start(file.read(keep))
-    note = f"\n[... {size - len(head) - len(tail)} bytes not shown ...]\n"
-    return head, note.encode(), tail
+    return head, _describe_gap(size - len(head) - len(tail)), tail
 
 
 def _trim_torn_end(data: bytes) -> bytes:

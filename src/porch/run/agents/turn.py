@@ -5,7 +5,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.agents import events, port
+from porch.agents.clean_output import clean_output
 from porch.agents.port import Outcome
 from porch.agents.redaction import Redactor, find_secrets
 from porch.errors import PorchError
@@ -22,11 +23,10 @@ from porch.run.agents.live_output import LiveOutput
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.system import crash_points, process
-from porch.system.growing_file import FileFollower, compact_file, read_tail
+from porch.system.growing_file import FileFollower, read_tail
 
 TRANSCRIPT = "transcript.jsonl"
 TRANSCRIPT_KEPT = 1 << 20
-FLOOD = 8 * TRANSCRIPT_KEPT
 ERRORS_READ = 8192
 DETAIL_KEPT = 1000
 SAID_KEPT = 2000
@@ -67,27 +67,29 @@ async def run_turn(
     prepared = post.agent.prepare(turn)
     written = _record_terms(world, post, turn, prepared)
     shown = Redactor(find_secrets(_known_variables(prepared)))
-    voice = LiveOutput(lambda text: world.progress(turn.effect, shown.text(text)))
+    voice = LiveOutput(partial(_tell_lines, partial(world.progress, turn.effect), shown))
     listener = events.TranscriptListener(post.agent.feed, voice.tell)
     follower = FileFollower(prepared.output, listener.take, events.LONGEST_TOLD_LINE)
     crash_points.reach_point("turn.before-spawn")
     running = await process.start_command(_turn_command(world, turn, prepared))
     crash_points.reach_point("turn.after-spawn")
     steps = ToolLimit(turn.max_steps, running.stop)
-    listener.on_event = partial(_tell_each, (voice.tell, steps.count))
+    if turn.max_steps:
+        listener.on_event = partial(_tell_each, (voice.tell, steps.count))
     wall = post.wall_s or wall_s
     idle = idle_s if post.idle_s is None else post.idle_s
     try:
         ended = await running.wait(
             idle or None,
             wall or None,
-            follower.poll,
+            partial(_read_and_tell, follower, voice),
             is_busy=listener.is_busy,
             is_over=listener.is_over,
         )
     except asyncio.CancelledError:
         await running.stop()
         follower.drain()
+        voice.flush()
         return _end_cut_turn(world, turn, prepared, round(time.monotonic() - began, 3))
     crash_points.reach_point("turn.after-end")
     follower.drain()
@@ -137,6 +139,18 @@ def _with_waiting_time(world: World, outcome: port.Outcome) -> port.Outcome:
     return replace(outcome, wait_s=max(0.001, RATE_LIMIT_S * world.settings.back_off))
 
 
+def _read_and_tell(follower: FileFollower, voice: LiveOutput) -> bool:
+    """What is new, for whoever watches; answers whether there is more."""
+    is_more = follower.poll()
+    voice.flush()
+    return is_more
+
+
+def _tell_lines(tell: Callable[[str], object], redactor: Redactor, lines: Sequence[str]) -> None:
+    for line in redactor.texts(lines):
+        tell(line)
+
+
 def _tell_each(told: Iterable[Callable[[events.Event], None]], event: events.Event) -> None:
     for tell in told:
         tell(event)
@@ -147,10 +161,7 @@ def redact_transcript_file(transcript: str, env: Mapping[str, str]) -> None:
     redactor = Redactor(find_secrets(env))
     for path in (transcript, os.path.join(os.path.dirname(transcript), "errors.txt")):
         if os.path.exists(path):
-            # A flood first; then secrets before the cut, which might leave half of one.
-            compact_file(path, FLOOD)
-            redactor.file(path)
-            compact_file(path, TRANSCRIPT_KEPT)
+            clean_output(path, redactor, TRANSCRIPT_KEPT)
 
 
 def _end_cut_turn(

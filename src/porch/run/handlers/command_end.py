@@ -3,12 +3,12 @@
 import os
 import signal
 
+from porch.agents.clean_output import clean_output
 from porch.agents.redaction import Redactor, find_secrets
 from porch.system import process
-from porch.system.growing_file import compact_file, read_head_and_tail
+from porch.system.growing_file import read_head_and_tail
 
 OUTPUT_KEPT = 1 << 20
-FLOOD = 8 * OUTPUT_KEPT
 # What stops a check from outside; any other signal is the program's own crash, which is a failure.
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 # How a shell tells that a program was killed, as the kernel does when there is no memory left.
@@ -26,9 +26,7 @@ def describe_kill(ended: process.CommandResult) -> str:
 def redact_output(output: str, kept: int) -> str:
     """What people, agents and files of the project get to read; a check knows all our secrets."""
     redactor = Redactor(find_secrets(os.environ))
-    compact_file(output, FLOOD)
-    redactor.file(output)
-    compact_file(output, OUTPUT_KEPT)
+    clean_output(output, redactor, OUTPUT_KEPT)
     return redactor.text(read_head_and_tail(output, kept // 2))
 
 
