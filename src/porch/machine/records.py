@@ -97,10 +97,14 @@ def version_of_record(fact: Mapping[str, Any], moves: Iterable[Mapping[str, Any]
 
 def _version_of_part(part: Mapping[str, Any]) -> int:
     tag = part[TAG]
-    fields = (VERSION_OF_FIELD.get((tag, name), 1) for name in part)
-    words = ((tag, name, part[name]) for name in ("result",) if name in part)
-    values = (VERSION_OF_VALUE.get(word, 1) for word in words)
-    return max(VERSION_OF_TAG.get(tag, 1), *fields, *values)
+    version = VERSION_OF_TAG.get(tag, 1)
+    # Every record asks this of all its parts, so it is no place for generators.
+    for name in part:
+        known = VERSION_OF_FIELD.get((tag, name), 1)
+        version = max(version, known)
+    if "result" in part:
+        version = max(version, VERSION_OF_VALUE.get((tag, "result", part["result"]), 1))
+    return version
 
 
 def decode_record(raw: dict[str, Any]) -> JournalRecord:
