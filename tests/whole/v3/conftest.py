@@ -26,8 +26,7 @@ SUITE = '{python} -m pytest -q -p no:cacheprovider --junitxml="$PORCH_REPORT"'
 # What makes a start of pytest cheap has to reach the suites: a check gets no other variables.
 CHEAP = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 SETTINGS = (
-    "[agent]\nback_off = 0.01\n\n[commands]\ntest = '{suite}'\n\n"
-    f"[checks]\nenv = {list(CHEAP)}\n"
+    f"[agent]\nback_off = 0.01\n\n[commands]\ntest = '{{suite}}'\n\n[checks]\nenv = {list(CHEAP)}\n"
 )
 
 
