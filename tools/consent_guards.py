@@ -78,7 +78,7 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "a waived gate says waived",
         "machine/wishes.py",
-        '    if is_approval and wish.exit == "waived":\n',
+        "    if is_approval and is_waived:\n",
         "    if False:\n",
         "test_k7_a_waived_gate_says_waived",
     ),

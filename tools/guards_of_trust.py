@@ -145,8 +145,8 @@ PEOPLE: tuple[Guard, ...] = (
     Guard(
         "the name in a wish",
         "run/engine/session.py",
-        '    who = name_of_sender(owner, texts.get("channel", ""))\n',
-        '    who = claimed or name_of_sender(owner, texts.get("channel", ""))\n',
+        "    who = name_of_sender(owner, channel)\n",
+        "    who = claimed or name_of_sender(owner, channel)\n",
         "test_k8_the_name_in_a_wish_is_noted_and_does_not_count",
     ),
     Guard(

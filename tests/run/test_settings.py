@@ -92,6 +92,10 @@ paths = ["docs", "notes"]
 [review]
 agents = ["gemini", "claude"]
 max_rounds = 3
+[notify]
+desktop = true
+webhook = "$HOOK"
+command = ["tell-me"]
 [worktree]
 setup = ["npm ci"]
 copy = [".env"]

@@ -111,20 +111,23 @@ def _resume_run(args: Args) -> View:
 
 def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
     """On a terminal the live view with its prompt; in a pipe a plain stream."""
-
+    from porch.cli.noticed_drive import watch_with_notices
     from porch.run.engine.drive_options import DriveWatch
     from porch.run.engine.driver import DriveManner
+
+    def noticed(manner: DriveManner, watch: DriveWatch) -> "DriveResult":
+        return watch_with_notices(where, watch, lambda watch: drive(manner, watch))
 
     if _is_interactive(args):
         from porch.cli.terminal.repl import Repl
 
-        return Repl(where, drive, DriveManner(wait=not args.once, turns=int(args.once))).run()
+        return Repl(where, noticed, DriveManner(wait=not args.once, turns=int(args.once))).run()
     from porch.cli.terminal.stream import Stream, driven_view
 
     stream = Stream(quiet=args.json)
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
     manner = DriveManner(wait=args.wait, turns=int(args.once))
-    return driven_view(drive(manner, watch))
+    return driven_view(noticed(manner, watch))
 
 
 def _is_interactive(args: Args) -> bool:

@@ -87,6 +87,7 @@ def _show_next_work(args: Args) -> View:
 
 
 def _finish_agent_work(args: Args) -> View:
+    from porch.cli.noticed_drive import watch_with_notices
     from porch.cli.terminal.stream import Stream, driven_view
     from porch.run.engine.drive_options import DriveWatch
     from porch.run.verbs import agent_side
@@ -98,7 +99,11 @@ def _finish_agent_work(args: Args) -> View:
     stream = Stream(quiet=args.json)
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
     said = agent_side.AgentClaim(args.signal or "", args.expect or "", args.reason or "")
-    driven = agent_side.finish_agent_work(where, run, said, watch, _load_products)
+    driven = watch_with_notices(
+        where,
+        watch,
+        lambda watch: agent_side.finish_agent_work(where, run, said, watch, _load_products),
+    )
     return driven_view(driven)
 
 
