@@ -48,7 +48,7 @@ ROWS = (
     Row("porch --version", 2, "long", "porch 0"),
     Row("porch --help", 2, "long", "approve"),
     Row("envoy --help", 2, "long", "start-prompt"),
-    Row("porch approve --help", 4, "long", "--as-person"),
+    Row("porch approve --help", 4, "long", "--override"),
     Row("porch run --help", 4, "long", "--title"),
     Row("envoy plan next --help", 4, "long", "-n"),
     Row("porch next 0073", 10, "long", "# "),
