@@ -1,5 +1,6 @@
 """The door of the commands, opened in this process: what it answers itself and what it hands on."""
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -32,6 +33,21 @@ def test_a_command_is_answered_by_the_words_it_was_called_with(
     left = getattr(dispatch, program)()
     told = "".join(capsys.readouterr())
     assert (left, said in told) == (code, True), told
+
+
+def test_a_command_does_not_look_for_garbage_that_its_end_will_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual, frozen = gc.get_threshold(), gc.get_freeze_count()
+    monkeypatch.setattr(sys, "argv", ["porch", "--version"])
+    try:
+        assert dispatch.porch() == 0
+        assert (gc.isenabled(), gc.get_threshold()[0] > 20_000) == (True, True)
+        assert gc.get_freeze_count() > frozen
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
+    assert capsys.readouterr().out.startswith("porch ")
 
 
 def test_envoy_answers_wrong_words_in_the_shape_that_programs_read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 TYPE_CHECKING = False
@@ -9,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from porch.cli.rows import CommandRow
+
+# So many objects may come up before unused ones are looked for. A short command stays below it:
+# looking would cost it more than all it could free. A long one looks less often, but does.
+_OBJECTS = 50_000
 
 
 def porch() -> int:
@@ -27,6 +32,14 @@ def envoy() -> int:
 
 
 def _start_program(program: str) -> int:
+    gc.set_threshold(_OBJECTS)
+    try:
+        return _answer_call(program)
+    finally:
+        gc.freeze()  # the interpreter is about to end, and need not look through everything first
+
+
+def _answer_call(program: str) -> int:
     _take_any_text()
     argv = sys.argv[1:]
     try:
