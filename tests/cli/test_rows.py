@@ -145,6 +145,7 @@ CALLS = {
     ("porch", "settings"): (READING | {"subprocess"}, 40),
     ("porch", "stop", "1"): (READING, 90),
     ("porch", "approve", "1", "go", "--as-person"): (READING, 90),
+    ("porch", "protocols", "lint", "spider"): (READING | {"difflib", "subprocess"}, 90),
 }
 
 

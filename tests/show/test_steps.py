@@ -1,7 +1,7 @@
 """The printed form of steps: sections, numbers, provenance, and the same as data."""
 
 from porch.cli import json_envelope
-from porch.dialects.steps import ExtendsChain, follow_extends
+from porch.dialects.steps.extends import ExtendsChain, follow_extends
 from porch.errors import Finding, Place
 from porch.show import steps as view
 from porch.text.formats import Node, read_yaml

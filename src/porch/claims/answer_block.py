@@ -10,10 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import FencedBlock, MarkdownLine, fenced_blocks, parse_markdown_lines
 
-_OPENS = re.compile(r"`{3,}json(?: ([0-9a-f]+))?[ \t]*")
-_CLOSES = re.compile(r"`{3,}[ \t]*")
+_OPENS = late_pattern(r"`{3,}json(?: ([0-9a-f]+))?[ \t]*")
+_CLOSES = late_pattern(r"`{3,}[ \t]*")
 _KEYS = {"exit", "payload"}
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from porch.claims.legal_signal import PLACEHOLDER, LegalSignal
 from porch.claims.spoken_words import HAS_INVISIBLE, INVISIBLE, SpokenWords, find_spoken_words
+from porch.text.late_pattern import late_pattern
 
 # What a prompt writes where an agent shall say why; repeated, it is no reason.
 
@@ -18,23 +19,23 @@ _STRAY = "a signal without this turn's nonce was ignored"
 # Invisible characters are matched inside the tag's word so that such a tag is seen, and refused.
 # The letters are spelled out: ignoring case would take a long s or a dotless i for them.
 _WORD = f"[{INVISIBLE}]*".join(f"[{letter}{letter.upper()}]" for letter in "signal")
-_TAG = re.compile(
+_TAG = late_pattern(
     rf"(?<!\\)<[{INVISIBLE}]*(?P<end>/?)[{INVISIBLE}]*{_WORD}(?![\w-])"
     r"(?P<inside>[^<>]*)(?P<closed>>?)"
 )
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_NAME = late_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
 _VALUE = r"[A-Za-z0-9_-]+"
-_ATTRIBUTE = re.compile(rf"""\s+(type|nonce)\s*=\s*(?:"({_VALUE})"|'({_VALUE})'|({_VALUE}))""")
-_BODY = re.compile(rf"\s*({_NAME.pattern})\s*(?::(.*))?", re.DOTALL)
-_BARE = re.compile(r"\s*([A-Z][A-Z0-9_]{2,})[ \t]*(?::(.*))?")
+_ATTRIBUTE = late_pattern(rf"""\s+(type|nonce)\s*=\s*(?:"({_VALUE})"|'({_VALUE})'|({_VALUE}))""")
+_BODY = late_pattern(rf"\s*({_NAME.pattern})\s*(?::(.*))?", re.DOTALL)
+_BARE = late_pattern(r"\s*([A-Z][A-Z0-9_]{2,})[ \t]*(?::(.*))?")
 # In the middle of such a sentence a tag is talked about; with a colon behind it, it is explained.
-_HEDGED = re.compile(
+_HEDGED = late_pattern(
     r"\b(?:not|never|cannot|until|unless|if|once|when|would|instead|before|later|yet)\b"
     r"|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?;:]\s|\n")
-_EXPLAINED = re.compile(r"[ \t*_]*:")
+_SENTENCE_END = late_pattern(r"[.!?;:]\s|\n")
+_EXPLAINED = late_pattern(r"[ \t*_]*:")
 
 
 class Signal(Struct, frozen=True):

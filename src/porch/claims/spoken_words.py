@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import (
     MASK,
     LineKind,
@@ -18,37 +19,37 @@ from porch.text.markdown import (
 
 INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
 INVISIBLE += "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef"
-HAS_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+HAS_INVISIBLE = late_pattern(f"[{INVISIBLE}]")
 
 # A terminal's doing, or a line end for some readers and none for others.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-_GUTTER = re.compile(
+_CONTROL = late_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+_GUTTER = late_pattern(
     r"\s*(?:[|\u00a6\u2500-\u257f\u258c-\u258f\u23bf\u276f\u203a\u00bb\uff1e]|\$ )"
 )
-_CHANGED = re.compile(r" {0,3}[+-](?![\s|:+-])|\S+:[0-9]+[:-]")
-_DIFF = re.compile(r"diff --git |@@ |(?:---|\+\+\+) [ab]/")
-_FENCE = re.compile(r"\s*(?:[-*+][ \t]+)*(`{3,}(?=[^`]*$)|~{3,})[ \t]*(\S?)")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)>")
-_UNENDED = re.compile(
+_CHANGED = late_pattern(r" {0,3}[+-](?![\s|:+-])|\S+:[0-9]+[:-]")
+_DIFF = late_pattern(r"diff --git |@@ |(?:---|\+\+\+) [ab]/")
+_FENCE = late_pattern(r"\s*(?:[-*+][ \t]+)*(`{3,}(?=[^`]*$)|~{3,})[ \t]*(\S?)")
+_TAG = late_pattern(r"<(/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)>")
+_UNENDED = late_pattern(
     r"<!\[CDATA\[(?:(?!\]\]>)[\s\S])*|^ {0,3}<(?:pre|script|style|textarea)\b[\s\S]*|<!--.*",
     re.IGNORECASE | re.MULTILINE,
 )
-_LINK = re.compile(
+_LINK = late_pattern(
     r"\[[^\[\]]*\]\([^()]*\)|\[[^\[\]]*\]\[[^\[\]]*\]|^ {0,3}\[[^\[\]\n]+\]:.*", re.MULTILINE
 )
 _EMPHASIS = frozenset(("b", "strong", "em", "i", "u", "p", "div", "span"))
-_OPENS = re.compile("\\\\.|~~|[\"\u201c\u201e\u00ab\u2039\u2018\u300c\u300e]|(?<!\\w)'")
+_OPENS = late_pattern("\\\\.|~~|[\"\u201c\u201e\u00ab\u2039\u2018\u300c\u300e]|(?<!\\w)'")
 _CLOSES = {
-    '"': re.compile(r'(?<!\\)"'),
-    "'": re.compile(r"(?<!\\)'(?!\w)"),
-    "~~": re.compile("~~"),
-    "\u201c": re.compile("\u201d"),
-    "\u201e": re.compile("[\u201c\u201d]"),
-    "\u00ab": re.compile("\u00bb"),
-    "\u2039": re.compile("\u203a"),
-    "\u2018": re.compile("\u2019(?!\\w)"),
-    "\u300c": re.compile("\u300d"),
-    "\u300e": re.compile("\u300f"),
+    '"': late_pattern(r'(?<!\\)"'),
+    "'": late_pattern(r"(?<!\\)'(?!\w)"),
+    "~~": late_pattern("~~"),
+    "\u201c": late_pattern("\u201d"),
+    "\u201e": late_pattern("[\u201c\u201d]"),
+    "\u00ab": late_pattern("\u00bb"),
+    "\u2039": late_pattern("\u203a"),
+    "\u2018": late_pattern("\u2019(?!\\w)"),
+    "\u300c": late_pattern("\u300d"),
+    "\u300e": late_pattern("\u300f"),
 }
 
 _Span = tuple[int, int]

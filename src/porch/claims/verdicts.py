@@ -7,25 +7,26 @@ from typing import Literal
 from msgspec import Struct
 
 from porch.claims.spoken_words import HAS_INVISIBLE, find_spoken_words
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import MarkdownLine, bullet_of, heading_of, parse_markdown_lines
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
 
 _LONGEST_SUMMARY = 300
 
-_LABEL = re.compile(
+_LABEL = late_pattern(
     r"(?:(?:final|overall|my)\s+)?(verdict|summary)\s*(?:[:=\u2013\u2014-]\s*(.*))?",
     # ASCII: ignoring case would take a dotless i for an i.
     re.IGNORECASE | re.ASCII,
 )
-_ISSUES = re.compile(
+_ISSUES = late_pattern(
     r"(?:(?:(?:key|main|blocking|critical|remaining|open)[ _])?"
     r"(?:issues|findings|concerns|problems)(?:[ _]found)?"
     r"|(?:required|requested|necessary)[ _]changes"
     r"|changes[ _](?:required|requested))(?:\s*:\s*(.*))?",
     re.IGNORECASE,
 )
-_OTHER_LABEL = re.compile(r"[A-Z][A-Z_]{2,}\s*:.*")
+_OTHER_LABEL = late_pattern(r"[A-Z][A-Z_]{2,}\s*:.*")
 _VERDICTS: dict[str, Verdict] = {
     "APPROVE": "APPROVE",
     "APPROVED": "APPROVE",
@@ -34,47 +35,47 @@ _VERDICTS: dict[str, Verdict] = {
 }
 # What people put around a yes; anything else near it makes it doubtful.
 _YES_SIGNS = " \t`\u2705\u2714\u2611\U0001f44d\U0001f7e2\ufe0f"
-_DECORATION = re.compile(rf"[{_YES_SIGNS}]*([A-Za-z]+)[.!]?[{_YES_SIGNS}]*[.!]?")
-_REFUSAL = re.compile(
+_DECORATION = late_pattern(rf"[{_YES_SIGNS}]*([A-Za-z]+)[.!]?[{_YES_SIGNS}]*[.!]?")
+_REFUSAL = late_pattern(
     r"[\s`\u274c\u26d4\U0001f534\U0001f6ab\ufe0f]*"
     r"(?:requests?[\s_-]changes?|changes[\s_-]requested|reject(?:ed)?)\b(.*)",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = late_pattern(
     r"[\s`]*(?:[|/?]|or\b)|.*\bAPPROVE"
     r"|\s+(?:(?:is|are|was|were|seems?)\s+)?(?:not|no longer|un\w+|would|withdrawn)\b"
 )
 # A refusal beside the verdict line, whatever its label is called.
-_REFUSED_ELSEWHERE = re.compile(
+_REFUSED_ELSEWHERE = late_pattern(
     r"(?:[^:]{1,40}:)?[\s`\u274c\u26d4\U0001f534\U0001f6ab\ufe0f]*"
     r"(?:REQUESTS?[\s_-]CHANGES?|CHANGES[\s_-]REQUESTED|(?:NOT|DIS) ?APPROVED?|REJECT(?:ED)?)"
     r"[\s`.!]*"
 )
-_RETRACTED = re.compile(
+_RETRACTED = late_pattern(
     r"\btake (?:it|that|this) back\b|\b(?:retract|withdraw)(?:ing)? (?:my|the|this) "
     r"(?:approval|verdict)\b",
     re.IGNORECASE,
 )
-_NAMES_APPROVAL = re.compile(r"\bapprove", re.IGNORECASE)
-_NAMES_REFUSAL = re.compile(r"request.?changes|\breject", re.IGNORECASE)
-_OFFERS = re.compile(r"[|/,]|\bor\b", re.IGNORECASE)
+_NAMES_APPROVAL = late_pattern(r"\bapprove", re.IGNORECASE)
+_NAMES_REFUSAL = late_pattern(r"request.?changes|\breject", re.IGNORECASE)
+_OFFERS = late_pattern(r"[|/,]|\bor\b", re.IGNORECASE)
 _STRONG_CONDITION = (
     r"provided|providing|assuming|subject to|pending|contingent|conditional|conditionally"
     r"|on condition|as long as|only (?:if|after|once|when|with)"
 )
-_CONDITION = re.compile(
+_CONDITION = late_pattern(
     r"\W*(?:with|if|once|when|but|after|subject|unless|except|only|as long|however|though"
     rf"|although|and only|or|edit|correction|{_STRONG_CONDITION})\b"
     r"|\W*not(?: yet| really|\W*$)|\W*conditions?\s*:(?!\s*none\b)",
     re.IGNORECASE,
 )
 # Behind an empty line a new sentence may begin with `If`; what goes on in small letters, may not.
-_LATE_CONDITION = re.compile(
+_LATE_CONDITION = late_pattern(
     rf"\W*(?:(?:with|if|once|when|but|after|unless|except)\b|(?i:{_STRONG_CONDITION})\b)"
     r"|\W*(?i:conditions?)\s*:(?!\s*(?i:none)\b)"
 )
 # Such a line before a verdict says that it is somebody else's, or nobody's.
-_FOREIGN = re.compile(
+_FOREIGN = late_pattern(
     r"\b(?:examples?|templates?|previous(?:ly)?|earlier|prior|last (?:round|time|review)|would"
     r"|could|if|unless|until|author|someone)\b|e\.g\."
     r"|(?:\b(?:not|never|cannot)|n['\u2019]t)\s+(?:\w+\s+){0,2}"
@@ -82,19 +83,19 @@ _FOREIGN = re.compile(
     r"|^(?!.*\bmy\b).*\b(?:format|form|instructions?|asked|told|once|when)\b",
     re.IGNORECASE,
 )
-_FOREIGN_SECTION = re.compile(
+_FOREIGN_SECTION = late_pattern(
     r"\b(?:examples?|templates?|(?:reply|output|response) format|instructions?|how to reply"
     r"|(?:previous|earlier|prior|last) (?:round|review|verdict|reply))\b",
     re.IGNORECASE,
 )
-_UNCHECKED = re.compile(r"\s*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ ?\]")
-_ERROR = re.compile(
+_UNCHECKED = late_pattern(r"\s*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ ?\]")
+_ERROR = late_pattern(
     r"\b[45][0-9]{2}\b|error\b|rate.limit|quota|unauthori[sz]ed|timed? ?out|overloaded"
     r"|too many requests|connection",
     re.IGNORECASE,
 )
 # An entry that is this and nothing else names nothing to do; it is kept, and more is looked for.
-_NOTHING = re.compile(
+_NOTHING = late_pattern(
     r"(?:none|nothing|n/?a|no(?: \w+)? (?:issues|findings|concerns|problems|changes))[.!]?",
     re.IGNORECASE,
 )

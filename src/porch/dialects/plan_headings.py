@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from porch.errors import DefinitionError, Finding, Place, Severity
 from porch.text.json_tree import read_json
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import (
     FencedBlock,
     MarkdownLine,
@@ -19,15 +20,15 @@ from porch.text.markdown import (
 )
 from porch.text.nodes import ListNode, MapNode, Node, ScalarNode
 
-_PHASE = re.compile(
+_PHASE = late_pattern(
     r"phase[ \t]+([0-9]{1,6})(?:[ \t]*:|\.(?=[ \t]|$)|[ \t]+[-–—]|[-–—](?=[ \t]|$))[ \t]*(.*)",  # noqa: RUF001
     re.IGNORECASE,
 )
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_LOOKS_LIKE_PHASES = re.compile(r"""["']?phases["']?\s*:""")
+_UNDERLINE = late_pattern(r" {0,3}(=+|-+)[ \t]*")
+_LOOKS_LIKE_PHASES = late_pattern(r"""["']?phases["']?\s*:""")
 _JSON_INFOS = frozenset({"", "json", "jsonc", "json5"})
-_SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_SAFE_ID = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_UNSAFE = late_pattern(r"[^A-Za-z0-9_.-]+")
 
 
 class PlanPhase(Struct, frozen=True):

@@ -11,11 +11,12 @@ from porch.dialects.plan_headings import PlanPhase
 from porch.errors import DefinitionError, Finding, Place
 from porch.model.protocol import End, Protocol, State
 from porch.text.fields import Fields
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import MapNode, Node
 from porch.text.yaml_tree import read_yaml
 
 # The seal that the status view writes; a test holds the two together.
-_SEAL = re.compile(r"^# porch seq=([0-9]{1,18}) sha256=[0-9a-f]{64}\s*\Z", re.MULTILINE)
+_SEAL = late_pattern(r"^# porch seq=([0-9]{1,18}) sha256=[0-9a-f]{64}\s*\Z", re.MULTILINE)
 _DONE = frozenset({"complete", "completed", "done", "verified"})
 _GIVEN_UP = frozenset({"failed", "abandoned"})
 _GATES: Mapping[str, str] = {

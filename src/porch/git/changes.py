@@ -9,6 +9,7 @@ from msgspec import Struct
 from porch.git import repository
 from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
+from porch.text.late_pattern import late_pattern
 
 LIMIT = 200_000
 _LINK = "120000"
@@ -164,10 +165,10 @@ def _read_merge_edits(repo: str, merge: str) -> str:
     ).stdout
 
 
-_PYTHON = re.compile(
+_PYTHON = late_pattern(
     r"^(?:async\s+)?(?:def|class)\s+([A-Za-z]\w*)|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=", re.MULTILINE
 )
-_GENERAL = re.compile(
+_GENERAL = late_pattern(
     r"""^(?:export\s+(?:default\s+)?|pub(?:\([^)]*\))?\s+|public\s+|static\s+|final\s+|abstract\s+
          |async\s+|declare\s+|unsafe\s+|extern\s+|data\s+(?=class))*
         (?:function\*?|class|interface|type|enum|struct|trait|union|record|module|namespace

@@ -11,6 +11,7 @@ import os
 import re
 
 from porch.git import git_directory
+from porch.text.late_pattern import late_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 # A merge of texts, as git does it where no driver is named.
 _PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
 _NEUTRAL = {
-    re.compile(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL): "",
-    re.compile(r"filter\..*\.required", re.DOTALL): "false",
-    re.compile(r"merge\..*\.driver", re.DOTALL): _PLAIN_MERGE,
+    late_pattern(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL): "",
+    late_pattern(r"filter\..*\.required", re.DOTALL): "false",
+    late_pattern(r"merge\..*\.driver", re.DOTALL): _PLAIN_MERGE,
 }
 _ASKED = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 # Without one of these words no file can name such a program.

@@ -9,14 +9,15 @@ import re
 from typing import Final, NamedTuple
 
 from porch.system.regular_file import open_followed
+from porch.text.late_pattern import late_pattern
 
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_HASH = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # The first line of a commit, behind git's own word for what the object is.
-_TREE = re.compile(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_TREE = late_pattern(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 _HEAD = 200
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
-_PLAIN = re.compile(r"[\w./-]*[\w.-]", re.ASCII)
+_PLAIN = late_pattern(r"[\w./-]*[\w.-]", re.ASCII)
 # Those of porch and the branches of the repository: commits, and shared by all worktrees.
 _SHARED = (_BRANCHES, "refs/porch/")
 _OWN = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")

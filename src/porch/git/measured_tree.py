@@ -26,11 +26,12 @@ from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure
 from porch.git.raw_index import IndexEntry, find_repository_entries, forget_fresh_stats
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
+from porch.text.late_pattern import late_pattern
 
 EMBEDDED = "embedded-repository"
 # The clock of a file system lags behind by less than this.
 _TICK_S = 0.1
-_NO_COMMIT = re.compile(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
+_NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
 class _WorktreeIndex(Struct, frozen=True):

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from porch.git import repository
 from porch.system import atomic
+from porch.text.late_pattern import late_pattern
 
 PLACE: Final = os.path.join("porch", "tree.git")
 # Replaced objects, the person's settings and those of the machine have no say here either.
@@ -52,7 +53,7 @@ _CONFIG = """\
 [pack]
 	writeBitmapHashCache = false
 """
-_SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
+_SHA256 = late_pattern(r"^\s*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
 
 
 class OwnGitDirectory(Struct, frozen=True):

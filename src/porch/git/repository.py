@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +12,7 @@ from porch.git import git_directory
 from porch.git.command import git_error, run_git, try_git
 from porch.system import crash_points
 from porch.system.regular_file import open_regular
+from porch.text.late_pattern import late_pattern
 
 TRAILER = "Porch-Effect"
 LOOK_BACK = 200
@@ -121,7 +121,7 @@ def find_git_path(toplevel: str, name: str) -> str:
     return read_git_line(toplevel, "rev-parse", "--path-format=absolute", "--git-path", name)
 
 
-_NO_COMMIT = re.compile(r"error: '.*/' does not have a commit checked out")
+_NO_COMMIT = late_pattern(r"error: '.*/' does not have a commit checked out")
 
 
 @contextlib.contextmanager
@@ -206,7 +206,7 @@ def read_commit_tree(toplevel: str, commit: str | None) -> str:
     return _TREES[commit]
 
 
-_FULL = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FULL = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _TREES: dict[str | None, str] = {}
 
 

@@ -7,10 +7,11 @@ from porch.git.changes import ChangedPath, parse_raw_diff
 from porch.git.command import run_exact_git
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
+from porch.text.late_pattern import late_pattern
 
 LIMIT = 200_000
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
-_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
+_HUNK = late_pattern(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
 REFS = "refs/porch/"
 
 

@@ -8,6 +8,7 @@ from msgspec import field
 
 from porch.machine.facts import Item, Payload
 from porch.model.tagged import Tagged
+from porch.text.late_pattern import late_pattern
 
 # What an effect uses under this prefix stays with its position, and with the next that holds it.
 HOLD = "hold:"
@@ -23,7 +24,7 @@ def position_text(instance: str, state: str, item: str, visit: int) -> str:
     return f"{front}{state}{back}#{visit}"
 
 
-_EFFECT = re.compile(r"(.*?#[0-9]+)/([a-z]+)/(.*)/([0-9]+)", re.DOTALL)
+_EFFECT = late_pattern(r"(.*?#[0-9]+)/([a-z]+)/(.*)/([0-9]+)", re.DOTALL)
 
 
 def effect_parts(effect: str) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from porch.model.measuring_parts import has_measuring_part
 from porch.model.path_globs import matches_any
+from porch.text.late_pattern import late_pattern
 
 # Nobody may write these in a run, whatever its protocol says: they govern other runs as well.
 NEVER = (
@@ -34,7 +35,7 @@ class Runner(Struct, frozen=True):
 
 
 def _runner(name: str, command: str, tests: str, configuration: str = "") -> Runner:
-    pattern = re.compile(rf"(?:^|[\s;&|('\"/])(?:{command})(?=$|[\s;&|)'\"])")
+    pattern = late_pattern(rf"(?:^|[\s;&|('\"/])(?:{command})(?=$|[\s;&|)'\"])")
     return Runner(name, pattern, tuple(tests.split()), tuple(configuration.split()))
 
 
@@ -67,10 +68,10 @@ RUNNERS: Mapping[str, Runner] = {
     )
 }
 
-_INTERPRETERS = re.compile(
+_INTERPRETERS = late_pattern(
     r"(?:ba|da|z|k)?sh|\.|source|python[\d.]*|node|ruby|perl|php|deno|bun|tsx|env"
 )
-_ASSIGNMENT = re.compile(r"\w+=\S*")
+_ASSIGNMENT = late_pattern(r"\w+=\S*")
 _BEFORE_COMMANDS = frozenset(
     ["exec", "time", "!", "{", "then", "do", "else", "elif", "if", "while", "until"]
 )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, assert_never
 
 from porch.model import types as t
+from porch.text.late_pattern import late_pattern
 
 TEXT_LIMIT = 256 * 1024
 BLOB_LIMIT = 4 * 1024 * 1024
@@ -16,8 +17,8 @@ PART_LIMIT = 255
 _SHOWN = 60
 # Beyond this a floating number no longer says which whole one was meant.
 _EXACT = 2**53
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_WHOLE_NUMBER = late_pattern(r"-?[0-9]{1,15}")
+_COMMIT = late_pattern(r"[0-9a-f]{7,64}")
 
 
 def check_value(value: Any, type_: t.Type, types: t.Types, where: str = "") -> list[str]:

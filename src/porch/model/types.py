@@ -1,10 +1,10 @@
 """The types of typed exits: the few words a graph file writes, as values to compute with."""
 
-import re
 from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Literal, assert_never, get_args
 
 from porch.model.tagged import Tagged
+from porch.text.late_pattern import late_pattern
 
 ScalarName = Literal["Text", "Int", "Bool", "FilePath", "Commit", "Blob"]
 SCALARS: Mapping[str, ScalarName] = {name: name for name in get_args(ScalarName)}
@@ -210,8 +210,8 @@ def _reachable_names(start: str, ways: Mapping[str, set[str]]) -> set[str]:
     return reached
 
 
-_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
-_TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z0-9_]*|[\[\](),|])|(\S))")
+_NAME = late_pattern(r"[A-Z][A-Za-z0-9_]*")
+_TOKEN = late_pattern(r"\s*(?:([A-Za-z_][A-Za-z0-9_]*|[\[\](),|])|(\S))")
 
 
 class _TypeParser:

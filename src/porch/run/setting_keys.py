@@ -1,7 +1,6 @@
 """Every key of the settings, what it must be, and what there is to say about it."""
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,8 +8,9 @@ from msgspec import Struct
 
 from porch.errors import Place
 from porch.model import permissions
+from porch.text.late_pattern import late_pattern
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class ValueKind(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,6 +33,7 @@ from porch.run.setting_keys import (
     ValueKind,
 )
 from porch.system.regular_file import open_followed
+from porch.text.late_pattern import late_pattern
 
 PROJECT_FILE = "codev/config.toml"
 USER_FILE = "config.toml"
@@ -196,9 +196,9 @@ def _read_bytes(path: str) -> bytes:
         raise OutsideError(f"the settings {path} cannot be read: {error.strerror}", fix) from error
 
 
-_HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
-_ASSIGNED = re.compile(r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'|\s*\.\s*)+?)\s*=")
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_HEADER = late_pattern(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+_ASSIGNED = late_pattern(r"\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'|\s*\.\s*)+?)\s*=")
+_TOML_PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class _SettingsFile:

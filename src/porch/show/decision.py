@@ -1,7 +1,6 @@
 """An open question as plain data: what is asked, what each answer means, what to look at."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,12 +14,13 @@ from porch.show.abstentions import list_abstentions
 from porch.show.check_notes import list_check_notes
 from porch.show.measured_by import describe_touched_files
 from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
 
 REPORT_KEPT = 4000
 FINDING_KEPT = 1000
 
-_SAFE_WORD = re.compile(r"[A-Za-z0-9@%+=:,./_-]+")
+_SAFE_WORD = late_pattern(r"[A-Za-z0-9@%+=:,./_-]+")
 # The commands by the answer they give; any other answer is chosen by its name.
 _ANSWER_COMMANDS: Mapping[str, str] = {
     "approved": "porch approve {run} {name}",

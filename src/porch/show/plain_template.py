@@ -4,15 +4,16 @@ A variable may be quoted line by line, which is what prompts do with the words o
 Anything that might mean more to jinja2 than it does here is left to jinja2: the answer is None.
 """
 
-import re
 from collections.abc import Mapping, Set
 from typing import Any
 
+from porch.text.late_pattern import late_pattern
+
 _NAME = "[A-Za-z][A-Za-z0-9_]*"
 _QUOTED = r'\| *indent\("([> ]*)", *first=true, *blank=true\) *'
-_VARIABLE = re.compile(rf"\{{\{{ *({_NAME}(?:\.{_NAME})*) *(?:{_QUOTED})?\}}\}}")
-_OPENING = re.compile(r"\{[{%#]")
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_VARIABLE = late_pattern(rf"\{{\{{ *({_NAME}(?:\.{_NAME})*) *(?:{_QUOTED})?\}}\}}")
+_OPENING = late_pattern(r"\{[{%#]")
+_LINE_END = late_pattern(r"\r\n|\r|\n")
 # In an expression these are no variables, or not the caller's.
 _WORDS = {
     *("and", "caller", "else", "false", "if", "in", "is", "kwargs", "loop", "none", "not", "or"),

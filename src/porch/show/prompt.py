@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from porch.claims.legal_signal import PLACEHOLDER
 from porch.errors import DefinitionError, Finding, Place
-from porch.machine.effects import QuotedInput
-from porch.machine.facts import Item, Payload
 from porch.model.protocol import BLOCKED, Exit
 from porch.show import plain_template
 from porch.text.printable import make_printable
@@ -16,6 +14,10 @@ from porch.text.printable import make_printable
 if TYPE_CHECKING:
     from jinja2 import nodes
     from jinja2.sandbox import SandboxedEnvironment
+
+    # A template is checked without a machine.
+    from porch.machine.effects import QuotedInput
+    from porch.machine.facts import Item, Payload
 
 Variables = Mapping[str, str | Mapping[str, str]]
 
@@ -195,8 +197,8 @@ def _make_render_error(code: str, template: str, file: str, error: Exception) ->
 def compose_turn_prompt(
     rendered: str,
     status_text: str,
-    item: Item | None,
-    shown: tuple[QuotedInput, ...],
+    item: "Item | None",
+    shown: "tuple[QuotedInput, ...]",
     exits: tuple[Exit, ...],
     nonce: str = "",
 ) -> str:
@@ -227,7 +229,7 @@ def compose_review_prompt(
     template: str,
     file: str,
     variables: Variables,
-    shown: tuple[QuotedInput, ...],
+    shown: "tuple[QuotedInput, ...]",
     artifact_texts: Mapping[str, str],
     changed: str = "",
 ) -> str:
@@ -252,7 +254,7 @@ def _render_section(heading: str, told: str, text: str, limit: int = SHOWN_BYTES
     return f"## {one_line(heading)}\n\n{told}\n\n{quote_lines(cut_middle(text, limit))}"
 
 
-def _render_shown_section(shown: QuotedInput) -> str:
+def _render_shown_section(shown: "QuotedInput") -> str:
     limit = FINDINGS_BYTES if shown.payload.get("findings") else SHOWN_BYTES
     told = "\n".join(_render_payload(shown.payload))
     return _render_section(shown.label, _DATA_NOTICE, told, limit)
@@ -284,7 +286,7 @@ def cut_middle(text: str, limit: int, file: str = "") -> str:
     return f"{begin}\n[porch cut {cut} of {len(data)} bytes here{where}]\n{end}"
 
 
-def _render_payload(payload: Payload) -> Iterator[str]:
+def _render_payload(payload: "Payload") -> Iterator[str]:
     for key, value in payload.items():
         if value not in (None, "", [], (), {}):
             yield from _FIELD_RENDERERS.get(key, _render_other_field)(key, value)

@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from porch.machine.facts import Payload
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
 TEXT_KEPT = 2000
 
-_UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_UNSAFE_NAME = late_pattern(r"[^A-Za-z0-9_-]+")
 # What would make a finding a heading, a quote, a list of its own or the start of a code block.
-_LEADER = re.compile(r"^[#>+*`~=|-]")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_TICKS = re.compile(r"`+")
+_LEADER = late_pattern(r"^[#>+*`~=|-]")
+_TAG = late_pattern(r"<(?=[A-Za-z/!?])")
+_TICKS = late_pattern(r"`+")
 
 
 def feedback_file_name(subject: str, item: str, round: int) -> str:

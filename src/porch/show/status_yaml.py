@@ -6,11 +6,12 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from porch.show.status import StatusDocument
+from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
-_SEAL_LINE = re.compile(r"# porch seq=([0-9]{1,18}) sha256=([0-9a-f]{64})(?![0-9a-f])")
+_SEAL_LINE = late_pattern(r"# porch seq=([0-9]{1,18}) sha256=([0-9a-f]{64})(?![0-9a-f])")
 # Words that YAML 1.1 takes for truth values or nothing where they stand unquoted.
-_PLAIN_KEY = re.compile(
+_PLAIN_KEY = late_pattern(
     r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z_][a-z0-9_-]*", re.IGNORECASE | re.ASCII
 )
 _PENDING_WORDS = "status: pending"

@@ -4,17 +4,20 @@ Against accidents: whoever writes a protocol may run commands anyway and needs n
 clock nor memory is looked at, so the same template always comes to the same end.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from jinja2 import nodes, pass_context
+from jinja2 import Template, nodes, pass_context
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.exceptions import SecurityError
+from jinja2.idtracking import VAR_LOAD_RESOLVE
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 from jinja2.visitor import NodeTransformer
+
+from porch.text.late_pattern import late_pattern
 
 MOST_STEPS = 100_000
 # So many characters cost as much as one step.
@@ -23,7 +26,7 @@ _PER_STEP = 64
 MOST_CHARACTERS = 1024 * 1024
 _MOST_WIDTH = 10_000
 _MOST_BITS = 4096
-_WIDTH_IN_FORMAT = re.compile(r"\d{5,}")
+_WIDTH_IN_FORMAT = late_pattern(r"\d{5,}")
 TICK, JOIN = "__tick__", "__join__"
 
 Filter = Callable[..., Any]
@@ -179,10 +182,25 @@ def join_texts(*parts: Any) -> str:
     return "".join(texts)
 
 
+class _NamingGenerator(CodeGenerator):
+    """Notes what the context is asked for, as `jinja2.meta` does in a second pass of its own."""
+
+    environment: "BoundedEnvironment"
+
+    def enter_frame(self, frame: Frame) -> None:
+        super().enter_frame(frame)
+        for action, name in frame.symbols.loads.values():
+            if action == VAR_LOAD_RESOLVE and name not in self.environment.globals:
+                self.environment.wanted_names.add(str(name))
+
+
 class BoundedEnvironment(SandboxedEnvironment):
     """Bounded against accidents; an author may run commands anyway and needs no bomb."""
 
     intercepted_binops = frozenset(("+", "*", "**", "%"))
+    code_generator_class = _NamingGenerator
+    # Of the template that is being compiled.
+    wanted_names: set[str]
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         check_operands(operator, left, right)
@@ -200,6 +218,7 @@ def limit_environment(environment: BoundedEnvironment) -> None:
     """What its templates print, call and filter is counted from here on."""
     # The same data gives the same prompt: nothing random.
     del environment.filters["random"], environment.globals["lipsum"]
+    environment.wanted_names = set()
     environment.finalize = check_printed
     environment.globals[TICK] = charge_steps
     environment.globals[JOIN] = join_texts
@@ -247,3 +266,12 @@ def count_steps(tree: nodes.Template, environment: SandboxedEnvironment) -> node
     counted: nodes.Template = _CountedSteps().visit(tree)
     counted.set_environment(environment)
     return counted
+
+
+def compile_counted(
+    tree: nodes.Template, environment: BoundedEnvironment
+) -> tuple[Template, set[str]]:
+    """The template, which counts what it does, and the names that it wants to be given."""
+    environment.wanted_names = set()
+    body = environment.from_string(count_steps(tree, environment))
+    return body, environment.wanted_names

@@ -3,26 +3,27 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.errors import DefinitionError, Finding, Place
+from porch.errors import DefinitionError, Finding, Place, suggest_name
 from porch.show import plain_template
 from porch.show.prompt import one_line, quote_lines
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    from porch.show.template_limits import BoundedEnvironment
 
 MOST_BYTES = 1024 * 1024
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_BACKTICKS = re.compile(r"`+")
+_LINE_END = late_pattern(r"\r\n|\r|\n")
+_BACKTICKS = late_pattern(r"`+")
 _TAG_PATTERN = r"\{[{%#]"
 
 
@@ -197,17 +198,16 @@ def _compile_template(template: str, name: str) -> _CompiledTemplate:
 @lru_cache(maxsize=64)
 def _compile_cached(template: str) -> _CompiledTemplate:
     """Kept, because a tree of instances fills in the same few templates over and over."""
-    from jinja2 import meta, nodes
+    from jinja2 import nodes
 
     from porch.show import template_limits
 
     environment = _make_environment()
     tree = environment.parse(template)
     _refuse_other_files(tree)
-    wanted = meta.find_undeclared_variables(tree)
-    found = {(each.lineno, each.name) for each in tree.find_all(nodes.Name) if each.name in wanted}
-    body = environment.from_string(template_limits.count_steps(tree, environment))
-    return _CompiledTemplate(body, tuple(sorted(found)))
+    names = [(each.lineno, each.name) for each in tree.find_all(nodes.Name)]
+    body, wanted = template_limits.compile_counted(tree, environment)
+    return _CompiledTemplate(body, tuple(sorted({each for each in names if each[1] in wanted})))
 
 
 def _refuse_other_files(tree: "nodes.Template") -> None:
@@ -219,7 +219,7 @@ def _refuse_other_files(tree: "nodes.Template") -> None:
 
 
 @cache
-def _make_environment() -> "ImmutableSandboxedEnvironment":
+def _make_environment() -> "BoundedEnvironment":
     from jinja2 import StrictUndefined
     from jinja2.runtime import Undefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -253,8 +253,7 @@ def _make_environment() -> "ImmutableSandboxedEnvironment":
 def _describe_missing_attribute(owner: Mapping[str, object] | None, attribute: str) -> str:
     if owner is None:
         return f"'{attribute}' is read from a value that is missing (None); test it with `if` first"
-    near = get_close_matches(attribute, [str(key) for key in owner], n=1)
-    meant = f"did you mean '{near[0]}'? " if near else ""
+    meant = suggest_name(attribute, [str(key) for key in owner])
     return f"there is no '{attribute}' here; {meant}known names: {_join_names(owner)}"
 
 
@@ -267,8 +266,7 @@ def _list_unknown_names(
 ) -> Iterator[Finding]:
     for line, word in compiled.names:
         if word not in values:
-            near = get_close_matches(word, list(values), n=1)
-            meant = f"did you mean '{near[0]}'? " if near else ""
+            meant = suggest_name(word, values)
             place = _place_in_template(template, name, line, rf"\b{re.escape(word)}\b")
             message = f"'{word}' is not known in this template"
             yield Finding("template", message, place, f"{meant}known names: {_join_names(values)}")

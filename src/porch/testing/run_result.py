@@ -1,7 +1,6 @@
 """What a run came to, and whether journal and agents tell the same story."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -12,8 +11,9 @@ from porch.machine.evolve import fold_records
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.testing.project import Project
+from porch.text.late_pattern import late_pattern
 
-_TOOK = re.compile(r"\n\*\*Took\*\*: .*")
+_TOOK = late_pattern(r"\n\*\*Took\*\*: .*")
 
 
 class Result(Struct, frozen=True):

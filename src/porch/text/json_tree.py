@@ -3,6 +3,7 @@
 import re
 
 from porch.errors import Place
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import (
     MAX_NUMBER,
     NUMBER,
@@ -17,15 +18,15 @@ from porch.text.nodes import (
     require_readable_text,
 )
 
-_BLANK = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|#[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NUMBER_LIKE = re.compile(r"[-+]?\.?[0-9][0-9A-Za-z_.+-]*")
-_WORD = re.compile(r"-?[^\W\d][\w$-]*")
-_CHUNK = re.compile(r'[^"\\\x00-\x1f]*')
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
-_LOW_HALF = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_SINGLE_QUOTED = re.compile(r"'[^'\r\n]*'")
-_VALUE_STARTS = re.compile(r"""["'{\[0-9.+-]|[^\W\d]""")
+_BLANK = late_pattern(r"[ \t\r\n]*")
+_COMMENT = late_pattern(r"//[^\r\n]*|#[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NUMBER_LIKE = late_pattern(r"[-+]?\.?[0-9][0-9A-Za-z_.+-]*")
+_WORD = late_pattern(r"-?[^\W\d][\w$-]*")
+_CHUNK = late_pattern(r'[^"\\\x00-\x1f]*')
+_HEX = late_pattern(r"[0-9a-fA-F]{4}")
+_LOW_HALF = late_pattern(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_SINGLE_QUOTED = late_pattern(r"'[^'\r\n]*'")
+_VALUE_STARTS = late_pattern(r"""["'{\[0-9.+-]|[^\W\d]""")
 _ESCAPES = {
     '"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
 }  # fmt: skip

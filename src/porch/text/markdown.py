@@ -6,22 +6,24 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.text.late_pattern import late_pattern
+
 LineKind = Literal["text", "blank", "quote", "code", "fence"]
 
 # Stands for each character of inline code, so that offsets stay and nothing is mistaken for blank.
 MASK = "\0"
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = late_pattern(r"\r\n|\n|\r")
 _MARKER = r"(?:[-*+]|[0-9]{1,9}[.)])"
-_QUOTE = re.compile(rf"\s*(?:{_MARKER}[ \t]+)*>")
-_FENCE_OPENS = re.compile(rf"\s*(?:{_MARKER}[ \t]+)*(`{{3,}}(?=[^`]*$)|~{{3,}})(.*)")
-_FENCE_CLOSES = re.compile(r"\s*(`{3,}|~{3,})\s*")
-_INDENTED = re.compile(r" {4}| {0,3}\t")
-_TICKS = re.compile(r"`+")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
-_BULLET = re.compile(rf"([ \t]*){_MARKER}(?:[ \t]+|$)")
-_BOX = re.compile(r"\[[ xX]\][ \t]+")
-_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
+_QUOTE = late_pattern(rf"\s*(?:{_MARKER}[ \t]+)*>")
+_FENCE_OPENS = late_pattern(rf"\s*(?:{_MARKER}[ \t]+)*(`{{3,}}(?=[^`]*$)|~{{3,}})(.*)")
+_FENCE_CLOSES = late_pattern(r"\s*(`{3,}|~{3,})\s*")
+_INDENTED = late_pattern(r" {4}| {0,3}\t")
+_TICKS = late_pattern(r"`+")
+_HEADING = late_pattern(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_BULLET = late_pattern(rf"([ \t]*){_MARKER}(?:[ \t]+|$)")
+_BOX = late_pattern(r"\[[ xX]\][ \t]+")
+_RULE = late_pattern(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
 
 
 class MarkdownLine(Struct, frozen=True):

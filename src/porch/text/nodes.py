@@ -1,6 +1,5 @@
 """The one tree that JSON, YAML and XML become: every value keeps its text and its place."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Literal, NoReturn, assert_never
@@ -8,6 +7,7 @@ from typing import Literal, NoReturn, assert_never
 from msgspec import Struct
 
 from porch.errors import DefinitionError, Finding, Place
+from porch.text.late_pattern import late_pattern
 
 ScalarKind = Literal["text", "number", "bool", "null"]
 
@@ -18,10 +18,10 @@ MAX_FINDINGS = 100
 # Python refuses to turn more than 4300 digits into a number; nobody writes a tenth of that.
 MAX_NUMBER = 400
 
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-WHOLE = re.compile(r"-?[0-9]+")
-SURROGATE = re.compile(r"[\ud800-\udfff]")
-_LINE_END = re.compile(r"\r\n|\n|\r")
+NUMBER = late_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+WHOLE = late_pattern(r"-?[0-9]+")
+SURROGATE = late_pattern(r"[\ud800-\udfff]")
+_LINE_END = late_pattern(r"\r\n|\n|\r")
 
 
 class ScalarNode(Struct, frozen=True):

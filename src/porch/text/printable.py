@@ -1,13 +1,14 @@
 """Text that is safe to show: what agents print must never reach a terminal raw."""
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from porch.text.late_pattern import late_pattern
+
 # CSI, then the strings (OSC, DCS, SOS, PM, APC) with their terminators, then short escapes. Each
 # in its 7-bit and 8-bit form; a string without an end loses only its introducer.
-_ESCAPES = re.compile(
+_ESCAPES = late_pattern(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]"

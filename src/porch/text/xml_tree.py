@@ -1,10 +1,9 @@
 """XML by expat, with everything refused that can reach outside the file or blow it up."""
 
-import re
-
 from msgspec import Struct, field
 
 from porch.errors import Place
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import (
     ElementNode,
     Entry,
@@ -14,7 +13,7 @@ from porch.text.nodes import (
     require_readable_text,
 )
 
-_ATTRIBUTE = re.compile(rb"\s*([^\s=/>]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")
+_ATTRIBUTE = late_pattern(rb"\s*([^\s=/>]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 _DUPLICATE_ATTRIBUTE = 8
 
 

@@ -5,12 +5,12 @@ Events rather than composed nodes, because composing forgets anchors and tags, a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
 
 from porch.errors import Place
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import (
     MAX_NUMBER,
     NUMBER,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import yaml
 
 # Said by what is in it: a class of all that is not takes milliseconds to compile.
-_UNPRINTABLE = re.compile(
+_UNPRINTABLE = late_pattern(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})

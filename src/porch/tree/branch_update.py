@@ -33,12 +33,13 @@ from porch.git.worktrees import (
     list_changed_tracked_paths,
     remove_stale_index_lock,
 )
+from porch.text.late_pattern import late_pattern
 
 # Where a branch stood before an update: old hashes go on to resolve, and can be mapped again.
 BEFORE_REFS = "refs/porch/before/"
 # Where it stood when a merge with conflicts was begun in its worktree.
 BEGUN_REFS = "refs/porch/begun/"
-_CONFLICT_MARKER = re.compile(rb"^(?:<{7}|>{7})(?:[ \r\n]|\Z)", re.MULTILINE)
+_CONFLICT_MARKER = late_pattern(rb"^(?:<{7}|>{7})(?:[ \r\n]|\Z)", re.MULTILINE)
 _MERGE_OPTIONS = ("-c", "merge.conflictStyle=merge", "-c", "rerere.enabled=false")
 
 

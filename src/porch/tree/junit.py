@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 from porch.tree.suite_results import CaseResult, SuiteCase, clip_text
 
@@ -28,15 +29,19 @@ _RESULT_BY_ELEMENT: dict[str, CaseResult] = {
 }
 # GoogleTest leaves a disabled test without any child.
 _NOT_RUN_STATUSES = ("notrun", "disabled")
-_DECLARED_ENCODING = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
+_DECLARED_ENCODING = late_pattern(
+    rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']"
+)
 # Python would also decode by names (punycode) that take quadratic time; these do not.
-_SAFE_ENCODINGS = re.compile(
+_SAFE_ENCODINGS = late_pattern(
     r"iso-8859-\d+|windows-125\d|koi8-[ru]|gb(?:k|2312|18030)|big5|shift_jis|euc-(?:jp|kr)"
 )
 # Forbidden in XML, yet runners copy them from the output of tests; and the controls beyond ASCII,
 # of which a long row would make the removal of escape sequences slow.
-_FORBIDDEN_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_CHARACTER_REFERENCE = re.compile(r"&#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));")
+_FORBIDDEN_CHARACTER = late_pattern(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+)
+_CHARACTER_REFERENCE = late_pattern(r"&#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));")
 
 
 class _UnreadableReport(Exception):

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.text.late_pattern import late_pattern
+
 TokenKind = Literal["name", "fixed", "text"]
 
 
@@ -56,11 +58,11 @@ class PatchFile(Struct, frozen=True):
     opaque: tuple[str, ...]
 
 
-_HUNK_HEAD = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_OPAQUE_CHANGE = re.compile(
+_HUNK_HEAD = late_pattern(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_OPAQUE_CHANGE = late_pattern(
     r"new mode|new file mode|deleted file mode|Binary files|GIT binary patch"
 )
-_INDEX_LINE = re.compile(r"index \w+\.\.(\w+)")
+_INDEX_LINE = late_pattern(r"index \w+\.\.(\w+)")
 
 
 def parse_patch_files(patch: str) -> list[PatchFile]:
@@ -155,7 +157,7 @@ _INDENTED_ENDINGS = split_words("py pyi nim")
 _LONGEST = 1000
 # Marks between which a text goes over lines.
 _FENCE_BY_ENDING = {
-    ending: re.compile(fence)
+    ending: late_pattern(fence)
     for endings, fence in (
         ("py pyi", "\"\"\"|'''"),
         ("java kt scala swift cs nim", '"""'),
@@ -165,18 +167,18 @@ _FENCE_BY_ENDING = {
     for ending in split_words(endings)
 }
 # Comments that tools obey; any other may say what it likes.
-_TOOL_COMMENT = re.compile(
+_TOOL_COMMENT = late_pattern(
     r"noqa|type:|pragma|nolint|eslint|@ts-|go:|pylint|fmt:|istanbul|rubocop|build"
 )
-_IMPORT_LINE = re.compile(
+_IMPORT_LINE = late_pattern(
     r"""\s*(?:import\s*\(|import\s+[^\s(;][^;]*;?|from\s+[\w.]+\s+import\s[^;]*|use\s[^;()]*;?
         |using\s+[\w.]+;|extern\s+crate\s+\w+;|\#\s*include\s*(?:<[^<>]*>|"[^"]*")
         |(?:const|let|var)\s+[\w$\s{},:]+=\s*require\(\s*["'][^"']+["']\s*\);?
         |require(?:_relative)?\s*\(?\s*["'][^"']+["']\s*\)?;?)\s*""",
     re.VERBOSE,
 )
-_GO_IMPORT_LINE = re.compile(r'\s*(?:[\w.]+\s+)?"[^"]+"\s*')
-_INSIDE_IMPORT = re.compile(r"""[\w$\s,.*:{}()]*(?:from\s*)?(?:["'][^"']*["'])?;?\s*""")
+_GO_IMPORT_LINE = late_pattern(r'\s*(?:[\w.]+\s+)?"[^"]+"\s*')
+_INSIDE_IMPORT = late_pattern(r"""[\w$\s,.*:{}()]*(?:from\s*)?(?:["'][^"']*["'])?;?\s*""")
 
 
 def _parse_hunk_lines(hunk: Sequence[str], sign: str, ending: str) -> list[PatchLine]:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import shlex
 import sys
 from typing import Any
@@ -27,6 +26,7 @@ from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.show import templates
 from porch.store.large_payloads import expand_payloads
+from porch.text.late_pattern import late_pattern
 from porch.tree import answer_sources, branch_update, instance_worktrees, question_text, refs
 from porch.tree.answer_acceptance import AcceptedAnswer, accept_answer, list_unasked_fields
 from porch.tree.instance_worktrees import InstancePlace
@@ -34,7 +34,7 @@ from porch.tree.update_troubles import find_update_trouble
 
 MOST_REFUSALS = 3
 JUDGED_FILE = "judged"
-_TURN_NAME = re.compile(r"turn-[0-9]{1,9}")
+_TURN_NAME = late_pattern(r"turn-[0-9]{1,9}")
 DIFF_KEPT = 20_000
 
 

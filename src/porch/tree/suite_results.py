@@ -7,6 +7,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.text.late_pattern import late_pattern
+
 CaseResult = Literal["passed", "failed", "error", "skipped"]
 SUITE_ID = "suite"
 MOST_TEXT = 500
@@ -15,7 +17,7 @@ _COUNT_WORDS = {"passed": "passed", "failed": "failed", "error": "in error", "sk
 _LOSS_WORDS = {"failed": "fails", "error": "ends in an error", "skipped": "is skipped"}
 _CLIP_GAP = " ... "
 
-_MISSING_SYMBOL = re.compile(
+_MISSING_SYMBOL = late_pattern(
     r"ImportError|ModuleNotFoundError|NameError|AttributeError|NoMethodError|LoadError"
     r"|cannot (?:find|import|resolve|load)|could not (?:find|resolve)|can't (?:find|resolve)"
     r"|undefined|undeclared|unresolved|uninitialized constant|no such module|no exported member"
@@ -24,21 +26,21 @@ _MISSING_SYMBOL = re.compile(
     re.IGNORECASE,
 )
 # With the colon or the line number of a compiler: a test may well be called test_syntax_error.
-_SYNTAX_ERROR = re.compile(
+_SYNTAX_ERROR = late_pattern(
     r"\b(?:SyntaxError|IndentationError|TabError): "
     r"|:\d+: (?:error: )?(?:syntax|parse) error",
     re.IGNORECASE,
 )
-_UNCOLLECTED_TESTS = re.compile(
+_UNCOLLECTED_TESTS = late_pattern(
     r"collection (?:failure|error)|error collecting|compil\w+ (?:error|fail)", re.IGNORECASE
 )
 # Runners that call it a failure when a file of tests did not build.
-_UNBUILT_TESTS = re.compile(r"\[(?:build|setup) failed\]|test suite failed to run", re.IGNORECASE)
-_STEP_SEPARATOR = re.compile(r"[./]")
-_STEP_OR_METHOD_SEPARATOR = re.compile(r"[./#]")
-_EXTENSION = re.compile(r"\.\w+$")
+_UNBUILT_TESTS = late_pattern(r"\[(?:build|setup) failed\]|test suite failed to run", re.IGNORECASE)
+_STEP_SEPARATOR = late_pattern(r"[./]")
+_STEP_OR_METHOD_SEPARATOR = late_pattern(r"[./#]")
+_EXTENSION = late_pattern(r"\.\w+$")
 # Names of classes begin behind these directories.
-_SOURCE_ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)/")
+_SOURCE_ROOT = late_pattern(r"^(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)/")
 
 
 class SuiteCase(Struct, frozen=True):

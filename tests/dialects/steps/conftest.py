@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from porch.dialects.steps import ExtendsChain, follow_extends
+from porch.dialects.steps.extends import ExtendsChain, follow_extends
 from porch.text.formats import read_yaml
 from porch.text.nodes import Node
 

@@ -7,12 +7,13 @@ makes an agent poorer, never mightier.
 import re
 
 from porch.model.permissions import ANY, EVERYWHERE, Permissions
+from porch.text.late_pattern import late_pattern
 
 # Everything else it offers (worktrees of its own, timers, skills) leads out of the turn.
 READING = ("Bash", "Read", "Glob", "Grep", "Task")
 WRITING = ("Edit", "Write", "NotebookEdit")
 REACHING_OUT = ("WebFetch", "WebSearch")
-_GLOB_SIGNS = re.compile(r"([\\\[\]*?{}!])")
+_GLOB_SIGNS = late_pattern(r"([\\\[\]*?{}!])")
 
 
 def list_permission_flags(

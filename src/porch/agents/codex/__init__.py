@@ -6,7 +6,6 @@ holds all that was used before the fork. Nothing is told of what a failed turn u
 
 import json
 import os
-import re
 import shutil
 import subprocess
 
@@ -15,6 +14,7 @@ from porch.agents.environment import scrub_environment
 from porch.agents.events import Failed, TurnSummary
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
+from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = "codex"
 CREDENTIALS: tuple[str, ...] = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY")
@@ -87,7 +87,7 @@ def judge(summary: TurnSummary) -> tuple[OutcomeKind, str] | None:
     return (failure.kind, failure.text) if failure else None
 
 
-_UNKNOWN_CONVERSATION = re.compile(r"no rollout found for thread id (\S+)")
+_UNKNOWN_CONVERSATION = late_pattern(r"no rollout found for thread id (\S+)")
 
 
 def stderr(text: str) -> tuple[OutcomeKind, str] | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from porch.agents.events import Failed
 from porch.agents.outcomes import OutcomeKind
+from porch.text.late_pattern import late_pattern
 
-_STATUS = re.compile(r"\bstatus:? (\d{3})\b")
+_STATUS = late_pattern(r"\bstatus:? (\d{3})\b")
 _KIND_BY_STATUS: Mapping[int, OutcomeKind] = {401: "auth", 403: "auth", 429: "rate_limit"}
 # The first that is found counts.
 _KIND_BY_WORDS: tuple[tuple[str, OutcomeKind], ...] = (
@@ -20,8 +21,8 @@ _KIND_BY_WORDS: tuple[tuple[str, OutcomeKind], ...] = (
     (r"stream disconnected|transport error|connection|timed? ?out|network", "server"),
     (r"\"error\"|does not exist|not supported|invalid.request|invalid_", "bad_request"),
 )
-_WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)? ?[a-z]+,? ?(?:and )?)+)", re.IGNORECASE)
-_WAIT_PIECE = re.compile(r"(\d+(?:\.\d+)?) ?(ms|[smhd])", re.IGNORECASE)
+_WAIT = late_pattern(r"try again in ((?:\d+(?:\.\d+)? ?[a-z]+,? ?(?:and )?)+)", re.IGNORECASE)
+_WAIT_PIECE = late_pattern(r"(\d+(?:\.\d+)?) ?(ms|[smhd])", re.IGNORECASE)
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _ADVICE_BY_KIND: Mapping[OutcomeKind, str] = {
     "auth": "sign in with `codex login`, or set CODEX_API_KEY",

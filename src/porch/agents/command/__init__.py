@@ -15,7 +15,6 @@ it crashed, unless it had said its `final` or `failed` before.
 
 import json
 import os
-import re
 import sys
 import uuid
 from collections.abc import Callable
@@ -41,6 +40,7 @@ from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.errors import OutsideError
 from porch.model.permissions import Permissions
+from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = ""
 CREDENTIALS: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ COUNTS_ALL = False
 ANSWERS: tuple[AnswerWay, ...] = ("file", "message")
 _DAY_S = 86_400.0
 _OUTCOME_KINDS: dict[str, OutcomeKind] = {kind: kind for kind in get_args(OutcomeKind)}
-_PLACEHOLDER = re.compile(r"\{(prompt_file|workspace|model|session|exit_file)\}")
+_PLACEHOLDER = late_pattern(r"\{(prompt_file|workspace|model|session|exit_file)\}")
 
 
 def prepare(turn: Turn) -> PreparedTurn:

@@ -38,6 +38,7 @@ from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.model.permissions import Permissions
 from porch.system.growing_file import LONGEST_LINE
+from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = "gemini"
 CREDENTIALS: tuple[str, ...] = ("GEMINI_API_KEY", "GOOGLE_*", "GEMINI_CLI_HOME")
@@ -168,7 +169,7 @@ def _read_tool_start(told: dict[str, Any]) -> tuple[Event, ...]:
 _DENIABLE_TOOLS = "|".join(
     (*gemini_policy.WRITING_TOOLS, gemini_policy.SHELL_TOOL, *gemini_policy.WEB_TOOLS)
 )
-_DENIAL_PATTERN = re.compile(
+_DENIAL_PATTERN = late_pattern(
     "denied by policy|requires user confirmation|^Path not in workspace"
     f'|^Tool "(?:{_DENIABLE_TOOLS})" not found'
 )

@@ -5,10 +5,11 @@ from typing import Any
 
 from porch.agents.events import Failed
 from porch.agents.outcomes import OutcomeKind
+from porch.text.late_pattern import late_pattern
 
 LOGIN_FIX = "run `gemini` once and log in, or set GEMINI_API_KEY"
-_STATUS_NUMBER = re.compile(r'"code":\s*(\d{3})\b')
-_WAIT = re.compile(r"retry (?:in|after) ([0-9]{1,6}(?:\.[0-9]{1,9})?) ?s")
+_STATUS_NUMBER = late_pattern(r'"code":\s*(\d{3})\b')
+_WAIT = late_pattern(r"retry (?:in|after) ([0-9]{1,6}(?:\.[0-9]{1,9})?) ?s")
 _TURN_LIMIT_PATTERN = r"TurnLimited|[Mm]ax(imum)? session turns"
 _KIND_BY_STOP_WORDS: tuple[tuple[str, OutcomeKind], ...] = (
     (r"response was blocked", "refused"),

@@ -8,10 +8,10 @@ hence the empty alternatives instead of optional groups.
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 
 from porch.model.permissions import ANY, EVERYWHERE, Permissions
+from porch.text.late_pattern import late_pattern
 
 READING_TOOLS = ("read_file", "read_many_files", "list_directory", "glob", "grep_search")
 WRITING_TOOLS = ("write_file", "replace")
@@ -22,14 +22,14 @@ WEB_TOOLS = ("google_web_search", "web_fetch")
 DENY_ALL_PRIORITY, ALLOW_PRIORITY, DENY_PRIORITY = 100, 500, 900
 _REFUSAL = "this turn does not permit it"
 _ANYTHING, _NAME = r"[^\x00]*", r"[^/\x00]*"
-_GLOB_MARK = re.compile(r"\*\*/|\*\*|\*|\?")
+_GLOB_MARK = late_pattern(r"\*\*/|\*\*|\*|\?")
 _PATTERN_BY_GLOB_MARK = {
     "**/": rf"(?:|{_ANYTHING}/)",
     "**": _ANYTHING,
     "*": _NAME,
     "?": r"[^/\x00]",
 }
-_SPECIAL_CHARACTER = re.compile(r"[\\^$.*+?()\[\]{}|/-]")
+_SPECIAL_CHARACTER = late_pattern(r"[\\^$.*+?()\[\]{}|/-]")
 
 
 def render_policy(permissions: Permissions, workspace: str) -> str:

@@ -6,7 +6,6 @@ SCRIPT means the built-in behaviour.
 
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -16,11 +15,12 @@ from typing import Any, NoReturn
 from msgspec import Struct, to_builtins
 
 from porch.agents.scripted.script import Script, ScriptedAnswer
+from porch.text.late_pattern import late_pattern
 
 EXIT_BAD_SCRIPT = 2
 BAD_SCRIPT = "the script or the request cannot be read"
 PIECE_BYTES = 32 * 1024
-_PLACEHOLDER = re.compile(r"\{(project_dir|id|title|item|visit|round|try)\}")
+_PLACEHOLDER = late_pattern(r"\{(project_dir|id|title|item|visit|round|try)\}")
 
 SAMPLE_PLAN = """# Plan
 

@@ -1,10 +1,10 @@
 """Arguments that the commands of `envoy plan` have in common."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, make_argument
+from porch.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from porch.machine.plan.prompt_ids import PromptId
@@ -22,7 +22,7 @@ FORCE = make_argument(
     help="for people: ignore the rules for this prompt; this is logged",
 )
 PROMPT = (NUMBER, VARIANT)
-_NUMBER = re.compile("[0-9]{1,6}")
+_NUMBER = late_pattern("[0-9]{1,6}")
 
 
 def read_prompt_id(args: Args) -> "PromptId":

@@ -1,12 +1,11 @@
 """Findings and places of one graph file while it is read; reading goes on after each finding."""
 
 from collections.abc import Container, Iterable, Iterator
-from difflib import get_close_matches
 
 from msgspec import Struct, field
 
 from porch.dialects.phases.mapping_reader import check_name
-from porch.errors import Finding, Place, Severity
+from porch.errors import Finding, Place, Severity, suggest_name
 from porch.text.fields import Fields, describe_node
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
@@ -23,8 +22,7 @@ class ReadingNotes(Struct):
         self.findings.append(Finding(code, message, place, fix, severity))
 
     def unknown(self, what: str, word: ScalarNode, known: Iterable[str], code: str) -> None:
-        near = get_close_matches(word.text, list(known), n=1)
-        fix = f"did you mean '{near[0]}'?" if near else ""
+        fix = suggest_name(word.text, known).rstrip()
         self.report(code, f"{what} '{word.text}' does not exist", word.place, fix)
 
     def fields(self, node: Node | None, what: str) -> Fields | None:

@@ -1,13 +1,13 @@
 """What the paths of a graph file mean: which remembered exit, which field, of which type."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct, field
 
 from porch.dialects.graph import engine_fields
 from porch.dialects.graph.declared_types import DeclaredExit
 from porch.dialects.graph.findings import ReadingNotes
+from porch.errors import suggest_name
 from porch.model import types as t
 from porch.text.nodes import ScalarNode
 
@@ -146,9 +146,8 @@ class PathMeanings(Struct):
         try:
             self.type_of(path)
         except UnknownPath as lost:
-            near = get_close_matches(lost.name, lost.known, n=1)
-            fix = f"did you mean '{near[0]}'?" if near else ""
-            if lost.known and not near:
+            fix = suggest_name(lost.name, lost.known).rstrip()
+            if lost.known and not fix:
                 fix = f"possible: {', '.join(lost.known)}"
             name = f"'{lost.name}'" if lost.name else "the next part"
             message = f"'{word.text}' is not a valid path: {name} does not exist"

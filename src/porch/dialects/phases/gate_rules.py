@@ -1,7 +1,6 @@
 """Gates that do not hold what they seem to: invented words, one name for two, a way around."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 from porch.dialects.phases.compiler.signal_exits import gate_name, required_gate_words
 from porch.dialects.phases.compiler.stages import PANEL_STEPS, PhaseLayout
@@ -66,6 +65,8 @@ def _invented_word_finding(word: ScalarNode, layout: PhaseLayout, known: list[st
 
 
 def _find_near_word(word: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
     plain = {_plain(each): each for each in known}
     near = get_close_matches(_plain(word), list(plain), n=1, cutoff=_NEAR)
     # Two letters that changed places make a short word look quite different.

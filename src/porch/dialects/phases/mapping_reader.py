@@ -1,13 +1,12 @@
 """Reading one mapping of a phases file: known keys come from the table, words get checked."""
 
-import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import TypeVar
 
 from porch.dialects.phases.keys import KEYS
-from porch.errors import Finding, Place
+from porch.errors import Finding, Place, suggest_name
 from porch.text.fields import Fields, describe_node
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 # More of the same kind helps nobody, and a hostile file must not cost minutes of comparing.
@@ -16,9 +15,9 @@ MOST_ENTRIES = 40
 MOST_PHASES = 100
 MOST_STEPS = 200
 
-_NAME = re.compile(r"\w(?:[\w-]{0,78}\w)?")
-_MODEL = re.compile(r"\w[\w.-]{0,79}")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_NAME = late_pattern(r"\w(?:[\w-]{0,78}\w)?")
+_MODEL = late_pattern(r"\w[\w.-]{0,79}")
+_DRIVE = late_pattern(r"[A-Za-z]:")
 Findings = list[Finding]
 T = TypeVar("T")
 
@@ -145,8 +144,7 @@ def check_stays_inside(word: ScalarNode, findings: Findings) -> bool:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word[:100], list(known), n=1)
-    return f"did you mean '{near[0]}'?" if near else ""
+    return suggest_name(word[:100], known).rstrip()
 
 
 def report_wrong_type(node: Node, what: str, wanted: str, findings: Findings) -> None:

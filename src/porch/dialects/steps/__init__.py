@@ -1,15 +1,24 @@
 """The dialect of steps: numbered texts in YAML that extend each other; see implementation.yaml."""
 
-from porch.dialects.result import ProtocolReading
-from porch.dialects.steps.extends import ExtendsChain, FetchTree, follow_extends
-from porch.dialects.steps.reader import recognises
-from porch.text.nodes import Node
+from collections.abc import Callable
 
-__all__ = ["ExtendsChain", "FetchTree", "follow_extends", "read", "recognises"]
+from porch.dialects.result import ProtocolReading
+from porch.text.nodes import MapNode, Node
+
+__all__ = ["FetchTree", "read", "recognises"]
+
+# The tree of the file with this name, or nothing; DefinitionError if it is no tree.
+FetchTree = Callable[[str], Node | None]
+
+
+def recognises(root: Node) -> bool:
+    """Steps may all come from the protocol that is extended."""
+    return isinstance(root, MapNode) and any(root.get(key) for key in ("steps", "extends"))
 
 
 def read(root: Node, fetch: FetchTree) -> ProtocolReading:
     from porch.dialects.steps.compiler import WORK, compile_steps, render_steps_template
+    from porch.dialects.steps.extends import follow_extends
     from porch.dialects.steps.lint import find_unresolved_references
     from porch.model.validate import validate_protocol
 

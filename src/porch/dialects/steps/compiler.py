@@ -4,7 +4,6 @@ People are asked where the agent cannot go on. An output that names a check is a
 check has passed; an agent that claims what is not so hears why, a few times.
 """
 
-import re
 from collections.abc import Sequence
 
 from porch.dialects.steps.file_records import DeclaredOutput, StepProtocol
@@ -29,12 +28,13 @@ from porch.model.protocol import (
     State,
     Target,
 )
+from porch.text.late_pattern import late_pattern
 
 WORK, COMPLETE, FAILED, ABANDONED = "work", "complete", "failed", "abandoned"
 QUESTION_STATE, FAILURE_STATE = f"blocked:{WORK}", f"failed:{WORK}"
-_FAILURE = re.compile(r"""\bsuccess["']?\s*:\s*false\b""")
-_HOLE = re.compile(r"<[^<>]*>")
-_WORD = re.compile(r"[A-Za-z0-9]+")
+_FAILURE = late_pattern(r"""\bsuccess["']?\s*:\s*false\b""")
+_HOLE = late_pattern(r"<[^<>]*>")
+_WORD = late_pattern(r"[A-Za-z0-9]+")
 _MOST_CHARACTERS = 60
 CLAIMS_BUDGET, _CLAIM_LIMIT = "claims", 3
 

@@ -1,18 +1,14 @@
 """Follows `extends` from file to file; whoever can look files up is asked for each by name."""
 
-from collections.abc import Callable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.dialects.steps import FetchTree
 from porch.dialects.steps.file_records import StepFile, StepProtocol
 from porch.dialects.steps.merge import merge_levels
 from porch.dialects.steps.reader import read_step_file
 from porch.errors import DefinitionError, Finding, errors_in
 from porch.text.nodes import Node
-
-# The tree of the file with this name, or nothing; DefinitionError if it is no tree.
-FetchTree = Callable[[str], Node | None]
 
 
 class ExtendsChain(Struct, frozen=True):

@@ -1,8 +1,5 @@
 """Reads one file of steps; every slip becomes a finding with its place, and reading goes on."""
 
-import re
-from difflib import get_close_matches
-
 from porch.dialects.steps import step_numbers
 from porch.dialects.steps.file_records import (
     DeclaredOutput,
@@ -12,21 +9,17 @@ from porch.dialects.steps.file_records import (
     StepLevel,
     StepText,
 )
-from porch.errors import Finding, Place
+from porch.errors import Finding, Place, suggest_name
 from porch.model.parameters import PARAMETER_TYPES, Parameter, ParameterType
 from porch.text.fields import Fields, describe_node
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
-PROTOCOL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_INPUT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ID = re.compile(r"[a-z][a-z0-9_-]*")
+PROTOCOL_NAME = late_pattern(r"[a-z0-9][a-z0-9_-]*")
+_INPUT = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_ID = late_pattern(r"[a-z][a-z0-9_-]*")
 _STEPS_EXAMPLE = "write a mapping of numbers to texts: `1: Read the prompt`"
 _TEXT_KINDS = ("text", "number", "bool")
-
-
-def recognises(root: Node) -> bool:
-    """Steps may all come from the protocol that is extended."""
-    return isinstance(root, MapNode) and any(root.get(key) for key in ("steps", "extends"))
 
 
 def file_stem(file: str) -> str:
@@ -117,8 +110,8 @@ class _StepFileReader:
             if text == known:
                 return known
         if text:
-            near = get_close_matches(text, PARAMETER_TYPES, n=1)
-            fix = f"did you mean '{near[0]}'?" if near else f"types: {', '.join(PARAMETER_TYPES)}"
+            near = suggest_name(text, PARAMETER_TYPES).rstrip()
+            fix = near or f"types: {', '.join(PARAMETER_TYPES)}"
             message = f"'{text}' is not a type of an input"
             fields.report("unknown-input-type", message, fields.place("type"), fix)
         return "string"

@@ -7,20 +7,21 @@ from msgspec import Struct
 
 from porch.dialects.steps import step_numbers
 from porch.dialects.steps.file_records import MergedStep, StepProtocol
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import MASK, mask_inline_code, parse_markdown_lines
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)*(?![0-9A-Za-z_])"
 _RANGE = r"\s*[-\u2013]\s*"
 _LIST = rf"(?:{_RANGE}|\s*,\s*(?:and\s+|or\s+)?|\s*&\s*|\s+(?:and|or|to|through)\s+)"
 # One step has no list behind it: "step 7 and 2 files" speaks of one step.
-_SPOKEN = re.compile(
+_SPOKEN = late_pattern(
     rf"(?<![\w-])(?:steps\s+(?P<several>{_NUMBER}(?:{_LIST}{_NUMBER})*)"
     rf"|step\s+(?P<one>{_NUMBER}(?:{_RANGE}{_NUMBER})?))",
     re.IGNORECASE,
 )
-_ANCHOR = re.compile(r"\{step:(?P<id>[^{}\s]*)\}")
-_ONE = re.compile(_NUMBER)
-_LINE_END = re.compile(r"(\r\n|\n|\r)")
+_ANCHOR = late_pattern(r"\{step:(?P<id>[^{}\s]*)\}")
+_ONE = late_pattern(_NUMBER)
+_LINE_END = late_pattern(r"(\r\n|\n|\r)")
 
 
 class StepReference(Struct, frozen=True):

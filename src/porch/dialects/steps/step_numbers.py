@@ -1,12 +1,12 @@
 """Where a step stands: numbers with dots as they are written, so that 6.10 comes after 6.9."""
 
-import re
-
 from msgspec import Struct
+
+from porch.text.late_pattern import late_pattern
 
 StepNumbers = tuple[int, ...]
 
-_KEY = re.compile(r"([0-9]+(?:\.[0-9]+)*)(\+?)")
+_KEY = late_pattern(r"([0-9]+(?:\.[0-9]+)*)(\+?)")
 # Nobody counts that far, and Python refuses to read numbers of thousands of digits.
 _MOST_DIGITS = 9
 

@@ -10,9 +10,10 @@ from porch.machine.payload_equality import digest_payload
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Protocol
+from porch.text.late_pattern import late_pattern
 
 LAST = "last."
-_SIGNAL = re.compile(r"<signal\b[^<>]*>.*?</signal\s*>", re.IGNORECASE | re.DOTALL)
+_SIGNAL = late_pattern(r"<signal\b[^<>]*>.*?</signal\s*>", re.IGNORECASE | re.DOTALL)
 
 
 def accepted_exit_moves(

@@ -1,15 +1,15 @@
 """Names of prompts and approaches: a number, and a letter where there are variants of it."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from porch.errors import UsageError
+from porch.text.late_pattern import late_pattern
 
-_WHOLE = re.compile(r"([0-9]+)(?:[_-]?([A-Za-z]))?")
-_NUMBER = re.compile(r"[0-9]{1,6}")
-_LETTER = re.compile(r"[A-Za-z]")
-_SPECIALIST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_WHOLE = late_pattern(r"([0-9]+)(?:[_-]?([A-Za-z]))?")
+_NUMBER = late_pattern(r"[0-9]{1,6}")
+_LETTER = late_pattern(r"[A-Za-z]")
+_SPECIALIST = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class PromptId(NamedTuple):

@@ -4,9 +4,9 @@ A prompt of `feat/x` is worked on in `feat/x--implementation-2`, or `-2-A` for a
 `feat/x/`: git has no room for a branch under the name of another one.
 """
 
-import re
+from porch.text.late_pattern import late_pattern
 
-_NAME = re.compile(r"(.+)--implementation-([1-9][0-9]{0,5})(?:-([A-Z]))?")
+_NAME = late_pattern(r"(.+)--implementation-([1-9][0-9]{0,5})(?:-([A-Z]))?")
 
 
 def feature_of(branch: str) -> tuple[str, int, str] | None:

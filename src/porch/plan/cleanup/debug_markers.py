@@ -11,6 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.text.late_pattern import late_pattern
+
 MARK = "DEBUG-TEMP"
 OPEN, CLOSE = f"[{MARK}]", f"[/{MARK}]"
 # Longer blocks are no debug output but code without a blank line between.
@@ -33,14 +35,14 @@ _PAIRED = {
 _ALONE = ("//", "///", "#", "##", "--", ";", ";;", "%", "%%", "!", "'", '"', "REM", "rem", "dnl")
 _OPENERS = tuple(sorted((*_PAIRED, *_ALONE), key=len, reverse=True))
 # In whatever case: only capital letters are removed, but nobody writes the others by chance.
-_EITHER = re.compile(r"\[/?DEBUG-TEMP\]", re.IGNORECASE)
-_DEFINES = re.compile(
+_EITHER = late_pattern(r"\[/?DEBUG-TEMP\]", re.IGNORECASE)
+_DEFINES = late_pattern(
     r"(?:(?:export|default|async|static|abstract|final|pub(?:\([^)]*\))?|unsafe|override)\s+)*"
     r"(?:(?:def|class|function\*?|func|fn|fun|impl|interface|struct|enum|trait|namespace)"
     r"\s+[\w$*<(]|(?:public|private|protected|internal)\s)"
 )
-_LEAVES = re.compile(r"(?:return|raise|throw|yield|break|continue|goto)\b")
-_TEXTS = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`')
+_LEAVES = late_pattern(r"(?:return|raise|throw|yield|break|continue|goto)\b")
+_TEXTS = late_pattern(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\\n]|\\.)*`')
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 

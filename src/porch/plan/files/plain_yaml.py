@@ -4,15 +4,16 @@ Whatever people have made of a file, a comment, a blank line, another way to quo
 library: then the answer is None. What is answered is what the library would have answered.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from porch.text.late_pattern import late_pattern
+
 _LONGEST = 1 << 20
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60}):(?: (.+))?")
-_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
-_QUOTED = re.compile(r'"([ !#-\[\]-~]*)"')
+_KEY = late_pattern(r"([A-Za-z][A-Za-z0-9_]{0,60}):(?: (.+))?")
+_NUMBER = late_pattern(r"0|-?[1-9][0-9]{0,15}")
+_PLAIN = late_pattern(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+_QUOTED = late_pattern(r'"([ !#-\[\]-~]*)"')
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _CONSTANTS: Mapping[str, Any] = {"null": None, "true": True, "false": False}
 _NAMES = {True: "true", False: "false", None: "null"}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import plain_value
 from porch.text.yaml_tree import read_yaml
 
@@ -141,6 +142,6 @@ def _is_block(value: str) -> bool:
 
 
 _STRING = "tag:yaml.org,2002:str"
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
+_PLAIN = late_pattern(r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*")
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _YamlWriter.add_representer(str, _represent_text)

@@ -4,7 +4,6 @@ It lies in the model because a gate decides with it and a dialect writes it down
 not know each other.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,9 +12,10 @@ from msgspec.structs import replace
 
 from porch.errors import FailedError, Finding
 from porch.machine.plan.prompt_ids import PromptId
+from porch.text.late_pattern import late_pattern
 
 # Greedy from the left, so that numbers in the name of a specialist stay in the name.
-_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,63})_([1-9][0-9]{0,5})(?:_([A-Z]))?")
+_KEY = late_pattern(r"([A-Za-z0-9][A-Za-z0-9_-]{0,63})_([1-9][0-9]{0,5})(?:_([A-Z]))?")
 
 
 class SpecialistQuestion(Struct, frozen=True):

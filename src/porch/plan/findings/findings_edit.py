@@ -24,8 +24,9 @@ from porch.plan.files.yaml_edit import (
 )
 from porch.plan.findings import findings_reader as dialect
 from porch.plan.findings.approaches import Approach, Findings
+from porch.text.late_pattern import late_pattern
 
-_DASH = re.compile(r" *- +")
+_DASH = late_pattern(r" *- +")
 
 
 class _ApproachLines(NamedTuple):

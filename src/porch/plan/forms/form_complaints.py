@@ -1,6 +1,5 @@
 """What is wrong, told in the file itself: above what a person typed, and without touching it."""
 
-import re
 import zlib
 from collections.abc import Sequence
 
@@ -9,14 +8,15 @@ from msgspec.structs import replace
 from porch.errors import Finding, Place
 from porch.plan.forms.form_lines import BOM, find_marks
 from porch.plan.forms.form_template import join_lines
+from porch.text.late_pattern import late_pattern
 
 # `form_notice` knows these by their beginnings; earlier releases wrote more behind the first.
 _FRONT = "## ---- envoy could not use this yet"
 _FIRST = f"{_FRONT} ----"
 _ADVICE = "## Fix this below, then set done to true and save. These lines are removed for you."
 _LAST = "## ---- end of what envoy says here, {:08x} ----"
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_NUMBERS = re.compile(r"^## line \d+(?:, column \d+)?: ?")
+_LINE_END = late_pattern(r"\r\n|\n|\r")
+_NUMBERS = late_pattern(r"^## line \d+(?:, column \d+)?: ?")
 _SHOWN = 20
 _LONGEST = 400
 

@@ -8,18 +8,19 @@ import yaml
 from msgspec import Struct, field
 
 from porch.plan.forms.form_fields import DONE, FALSE, MAX_BYTES, NOTHING, TRUE
+from porch.text.late_pattern import late_pattern
 
 BOM = "\ufeff"
 LineColumn = tuple[int, int]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DONE_LINE = re.compile(
+_DONE_LINE = late_pattern(
     rf"""^(["']?){DONE}\1[ \t]*:(?:[ \t]+"""
     r"""(["']?)(?P<word>[^\s"'#](?:[^"'\r\n#]*[^\s"'#])?)\2)?[ \t]*(?:[ \t]\#.*)?\r?$""",
     re.MULTILINE,
 )
-DONE_KEY = re.compile(rf"""^["']?{DONE}["']?[ \t]*:[ \t]*(.*?)[ \t]*\r?$""", re.MULTILINE)
-_COMMENT = re.compile(r"[ \t]+#")
+DONE_KEY = late_pattern(rf"""^["']?{DONE}["']?[ \t]*:[ \t]*(.*?)[ \t]*\r?$""", re.MULTILINE)
+_COMMENT = late_pattern(r"[ \t]+#")
 
 
 class FormMarks(Struct):

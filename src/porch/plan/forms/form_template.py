@@ -4,7 +4,6 @@ Empty texts are written as blocks. There a person may type quotes, colons, backs
 without a thought; between quotes or behind a colon each of these breaks or loses something.
 """
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
@@ -22,11 +21,12 @@ from porch.plan.forms.form_fields import (
     QuestionList,
     TextKind,
 )
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import SURROGATE
 
 _WIDTH = 96
 _STEP = "  "
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_PLAIN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BELOW = "write on the lines below `|-`, indented"
 LOGS = "<!-- Paste the logs below this line; leave the file as it is if there are none. -->"

@@ -10,6 +10,8 @@ import os
 import re
 import stat
 
+from porch.text.late_pattern import late_pattern
+
 BLOCK_FIRST = "## ---- envoy could not use this yet"
 BLOCK_LAST = "## ---- end of what envoy says here"
 ADVICE = "## Fix this below, then set done to true and save. These lines are removed for you."
@@ -17,7 +19,7 @@ EMPTY = "the file is empty"
 LARGEST = 4 << 20
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_DONE = re.compile(
+_DONE = late_pattern(
     r"""^(["']?)done\1[ \t]*:[ \t]*(["']?)([^"'#\r\n]*?)\2[ \t]*(?:#.*)?\r?$""", re.MULTILINE
 )
 _FINISHED = ("true", "yes", "on", "1", "y")

@@ -18,9 +18,10 @@ from porch.plan.gates import form_answers
 from porch.run.engine.session import payload_directory
 from porch.store.large_payloads import expand_payloads, slim_wish_text
 from porch.store.where import ProjectPaths
+from porch.text.late_pattern import late_pattern
 
 _FILE = "the answer"
-_KEY = re.compile(r"""^[ \t]*["']?(\w+)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
+_KEY = late_pattern(r"""^[ \t]*["']?(\w+)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
 
 
 def read_typed_form(

@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-import re
+
+from porch.text.late_pattern import late_pattern
 
 _SHELLS = "sh bash dash ash zsh ksh mksh fish csh tcsh nu xonsh pwsh busybox"
 _WRAPPERS = (
@@ -15,8 +16,8 @@ _RUNNERS = (
     "bunx cross-env mise asdf nix nix-shell make gmake ninja just task rake envoy porch"
 )
 LAUNCHERS = frozenset(f"{_SHELLS} {_WRAPPERS} {_RUNNERS}".split())
-_INTERPRETER = re.compile(r"(?:python|pypy|node|nodejs|ruby|perl)[0-9.]*$")
-_ENDING = re.compile(r"(?:-cli)?\.(?:c?js|mjs|py|pyz|rb|sh)$")
+_INTERPRETER = late_pattern(r"(?:python|pypy|node|nodejs|ruby|perl)[0-9.]*$")
+_ENDING = late_pattern(r"(?:-cli)?\.(?:c?js|mjs|py|pyz|rb|sh)$")
 
 
 def is_launcher(pid: int) -> bool:

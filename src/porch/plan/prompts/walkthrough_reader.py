@@ -14,6 +14,7 @@ from msgspec import Struct
 from porch.errors import DefinitionError, Finding
 from porch.text.fields import Fields, describe_node
 from porch.text.json_tree import read_json
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import (
     MarkdownLine,
     bullet_of,
@@ -27,8 +28,8 @@ FILE = "--walkthrough"
 WALKTHROUGH_TYPES = ("initial", "review-refinement", "testing-refinement")
 
 # Blanks are counted in all patterns: a line of nothing else must not take minutes.
-_OBJECT = re.compile(r'\s*\{\s*["}]')
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\r?\n", re.IGNORECASE)
+_OBJECT = late_pattern(r'\s*\{\s*["}]')
+_FENCE = late_pattern(r"(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\r?\n", re.IGNORECASE)
 _SECTIONS = {
     "approach": "approach",
     "changes": "changes",
@@ -39,22 +40,22 @@ _SECTIONS = {
     "refinement context": "reason",
     "refinement reason": "reason",
 }
-_ITERATION = re.compile(r"iteration ([1-9][0-9]{0,5})")
+_ITERATION = late_pattern(r"iteration ([1-9][0-9]{0,5})")
 _COLON = r"[ \t]?(?::[ \t]?\1|\1[ \t]?:)"
-_BOLD_LABEL = re.compile(rf" {{0,3}}(\*\*|__)([A-Za-z]+(?: [A-Za-z]+)?){_COLON}(.*)")
-_HEAD_LABEL = re.compile(
+_BOLD_LABEL = late_pattern(rf" {{0,3}}(\*\*|__)([A-Za-z]+(?: [A-Za-z]+)?){_COLON}(.*)")
+_HEAD_LABEL = late_pattern(
     rf"\s*(?:[-*+][ \t]+)?(\*\*|__|)(type|refinement (?:context|reason)){_COLON}(.*)", re.IGNORECASE
 )
-_MARKER = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]*")
+_MARKER = late_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]*")
 _NAMED = r"\*{0,3}`([^`]+)`\*{0,3}"
-_NAMES = re.compile(
+_NAMES = late_pattern(
     rf"{_NAMED}(?:(?:\s?[,&]\s?(?:and\s)?|\sand\s){_NAMED})*(?=\s*$|:|\s[(:\u2013\u2014-])"
 )
-_BARE_NAME = re.compile(r"\*{0,3}([^\s`*:]{1,400})\*{0,3}(?=:(?:\s|$))")
-_BEHIND_NAME = re.compile(r"\s*[:\u2013\u2014-]?\s*")
-_COLON_INSIDE = re.compile(r"\A(\*\*|__)((?:(?!\1).)+?)[ \t]?:[ \t]?\1")
-_DIVIDES = (re.compile(r":(?:\s+|$)"), re.compile(r"\s[\u2013\u2014-]\s"))
-_EMPHASISED = re.compile(r"(\*\*|__)((?:(?!\1).)+)\1")
+_BARE_NAME = late_pattern(r"\*{0,3}([^\s`*:]{1,400})\*{0,3}(?=:(?:\s|$))")
+_BEHIND_NAME = late_pattern(r"\s*[:\u2013\u2014-]?\s*")
+_COLON_INSIDE = late_pattern(r"\A(\*\*|__)((?:(?!\1).)+?)[ \t]?:[ \t]?\1")
+_DIVIDES = (late_pattern(r":(?:\s+|$)"), late_pattern(r"\s[\u2013\u2014-]\s"))
+_EMPHASISED = late_pattern(r"(\*\*|__)((?:(?!\1).)+)\1")
 
 
 class WalkthroughChange(Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from porch.claims.spoken_words import find_spoken_words
+from porch.text.late_pattern import late_pattern
 from porch.text.markdown import MarkdownLine, heading_of, parse_markdown_lines
 
 VerdictWord = Literal["passed", "failed", "error"]
@@ -31,28 +32,28 @@ _MOST_ATTEMPTS = 200
 _TEXTS = ("verdict", "thoughts", "suggested_changes")
 _QUESTIONS = "clarifying_questions"
 _VERDICTS: dict[str, VerdictWord] = {"passed": "passed", "failed": "failed"}
-_OPENS = re.compile(r'\{\s*["}]')
-_PLACEHOLDER = re.compile(r"\s*(?:<[^<>]*>|\.\.\.|\u2026)\s*")
-_NOTHING = re.compile(
+_OPENS = late_pattern(r'\{\s*["}]')
+_PLACEHOLDER = late_pattern(r"\s*(?:<[^<>]*>|\.\.\.|\u2026)\s*")
+_NOTHING = late_pattern(
     r"(?:none|nothing|n/?a|no (?:suggested |further )?(?:changes|questions)"
     r"(?: (?:are )?(?:needed|required|necessary|suggested))?)[.!]?",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
-_GOES_ON = re.compile(r'(?:[{\[(,]|" ?:)\Z')
+_FENCE = late_pattern(r"\s*(`{3,}|~{3,})[ \t]*(?:json)?[ \t]*", re.IGNORECASE)
+_GOES_ON = late_pattern(r'(?:[{\[(,]|" ?:)\Z')
 # Such a line before an object says that it is somebody else's, or nobody's.
-_FOREIGN = re.compile(
+_FOREIGN = late_pattern(
     r"\b(?:examples?|templates?|previous(?:ly)?|earlier|prior|last (?:round|time|review)|would"
     r"|could|if|unless|until|once|when|author|worker|someone|instructions?|asked|told)\b|e\.g\."
     r"|(?:\b(?:not|never|cannot)|n['\u2019]t)\b",
     re.IGNORECASE,
 )
-_REFUSED = re.compile(
+_REFUSED = late_pattern(
     r"\bverdict\b[\"'`*\s:=\u2013\u2014-]{1,9}(?:is[\"'`*\s]{1,9})?"
     r"(?:fail|not\s+pass|reject|request)",
     re.IGNORECASE,
 )
-_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNREADABLE = late_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _STANDS_HERE = "answer"
 
 # Objects as tuples of pairs: a key that is there twice is seen.

@@ -1,6 +1,5 @@
 """What a reviewer of `envoy review` is shown: requests, claims and changes, told apart."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -9,6 +8,7 @@ from msgspec import Struct
 from porch.plan.cleanup.debug_markers import OPEN
 from porch.plan.reviews.review_answers import FORM
 from porch.show.prompt import cut_middle, one_line
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
 USER_INPUT_BYTES = 20_000
@@ -16,7 +16,7 @@ BODY_BYTES = 30_000
 PART_BYTES = 10_000
 LINE_BYTES = 1_000
 
-_TICKS = re.compile(r"`+|~+")
+_TICKS = late_pattern(r"`+|~+")
 
 _SUBJECT = {
     "prompt": "You review one prompt of a plan: does the work do what the prompt asked for?",

@@ -1,6 +1,5 @@
 """What a tree of instances is about: a spec file, read and checked against its type."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.drive_options import RunRequest
 from porch.store.where import ProjectPaths
 from porch.text import formats
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ListNode, MapNode, Node, plain_value
 
 
@@ -114,8 +114,8 @@ def _has_ids(type_: t.ListOf, protocol: Protocol) -> bool:
     return isinstance(of, t.Record) and any(field.name == "id" for field in of.fields)
 
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-_UNKNOWN = re.compile(r"unknown field '([^']*)'")
+_STEP = late_pattern(r"([^.\[\]]+)|\[(\d+)\]")
+_UNKNOWN = late_pattern(r"unknown field '([^']*)'")
 
 
 def _find_place(node: Node, problem: str) -> Place:

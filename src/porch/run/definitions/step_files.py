@@ -1,7 +1,6 @@
 """Files of steps by name: the project's own in the main checkout, then those in the package."""
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,12 +8,13 @@ import porch
 from porch.errors import DefinitionError, Finding, Place, UsageError, suggest_name
 from porch.store.where import ProjectPaths
 from porch.system.document_file import read_document
+from porch.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from porch.dialects.steps import FetchTree
     from porch.text.nodes import Node
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+NAME = late_pattern(r"[a-z0-9][a-z0-9_-]*")
 ENDING = ".yaml"
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols", "steps")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.dialects.steps import ExtendsChain, follow_extends
+from porch.dialects.steps.extends import ExtendsChain, follow_extends
 from porch.dialects.steps.file_records import StepProtocol
 from porch.dialects.steps.lint import find_unresolved_references, lint_references
 from porch.errors import DefinitionError, Finding

@@ -9,13 +9,14 @@ from porch.errors import UsageError
 from porch.store.where import ProjectPaths
 from porch.system.document_file import read_document
 from porch.text import formats
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import MapNode, ScalarNode
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_HEADING = re.compile(
+_ID = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HEADING = late_pattern(
     r"^#[ \t]+(?:Spec\w*[ \t]*[:-][ \t]*)?(?P<title>[^\n]*\S)", re.MULTILINE | re.IGNORECASE
 )
-_FILE = re.compile(r"(?P<id>[0-9]+)-(?P<title>.+)\.md")
+_FILE = late_pattern(r"(?P<id>[0-9]+)-(?P<title>.+)\.md")
 
 
 class RunSubject(Struct, frozen=True):

@@ -7,7 +7,6 @@ tests of our own: one has to pass and one has to fail.
 
 import asyncio
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -26,11 +25,12 @@ from porch.model.protection import MADE_BY_RUNS
 from porch.run.agents.world import World
 from porch.run.handlers import protected_files, pytest_skips
 from porch.system.process import OutsideCommand
+from porch.text.late_pattern import late_pattern
 
 Change = Callable[[OutsideCommand], OutsideCommand]
 RunShell = Callable[[World, RunCheck, str, int, Change], Awaitable[f.CheckEnded]]
 _COMPILED = "__pycache__"
-_SETS_PATH = re.compile(r"(?:^|[\s;&|(])PYTHONPATH=")
+_SETS_PATH = late_pattern(r"(?:^|[\s;&|(])PYTHONPATH=")
 _MOST_NAMED = 20
 # Not imported here: porch needs no pytest, only the interpreter of the tests does.
 _PLUGIN = os.path.join(os.path.dirname(__file__), "canary_plugin.py")

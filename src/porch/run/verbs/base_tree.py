@@ -1,14 +1,13 @@
 """The tree that a run begins with; files that nobody has committed are in it, too."""
 
-import re
-
 from porch.git import measured_tree, tree_changes, worktrees
 from porch.git.tree_room import pin_tree_room
 from porch.run.engine import run_places
 from porch.store.where import ProjectPaths
+from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN = late_pattern(r"[A-Za-z0-9_-]+")
 NAMED = 5
 
 

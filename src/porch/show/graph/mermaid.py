@@ -1,10 +1,10 @@
 """A protocol as a Mermaid flowchart, for Markdown pages that draw one."""
 
-import re
 from collections.abc import Iterator
 
 from porch.show.graph.frames import make_frames, walk_frames
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
+from porch.text.late_pattern import late_pattern
 
 # What stands around the quoted label, by kind.
 _SHAPES = {
@@ -21,7 +21,7 @@ _SHAPES = {
 _PLAIN_SHAPE = ("[", "]")
 _HARMLESS_CHARACTERS = frozenset(" _,+=:.()[]-/")
 # At the beginning of a label, what Markdown would make a list of.
-_LIST_MARK = re.compile(r"^(\d+)\.|^-")
+_LIST_MARK = late_pattern(r"^(\d+)\.|^-")
 
 
 def render_mermaid(picture: ProtocolPicture) -> str:

@@ -1,12 +1,12 @@
 """Words in cells of equal width, because a picture is made before anybody has a font to measure."""
 
-import re
 import unicodedata
 
+from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
 # A word that is too long breaks behind the marks that names are made of, if a letter follows.
-_WORD_PIECES = re.compile(r".+?(?:[:._/-]+(?=\w)|$)")
+_WORD_PIECES = late_pattern(r".+?(?:[:._/-]+(?=\w)|$)")
 # Holds words together that no line may part.
 GLUE = "\0"
 

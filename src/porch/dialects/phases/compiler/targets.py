@@ -1,6 +1,5 @@
 """Words that lead somewhere: phases, states, plan phases, `complete`, `next_phase` and null."""
 
-import re
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -10,12 +9,13 @@ from porch.dialects.phases.compiler.stages import PhaseLayout, Stage
 from porch.dialects.phases.mapping_reader import Findings, did_you_mean
 from porch.errors import Finding
 from porch.model.protocol import Target
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ScalarNode
 
 # `verify` is how build-and-verify files call the phase's own reviewers.
 ONWARD_WORDS = ("next_phase", "next_phase_or_review", "next", "verify")
 AGAIN_WORDS = ("current_phase", "retry")
-_ITEM = re.compile(r"phase_[A-Za-z0-9_-]+")
+_ITEM = late_pattern(r"phase_[A-Za-z0-9_-]+")
 
 
 class ResolvedTarget(Struct, frozen=True):
