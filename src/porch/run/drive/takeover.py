@@ -10,7 +10,6 @@ from porch.machine.state import InHand, RunState
 from porch.model.protocol import Agent, Exit
 from porch.run.agents import turn
 from porch.run.agents.world import World
-from porch.run.handlers import agent, panel
 from porch.store import lock
 from porch.system import crash_points, process_marks
 
@@ -66,8 +65,12 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
             effect=hand.effect, usd=seen.usd, tokens=seen.tokens, session=seen.session
         )
     if hand.kind == "review":
+        from porch.run.handlers import panel
+
         return panel.read_review_outcome(hand.effect, outcome)
     nonce = world.nonce(hand.effect)
+    from porch.run.handlers import agent
+
     fact = agent.read_agent_outcome(hand.effect, _list_exits(world, hand), outcome, nonce=nonce)
     return agent.add_touched_files(world, hand.position, fact)
 

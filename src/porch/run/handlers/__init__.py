@@ -6,19 +6,68 @@ from collections.abc import Awaitable, Callable, Mapping
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
 from porch.run.agents.world import World
-from porch.run.handlers import agent, check, panel, people, project
 from porch.run.handlers.products import Handler, handler_row
+
+
+# Each is imported where it is needed: few drives want all kinds of effects.
+def _run_agent(world: World, effect: e.RunAgent) -> Awaitable[EffectFact]:
+    from porch.run.handlers import agent
+
+    return agent.run_agent(world, effect)
+
+
+def _run_check(world: World, effect: e.RunCheck) -> Awaitable[EffectFact]:
+    from porch.run.handlers import check
+
+    return check.run_check(world, effect)
+
+
+def _ask_reviewer(world: World, effect: e.AskReviewer) -> Awaitable[EffectFact]:
+    from porch.run.handlers import panel
+
+    return panel.ask_reviewer(world, effect)
+
+
+def _write_feedback(world: World, effect: e.WriteFeedback) -> EffectFact:
+    from porch.run.handlers import panel
+
+    return panel.write_feedback(world, effect)
+
+
+def _ask_person(world: World, effect: e.AskPerson) -> EffectFact:
+    from porch.run.handlers import people
+
+    return people.ask_person(world, effect)
+
+
+def _wait_for_timer(world: World, effect: e.StartTimer) -> Awaitable[EffectFact]:
+    from porch.run.handlers import people
+
+    return people.wait_for_timer(world, effect)
+
+
+def _read_items(world: World, effect: e.ReadItems) -> EffectFact:
+    from porch.run.handlers import project
+
+    return project.read_items(world, effect)
+
+
+def _commit_artifacts(world: World, effect: e.CommitPaths) -> Awaitable[EffectFact]:
+    from porch.run.handlers import project
+
+    return project.commit_artifacts(world, effect)
+
 
 HANDLERS: Mapping[type[e.Effect], Handler] = dict(
     (
-        handler_row(e.RunAgent, agent.run_agent),
-        handler_row(e.RunCheck, check.run_check),
-        handler_row(e.AskReviewer, panel.ask_reviewer),
-        handler_row(e.WriteFeedback, panel.write_feedback),
-        handler_row(e.AskPerson, people.ask_person),
-        handler_row(e.StartTimer, people.wait_for_timer),
-        handler_row(e.ReadItems, project.read_items),
-        handler_row(e.CommitPaths, project.commit_artifacts),
+        handler_row(e.RunAgent, _run_agent),
+        handler_row(e.RunCheck, _run_check),
+        handler_row(e.AskReviewer, _ask_reviewer),
+        handler_row(e.WriteFeedback, _write_feedback),
+        handler_row(e.AskPerson, _ask_person),
+        handler_row(e.StartTimer, _wait_for_timer),
+        handler_row(e.ReadItems, _read_items),
+        handler_row(e.CommitPaths, _commit_artifacts),
     )
 )
 
