@@ -194,4 +194,11 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "",
         "test_k8_a_wish_for_settings_that_nobody_kept_is_refused",
     ),
+    (
+        "an agent that may not continue a run pins nothing",
+        "run/drive/drive.py",
+        "    if answers.decides or",
+        "    if not govern_settings(found, settings.load_settings('.')) or answers.decides or",
+        "test_k2_an_agent_that_may_not_continue_a_run_pins_nothing",
+    ),
 )

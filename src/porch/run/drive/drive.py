@@ -43,7 +43,6 @@ def drive_run(
     products: Products,
     resumed: bool,
 ) -> DriveResult:
-    known, pin_notes = govern_settings(found, settings.load_settings(found.where.root))
     book, run_ = found.book, found.book.state.run
     script = script_answers.script_path(
         payload_directory(found.where, found.name), wanted.script, run_.script
@@ -52,6 +51,8 @@ def drive_run(
     if answers.decides or book.state.paused:
         # A script that decides is a person's word; what a person stopped, a person continues.
         refuse_agents(os.environ, wanted.as_person)
+    # Behind every refusal: whoever may not drive pins nothing either, and what is pinned is said.
+    known, pin_notes = govern_settings(found, settings.load_settings(found.where.root))
     world = make_world(
         found.where,
         found.name,
