@@ -201,4 +201,11 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "    if not govern_settings(found, settings.load_settings('.')) or answers.decides or",
         "test_k2_an_agent_that_may_not_continue_a_run_pins_nothing",
     ),
+    (
+        "a note to what is approved again",
+        "machine/wishes.py",
+        "    if taken.wish.text:\n        # The question has",
+        "    if False:\n        # The question has",
+        "test_k9_a_note_to_what_is_approved_again_reaches_the_next_agent",
+    ),
 )

@@ -269,6 +269,9 @@ def _approved_again_moves(
         return
     yield m.Forgot(approvals.FOUND, standing.item, "")
     yield from exit_moves(protocol, state, standing, taken.wish.exit, payload)
+    if taken.wish.text:
+        # The question has a place of its own; what is said there is for whoever works next.
+        yield m.Remembered(f"{approvals.STATE}.{taken.wish.exit}", payload, "", "")
     if taken.items:
         listed = {"loop": taken.loop, "items": taken.items, "digest": taken.wish.digest}
         yield from _replan_moves(protocol, state, Wish(id="", kind="replan", data=listed))

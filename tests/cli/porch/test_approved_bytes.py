@@ -86,6 +86,12 @@ def test_k1_approved_again_the_run_goes_on_where_it_was(tampered: "Desk") -> Non
     assert len(tampered.facts("ApprovalOutdated")) == 1
 
 
+def test_k9_a_note_to_what_is_approved_again_reaches_the_next_agent(tampered: "Desk") -> None:
+    tampered.porch("approve", "1", "spec-ok", "--note", "but keep the tables")
+    tampered.porch("resume", "1")
+    assert ["but keep the tables" in prompt for prompt in tampered.prompts()] == [0, 1, 0]
+
+
 def test_k1_rejected_the_run_goes_back_to_the_phase_with_the_reason(tampered: "Desk") -> None:
     tampered.porch("reject", "1", "spec-ok", "--reason", "who wrote that?")
     assert tampered.status()["state"] == "specify"
