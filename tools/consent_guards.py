@@ -92,7 +92,7 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "a gate in front of which somebody works again",
         "machine/approvals.py",
-        "        if name in asked or known.status in APPROVED:\n",
+        "        if name in asked or name in approved or known.status in APPROVED:\n",
         "        if False:\n",
         "test_k11_after_a_refused_commit_and_a_retry_skip_leads_to_the_gate",
     ),
@@ -207,5 +207,12 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "    if taken.wish.text:\n        # The question has",
         "    if False:\n        # The question has",
         "test_k9_a_note_to_what_is_approved_again_reaches_the_next_agent",
+    ),
+    (
+        "the next item of a loop is in front of the gate",
+        "machine/approvals.py",
+        "    approved = _approved_now(state, moves)\n",
+        "    approved: set[str] = set()\n",
+        "test_k1_what_the_next_plan_phase_rewrites_is_not_asked_twice",
     ),
 )

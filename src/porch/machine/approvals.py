@@ -126,7 +126,8 @@ def reopened_gate_moves(
     ]
     if not begun or protocol.spec:
         return
-    noted = {move.name for move in moves if isinstance(move, m.GateNoted)}
+    approved = _approved_now(state, moves)
+    noted = {move.name for move in moves if isinstance(move, m.GateNoted)} - approved
     left = {move.position for move in moves if isinstance(move, m.Left)}
     asked = open_questions(state)
     for gate, human in list_gates(protocol):
@@ -135,5 +136,12 @@ def reopened_gate_moves(
             continue
         if name in asked and asked[name].position not in left:
             yield m.Left(asked[name].position)
-        if name in asked or known.status in APPROVED:
+        if name in asked or name in approved or known.status in APPROVED:
             yield m.GateNoted(name, "waiting")
+
+
+def _approved_now(state: RunState, moves: tuple[m.Move, ...]) -> set[str]:
+    """Gates approved by these very moves: in a loop, the work on the next item begins at once."""
+    closed = [move for move in moves if isinstance(move, m.Closed) and move.exit in APPROVED]
+    asked = (state.decisions.get(move.position) for move in closed)
+    return {decision.name for decision in asked if decision and decision.kind == "gate"}

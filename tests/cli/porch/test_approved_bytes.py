@@ -238,6 +238,28 @@ def test_k2_a_list_that_was_not_approved_goes_away_with_the_edit(planned: "Desk"
     assert list(planned.status()["phases"]) == ["phase_1", "phase_2", "phase_3"]
 
 
+def test_k1_what_the_next_plan_phase_rewrites_is_not_asked_twice(desk: "Desk") -> None:
+    """A gate for each plan phase over one file: its work is in front of its own gate."""
+    each = {**LOOP[1], "artifact": "notes.md", "gate": {"name": "part-ok"}}
+    agents = {
+        "plan": [{"write": {"{project_dir}/plan.md": plan("one", "two")}}],
+        "implement": [{"append": {"{project_dir}/notes.md": "more\n"}}],
+    }
+    decided = {"plan-ok": [{"approve": True}]}
+    desk.begin(LOOP[0], each, LOOP[2], agents=agents, decisions=decided, code=3)
+    for words in (("approve", "1"), ("reject", "1", "--reason", "again"), ("approve", "1")):
+        assert desk.entered()[-1].startswith("implement:gate:")
+        desk.porch(words[0], words[1], "part-ok", *words[2:])
+        desk.porch("resume", "1", code=3)
+    assert desk.facts("ApprovalOutdated") == []
+    assert desk.entered()[-1] == "review:gate"
+    assert desk.status()["gates"]["part-ok"]["status"] == "approved"
+    desk.write("codev/projects/0001-x/notes.md", "evil\n")
+    desk.porch("reject", "1", "done-ok", "--reason", "again")
+    desk.porch("resume", "1", code=3)
+    assert desk.entered()[-1] == "changed:part-ok"
+
+
 def world_of(desk: "Desk") -> World:
     """What a handler gets to know of the run, without its driver."""
     where = find_project(str(desk.root))
