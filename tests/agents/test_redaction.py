@@ -357,6 +357,14 @@ def test_values_count_as_secrets_by_the_names_of_their_variables() -> None:
         r"{\"password\": \"swordfish\"}",
         "export API_KEY=abc123456",
         "https://abcdefghij0123456789x@host.example/a",
+        "PGPASSWORD=swordfish",
+        "mysql --password=swordfish",
+        "user=me&password=swordfish&x=1",
+        "glpat-abcdefghij_1234567890",
+        "npm_abcdefghij1234567890abcdefghij123456",
+        "sk_live_abcdefghij1234567890",
+        "hf_abcdefghijklmnopqrstuvwxyzabcdefgh",
+        "SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz",
     ],
 )
 def test_v14_a_value_behind_the_name_of_a_secret_is_hidden(text: str) -> None:
@@ -396,6 +404,11 @@ def test_v14_a_value_behind_the_name_of_a_secret_is_hidden(text: str) -> None:
         "next_token: null",
         "https://example.org/a?page=2",
         "password_length=123456",
+        "connect(password=password_of(user))",
+        "login(user=user, password=typed)",
+        "password=old_password",
+        "npm_package_config_user_agent and hf_hub_download_with_retries stay",
+        "the package pypi-publish",
     ],
 )
 def test_v14_prose_and_code_about_passwords_stay(text: str) -> None:

@@ -42,6 +42,14 @@ _BARE = (
 )
 
 
+# Behind `password=` in a line of a shell or a log there may be a word; names in code stay: a sign
+# follows them, or they say again what they are.
+_WORD = (
+    rf"{_NO_VALUE}(?![\w-]{{0,64}}(?:ass(?:word|wd|phrase)|ecret|oken|_key))"
+    r"""([^\s"'\\<>,;()\[\]{}$&.]{6,256}+)(?=[\s"'&\\]|$)"""
+)
+
+
 def _named_forms(anchor: str, name: str) -> Iterator[SecretForm]:
     """A value behind a name that says that it is a secret."""
     front = rf"{name}[0-9]{{0,3}}+{_SIGN}"
@@ -59,9 +67,24 @@ _NAMED = (
     *(("_token", "_token"), ("_TOKEN", "_TOKEN"), ("cessToken", "cessToken")),
 )
 
+_SHELL_NAMES = ("assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE")
+# What tokens of these services begin with.
+_BEGINNINGS = (
+    *((front, r"[\w-]") for front in ("glpat-", "gldt-", "dckr_pat_", "pypi-AgE")),
+    # Names of variables and functions begin so as well, but go on with a line between words.
+    *((front, "[A-Za-z0-9]") for front in ("npm_", "hf_", "dop_v1_", "shpat_")),
+    *((front, "[A-Za-z0-9]") for front in ("sk_live_", "rk_live_", "sk_test_")),
+)
+
 # None of them takes a quote or half an escape, so JSON stays JSON.
 SHAPED_FORMS = (
     *(form for anchor, name in _NAMED for form in _named_forms(anchor, name)),
+    *(SecretForm(name, rf"{name}={_WORD}") for name in _SHELL_NAMES),
+    *(
+        SecretForm(front, rf"{front}(?<={_START_BOUNDARY}{front}){character}{{16,512}}+")
+        for front, character in _BEGINNINGS
+    ),
+    SecretForm("SG.", r"SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16,128}+"),
     # `Authorization: Basic ...`, or a scheme of somebody's own; a word has neither digit nor `=`.
     SecretForm(
         "uthorization",
