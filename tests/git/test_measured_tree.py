@@ -146,6 +146,17 @@ def test_tree_moves_with_the_commit_and_the_files_of_a_submodule(
     assert measured_tree.measure_tree(str(repo)) == second
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_v15_nobody_waits_for_a_pipe_in_the_place_of_a_file_that_git_reads(
+    repo: Path, name: str
+) -> None:
+    measured_tree.measure_tree(str(repo))
+    (repo / name).unlink(missing_ok=True)
+    os.mkfifo(repo / name)
+    with pytest.raises(OutsideError, match="is a named pipe"):
+        measured_tree.measure_tree(str(repo))
+
+
 @pytest.fixture
 def module(repo: Path, tmp_path: Path) -> Path:
     """A submodule with a file."""

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -82,6 +83,7 @@ def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> 
     changed in them. Any other repository inside is refused, for it would hide its files.
     """
     index = _find_index(worktree, tuple(exclude), room)
+    _refuse_pipes(index.toplevel)
     with _lock_index(index.path):
         is_kept = os.path.exists(index.path)
         try:
@@ -89,6 +91,7 @@ def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> 
         except OutsideError as error:
             # What is refused must not stay in it; and a damaged one is only what we kept.
             _remove_file(index.path)
+            _remove_file(f"{index.path}.lock")
             if not is_kept or error.findings[0].code == EMBEDDED:
                 raise
             return _measure_locked(index)
@@ -112,6 +115,17 @@ def find_toplevel(worktree: str) -> str:
     if found is None or found.toplevel is None:
         raise OutsideError(f"{worktree} is not in a git worktree", fix="run `git init` first")
     return found.toplevel
+
+
+def _refuse_pipes(toplevel: str) -> None:
+    """Git would wait for ever for somebody to write into one."""
+    for name in (".gitignore", ".gitattributes"):
+        with contextlib.suppress(FileNotFoundError):
+            if stat.S_ISFIFO(os.lstat(os.path.join(toplevel, name)).st_mode):
+                raise OutsideError(
+                    f"{name} in {toplevel} is a named pipe, and git would wait for it",
+                    fix=f"remove it: rm {name}",
+                )
 
 
 @contextlib.contextmanager
