@@ -100,6 +100,13 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
         "test_v4_a_check_that_does_so_is_named_at_the_gate_where_nothing_is_declared",
     ),
     (
+        "what a reviewer changed is named at the gate",
+        "run/handlers/check_traces.py",
+        "return replace(fact, touched=tuple(sorted(changed)[: protected_files.MOST_NAMED]))",
+        "return fact",
+        "test_v4_what_a_reviewer_writes_is_named_at_the_gate",
+    ),
+    (
         "the program does not skip its tests",
         "run/handlers/pytest_check.py",
         "    if around.skipped:\n",

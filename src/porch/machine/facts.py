@@ -146,6 +146,8 @@ class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
 class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     """One reviewer answered; a verdict that could not be read is an abstention.
 
+    `touched` are files that decide a measurement and that changed while the reviewer looked.
+
     `reply` is all that was said: what is read from it is a reading, and may miss something.
     """
 
@@ -158,6 +160,7 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     usd: float = 0
     tokens: int = 0
     reply: str = ""
+    touched: tuple[str, ...] = ()
 
 
 class Item(Tagged, frozen=True, kw_only=True, tag="Item"):

@@ -40,6 +40,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("Began", "settings"): 2,
     ("CheckEnded", "flaky"): 2,
     ("CheckEnded", "touched"): 2,
+    ("ReviewEnded", "touched"): 2,
 }
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}
 

@@ -246,7 +246,9 @@ def _measurement_moves(
             touched = more_touched_moves(protocol, state, standing, fact.touched)
             return (*touched, *check_result_moves(protocol, state, standing, hand, fact))
         case f.ReviewEnded():
-            return (m.Marked(standing.position, f"review/{hand.name}", review_payload(fact)),)
+            touched = more_touched_moves(protocol, state, standing, fact.touched)
+            mark = m.Marked(standing.position, f"review/{hand.name}", review_payload(fact))
+            return (*touched, mark)
         case f.FeedbackWritten(path=path):
             return review_round_moves(protocol, state, standing, path)
         case _:

@@ -143,6 +143,19 @@ def test_v9_a_reviewer_that_fails_once_is_tried_again_and_heard(desk: "Desk") ->
     assert "codex: No limits are named" in desk.prompts()[1].replace("\n> - ", " ")
 
 
+@pytest.mark.parametrize("top", [{}, {"protected": ["@tests", "@configuration"]}])
+def test_v4_what_a_reviewer_writes_is_named_at_the_gate(desk: "Desk", top: dict[str, Any]) -> None:
+    """And a person who edits a file at that gate is not asked about it at the end."""
+    tests = {"id": "more", "checks": {"tests": {"command": "true # pytest"}}}
+    reviews = {"specify:consult": {"*": [{**YES, "write": {"conftest.py": "x = 1\n"}}]}}
+    desk.begin(specify(), tests, top=top, reviews=reviews, code=3)
+    told = " ".join(desk.porch("pending").out.split())
+    assert "what measured this was changed by the agent: conftest.py" in told
+    desk.write("notes.txt", "mine\n")
+    desk.porch("approve", "1")
+    desk.porch("resume", "1", code=0)
+
+
 def test_v9_a_reviewer_that_is_given_up_abstains_aloud_wherever_somebody_looks(
     desk: "Desk",
 ) -> None:

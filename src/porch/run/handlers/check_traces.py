@@ -1,4 +1,4 @@
-"""What a check itself changed of the files that decide a measurement.
+"""What a check or a reviewer changed of the files that decide a measurement.
 
 Tests that an agent wrote can write a conftest.py as well as the agent can. Whoever came next would
 take it for how the files were.
@@ -6,9 +6,10 @@ take it for how the files were.
 
 from msgspec.structs import replace
 
+from porch.errors import OutsideError
 from porch.git import tree_files
 from porch.machine import facts as f
-from porch.machine.effects import RunCheck
+from porch.machine.effects import AskReviewer, RunCheck
 from porch.machine.state import Standing
 from porch.run.agents.world import World
 from porch.run.handlers import protected_files
@@ -51,3 +52,23 @@ def note_measured_tree(world: World, effect: RunCheck, tree: str) -> None:
     known = read_phase_entry(world, standing) if standing is not None and tree else None
     if standing is not None and known is not None and known.last != tree:
         write_phase_entry(world, standing, replace(known, last=tree))
+
+
+def look_at_files(world: World) -> str:
+    """The files before a reviewer begins; empty where nothing can be compared."""
+    try:
+        return protected_files.measure_workspace(world) if world.in_git else ""
+    except OutsideError:
+        # Said where it counts: by the next check, which cannot be measured then either.
+        return ""
+
+
+def note_traces(
+    world: World, effect: AskReviewer, fact: f.ReviewEnded, before: str
+) -> f.ReviewEnded:
+    """A reviewer only reads; if it wrote all the same, the gate says what."""
+    standing, now = world.state().positions.get(effect.position), look_at_files(world)
+    if standing is None or not before or not now or before == now:
+        return fact
+    changed = protected_files.list_protected_changes(world, standing, before, now)
+    return replace(fact, touched=tuple(sorted(changed)[: protected_files.MOST_NAMED]))

@@ -14,6 +14,7 @@ from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.run.handlers import check_traces
 from porch.show import prompt, review_feedback
 from porch.store.large_payloads import expand_payloads
 from porch.system import atomic
@@ -31,13 +32,17 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
     post = world.roster.reviewer(effect.name)
+    before = await asyncio.to_thread(check_traces.look_at_files, world)
     turn = _review_turn(world, post, effect, await _measure_changes(world))
     taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(
             effect=effect.id, usd=taken.usd, tokens=taken.tokens, seconds=taken.seconds
         )
-    return read_review_outcome(effect.id, taken.outcome, taken.seconds)
+    fact = read_review_outcome(effect.id, taken.outcome, taken.seconds)
+    if isinstance(fact, f.ReviewEnded):
+        return await asyncio.to_thread(check_traces.note_traces, world, effect, fact, before)
+    return fact
 
 
 def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:

@@ -78,7 +78,10 @@ def _list_measurements(draft: ProtocolDraft) -> list[_Measurement]:
     found: dict[Command, _Measurement] = {}
     for state in draft.states.values():
         for command in state.actor.commands if isinstance(state.actor, Check) else ():
-            if command.optional or command.once or _OF_ONE_ITEM in command.shell:
+            # What a phase found when it began can be compared only in that phase.
+            if command.optional or command.once or command.protects:
+                continue
+            if _OF_ONE_ITEM in command.shell:
                 continue
             same = replace(command, name="", description="", if_missing="fail")
             known = found.get(same, _Measurement(command, frozenset(), (), ""))
