@@ -21,6 +21,7 @@ RESULTS = ("prevented", "detected", "documented")
 TITLES = {
     "gate": "Gates",
     "plan": "Plans",
+    "envoy": "Plans of envoy",
     "words": "Signals and reviewers",
     "evidence": "Changes behind a check",
     "measurement": "What decides a measurement",

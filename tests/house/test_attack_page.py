@@ -25,3 +25,25 @@ def test_another_result_makes_another_page_and_leaves_the_text_alone() -> None:
     assert written != page
     assert written.partition(BEGIN)[0] == page.partition(BEGIN)[0]
     assert written.partition(END)[2] == page.partition(END)[2]
+
+
+def test_what_careless_agents_do_and_no_gate_shows_is_named_in_the_text() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    careless = [each for each in ATTACKS if each.agent == "careless" and each.where != "gate"]
+    late = [each.id for each in careless if each.result == "detected"]
+    text = page.partition(BEGIN)[0]
+    assert f"{', '.join(late[:-1])} and {late[-1]} are said only afterwards" in text
+
+
+def test_every_limit_that_needs_no_malice_is_named_in_the_text() -> None:
+    """What is documented of the malicious and of those who read secrets is told in words there."""
+    text = PAGE.read_text(encoding="utf-8").partition(END)[2]
+    limits = [
+        each.id
+        for each in ATTACKS
+        if (each.agent, each.result) == ("curious", "documented")
+        and each.group in ("evidence", "measurement")
+        and each.id != "M14"  # a module of the name of a real one is no accident
+    ]
+    assert limits == ["E13", "M15"]
+    assert all(each in text for each in limits)

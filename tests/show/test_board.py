@@ -93,7 +93,16 @@ def test_pending_shows_the_description_and_the_command_of_each_answer() -> None:
         "  read: spec.md\n"
         "  approved: planning starts\n"
         "      porch approve 0073 specify_approval\n"
+        "\n"
+        "Careless agents cannot decide this. A malicious one with the rights of your user\n"
+        "could have forged what you see here: docs/what-holds.md\n"
     )
+
+
+def test_what_only_malice_can_do_is_said_once_and_only_where_a_gate_is_shown() -> None:
+    shown = board.render_pending_decisions([decision(), decision()])
+    assert shown.count("malicious") == 1
+    assert "malicious" not in board.render_pending_decisions([decision(kind="question")])
 
 
 def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
@@ -122,7 +131,8 @@ def test_lines_of_a_reason_stay_lines_each_of_them_wrapped() -> None:
 
 
 def test_questions_are_parted_by_an_empty_line_and_none_is_said() -> None:
-    assert board.render_pending_decisions([decision(), decision()]).count("\n\n") == 1
+    asked = decision(kind="question")
+    assert board.render_pending_decisions([asked, asked]).count("\n\n") == 1
     assert board.render_pending_decisions([]) == "No decision is waiting for you.\n"
 
 

@@ -19,7 +19,7 @@ from porch.machine.facts import Item
 from porch.machine.records import decode_records
 from porch.machine.state import RunState
 from porch.run.engine.folded_journal import JournalReader
-from porch.store import snapshot, user_key
+from porch.store import journal, snapshot, user_key
 from porch.store.journal import scan_journal
 from porch.testing import kill_python_at
 from tests.corpus.run_dump import Kept, names
@@ -117,6 +117,17 @@ def test_a_snapshot_counts_only_where_the_journal_carries_its_sum(
     left = data.draw(st.integers(0, len(place.run.lines)))
     place.cut(left)
     assert place.began() == (records if left >= records else 0)
+
+
+def test_of_a_journal_that_is_too_long_to_be_hashed_the_sum_in_front_of_the_rest_is_compared(
+    tmp_path: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "SHORT", 0)
+    place = Place(tmp_path / "run", "spider")
+    place.keep(5)
+    assert place.began() == 5
+    place.cut(3)
+    assert place.began() == 0
 
 
 @given(st.binary(min_size=32, max_size=32), st.binary(max_size=300))

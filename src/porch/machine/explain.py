@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from porch.machine.state import RunState, Standing
+from porch.machine.wishes import shows_failure
 from porch.model.protocol import Agent, Check, Children, End, Git, Human, Join, Panel, Protocol
 
 
@@ -46,7 +47,8 @@ def _describe_next_mover(protocol: Protocol, state: RunState, standing: Standing
                 f"at least {quorum} of these reviewers must give a verdict: {', '.join(reviewers)}"
             )
         case Human() as human:
-            return f"waiting for your decision {human.name}: {_describe_options(human)}"
+            has_failed = shows_failure(state, standing, human)
+            return f"waiting for your decision {human.name}: {_describe_options(human, has_failed)}"
         case Git(op=op):
             done = "commit the documents" if op == "commit" else f"{op} the branch"
             return f"git must {done}"
@@ -61,8 +63,9 @@ _WAITS: Mapping[type, str] = {
 }
 
 
-def _describe_options(human: Human) -> str:
-    return "; ".join(f"{option.exit} - {option.meaning}" for option in human.options)
+def _describe_options(human: Human, has_failed: bool) -> str:
+    offered = [option for option in human.options if has_failed or not option.needs_failure]
+    return "; ".join(f"{option.exit} - {option.meaning}" for option in offered)
 
 
 def _describe_last_failure(state: RunState, standing: Standing) -> str:

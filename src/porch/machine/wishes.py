@@ -116,7 +116,12 @@ def _option_problem(protocol: Protocol, state: RunState, decision: Decision, wis
 def _has_failure(protocol: Protocol, state: RunState, decision: Decision) -> bool:
     standing = state.positions[decision.position]
     actor = protocol.states[standing.state].actor
-    paths = (*actor.shows, *actor.override) if isinstance(actor, Human) else ()
+    return isinstance(actor, Human) and shows_failure(state, standing, actor)
+
+
+def shows_failure(state: RunState, standing: Standing, human: Human) -> bool:
+    """Whether something failed that this question is about."""
+    paths = (*human.shows, *human.override)
     return any(state.recall(standing, path) is not None for path in paths)
 
 

@@ -25,6 +25,11 @@ _KIND_TITLES = {
     "failure": "Failure",
     "undecided": "Decision",
 }
+# Without a sandbox and signatures there is one level only; it is said where somebody decides.
+_ONLY_MALICE = (
+    "Careless agents cannot decide this. A malicious one with the rights of your user could have "
+    "forged what you see here: docs/what-holds.md"
+)
 
 
 def one_line(text: object) -> str:
@@ -106,7 +111,10 @@ def render_pending_decisions(decisions: Sequence[Mapping[str, Any]]) -> str:
     """Every open question with its answers and the command that gives each."""
     if not decisions:
         return "No decision is waiting for you.\n"
-    return "\n".join("\n".join(_render_decision(each)) + "\n" for each in decisions)
+    told = ["\n".join(_render_decision(each)) + "\n" for each in decisions]
+    if any(each.get("kind") == "gate" for each in decisions):
+        told.append("\n".join(wrap_text(_ONLY_MALICE)) + "\n")
+    return "\n".join(told)
 
 
 def _render_decision(decision: Mapping[str, Any]) -> list[str]:

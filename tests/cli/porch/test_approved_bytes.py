@@ -348,6 +348,7 @@ def test_k7_a_healthy_gate_offers_no_waiver_and_takes_none(desk: "Desk") -> None
     desk.begin(SPEC, BUILD, agents=WRITTEN, code=3)
     (asked,) = desk.porch("pending", "--json").json["decisions"]
     assert [option["answer"] for option in asked["options"]] == ["approved", "rejected"]
+    assert "waived" not in desk.porch("explain", "1").out
     refused = desk.porch("approve", "1", "spec-ok", "--override", "because", code=1)
     assert "nothing failed here" in refused.err
     assert desk.status()["gates"]["spec-ok"]["status"] == "pending"

@@ -1,6 +1,7 @@
 """All attempts in one table; the page "What holds, and against whom" is made from it."""
 
 from tests.whole.attacks.environment_attacks import ENVIRONMENT_ATTACKS
+from tests.whole.attacks.envoy_attacks import ENVOY_ATTACKS
 from tests.whole.attacks.gate_attacks import GATE_ATTACKS
 from tests.whole.attacks.hidden_attacks import HIDDEN_ATTACKS
 from tests.whole.attacks.measure_attacks import MEASURE_ATTACKS
@@ -13,6 +14,7 @@ from tests.whole.attacks.word_attacks import WORD_ATTACKS
 ATTACKS = (
     *GATE_ATTACKS,
     *PLAN_ATTACKS,
+    *ENVOY_ATTACKS,
     *WORD_ATTACKS,
     *HIDDEN_ATTACKS,
     *MEASURE_ATTACKS,

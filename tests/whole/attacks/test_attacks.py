@@ -4,7 +4,13 @@ from collections import Counter
 
 import pytest
 
-from tests.whole.attacks import gate_attacks, hidden_attacks, measure_attacks, plan_attacks
+from tests.whole.attacks import (
+    envoy_attacks,
+    gate_attacks,
+    hidden_attacks,
+    measure_attacks,
+    plan_attacks,
+)
 from tests.whole.attacks.attack import Attack
 from tests.whole.attacks.site import Site
 from tests.whole.attacks.table import ATTACKS
@@ -57,6 +63,10 @@ def test_a_plan_that_nobody_changed_is_carried_out_to_its_end(prepared: str, sit
 @pytest.mark.parametrize("prepared", ["at_review"])
 def test_a_run_ends_where_nothing_changed_behind_its_check(prepared: str, site: Site) -> None:
     assert hidden_attacks.behind_the_check("true")(site).reached
+
+
+def test_a_prompt_that_nothing_speaks_against_is_merged(site: Site) -> None:
+    assert envoy_attacks.merge(envoy_attacks.MERGE, "")(site).reached
 
 
 def test_right_work_passes_the_check_that_wrong_work_does_not(site: Site) -> None:
