@@ -215,4 +215,18 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "    approved: set[str] = set()\n",
         "test_k1_what_the_next_plan_phase_rewrites_is_not_asked_twice",
     ),
+    (
+        "K7: nobody is told of a waiver at a healthy gate",
+        "machine/explain.py",
+        "if has_failed or not option.needs_failure]",
+        "]",
+        "test_k7_a_healthy_gate_offers_no_waiver_and_takes_none",
+    ),
+    (
+        "what only malice can do is said at a gate",
+        "show/board.py",
+        '    if any(each.get("kind") == "gate" for each in decisions):\n',
+        "    if False:\n",
+        "test_what_only_malice_can_do_is_said_once_and_only_where_a_gate_is_shown",
+    ),
 )

@@ -15,8 +15,8 @@ ENVOY: tuple[Guard, ...] = (
     Guard(
         "one worker for one prompt",
         "plan/prompts/claim_standing.py",
-        "    if not take_over:\n        raise error\n",
-        "",
+        "    if not take_over or (",
+        "    if (",
         "test_of_two_workers_that_start_one_prompt_one_gets_it",
     ),
     Guard(

@@ -102,6 +102,13 @@ MEASURED: tuple[Guard, ...] = (
         "test_v2_what_another_command_measured_is_measured_again_after_an_upgrade",
     ),
     Guard(
+        "settings are pinned for checks by hand",
+        "run/verbs/agent_side.py",
+        "    known = read_pinned_settings(where, found.name, digest, now)\n",
+        "    known = now\n",
+        "test_v2_a_check_that_somebody_calls_by_hand_has_the_settings_of_the_run",
+    ),
+    Guard(
         "skipped is not passed",
         "run/handlers/check.py",
         'result="skipped", report=said',

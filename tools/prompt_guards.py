@@ -86,6 +86,13 @@ PROMPTS: tuple[tuple[str, str, str, str, str], ...] = (
         "test_n1_behind_uv_a_claim_holds_and_the_same_agent_goes_on",
     ),
     (
+        "N1: no agent takes a prompt from a worker that is there",
+        "plan/prompts/claim_standing.py",
+        '(standing == "taken" and find_agent_sign(os.environ))',
+        "False",
+        "test_n1_an_agent_takes_no_prompt_from_a_worker_that_is_there",
+    ),
+    (
         "N3: the settings say who reviews",
         "plan/reviews/review_budget.py",
         "[known.review_agents] if known.review_agents else",

@@ -249,6 +249,9 @@ def test_k2_an_option_that_decides_makes_a_call_one_for_people(
     monkeypatch.setenv("GEMINI_CLI", "1")
     assert run_words(call[0], [*call[1:], "--json"]) == 2
     assert "not-a-person" in capsys.readouterr().out
+    if call[0] == "envoy":  # which always answers in one shape
+        assert run_words("envoy", call[1:]) == 2
+        assert json.loads(capsys.readouterr().out)["error"]["type"] == "not_a_person"
 
 
 def test_k2_every_option_for_people_has_a_call_above() -> None:

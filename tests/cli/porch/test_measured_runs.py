@@ -84,6 +84,16 @@ def test_v2_settings_that_an_agent_edits_do_not_govern_its_own_run(desk: "Desk")
     assert "porch upgrade" in said.out
 
 
+def test_v2_a_check_that_somebody_calls_by_hand_has_the_settings_of_the_run(desk: "Desk") -> None:
+    desk.write("codev/config.toml", '[commands]\ntest = "false"\n')
+    checked = {"id": "work", "checks": {"tests": {"setting": "test"}}}
+    desk.begin(checked, agents={"work": [{"signal": "BLOCKED", "reason": "why"}]}, code=3)
+    desk.write("codev/config.toml", '[commands]\ntest = "true"\n')
+    said = desk.porch("check", "1", "--json", code=None)
+    assert '"passed"' not in said.out, said.out
+    assert '"failed"' in said.out, said.out
+
+
 def test_v2_upgrade_names_the_keys_and_pins_them_anew(desk: "Desk") -> None:
     desk.write("codev/config.toml", '[commands]\ntest = "false"\n')
     desk.begin(phase(tests={"setting": "test"}), agents={"work": [{}, {}, {}]}, code=3)

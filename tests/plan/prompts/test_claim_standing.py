@@ -51,6 +51,22 @@ def test_n1_the_second_of_two_sessions_is_refused_and_the_first_goes_on(
     assert fields(where, "1")["owner"]["session"] == "claude:a"
 
 
+def test_n1_an_agent_takes_no_prompt_from_a_worker_that_is_there(
+    where: ProjectPaths, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(where, "1")
+    session("a")
+    start(where, "1")
+    session("b")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    with refused("already-in-progress") as caught:
+        start(where, "1", take_over=True)
+    assert "--take-over" not in str(caught.value)
+    monkeypatch.delenv("CLAUDECODE")
+    assert start(where, "1", take_over=True).resumed
+    assert facts(where)[-1]["forced"] == ["already-in-progress"]
+
+
 _AGENT = """
 import subprocess, sys
 for line in sys.stdin:

@@ -262,7 +262,7 @@ _PLAN = (
 
 
 def _make_verb(run: "Callable[[Args], Struct]", *arguments: Argument) -> Verb:
-    return Verb(answer_in_envelope(run), (*arguments, AGENT))
+    return Verb(run, (*arguments, AGENT), answer_in_envelope)
 
 
 COMMANDS: Verbs = {

@@ -70,7 +70,7 @@ def _wait_at_gate(name: str, args: Args) -> "GateOutcome":
 
 
 def _gate_verb(name: str, *arguments: Any) -> Verb:
-    return Verb(_view_outcome(partial(_wait_at_gate, name)), (*arguments, _WAIT, AGENT))
+    return Verb(partial(_wait_at_gate, name), (*arguments, _WAIT, AGENT), _view_outcome)
 
 
 def _answer_gate(args: Args) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """How a claim stands to whoever asks for a prompt: free, their own, or somebody else's."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import Prompt
 from porch.plan.prompts import claim_owner
 from porch.plan.prompts.prompt_next_step import start_command
+from porch.run.engine.caller import find_agent_sign
 
 ClaimStanding = Literal["free", "own", "gone", "taken"]
 
@@ -39,7 +41,8 @@ def require_claim(
             error = _taken_error(id_, prompt)
         case "gone":
             error = _gone_error(id_, prompt)
-    if not take_over:
+    # Agents follow what they are told, and this worker may well be there.
+    if not take_over or (standing == "taken" and find_agent_sign(os.environ)):
         raise error
     return (error.findings[0].code,)
 
@@ -48,8 +51,7 @@ def _taken_error(id_: PromptId, prompt: Prompt) -> FailedError:
     return FailedError(
         f"prompt {id_} is being worked on by {prompt.delegated_to or 'somebody'} "
         f"since {prompt.started_at}",
-        fix="take another one from `envoy plan next`; if you know that this worker is gone, add "
-        "--take-over, which is logged",
+        fix="take another one from `envoy plan next`; only a person can take it from them",
         code="already-in-progress",
     )
 
