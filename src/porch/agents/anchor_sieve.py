@@ -2,54 +2,65 @@
 
 Letters that are frequent in prose are deleted in one pass. What is left of an anchor stands in what
 is left of the text wherever the anchor itself stood; so the little that is left is searched for all
-of them, and the whole text only for the few that are found there. Each anchor is looked for once,
-however many forms have it.
+of them, and the whole text only for the few that are found there. One choice of letters leaves
+little of the text, another something of anchors of which the first leaves nothing; what neither
+knows is looked for in the whole text.
 """
 
 from collections.abc import Iterable
 
 from porch.agents.secret_forms import SecretForm
 
-_KEPT = b"ABCDEFGHIJKLMNOPQRSTUVWXYZkxy-_:/=?&"
-_DELETED = bytes(set(range(256)).difference(_KEPT))
+_KEPT = (b"ABCDEFGHIJKLMNOPQRSTUVWXYZky-_:/=?&", b'ghxz_"')
 # What is left of a shorter one is everywhere.
 _SHORTEST_MARK = 2
 
+_DELETED = [bytes(set(range(256)).difference(kept)) for kept in _KEPT]
+
+_Anchors = dict[str, bytes]
+
 
 class AnchorSieve:
-    """The anchors of some forms, each with what is left of it."""
+    """The anchors of some forms, by what is left of them."""
 
     def __init__(self, forms: Iterable[SecretForm]) -> None:
         self._forms = tuple(forms)
         self._anywhere = self._forms_of({""})
-        # Shorter ones first: what holds one that is not there is not there either.
-        anchors = sorted({form.anchor for form in self._forms}, key=len)
-        self._anchors = [
-            (
-                anchor,
-                *_mark_of(anchor),
-                next((a for a in anchors if a != anchor and a in anchor), ""),
-            )
-            for anchor in anchors
-        ]
+        self._unmarked: _Anchors = {}
+        self._marked: list[dict[str, _Anchors]] = [{} for _ in _DELETED]
+        for anchor in dict.fromkeys(form.anchor for form in self._forms):
+            self._place(anchor)
+
+    def _place(self, anchor: str) -> None:
+        """By the choice that leaves most of it."""
+        spelled = anchor.encode()
+        marks = [_left_of(spelled, deleted) for deleted in _DELETED]
+        longest = max(marks, key=len)
+        if len(longest) < _SHORTEST_MARK:
+            self._unmarked[anchor] = spelled
+        else:
+            self._marked[marks.index(longest)].setdefault(longest, {})[anchor] = spelled
 
     def near_forms(self, *texts: str) -> tuple[SecretForm, ...]:
         """Those of the forms whose anchor stands in these texts, one behind the other."""
         whole = "".join(texts).encode("utf-8", "surrogatepass")
-        # Asking bytes with `in` is slow: they first see whether they were asked for a number.
-        left, find = whole.translate(None, _DELETED).decode("ascii"), whole.find
         near = {""}  # what has no anchor may stand anywhere
-        for anchor, spelled, mark, part in self._anchors:
-            if mark in left and part in near and find(spelled) >= 0:
-                near.add(anchor)
+        near.update(_list_present(self._unmarked, whole))
+        for deleted, marked in zip(_DELETED, self._marked, strict=True):
+            left = _left_of(whole, deleted)
+            for mark, anchors in marked.items():
+                if mark in left:
+                    near.update(_list_present(anchors, whole))
         return self._anywhere if len(near) == 1 else self._forms_of(near)
 
     def _forms_of(self, anchors: set[str]) -> tuple[SecretForm, ...]:
         return tuple([form for form in self._forms if form.anchor in anchors])
 
 
-def _mark_of(anchor: str) -> tuple[bytes, str]:
-    """The anchor, and what is left of it; nothing where that says nothing."""
-    whole = anchor.encode()
-    mark = whole.translate(None, _DELETED).decode("ascii")
-    return whole, mark if len(mark) >= _SHORTEST_MARK else ""
+def _left_of(whole: bytes, deleted: bytes) -> str:
+    return whole.translate(None, deleted).decode("ascii")
+
+
+def _list_present(anchors: _Anchors, whole: bytes) -> list[str]:
+    # Asking bytes with `in` is slow: they first see whether they were asked for a number.
+    return [anchor for anchor, spelled in anchors.items() if whole.find(spelled) >= 0]

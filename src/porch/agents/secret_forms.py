@@ -103,7 +103,7 @@ SHAPED_FORMS = (
     SecretForm("://", r"://([A-Za-z0-9_~.-]{20,256}+)@"),
     SecretForm("sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}+"),
     SecretForm("sk-", rf"sk-(?<={_START_BOUNDARY}sk-)[A-Za-z0-9_-]{{20,}}+"),
-    SecretForm("gh", r"gh[opusr]_[A-Za-z0-9]{20,}+"),
+    *(SecretForm(f"gh{kind}_", rf"gh{kind}_[A-Za-z0-9]{{20,}}+") for kind in "opusr"),
     SecretForm("github_pat_", r"github_pat_[A-Za-z0-9_]{20,}+"),
     SecretForm("AIza", r"AIza[A-Za-z0-9_-]{30,}+"),
     SecretForm("xox", r"xox[a-z]-[A-Za-z0-9-]{10,}+"),
