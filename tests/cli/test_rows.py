@@ -50,7 +50,7 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         "a run without a script decides nothing": ("run", "resume"),
         "it works in a temporary repository": ("demo", "agents test"),
     },
-    "codev": {_LOOKS: ("doctor",)},
+    "codev": {_LOOKS: ("doctor",), "without --yes nothing is allowed": ("init", "adopt")},
     "envoy": {
         _LOOKS: (
             *("protocol", "plan protocol", "plan status", "plan check", "plan get-full-plan"),
@@ -84,6 +84,8 @@ PEOPLES_CALLS = {
     ("porch", "resume", "1", "--script", "s.yaml"),
     ("porch", "resume", "1", "--adopt"),
     ("porch", "resume", "1", "--take-over"),
+    ("codev", "init", "--yes"),
+    ("codev", "adopt", "--yes"),
     ("envoy", "review", "1", "--script", "s.yaml"),
     ("envoy", "claude", "review", "1", "--script", "s.yaml"),
     ("envoy", "codex", "review", "1", "--script", "s.yaml"),

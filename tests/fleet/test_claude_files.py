@@ -17,7 +17,10 @@ from tests.envoy_texts import calls, named, refused
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/how-to/envoy.md"
 SPECIALISTS = ("backend", "frontend", "fullstack", "research")
-PATHS = (*(f"agents/{name}.md" for name in SPECIALISTS), "commands/continue.md", "commands/plan.md")
+PATHS = (
+    *(f"agents/{name}.md" for name in SPECIALISTS), "commands/continue.md", "commands/plan.md",
+    "skills/porch/SKILL.md",
+)  # fmt: skip
 # Deciding, publishing: nothing that a command of ours may be allowed without a person being asked.
 FOR_PEOPLE = (
     "envoy gate answer 1", "porch approve 1", "porch reject 1", "porch answer 1 2",

@@ -41,6 +41,7 @@ _PLAN = "porch.cli.envoy.plan"
 _PLAN_FINDINGS = "porch.cli.envoy.plan_findings"
 _PLAN_GATES = "porch.cli.envoy.plan_gates"
 _PROTOCOLS = "porch.cli.porch.protocols"
+_SETUP = "porch.cli.codev.setup"
 _RUNNING = "porch.cli.porch.run"
 _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
@@ -48,6 +49,8 @@ _STEERING = "porch.cli.porch.steer"
 _DRIVE_DECISIONS = ("script", "adopt", "take_over")
 # It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
 _RULES_SET_ASIDE = ("force",)
+# It lets specialists run commands without anybody being asked.
+_SETUP_DECISIONS = ("yes",)
 # With answers of one's own a review would pass that nobody gave.
 _REVIEW_DECISIONS = ("script", *_RULES_SET_ASIDE)
 
@@ -121,7 +124,11 @@ PORCH = (
     CommandRow("agents list", "list the known agents and what they are used for", _AGENTS),
     CommandRow("agents test", "test an agent in a temporary repository; uses real tokens", _AGENTS),
 )
-CODEV = (CommandRow("doctor", "check whether porch can run here, and what is missing", _DOCTOR),)
+CODEV = (
+    CommandRow("init", "set up a new project", _SETUP, people_options=_SETUP_DECISIONS),
+    CommandRow("adopt", "set up an existing project", _SETUP, people_options=_SETUP_DECISIONS),
+    CommandRow("doctor", "check whether porch can run here, and what is missing", _DOCTOR),
+)
 ENVOY = (
     CommandRow("protocol", "show the steps of a protocol, with its inputs and outputs", _ENVOY),
     CommandRow("plan protocol", "the same as `envoy protocol`", _ENVOY),

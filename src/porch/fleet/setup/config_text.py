@@ -1,0 +1,52 @@
+"""The text of a new `codev/config.toml`: what was found, with comments that say what it is for."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from porch.fleet.setup.project_commands import NAMES, FoundCommand
+
+_USES = {
+    "build": "may be absent; then nothing is built before tests",
+    "test": "spider, tick and bugfix do not begin without it",
+    "lint": "may be absent",
+}
+_HEAD = """\
+# Settings of this project for porch. Every key has a default; `porch settings` prints all of them,
+# and `porch settings --schema` the schema for editors. Your own settings, for all projects, are in
+# ~/.config/porch/config.toml. What is written here has priority over them.
+
+# The commands with which porch measures work. They run in a shell, at the top of the checkout.
+[commands]
+"""
+_REST = """
+# Who works where a run does not name an agent: claude, codex, gemini, or one of your own.
+[agent]
+# name = "claude"
+
+# Who reviews, instead of the three that the protocols name. Name those that you have.
+[panel]
+# models = ["claude"]
+
+# When one of these is reached, porch asks a person before it goes on. Without it there is no limit.
+[budget]
+# max_usd = 20
+
+# What a new worktree needs before anything can be built in it.
+[worktree]
+# setup = ["npm ci"]
+# copy = [".env"]
+# link = ["node_modules"]
+"""
+
+
+def render_config(found: Iterable[FoundCommand]) -> str:
+    known = {each.name: each for each in found}
+    return _HEAD + "".join(line for n in NAMES for line in _command_lines(n, known.get(n))) + _REST
+
+
+def _command_lines(name: str, found: FoundCommand | None) -> Iterator[str]:
+    origin = f"from {found.file}" if found and found.file else _USES[name]
+    yield f"# {name}: {origin}\n"
+    # A text of JSON is a text of TOML.
+    said = json.dumps(found.command, ensure_ascii=False) if found else '"your command"'
+    yield f"{name} = {said}\n" if found else f"# {name} = {said}\n"

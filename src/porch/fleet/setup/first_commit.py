@@ -1,0 +1,36 @@
+"""A repository for a project that has none, and its first commit: without one nothing can run."""
+
+import os
+from collections.abc import Sequence
+
+from porch.git import repository
+from porch.git.command import run_git
+
+_MESSAGE = "Set up codev"
+_TRAILER = "Porch-Effect: codev/init"
+
+
+def make_repository(root: str) -> None:
+    run_git(root, "init", "-q")
+
+
+def has_commit(root: str) -> bool:
+    return repository.read_head(root) is not None
+
+
+def make_first_commit(root: str, paths: Sequence[str]) -> str:
+    """Commit these files in a repository without commits; answers with the person's name."""
+    repository.commit_paths(root, list(paths), _MESSAGE, _TRAILER)
+    return read_identity_name(root)
+
+
+def read_identity_name(root: str) -> str:
+    """The name in a person's commits; nothing where git knows none."""
+    if repository.read_commit_identity(root):
+        return ""
+    told = repository.read_git_line(root, "var", "GIT_AUTHOR_IDENT")
+    return told.partition(" <")[0]
+
+
+def is_inside_repository(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, ".git"))

@@ -1,0 +1,60 @@
+"""The files of the package that a set-up puts into a project, by their path in the project."""
+
+import os
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from porch.fleet.claude_files import load_claude_files
+from porch.run.definitions import library, step_files
+
+HOOK = ".claude/hooks/porch-notify.sh"
+AGENTS_PAGE = "AGENTS.md"
+_SKIPPED = ("__pycache__",)
+
+
+def load_protocol_files() -> Mapping[str, bytes]:
+    """The packaged protocols with their prompts, templates and reviews, for `codev/protocols`."""
+    own = os.path.basename(step_files.PACKAGED)
+    found = {
+        f"codev/protocols/{path}": data
+        for path, data in _walk_directory(library.PACKAGED)
+        if path.partition("/")[0] not in (own, *_SKIPPED)
+    }
+    # Reviews are one directory in the package; in a project they lie beside each protocol.
+    return {path: data for path, data in found.items() if "/_reviews/" not in path}
+
+
+def load_step_files() -> Mapping[str, bytes]:
+    """The packaged step protocols, for `.claude/protocols`."""
+    return {
+        f".claude/protocols/{path}": data for path, data in _walk_directory(step_files.PACKAGED)
+    }
+
+
+def load_claude_directory() -> Mapping[str, bytes]:
+    """Commands, agents and skills for Claude Code."""
+    return {f".claude/{path}": data for path, data in load_claude_files().items()}
+
+
+def load_hook() -> bytes:
+    """The script that tells an agent about open decisions."""
+    return _integration().joinpath("hooks", "porch-notify.sh").read_bytes()
+
+
+def load_agents_section() -> str:
+    """What every agent in the project should know, between its two marks."""
+    return _integration().joinpath("agents-section.md").read_text(encoding="utf-8")
+
+
+def _integration() -> Traversable:
+    return resources.files("porch").joinpath("integration")
+
+
+def _walk_directory(top: str) -> Iterator[tuple[str, bytes]]:
+    for directory, names, files in os.walk(top):
+        names[:] = sorted(name for name in names if name not in _SKIPPED)
+        for name in sorted(files):
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                yield os.path.relpath(path, top).replace(os.sep, "/"), file.read()
