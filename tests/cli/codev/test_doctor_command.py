@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.cli.dispatch import run_words as run_command
+from porch.git import repository
 from tests import commands
 
 if TYPE_CHECKING:
@@ -22,21 +24,32 @@ Doctor = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def doctor(desk: "Desk", capsys: pytest.CaptureFixture[str]) -> Doctor:
-    def examine(code: int = 0) -> dict[str, Any]:
+def claude(command: Put, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The default agent is here, and so is a key for it."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-value-that-is-nobodys-business")
+    return command("claude", "echo '9.9.9 (Claude Code)'")
+
+
+@pytest.fixture
+def doctor(desk: "Desk", claude: Path, capsys: pytest.CaptureFixture[str]) -> Doctor:
+    def examine(*words: str, code: int = 0) -> dict[str, Any]:
         capsys.readouterr()
-        left = run_command("codev", ["doctor", "--json"])
+        left = run_command("codev", ["doctor", "--json", *words])
         out, err = capsys.readouterr()
         assert left == code, out + err
         told = json.loads(out)
         assert told["can_run"] is (code == 0)
-        return {line["what"]: line for line in told["lines"]}
+        found = {line["what"]: line for line in told["lines"]}
+        found["closing"] = told["closing"]
+        found["fixed"] = told["fixed"]
+        return found
 
     return examine
 
 
 def one(lines: dict[str, Any], word: str) -> dict[str, Any]:
-    (found,) = [line for what, line in lines.items() if word in what]
+    kept = {what: line for what, line in lines.items() if isinstance(line, dict)}
+    (found,) = [line for what, line in kept.items() if word in what]
     assert isinstance(found, dict)
     assert found["status"] == "ok" or found["fix"], found
     return found
@@ -52,6 +65,7 @@ def test_a_sound_project_can_run_porch(doctor: Doctor) -> None:
     for word in ("Python", "git version", "is writable", "file locks", "codev/config.toml"):
         assert one(told, word)["status"] == "ok"
     assert one(told, "agent scripted")["status"] == "ok"
+    assert told["closing"] == "porch can run here"
 
 
 def test_a_look_at_the_project_leaves_nothing_in_it(desk: "Desk", doctor: Doctor) -> None:
@@ -90,7 +104,8 @@ def test_a_place_that_cannot_be_written_stops_porch(desk: "Desk", doctor: Doctor
 
 def test_faults_of_the_settings_are_named_with_their_lines(desk: "Desk", doctor: Doctor) -> None:
     desk.write("codev/config.toml", '[agent]\nnmae = "claude"\n[timeouts]\ncheck = "soon"\n')
-    told = doctor()
+    # With such a file no run begins.
+    told = doctor(code=6)
     assert "did you mean 'name'" in one(told, "codev/config.toml:2:1")["fix"]
     assert one(told, "codev/config.toml:4:1")["status"] == "warning"
 
@@ -112,11 +127,7 @@ def test_settings_of_ones_own_are_found_too(home: Path, doctor: Doctor) -> None:
     assert "allowed by default: all" in one(told, "agent scripted")["more"]
 
 
-def test_an_agent_is_told_with_what_it_gets_and_cannot_be_held_to(
-    doctor: Doctor, command: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command("claude", "echo '9.9.9 (Claude Code)'")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-value-that-is-nobodys-business")
+def test_an_agent_is_told_with_what_it_gets_and_cannot_be_held_to(doctor: Doctor) -> None:
     line = one(doctor(), "agent claude (default) 9.9.9")
     assert line["status"] == "ok"
     assert any("ANTHROPIC_API_KEY" in more for more in line["more"])
@@ -124,15 +135,143 @@ def test_an_agent_is_told_with_what_it_gets_and_cannot_be_held_to(
     assert "nobodys-business" not in str(line)
 
 
-def test_an_agent_that_is_not_installed_is_missing_and_stops_nothing(
-    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def only_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "git").symlink_to(shutil.which("git") or "")
     monkeypatch.setenv("PATH", str(tmp_path / "only"))
-    line = one(doctor(), "agent claude")
+    return tmp_path / "only"
+
+
+@pytest.mark.req("P-052")
+def test_r10_without_any_agent_porch_cannot_run(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_git(tmp_path, monkeypatch)
+    told = doctor(code=6)
+    line = one(told, "agent claude")
     assert line["status"] == "missing"
     assert "npm install" in line["fix"]
+    assert told["closing"] == "porch cannot run here:\n  agent claude (default)"
+
+
+def test_r10_with_another_agent_it_is_said_how_to_use_that(
+    desk: "Desk", doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = only_git(tmp_path, monkeypatch)
+    (there / "codex").write_text("#!/bin/sh\necho codex-cli 1.2.3\n")
+    (there / "codex").chmod(0o755)
+    told = doctor()
+    assert "only with `--agent codex`: claude is not installed" in told["closing"]
+    fix = one(told, "agent claude")["fix"]
+    assert '[agent] name = "codex"' in fix
+    desk.write("codev/config.toml", '[agent]\nname = "codex"\n[commands]\ntest = "true"\n')
+    assert "claude" not in doctor()["closing"]
+
+
+@pytest.mark.req("P-052")
+def test_r10_an_agent_without_any_sign_of_a_login_is_no_ok(
+    desk: "Desk", doctor: Doctor, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "signs of a login: ANTHROPIC_API_KEY is set" in one(doctor(), "agent claude")["more"]
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    told = doctor()
+    line = one(told, "agent claude")
+    assert line["status"] == "warning"
+    assert "`porch agents test claude`" in line["fix"]
+    assert "claude only if it is logged in" in told["closing"]
+    (home / ".claude").mkdir()
+    (home / ".claude" / ".credentials.json").write_text("{}")
+    assert one(doctor(), "agent claude")["status"] == "ok"
+
+
+def run_fix(line: dict[str, Any]) -> None:
+    """Type what stands between the first two backticks."""
+    command = line["fix"].split("`")[1]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-c", command], env={**os.environ, "PATH": path}, check=False, capture_output=True
+    )
+    assert done.returncode == 0, (command, done.stderr)
+
+
+@pytest.mark.req("P-052")
+def test_r10_outside_git_porch_cannot_run_and_each_fix_brings_it_further(
+    doctor: Doctor, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bare").mkdir()
+    monkeypatch.chdir(tmp_path / "bare")
+    (home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    told = doctor(code=6)
+    assert "not in a git repository" in told["closing"]
+    run_fix(one(told, "is not in a git repository"))
+    told = doctor(code=6)
+    # Of a repository the name is asked once in a process, and this one has just been made.
+    repository._IDENTITIES.clear()
+    run_fix(one(told, "git knows no name"))
+    repository._IDENTITIES.clear()
+    run_fix(one(told, "has no commit yet"))
+    told = doctor()
+    assert not [what for what in told if "git knows" in what or "no commit" in what]
+    assert list((tmp_path / "bare").iterdir()) == [tmp_path / "bare" / ".git"]
+
+
+def test_r10_the_fix_of_a_missing_test_command_is_what_the_project_says(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    (desk.root / "codev" / "config.toml").unlink()
+    assert 'test = "your command"' in one(doctor(), "[commands] test")["fix"]
+    desk.write("Makefile", "test:\n\ttrue\n")
+    told = doctor()
+    assert "they need [commands] test" in told["closing"]
+    run_fix(one(told, "[commands] test is not set"))
+    assert one(doctor(), "tests are run with: make test")["status"] == "ok"
+
+
+def test_r10_the_safe_fixes_are_applied_and_said(desk: "Desk", doctor: Doctor) -> None:
+    (desk.root / "codev" / "config.toml").unlink()
+    desk.write("Makefile", "test:\n\ttrue\n")
+    desk.write(".claude/settings.json", '{"model": "opus"}')
+    desk.git("worktree", "add", "-q", str(desk.root.parent / "gone"))
+    shutil.rmtree(desk.root.parent / "gone")
+    told = doctor("--fix")
+    assert told["fixed"] == [
+        "ran `git worktree prune`",
+        "wrote codev/config.toml",
+        "wrote .claude/hooks/porch-notify.sh",
+        "added to .claude/settings.json",
+    ]
+    assert told["closing"] == "porch can run here"
+    assert "permissions" not in (desk.root / ".claude/settings.json").read_text()
+    (desk.root / ".claude/hooks/porch-notify.sh").chmod(0o644)
+    assert doctor("--fix")["fixed"] == ["made .claude/hooks/porch-notify.sh executable"]
+    assert doctor("--fix")["fixed"] == []
+
+
+def test_r10_each_other_fix_works_as_printed(desk: "Desk", doctor: Doctor) -> None:
+    desk.write(".claude/settings.json", "")
+    desk.git("worktree", "add", "-q", str(desk.root.parent / "gone"))
+    shutil.rmtree(desk.root.parent / "gone")
+    for word in ("directories are gone", "is missing"):
+        run_fix(one(doctor(), word))
+    (desk.root / ".claude/hooks/porch-notify.sh").chmod(0o644)
+    run_fix(one(doctor(), "is not executable"))
+    assert doctor()["closing"] == "porch can run here"
+
+
+def test_a_protocol_with_errors_and_an_old_shape_are_named(desk: "Desk", doctor: Doctor) -> None:
+    desk.write("codev/protocols/mine/protocol.json", "{")
+    desk.write("codev/specs/0001-a.md", "# A\n")
+    told = doctor()
+    assert "not mine: it has errors" in told["closing"]
+    assert "codev migrate --dry-run" in one(told, "old shape")["fix"]
+
+
+def test_a_run_that_cannot_be_read_is_named(desk: "Desk", doctor: Doctor) -> None:
+    desk.begin({"id": "one"}, agents={"one": [{"say": "x"}]})
+    (desk.run_dir() / "journal.jsonl").write_text("no record\n")
+    for name in ("picture.json", "row.json", "snapshot"):
+        (desk.run_dir() / name).unlink(missing_ok=True)
+    assert "not with: " in doctor()["closing"]
 
 
 def test_an_agent_that_does_not_answer_is_a_warning(doctor: Doctor, command: Put) -> None:
@@ -150,12 +289,12 @@ def test_a_name_of_the_settings_that_is_nobodys_is_said(desk: "Desk", doctor: Do
 def test_a_person_reads_a_line_for_each_thing_and_its_fix(desk: "Desk") -> None:
     desk.write("codev/config.toml", '[agent]\nname = "mine"\n')
     done = codev(desk, "doctor")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 6, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("ok       Python 3.")
     at = lines.index("missing  agent mine (default): unknown agent")
     assert lines[at + 1].startswith("         fix: ")
-    assert lines[-1] == "porch can run here"
+    assert lines[-2:] == ["porch cannot run here:", "  agent mine (default): unknown agent"]
 
 
 def test_codev_alone_prints_its_help(desk: "Desk") -> None:

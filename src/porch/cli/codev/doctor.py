@@ -4,26 +4,42 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porch.cli.command import Args, Verb, Verbs, View
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
-    from porch.fleet import doctor
+    from porch.fleet.health.doctor_line import DoctorLine
 
 
-def _examine_project(_: Args) -> View:
+def _examine_project(args: Args) -> View:
     from porch.errors import EXIT_OUTSIDE
-    from porch.fleet import doctor
+    from porch.fleet.health import doctor
     from porch.store import where as places
 
-    told = doctor.examine_installation(places.find_project(os.getcwd()))
-    can_run = not any(line.stops for line in told)
+    where = places.find_project(os.getcwd())
+    told = doctor.examine_installation(where)
+    fixed = _fix_project(told) if args.fix else []
+    told = doctor.examine_installation(where) if fixed else told
+    can_run, closing = doctor.conclude(told)
     text = "\n".join(row for line in told for row in _render_line(line))
-    closing = "porch can run here" if can_run else "porch cannot run here"
-    data = {"can_run": can_run, "lines": [line.as_json() for line in told]}
-    return View(f"{text}\n\n{closing}", data, 0 if can_run else EXIT_OUTSIDE)
+    data = {
+        "can_run": can_run,
+        "closing": closing,
+        "fixed": fixed,
+        "lines": [line.as_json() for line in told],
+    }
+    done = "".join(f"fixed: {each}\n" for each in fixed)
+    done = done or ("nothing that can be fixed without you\n" if args.fix else "")
+    return View(f"{done}{text}\n\n{closing}", data, 0 if can_run else EXIT_OUTSIDE)
 
 
-def _render_line(line: "doctor.DoctorLine") -> Iterator[str]:
+def _fix_project(told: "list[DoctorLine]") -> list[str]:
+    from porch.fleet.health import repairs
+    from porch.store import where as places
+
+    return repairs.apply_repairs(places.find_project(os.getcwd()), told)
+
+
+def _render_line(line: "DoctorLine") -> Iterator[str]:
     yield f"{line.status:<8} {line.what}"
     yield from (f"{'':<11}{more}" for more in line.more)
     if line.fix:
@@ -31,5 +47,12 @@ def _render_line(line: "doctor.DoctorLine") -> Iterator[str]:
 
 
 COMMANDS: Verbs = {
-    "doctor": Verb(_examine_project),
+    "doctor": Verb(
+        _examine_project,
+        (
+            make_argument(
+                "--fix", action="store_true", help="apply the safe fixes, and say what was done"
+            ),
+        ),
+    ),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.fleet import platform_probe
+from porch.fleet.health import platform_probe
 
 
 def test_a_sound_place_has_no_faults(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_place_that_forgets_what_is_written_is_a_fault(tmp_path: Path) -> None
 
 
 def test_no_more_file_events_is_a_fault() -> None:
-    code = "from porch.fleet import platform_probe as ground; import ctypes, fcntl, os\n"
+    code = "from porch.fleet.health import platform_probe as ground; import ctypes, fcntl, os\n"
     code += "ctypes.CDLL(None)\nopened = []\n"
     code += "try:\n    while True: opened.append(os.dup(0))\nexcept OSError: pass\n"
     code += "print(ground.find_watching_fault())"

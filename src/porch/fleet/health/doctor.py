@@ -1,0 +1,37 @@
+"""Whether porch can run here, with a fix for each fault: all parts, in the order of mending."""
+
+from collections.abc import Sequence
+
+from porch.fleet.health import (
+    agent_health,
+    machine_health,
+    project_health,
+    repository_health,
+)
+from porch.fleet.health.doctor_line import DoctorLine
+from porch.store.where import ProjectPaths
+
+
+def examine_installation(where: ProjectPaths) -> list[DoctorLine]:
+    """Everything; what needs git is left out where there is none."""
+    known, findings = project_health.load_known_settings(where)
+    machine = list(machine_health.examine_machine(where))
+    has_git = not any(line.stops and line.what == "git" for line in machine)
+    return [
+        *machine,
+        *(repository_health.examine_repository(where) if has_git else ()),
+        *project_health.examine_settings(where, findings),
+        *(project_health.examine_project(where, known) if has_git else ()),
+        *agent_health.examine_agents(known),
+    ]
+
+
+def conclude(lines: Sequence[DoctorLine]) -> tuple[bool, str]:
+    """Whether a run can begin here, and the sentence that says so with all its limits."""
+    stops = [line.what for line in lines if line.stops]
+    if stops:
+        return False, "\n".join(["porch cannot run here:", *(f"  {what}" for what in stops)])
+    limits = [line.limit for line in lines if line.limit]
+    if limits:
+        return True, "\n".join(["porch can run here, but:", *(f"  {each}" for each in limits)])
+    return True, "porch can run here"

@@ -1,0 +1,46 @@
+"""What `codev doctor --fix` does: only what adds, and what git itself calls tidying up."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+
+from porch.fleet.health import project_health, repository_health
+from porch.fleet.health.doctor_line import DoctorLine
+from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
+from porch.fleet.setup.package_files import HOOK
+from porch.git.command import run_git
+from porch.run.settings import PROJECT_FILE
+from porch.store.where import ProjectPaths
+
+
+def apply_repairs(where: ProjectPaths, lines: Sequence[DoctorLine]) -> list[str]:
+    """Each repair once, in words that say what was done."""
+    wanted = dict.fromkeys(line.repair for line in lines if line.repair)
+    return [said for name in wanted for said in _apply_repair(where, name)]
+
+
+def _apply_repair(where: ProjectPaths, name: str) -> Iterator[str]:
+    if name == repository_health.PRUNE:
+        run_git(where.root, "worktree", "prune")
+        yield f"ran `{name}`"
+    elif name == project_health.HOOK_MODE:
+        path = os.path.join(where.root, HOOK)
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+        yield f"made {HOOK} executable"
+    elif name == project_health.SETUP_FILES:
+        yield from _write_missing_files(where.root)
+
+
+def _write_missing_files(root: str) -> Iterator[str]:
+    """Permissions are left out: what agents may do unasked is for a person to say."""
+    text = config_text.render_config(project_commands.find_commands(root))
+    planned = [additive_files.plan_new_file(root, PROJECT_FILE, text.encode())]
+    if os.path.isdir(os.path.join(root, ".claude")):
+        planned += [
+            project_setup.plan_hook(root),
+            project_setup.plan_claude_settings(root, with_permissions=False),
+        ]
+    for each in planned:
+        if each.is_change:
+            additive_files.write_planned_file(root, each)
+            yield f"wrote {each.path}" if each.fate == "new" else f"added to {each.path}"
