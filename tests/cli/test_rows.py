@@ -50,7 +50,11 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         "a run without a script decides nothing": ("run", "resume"),
         "it works in a temporary repository": ("demo", "agents test"),
     },
-    "codev": {_LOOKS: ("doctor",), "without --yes nothing is allowed": ("init", "adopt")},
+    "codev": {
+        _LOOKS: ("doctor",),
+        "without --yes nothing is allowed": ("init", "adopt"),
+        "it moves files, and approves and removes nothing": ("migrate",),
+    },
     "envoy": {
         _LOOKS: (
             *("protocol", "plan protocol", "plan status", "plan check", "plan get-full-plan"),
@@ -86,6 +90,8 @@ PEOPLES_CALLS = {
     ("porch", "resume", "1", "--take-over"),
     ("codev", "init", "--yes"),
     ("codev", "adopt", "--yes"),
+    ("codev", "migrate", "--adopt"),
+    ("codev", "migrate", "--clean"),
     ("envoy", "review", "1", "--script", "s.yaml"),
     ("envoy", "claude", "review", "1", "--script", "s.yaml"),
     ("envoy", "codex", "review", "1", "--script", "s.yaml"),

@@ -37,6 +37,7 @@ _ENVOY = "porch.cli.envoy.protocol"
 _ENVOY_GIT = "porch.cli.envoy.git"
 _KNOWLEDGE = "porch.cli.envoy.knowledge"
 _LOG = "porch.cli.porch.log"
+_MIGRATE = "porch.cli.codev.migrate"
 _PLAN = "porch.cli.envoy.plan"
 _PLAN_FINDINGS = "porch.cli.envoy.plan_findings"
 _PLAN_GATES = "porch.cli.envoy.plan_gates"
@@ -51,6 +52,8 @@ _DRIVE_DECISIONS = ("script", "adopt", "take_over")
 _RULES_SET_ASIDE = ("force",)
 # It lets specialists run commands without anybody being asked.
 _SETUP_DECISIONS = ("yes",)
+# It counts approvals that nobody here gave, or removes worktrees.
+_MIGRATE_DECISIONS = ("adopt", "clean")
 # With answers of one's own a review would pass that nobody gave.
 _REVIEW_DECISIONS = ("script", *_RULES_SET_ASIDE)
 
@@ -127,6 +130,12 @@ PORCH = (
 CODEV = (
     CommandRow("init", "set up a new project", _SETUP, people_options=_SETUP_DECISIONS),
     CommandRow("adopt", "set up an existing project", _SETUP, people_options=_SETUP_DECISIONS),
+    CommandRow(
+        "migrate",
+        "bring a project of the old shape to codev/projects",
+        _MIGRATE,
+        people_options=_MIGRATE_DECISIONS,
+    ),
     CommandRow("doctor", "check whether porch can run here, and what is missing", _DOCTOR),
 )
 ENVOY = (

@@ -1,0 +1,122 @@
+"""Worktrees below `.builders`: moved to where porch expects them, or removed with all work kept."""
+
+import os
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from porch.git import repository, worktrees
+from porch.git.command import run_git
+from porch.git.worktree_lock import lock_worktrees
+
+BUILDERS = ".builders"
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])([0-9]{3,})(?![0-9])")
+
+
+class OldWorktree(Struct, frozen=True):
+    """One worktree of the old kind; `run` is the project it belongs to, if one can be told."""
+
+    path: str
+    branch: str
+    run: str = ""
+    trouble: str = ""
+    is_in_use: bool = False
+
+    @property
+    def new_branch(self) -> str:
+        id_, _, title = self.run.partition("-")
+        return f"spider_{id_}_{title}"
+
+    @property
+    def new_path(self) -> str:
+        return f"worktrees/{self.new_branch}"
+
+
+def list_old_worktrees(root: str, runs: Mapping[str, str]) -> list[OldWorktree]:
+    """All that git knows below `.builders`; `runs` are the names of projects by their number."""
+    top = os.path.realpath(os.path.join(root, BUILDERS)) + os.sep
+    known = worktrees.list_worktrees(root)[1:]
+    mine = [each for each in known if (os.path.realpath(each.path) + os.sep).startswith(top)]
+    return [_describe(root, each, runs) for each in mine]
+
+
+def list_other_entries(root: str, known: list[OldWorktree]) -> list[str]:
+    """What lies there and is no worktree of this repository: nobody's to remove."""
+    try:
+        names = sorted(os.listdir(os.path.join(root, BUILDERS)))
+    except OSError:
+        return []
+    paths = {each.path for each in known}
+    return [path for name in names if (path := f"{BUILDERS}/{name}") not in paths]
+
+
+def _describe(
+    root: str, found: worktrees.RegisteredWorktree, runs: Mapping[str, str]
+) -> OldWorktree:
+    path = os.path.relpath(os.path.realpath(found.path), os.path.realpath(root))
+    numbers = _NUMBER.findall(os.path.basename(path)) or _NUMBER.findall(found.branch or "")
+    run = runs.get(numbers[0], "") if numbers else ""
+    each = OldWorktree(path, found.branch or "", run)
+    if pid := _find_process_inside(os.path.join(root, path)):
+        return replace(each, trouble=f"process {pid} works in it", is_in_use=True)
+    return replace(each, trouble=_find_trouble(root, each))
+
+
+def _find_trouble(root: str, each: OldWorktree) -> str:
+    """Why it cannot be moved; it stays as it is then."""
+    if not os.path.isdir(os.path.join(root, each.path)):
+        return "its directory is gone; run `git worktree prune`"
+    if not each.run:
+        return "it belongs to no project here"
+    if not each.branch:
+        return "it is not on a branch"
+    if os.path.lexists(os.path.join(root, each.new_path)):
+        return f"{each.new_path} is there already"
+    taken = repository.resolve_commit(root, f"refs/heads/{each.new_branch}") is not None
+    if taken and each.branch != each.new_branch:
+        return f"the branch {each.new_branch} exists already"
+    return ""
+
+
+def _find_process_inside(path: str) -> int:
+    """Whoever works there would suddenly stand elsewhere; told where the system tells it."""
+    real = os.path.realpath(path)
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        try:
+            place = os.readlink(f"/proc/{name}/cwd") if name.isdigit() else ""
+        except OSError:
+            continue
+        if place == real or place.startswith(real + os.sep):
+            return int(name)
+    return 0
+
+
+def move_worktree(root: str, each: OldWorktree) -> None:
+    """With everything in it, committed or not. The name first: after a crash the rest is done."""
+    common = worktrees.require_common_dir(root)
+    repository.add_local_excludes(common, ("/worktrees/",))
+    os.makedirs(os.path.join(root, "worktrees"), exist_ok=True)
+    with lock_worktrees(common):
+        if each.branch != each.new_branch:
+            run_git(root, "branch", "-m", each.branch, each.new_branch)
+        run_git(root, "worktree", "move", each.path, each.new_path)
+
+
+def clean_worktree(root: str, each: OldWorktree) -> str:
+    """Remove it; what is uncommitted and where its branch stood stay reachable, and are named."""
+    worktrees.remove_worktree(root, os.path.join(root, each.path), None)
+    name = os.path.basename(each.path)
+    kept = [f"branch {each.branch}"] if each.branch else []
+    refs = (f"{worktrees.SALVAGE}{name}", f"{worktrees.ARCHIVE}{name}")
+    kept += [ref for ref in refs if repository.resolve_commit(root, ref)]
+    return ", ".join(kept)
+
+
+def remove_builders_directory(root: str) -> bool:
+    path = os.path.join(root, BUILDERS)
+    if not os.path.isdir(path) or os.listdir(path):
+        return False
+    os.rmdir(path)
+    return True

@@ -1,0 +1,313 @@
+"""`codev migrate`: a project of each old shape runs under porch afterwards, and nothing is lost."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from porch.cli.dispatch import run_words
+from tests.cli.conftest import Terminal
+from tests.repositories import sh
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+CODEV = (sys.executable, "-c", "from porch.cli.dispatch import codev; exit(codev())")
+PLAN = "# Plan\n\n## Implementation Phases\n\n### Phase 1: First\n\n**Done when**\n\n- it's there\n"
+OLD = {
+    "codev/specs/0001-user-auth.md": "# Spec: User auth\n",
+    "codev/specs/0002-billing.md": "# Billing\n",
+    "codev/plans/0002-billing.md": PLAN,
+    "codev/specs/0003-search.md": "# Search\n\n**Status**: Approved (2025-01-02)\n",
+    "codev/plans/0003-search.md": "---\napproved: 2025-01-03\n---\n" + PLAN,
+    "codev/specs/0004-done.md": "# Done\n",
+    "codev/plans/0004-done.md": PLAN,
+    "codev/reviews/0004-done-review.md": "# Review\n",
+    "codev/plans/0009-lonely.md": PLAN,
+    "codev/specs/README.md": "not a specification\n",
+}
+
+
+class OldProject:
+    """A project of the old shape, and somebody who migrates it."""
+
+    def __init__(self, desk: "Desk", capsys: pytest.CaptureFixture[str]):
+        self.desk, self._capsys = desk, capsys
+        for path, text in OLD.items():
+            desk.write(path, text)
+        desk.git("add", "-A")
+        desk.git("commit", "-qm", "old")
+
+    def codev(self, *words: str, code: int = 0) -> str:
+        self._capsys.readouterr()
+        left = run_words("codev", ["migrate", *words])
+        out, err = self._capsys.readouterr()
+        assert left == code, out + err
+        return out + err
+
+    def builder(self, name: str, branch: str) -> Path:
+        """A worktree of the old kind, with committed, changed and new work in it."""
+        place = self.desk.root / ".builders" / name
+        self.desk.git("worktree", "add", "-q", "-b", branch, str(place))
+        (place / "work.py").write_text("committed\n")
+        sh(place, "add", "-A")
+        sh(place, "commit", "-qm", "work")
+        (place / "work.py").write_text("changed\n")
+        (place / "new.py").write_text("new\n")
+        return place
+
+    def files(self) -> dict[str, bytes]:
+        root = self.desk.root
+        found = (path for path in root.rglob("*") if path.is_file())
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in found
+            if ".git" not in path.relative_to(root).parts
+        }
+
+
+@pytest.fixture
+def old(desk: "Desk", capsys: pytest.CaptureFixture[str]) -> OldProject:
+    return OldProject(desk, capsys)
+
+
+@pytest.mark.req("P-202", "P-203", "P-204")
+def test_each_specification_gets_its_directory_with_all_of_its_documents(old: OldProject) -> None:
+    old.codev("--no-adopt")
+    files = old.files()
+    for id_, name in (("0001", "user-auth"), ("0002", "billing"), ("0003", "search")):
+        path = f"codev/projects/{id_}-{name}/spec.md"
+        assert files[path].decode() == OLD[f"codev/specs/{id_}-{name}.md"]
+    assert files["codev/projects/0002-billing/plan.md"].decode() == PLAN
+    assert files["codev/projects/0004-done/review.md"] == b"# Review\n"
+    gone = [path for path in OLD if path not in files]
+    kept = {"codev/plans/0009-lonely.md", "codev/specs/README.md"}
+    assert set(gone) == set(OLD) - kept
+
+
+@pytest.mark.req("P-205")
+def test_the_status_says_how_far_each_one_was_and_is_adopted(old: OldProject) -> None:
+    old.codev("--adopt")
+    runs = {row["id"]: row for row in old.desk.porch("status", "--json").json["runs"]}
+    assert set(runs) == {"0002", "0003", "0004"}
+    assert old.desk.facts("RunAdopted", "0002-billing")[0]["state"] == "plan:gate"
+    assert old.desk.facts("RunAdopted", "0003-search")[0]["state"] == "implement"
+    assert old.desk.facts("RunAdopted", "0004-done")[0]["state"] == "complete"
+    gates = old.desk.facts("RunAdopted", "0003-search")[0]["gates"]
+    assert {name: gate["status"] for name, gate in gates.items()} == {
+        "specify_approval": "approved",
+        "plan_approval": "approved",
+    }
+    # Nobody approved the first one, so its gate is still to be asked, and needs no journal yet.
+    assert (
+        "state: specify:gate"
+        in (old.desk.root / "codev/projects/0001-user-auth/status.yaml").read_text()
+    )
+
+
+@pytest.mark.req("P-009")
+def test_a_migrated_project_runs(old: OldProject) -> None:
+    old.codev("--adopt")
+    told = old.desk.porch("run", "spider", "0001", "--no-claude", code=3)
+    assert "specify_approval" in told.all
+    told = old.desk.porch("resume", "0002", "--no-claude", code=3)
+    assert "plan_approval" in told.all
+    told = old.desk.porch("resume", "0003", "--no-claude", "--once", code=None)
+    assert old.desk.prompts("0003-search")
+    assert "First" in old.desk.prompts("0003-search")[0]
+
+
+def test_approvals_are_listed_and_asked_once(old: OldProject) -> None:
+    before = old.files()
+    said = old.codev(code=2)
+    assert "0002-billing specify_approval (there is codev/plans/0002-billing.md)" in said
+    assert "0003-search plan_approval (codev/plans/0003-search.md says so)" in said
+    assert "--adopt" in said
+    assert old.files() == before
+    old.codev("--no-adopt")
+    for run in ("0001-user-auth", "0002-billing", "0003-search"):
+        text = (old.desk.root / "codev/projects" / run / "status.yaml").read_text()
+        assert "state: specify:gate" in text
+        assert "approved}" not in text
+    assert old.desk.porch("status", "--json").json["runs"] == []
+
+
+def test_on_a_terminal_a_person_is_asked_once_for_all_of_them(old: OldProject) -> None:
+    terminal = Terminal((*CODEV, "migrate"), old.desk.root, columns=120)
+    try:
+        terminal.until("0002-billing, at plan:gate")
+        terminal.until("Count these gates as approved? [y/N]")
+        terminal.type("y\r")
+        terminal.until("now look at it with `porch status`")
+        assert terminal.leave() == 0
+    finally:
+        terminal.close()
+    assert old.desk.facts("RunAdopted", "0002-billing")
+
+
+def test_only_a_person_counts_approvals(old: OldProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    before = old.files()
+    assert "not-a-person" in old.codev("--adopt", code=2)
+    assert "not-a-person" in old.codev("--clean", code=2)
+    assert "0001-user-auth" in old.codev("--dry-run")
+    assert old.files() == before
+
+
+def test_a_dry_run_says_everything_and_changes_nothing(old: OldProject) -> None:
+    old.builder("0002", "builder/0002-billing")
+    before, refs = old.files(), old.desk.git("for-each-ref")
+    said = old.codev("--dry-run")
+    for line in (
+        "0003-search, at implement",
+        "  codev/specs/0003-search.md -> codev/projects/0003-search/spec.md",
+        "  specify_approval counts as approved: codev/specs/0003-search.md says so",
+        ".builders/0002 -> worktrees/spider_0002_billing, branch builder/0002-billing -> ",
+        "left alone: codev/plans/0009-lonely.md: there is no specification",
+        "nothing was changed (--dry-run)",
+    ):
+        assert line in said
+    told = json.loads(old.codev("--dry-run", "--json"))
+    assert told["projects"][0]["run"] == "0001-user-auth"
+    assert (old.files(), old.desk.git("for-each-ref")) == (before, refs)
+
+
+def test_the_second_time_there_is_nothing_to_do(old: OldProject) -> None:
+    old.builder("0002", "builder/0002-billing")
+    old.codev("--adopt")
+    before = old.files()
+    said = old.codev("--adopt")
+    assert "left alone: codev/plans/0009-lonely.md" in said
+    os.unlink(old.desk.root / "codev/plans/0009-lonely.md")
+    del before["codev/plans/0009-lonely.md"]
+    assert "nothing of the old shape" in old.codev()
+    assert old.files() == before
+
+
+@pytest.mark.req("P-209")
+def test_an_old_worktree_is_moved_with_everything_in_it(old: OldProject) -> None:
+    old.builder("0002", "builder/0002-billing")
+    said = old.codev("--adopt")
+    place = old.desk.root / "worktrees" / "spider_0002_billing"
+    assert sh(place, "branch", "--show-current") == "spider_0002_billing"
+    assert sh(place, "log", "-1", "--format=%s") == "work"
+    assert (place / "work.py").read_text() == "changed\n"
+    assert (place / "new.py").read_text() == "new\n"
+    assert (place / "codev/projects/0002-billing/plan.md").read_text() == PLAN
+    assert not (place / "codev/specs/0002-billing.md").exists()
+    assert (place / "codev/specs/0003-search.md").exists()
+    assert not (old.desk.root / ".builders").exists()
+    assert "removed the empty directory .builders" in said
+    # The project goes on in its worktree.
+    assert old.desk.facts("RunAdopted", "0002-billing")[0]["start"]["worktree"] == (
+        "worktrees/spider_0002_billing"
+    )
+
+
+@pytest.mark.req("P-209")
+def test_an_old_worktree_is_removed_with_all_of_its_work_kept(old: OldProject) -> None:
+    old.builder("0002", "builder/0002-billing")
+    old.builder("task-x7", "builder/task-x7")
+    said = old.codev("--no-adopt", "--clean")
+    assert not (old.desk.root / ".builders").exists()
+    for name, branch in (("0002", "builder/0002-billing"), ("task-x7", "builder/task-x7")):
+        ref = f"refs/porch/salvage/{name}"
+        assert ref in said
+        assert branch in said
+        assert old.desk.git("show", f"{ref}:new.py") == "new"
+        assert old.desk.git("show", f"{ref}:work.py") == "changed"
+        assert old.desk.git("log", "-1", "--format=%s", branch) == "work"
+
+
+def test_what_cannot_be_told_is_left_alone(old: OldProject) -> None:
+    old.builder("task-x7", "builder/task-x7")
+    old.desk.write(".builders/notes.txt", "mine\n")
+    said = old.codev("--no-adopt")
+    assert ".builders/task-x7: left alone: it belongs to no project here" in said
+    assert "left alone: .builders/notes.txt: it is not a worktree" in said
+    assert (old.desk.root / ".builders" / "task-x7" / "new.py").exists()
+
+
+def test_a_worktree_in_which_somebody_works_is_left_alone(old: OldProject) -> None:
+    place = old.builder("0002", "builder/0002-billing")
+    process = subprocess.Popen(["sleep", "60"], cwd=place)
+    try:
+        said = old.codev("--no-adopt", "--clean")
+    finally:
+        process.kill()
+        process.wait()
+    assert f"process {process.pid} works in it" in said
+    assert (place / "new.py").exists()
+
+
+@pytest.mark.req("P-206")
+def test_nothing_is_removed_before_all_of_it_was_verified(
+    old: OldProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = old.builder("0002", "builder/0002-billing")
+    # A protocol of the project in which the state of a migrated project is unknown.
+    phase: dict[str, Any] = {"id": "write", "prompt": "write.md"}
+    old.desk.protocol("spider", phase)
+    before = old.files()
+    said = old.codev("--adopt", code=1)
+    assert "nothing of it was removed" in said
+    after = old.files()
+    assert {path: after[path] for path in before} == before
+    assert (place / "new.py").exists()
+
+
+def test_a_document_that_is_there_already_is_not_replaced(old: OldProject) -> None:
+    old.desk.write("codev/projects/0001-user-auth/spec.md", "newer\n")
+    said = old.codev("--no-adopt")
+    assert "codev/projects/0001-user-auth/spec.md is there with other content" in said
+    assert (old.desk.root / "codev/projects/0001-user-auth/spec.md").read_text() == "newer\n"
+    assert (old.desk.root / "codev/specs/0001-user-auth.md").exists()
+
+
+def test_a_migration_that_was_cut_short_is_finished(old: OldProject) -> None:
+    old.codev("--adopt")
+    for path in ("codev/specs/0002-billing.md", "codev/plans/0002-billing.md"):
+        old.desk.write(path, OLD[path])
+    seq = len(old.desk.records("0002-billing"))
+    said = old.codev()
+    assert "0002-billing: moved" in said
+    assert not (old.desk.root / "codev/specs/0002-billing.md").exists()
+    assert len(old.desk.records("0002-billing")) == seq
+
+
+def test_a_number_keeps_the_directory_that_it_has(old: OldProject) -> None:
+    (old.desk.root / "codev/projects/0001-login").mkdir(parents=True)
+    old.codev("--no-adopt")
+    assert (old.desk.root / "codev/projects/0001-login/spec.md").exists()
+    assert not (old.desk.root / "codev/projects/0001-user-auth").exists()
+
+
+def test_two_specifications_of_one_number_stay_apart(old: OldProject) -> None:
+    old.desk.write("codev/specs/0002-other.md", "# Other\n")
+    old.builder("0002", "builder/0002")
+    said = old.codev("--no-adopt")
+    assert (old.desk.root / "codev/projects/0002-other/spec.md").exists()
+    assert (old.desk.root / "codev/projects/0002-billing/plan.md").exists()
+    assert ".builders/0002: left alone: it belongs to no project here" in said
+
+
+def test_outside_git_nothing_is_moved(
+    old: OldProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = tmp_path / "plain" / "codev" / "specs" / "0001-a.md"
+    spec.parent.mkdir(parents=True)
+    spec.write_text("# A\n")
+    monkeypatch.chdir(tmp_path / "plain")
+    assert "no-repository" in old.codev(code=2)
+    assert spec.exists()
+
+
+def test_a_link_in_the_place_of_a_specification_is_refused(old: OldProject) -> None:
+    path = old.desk.root / "codev/specs/0001-user-auth.md"
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+    assert "not a regular file" in old.codev("--adopt", code=5)
