@@ -10,9 +10,7 @@ from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Option, Protocol
-from porch.show.abstentions import list_abstentions
-from porch.show.check_notes import list_check_notes
-from porch.show.measured_by import describe_touched_files
+from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable

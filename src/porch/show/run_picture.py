@@ -8,10 +8,8 @@ from porch.machine.approvals import STATE as CHANGED
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
-from porch.show.abstentions import list_abstentions
-from porch.show.check_notes import list_check_notes
 from porch.show.decision import list_decisions
-from porch.show.measured_by import describe_touched_files
+from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
 from porch.text.printable import make_printable
 

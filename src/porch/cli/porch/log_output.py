@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from porch.cli.command import Args, View
@@ -16,13 +17,15 @@ from porch.run.agents import turn_numbers
 from porch.run.verbs import run_log
 from porch.run.verbs.run_lookup import find_run
 from porch.show import activity, log_text
+from porch.show.board import format_moment, one_line
 from porch.show.place_words import PlaceWords
-from porch.show.turns import render_turns
 from porch.store import journal, journal_tail
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 
 _EVERY_S = 0.25
+# The number of a turn is what `porch log --turn` takes.
+_COLUMNS = ("TURN", "POSITION", "AGENT", "OUTCOME", "BEGAN", "TOOK", "COST")
 
 
 def show_log(args: Args) -> View:
@@ -158,3 +161,36 @@ def _view_turn(name: str, turn: turn_numbers.NumberedTurn, args: Args) -> View:
 def _output_width() -> int:
     """A pipe gets the same whatever terminal it was started from."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else activity.WIDTH
+
+
+def render_turns(turns: Iterable[Mapping[str, Any]]) -> str:
+    """One line for each; nothing is clipped, because positions are there to be copied."""
+    table = [_COLUMNS, *(_turn_cells(turn) for turn in turns)]
+    if len(table) == 1:
+        return "No agent has worked in this run yet.\n"
+    widths = [max(len(row[at]) for row in table) for at in range(len(_COLUMNS))]
+    return "".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        + "\n"
+        for row in table
+    )
+
+
+def _turn_cells(turn: Mapping[str, Any]) -> tuple[str, ...]:
+    parts = f" ({turn['parts']} parts)" if turn["parts"] > 1 else ""
+    cells = (
+        f"{turn['number']}{parts}",
+        turn["position"],
+        turn["agent"] or "-",
+        turn["outcome"],
+        format_moment(turn["began_at"]),
+        "-" if turn["seconds"] is None else f"{turn['seconds']:.1f} s",
+        _format_cost(turn["usd"], turn["tokens"]),
+    )
+    return tuple(one_line(cell) for cell in cells)
+
+
+def _format_cost(usd: float, tokens: int) -> str:
+    if usd:
+        return f"${usd:.4f}"
+    return f"{tokens:,} tokens" if tokens else "-"

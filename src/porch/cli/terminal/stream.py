@@ -12,9 +12,8 @@ from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
 from porch.show import timeline
-from porch.show.abstentions import list_abstentions
+from porch.show.evidence_notes import TITLE, list_abstentions
 from porch.show.log_text import shown_lines
-from porch.show.measured_by import TITLE
 from porch.show.place_words import PlaceWords
 from porch.show.status import names_of
 from porch.text.printable import make_printable

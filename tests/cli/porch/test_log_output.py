@@ -1,6 +1,6 @@
 """The table of turns: one line each, numbers first."""
 
-from porch.show.turns import render_turns
+from porch.cli.porch.log_output import render_turns
 
 TURN = {
     "number": 1,

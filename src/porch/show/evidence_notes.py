@@ -1,0 +1,74 @@
+"""What people must know of the evidence behind a decision, so that nobody takes it for more.
+
+Reviewers that gave no verdict, checks that proved nothing, and files that decide a measurement and
+that an agent changed.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from porch.machine.exits.touched_files import list_touched_files
+from porch.machine.facts import Payload
+from porch.machine.state import RunState, Standing
+from porch.model.protocol import Check, Protocol
+from porch.text.printable import make_printable
+
+TITLE = "what measured this was changed by the agent"
+MOST_SHOWN = 20
+_COMPARED = "the files were only compared: the checks ran with these changes"
+_LOOKED_AFTER = "checks with a runner ran without these changes, others with them"
+_MEANING: Mapping[str, str] = {
+    "skipped": "there is no command to run",
+    "flaky": "failed and then passed on the same files",
+}
+
+
+def list_abstentions(state: RunState, standing: Standing | None = None) -> list[str]:
+    """One sentence for each panel whose last round somebody was missing from.
+
+    With a position only those of its phase and item, else of the whole run.
+    """
+    rounds: dict[tuple[str, str, str], Payload] = {}
+    for (instance, item), memory in state.memory.items():
+        if standing is None or (instance == standing.instance and item in ("", standing.item)):
+            rounds |= {(instance, item, name): last for name, last in _last_rounds(memory)}
+    group = standing.state.partition(":")[0] if standing else ""
+    return [
+        f"{name}{f' of {item}' if item else ''}: {payload['coverage']}"
+        for (_, item, name), payload in rounds.items()
+        if payload.get("abstained") and group in ("", name.partition(":")[0])
+    ]
+
+
+def _last_rounds(memory: Mapping[str, Payload]) -> Iterator[tuple[str, Payload]]:
+    """Memory is in the order in which it was made, so the last of a panel's exits is its newest."""
+    for path, payload in memory.items():
+        if "coverage" in payload:
+            yield path.rpartition(".")[0], payload
+
+
+def list_check_notes(state: RunState) -> Iterator[str]:
+    """One line for all that were skipped last time, one for all that were flaky."""
+    passed = [
+        payload
+        for memory in state.memory.values()
+        for path, payload in memory.items()
+        if path.endswith(".passed")
+    ]
+    for word, meaning in _MEANING.items():
+        names = dict.fromkeys(str(name) for each in passed for name in each.get(word) or ())
+        if names:
+            yield f"{word}: {', '.join(names)} ({meaning})"
+
+
+def describe_touched_files(protocol: Protocol, state: RunState) -> dict[str, str]:
+    """One report for whoever decides; none where everything is as it was found."""
+    names = list_touched_files(state)
+    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    told = make_printable(", ".join(names[:MOST_SHOWN])) + more
+    how = _LOOKED_AFTER if _has_runner(protocol) else _COMPARED
+    return {TITLE: f"{told} ({how})"} if names else {}
+
+
+def _has_runner(protocol: Protocol) -> bool:
+    checks = [each.actor for each in protocol.states.values() if isinstance(each.actor, Check)]
+    return any(command.runner for check in checks for command in check.commands)
