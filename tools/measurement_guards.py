@@ -95,8 +95,8 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "what a check changed is named at the gate",
         "machine/route.py",
-        "more_touched_moves(protocol, state, standing, fact.touched)",
-        "more_touched_moves(protocol, state, standing, ())",
+        "return (*touched, *check_result_moves(",
+        "return (*(), *check_result_moves(",
         "test_v4_a_check_that_does_so_is_named_at_the_gate_where_nothing_is_declared",
     ),
     (
