@@ -51,7 +51,8 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         "it works in a temporary repository": ("demo", "agents test"),
     },
     "codev": {
-        _LOOKS: ("doctor",),
+        _LOOKS: ("completion",),
+        "it only shows; --fix adds what is missing": ("doctor",),
         "without --yes nothing is allowed": ("init", "adopt"),
         "it moves files, and approves and removes nothing": ("migrate",),
     },

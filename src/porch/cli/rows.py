@@ -31,6 +31,7 @@ class CommandRow:
 
 _AGENTS = "porch.cli.porch.agents"
 _CLEANUP = "porch.cli.envoy.debug_cleanup"
+_COMPLETION = "porch.cli.codev.completion"
 _DECIDING = "porch.cli.porch.decide"
 _DOCTOR = "porch.cli.codev.doctor"
 _ENVOY = "porch.cli.envoy.protocol"
@@ -118,7 +119,7 @@ PORCH = (
     ),
     CommandRow("protocols lint", "check protocol files and list all problems", _PROTOCOLS),
     CommandRow(
-        "protocols schema", "print the JSON Schema of protocol.json, for editors", _PROTOCOLS
+        "protocols schema", "print the JSON Schema of protocol files, for editors", _PROTOCOLS
     ),
     CommandRow("plan phases", "show the phases that porch finds in a plan", _PROTOCOLS),
     CommandRow(
@@ -137,6 +138,7 @@ CODEV = (
         people_options=_MIGRATE_DECISIONS,
     ),
     CommandRow("doctor", "check whether porch can run here, and what is missing", _DOCTOR),
+    CommandRow("completion", "print the script that completes commands in a shell", _COMPLETION),
 )
 ENVOY = (
     CommandRow("protocol", "show the steps of a protocol, with its inputs and outputs", _ENVOY),

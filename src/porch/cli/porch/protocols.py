@@ -43,12 +43,12 @@ def _lint_files(args: Args) -> View:
     return View(text, data, EXIT_INPUT if failed else 0, is_prose=True)
 
 
-def _show_schema(_: Args) -> View:
+def _show_schema(args: Args) -> View:
     import json
 
     from porch.run.definitions import protocol_list
 
-    schema = protocol_list.read_schema()
+    schema = protocol_list.read_schema(args.kind)
     return View(json.dumps(schema, indent=2), schema)
 
 
@@ -87,7 +87,18 @@ COMMANDS: Verbs = {
         ),
     ),
     "protocols lint": Verb(_lint_files, (make_argument("file", nargs="+", help=_NAME_OR_PATH),)),
-    "protocols schema": Verb(_show_schema),
+    "protocols schema": Verb(
+        _show_schema,
+        (
+            make_argument(
+                "kind",
+                nargs="?",
+                choices=("phases", "graph"),
+                default="phases",
+                help="phases (protocol.json, the default) or graph (NAME.graph.yaml)",
+            ),
+        ),
+    ),
     "plan phases": Verb(_show_plan_phases, (make_argument("plan", help="a Markdown plan"),)),
     "demo": Verb(
         _run_demo,

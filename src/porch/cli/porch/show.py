@@ -140,7 +140,9 @@ def _start_notes(directory: str) -> list[str]:
     return kept_notes(directory)
 
 
-def _show_settings(_: Args) -> View:
+def _show_settings(args: Args) -> View:
+    if args.schema:
+        return _settings_schema_view()
     from porch.run import settings
     from porch.store import where as places
 
@@ -150,6 +152,15 @@ def _show_settings(_: Args) -> View:
     text = "\n".join(f"{key:<{width}}  {value}  ({origin})" for key, value, origin in rows)
     data = [{"key": key, "value": value, "from": origin} for key, value, origin in rows]
     return View(text, {"settings": data}, is_prose=True)
+
+
+def _settings_schema_view() -> View:
+    import json
+
+    from porch.run.settings_schema import make_settings_schema
+
+    schema = make_settings_schema()
+    return View(json.dumps(schema, indent=2), schema)
 
 
 COMMANDS: Verbs = {
@@ -174,5 +185,12 @@ COMMANDS: Verbs = {
             ),
         ),
     ),
-    "settings": Verb(_show_settings),
+    "settings": Verb(
+        _show_settings,
+        (
+            make_argument(
+                "--schema", action="store_true", help="print the JSON Schema of config.toml"
+            ),
+        ),
+    ),
 }

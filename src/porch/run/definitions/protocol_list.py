@@ -80,7 +80,12 @@ def lint_protocols(where: ProjectPaths, words: Sequence[str]) -> list[Finding]:
     return found
 
 
-def read_schema() -> dict[str, Any]:
+def read_schema(kind: str = "phases") -> dict[str, Any]:
+    """The schema of `protocol.json`, or that of graph files."""
+    if kind == "graph":
+        from porch.dialects.graph.schema import SCHEMA as GRAPH_SCHEMA
+
+        return dict(GRAPH_SCHEMA)
     from porch.dialects.phases.schema import SCHEMA
 
     return dict(SCHEMA)
