@@ -258,6 +258,30 @@ def test_r10_each_other_fix_works_as_printed(desk: "Desk", doctor: Doctor) -> No
     assert doctor()["closing"] == "porch can run here"
 
 
+def test_a_channel_for_notices_is_tested_when_asked(
+    doctor: Doctor, home: Path, tmp_path: Path
+) -> None:
+    own = home / ".config" / "porch" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'[notify]\ncommand = ["touch", "{tmp_path}/told"]\n')
+    assert one(doctor(), "notices by command")["status"] == "ok"
+    assert not (tmp_path / "told").exists()
+    assert "sent just now" in one(doctor("--notify"), "notices by command")["what"]
+    assert (tmp_path / "told").exists()
+    own.write_text('[notify]\nwebhook = "$NO_SUCH_VARIABLE"\n')
+    line = one(doctor("--notify"), "notices by webhook")
+    assert line["status"] == "warning"
+    assert "[notify] webhook" in line["fix"]
+
+
+def test_a_bare_repository_is_no_place_to_work(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
+    monkeypatch.chdir(tmp_path / "bare.git")
+    assert "is a bare repository" in doctor(code=6)["closing"]
+
+
 def test_a_protocol_with_errors_and_an_old_shape_are_named(desk: "Desk", doctor: Doctor) -> None:
     desk.write("codev/protocols/mine/protocol.json", "{")
     desk.write("codev/specs/0001-a.md", "# A\n")

@@ -16,9 +16,8 @@ def _examine_project(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    told = doctor.examine_installation(where)
-    fixed = _fix_project(told) if args.fix else []
-    told = doctor.examine_installation(where) if fixed else told
+    fixed = _fix_project(doctor.examine_installation(where)) if args.fix else []
+    told = doctor.examine_installation(where, is_trial=args.notify)
     can_run, closing = doctor.conclude(told)
     text = "\n".join(row for line in told for row in _render_line(line))
     data = {
@@ -52,6 +51,9 @@ COMMANDS: Verbs = {
         (
             make_argument(
                 "--fix", action="store_true", help="apply the safe fixes, and say what was done"
+            ),
+            make_argument(
+                "--notify", action="store_true", help="send a test notice by each channel"
             ),
         ),
     ),

@@ -1,10 +1,12 @@
 """Whether porch can run here, with a fix for each fault: all parts, in the order of mending."""
 
+import os
 from collections.abc import Sequence
 
 from porch.fleet.health import (
     agent_health,
     machine_health,
+    notice_health,
     project_health,
     repository_health,
 )
@@ -12,8 +14,8 @@ from porch.fleet.health.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 
-def examine_installation(where: ProjectPaths) -> list[DoctorLine]:
-    """Everything; what needs git is left out where there is none."""
+def examine_installation(where: ProjectPaths, *, is_trial: bool = False) -> list[DoctorLine]:
+    """Everything; what needs git is left out where there is none. A trial sends a real notice."""
     known, findings = project_health.load_known_settings(where)
     machine = list(machine_health.examine_machine(where))
     has_git = not any(line.stops and line.what == "git" for line in machine)
@@ -23,6 +25,7 @@ def examine_installation(where: ProjectPaths) -> list[DoctorLine]:
         *project_health.examine_settings(where, findings),
         *(project_health.examine_project(where, known) if has_git else ()),
         *agent_health.examine_agents(known),
+        *notice_health.examine_channels(known, os.environ, is_trial=is_trial),
     ]
 
 

@@ -1,0 +1,68 @@
+"""An old worktree that cannot be moved is left as it is, and the reason is said."""
+
+from pathlib import Path
+
+import pytest
+
+from porch.errors import FailedError
+from porch.fleet.migration import document_moves, old_worktrees
+from porch.fleet.migration.old_tree import OldProject, read_old_tree
+from tests.repositories import at_home, make_repository, sh
+
+RUNS = {"0073": "0073-search"}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    at_home(tmp_path / "home", monkeypatch)
+    root = make_repository(tmp_path / "project", {"a.txt": "a\n"})
+    sh(root, "worktree", "add", "-q", "-b", "builder/0073", ".builders/0073")
+    return root
+
+
+def trouble(root: Path) -> str:
+    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
+    return found.trouble
+
+
+def test_what_stands_in_the_way_is_named(root: Path) -> None:
+    assert trouble(root) == ""
+    sh(root, "branch", "spider_0073_search")
+    assert trouble(root) == "the branch spider_0073_search exists already"
+    (root / "worktrees" / "spider_0073_search").mkdir(parents=True)
+    assert trouble(root) == "worktrees/spider_0073_search is there already"
+    sh(root / ".builders" / "0073", "checkout", "-q", "--detach")
+    assert trouble(root) == "it is not on a branch"
+    (root / ".builders" / "0073").rename(root / "elsewhere")
+    assert "git worktree prune" in trouble(root)
+
+
+def test_a_move_that_was_cut_short_behind_the_new_name_is_finished(root: Path) -> None:
+    sh(root, "branch", "-m", "builder/0073", "spider_0073_search")
+    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
+    assert found.trouble == ""
+    old_worktrees.move_worktree(str(root), found)
+    place = root / "worktrees" / "spider_0073_search"
+    assert sh(place, "branch", "--show-current") == "spider_0073_search"
+    assert sh(root, "status", "--porcelain") == ""
+
+
+def test_a_copy_that_differs_removes_nothing(root: Path) -> None:
+    spec = root / "codev" / "specs" / "0073-search.md"
+    spec.parent.mkdir(parents=True)
+    spec.write_text("# Search\n")
+    project = OldProject("0073", "search", {"spec.md": "codev/specs/0073-search.md"})
+    moves = document_moves.plan_moves(str(root), project)
+    document_moves.copy_documents(str(root), moves)
+    spec.write_text("# Search, edited meanwhile\n")
+    with pytest.raises(FailedError, match="nothing was removed"):
+        document_moves.remove_old_documents(str(root), moves)
+    assert spec.read_text() == "# Search, edited meanwhile\n"
+
+
+def test_a_name_that_can_be_no_directory_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "codev" / "specs").mkdir(parents=True)
+    (tmp_path / "codev" / "specs" / "0001-...md").write_text("")
+    found = read_old_tree(str(tmp_path))
+    assert found.projects == ()
+    assert list(found.left) == ["codev/specs/0001-...md"]
