@@ -35,9 +35,10 @@ _SENTENCES = ("question", "description", "reason", "reports")
 _LATER = {("RunState", "approvals")}
 # Fields that the first release did not have; where they say nothing, they are left out.
 LATER_FIELDS = {
-    "RunStarted": ("base_tree", "settings"),
-    "Began": ("base_tree", "settings"),
-    "Run": ("base_tree", "settings"),
+    "RunStarted": ("base_tree", "settings", "own_worktree"),
+    "Began": ("base_tree", "settings", "own_worktree", "branch"),
+    "Run": ("base_tree", "settings", "own_worktree", "branch"),
+    "ExitAccepted": ("commit",),
     "CheckEnded": ("flaky",),
     "Command": ("changed", "rerun"),
 }

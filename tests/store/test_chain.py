@@ -151,7 +151,7 @@ def test_a_chained_line_that_is_no_record_is_damage(text: bytes) -> None:
 
 
 def test_a_chained_record_of_a_higher_version_is_newer_not_damaged() -> None:
-    data = forged(b'{"v":1,"seq":1}', b'{"v":3,"seq":2,"other":1}', b'{"v":1,"seq":3}')
+    data = forged(b'{"v":1,"seq":1}', b'{"v":4,"seq":2,"other":1}', b'{"v":1,"seq":3}')
     found, trouble = chain.parse_records(data)
     assert trouble is not None
     assert (trouble.newer, trouble.line, found.seq) == (True, 2, 1)
@@ -178,7 +178,7 @@ def test_an_old_record_is_brought_up_to_date_by_the_table(monkeypatch: pytest.Mo
 def test_the_journal_writes_version_number_and_sum_itself() -> None:
     journal = MemoryJournal()
     journal.append(1, {"v": 1, "seq": 1, "fact": 1})
-    for body in ({"v": 3}, {"seq": 5}, {"sum": "f" * 64}):
+    for body in ({"v": 4}, {"seq": 5}, {"sum": "f" * 64}):
         with pytest.raises(ValueError, match="calls itself"):
             journal.append(2, body)
     assert journal.seq == 1

@@ -152,7 +152,7 @@ def test_damage_is_believed_when_a_second_look_shows_it_too(
 def newer(path: Path) -> None:
     fill(path, 1)
     first = journal.scan_journal(str(path))
-    text = b'{"v":3,"seq":2}'
+    text = b'{"v":4,"seq":2}'
     total = chain._chain_sum(first.sum.encode(), text)
     with path.open("ab") as file:
         file.write(text[:-1] + b',"sum":"' + total + b'"}\n')

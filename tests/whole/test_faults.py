@@ -216,7 +216,7 @@ def test_a_record_of_a_newer_release_is_refused_and_not_repaired(tmp_path: Path)
     gated = _gated(tmp_path)
     assert gated.run().returncode == 3
     found = chain.parse_records(Path(gated.journal).read_bytes())[0]
-    body = json.dumps({"v": 3, "seq": found.seq + 1, "news": True}, separators=(",", ":")).encode()
+    body = json.dumps({"v": 4, "seq": found.seq + 1, "news": True}, separators=(",", ":")).encode()
     total = chain._chain_sum(found.sum.encode(), body)
     with open(gated.journal, "ab") as file:
         file.write(body[:-1] + b',"sum":"' + total + b'"}\n')

@@ -155,6 +155,8 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         started_at=draft.at,
         base_tree=move.base_tree,
         settings=move.settings,
+        own_worktree=move.own_worktree,
+        branch=move.branch,
     )
 
 

@@ -32,6 +32,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     into: str = ""
     base_tree: str = ""  # all files at the start, as measured; runs of release 1 have none
     settings: str = ""  # the digest of those that govern the run
+    own_worktree: bool = False  # porch made the worktree, and commits there on `branch`
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
@@ -83,6 +84,7 @@ class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     envelope: Payload = field(default_factory=dict)
     seconds: float = 0
     touched: tuple[str, ...] = ()  # files that decide a measurement, changed since the phase began
+    commit: str = ""  # in a worktree of its own: where the engine kept the work of this exit
 
 
 class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):

@@ -28,6 +28,8 @@ class Began(Tagged, frozen=True, tag="Began"):
     script: str = ""
     base_tree: str = ""
     settings: str = ""
+    own_worktree: bool = False
+    branch: str = ""
 
 
 class Entered(Tagged, frozen=True, tag="Entered"):

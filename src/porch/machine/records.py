@@ -41,6 +41,10 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("CheckEnded", "flaky"): 2,
     ("CheckEnded", "touched"): 2,
     ("ReviewEnded", "touched"): 2,
+    ("RunStarted", "own_worktree"): 3,
+    ("Began", "own_worktree"): 3,
+    ("Began", "branch"): 3,
+    ("ExitAccepted", "commit"): 3,
 }
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}
 

@@ -118,6 +118,9 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         script=fact.script,
         base_tree=fact.base_tree,
         settings=fact.settings,
+        own_worktree=fact.own_worktree,
+        # The root of a tree has its own branch, which stands in its instance.
+        branch=fact.branch if fact.own_worktree else "",
     )
 
 

@@ -140,6 +140,8 @@ class Run(Tagged, frozen=True, tag="Run"):
     started_at: str = ""
     base_tree: str = ""
     settings: str = ""
+    own_worktree: bool = False
+    branch: str = ""
 
     @property
     def base(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # A record is written with the lowest version that knows all of it, so that an older release
 # refuses exactly the records that it would misread. Later versions only add, hence all of these
 # are read as they are.
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 VERSION = VERSIONS[-1]
 START = "0" * 64
 MAX_DEPTH = 200
