@@ -127,9 +127,7 @@ class Desk:
         """Run a protocol of these phases as 0001-x; `parts` are those of the script."""
         self.protocol("p", *phases, **parts.pop("top", {}))
         script = self.script(**parts)
-        return self.porch(
-            "run", "p", "0001", "--title", "x", "--no-claude", "--script", script, code=code
-        )
+        return self.porch("run", "p", "0001", "--title", "x", "--script", script, code=code)
 
     def git(self, *words: str) -> str:
         done = subprocess.run(

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -82,8 +82,7 @@ def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str
     )
     # Behind a later commit the index has moved on, and so must not be taken back.
     if done is not None and done == read_head(toplevel):
-        _update_user_index(toplevel, done)
-        crash_points.reach_point("git.after-index")
+        update_user_index(toplevel, done)
     return done
 
 
@@ -168,29 +167,61 @@ def stage_all_files(toplevel: str, exclude: Sequence[str], env: dict[str, str]) 
 
 
 def _create_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
+    def write_tree(old: str | None) -> str:
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
+            return _write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
+
+    return commit_tree_on_head(toplevel, write_tree, message, trailer)
+
+
+def commit_tree_on_head(
+    toplevel: str, write_tree: Callable[[str | None], str], message: str, trailer: str
+) -> str | None:
+    """Commit a tree made for the present head; None if it is the tree of that head.
+
+    Somebody else may commit meanwhile. Then the tree is made again for the new head, because the
+    old one would take their changes back.
+    """
     if resolve_commit(toplevel, "MERGE_HEAD") is not None:
         raise OutsideError(
             f"a merge is in progress in {toplevel}; porch cannot commit now",
             fix="finish it with `git commit`, or cancel it with `git merge --abort`",
         )
-    old = read_head(toplevel)
-    import tempfile
+    for pause in (*_PAUSES_S, None):
+        old = read_head(toplevel)
+        tree = write_tree(old)
+        if tree == read_commit_tree(toplevel, old):
+            return None
+        new = _write_commit(toplevel, tree, old, f"{message.rstrip()}\n\n{trailer}\n")
+        crash_points.reach_point("git.before-update-ref")
+        try:
+            _move_head(toplevel, new, old, message)
+        except OutsideError:
+            if pause is None:
+                raise
+            time.sleep(pause)
+            continue
+        crash_points.reach_point("git.after-update-ref")
+        return new
+    raise AssertionError("the last try ends or raises")
 
-    with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
-        new_tree = _write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
-    if new_tree == read_commit_tree(toplevel, old):
-        return None
-    parents = ("-p", old) if old else ()
-    text = f"{message.rstrip()}\n\n{trailer}\n"
-    words = ("commit-tree", new_tree, *parents, "-F", "-")
-    new = run_git(toplevel, *words, env=read_commit_identity(toplevel), stdin=text).strip()
-    crash_points.reach_point("git.before-update-ref")
+
+# Between tries to move HEAD: another commit takes an instant, a lock of git a little more.
+_PAUSES_S = (0.02, 0.1, 0.3, 1.0)
+
+
+def _write_commit(toplevel: str, tree: str, parent: str | None, text: str) -> str:
+    words = ("commit-tree", tree, *(("-p", parent) if parent else ()), "-F", "-")
+    return run_git(toplevel, *words, env=read_commit_identity(toplevel), stdin=text).strip()
+
+
+def _move_head(toplevel: str, new: str, old: str | None, message: str) -> None:
     # The old value is the fence: a HEAD that has moved meanwhile refuses.
     subject = message.strip().partition("\n")[0]
     fence = old or "0" * len(new)
     run_git(toplevel, "update-ref", "-m", f"commit (porch): {subject}", "HEAD", new, fence)
-    crash_points.reach_point("git.after-update-ref")
-    return new
 
 
 def read_commit_tree(toplevel: str, commit: str | None) -> str:
@@ -263,7 +294,7 @@ def _ask_commit_identity(toplevel: str) -> dict[str, str]:
     return {f"GIT_{role}_{k}": v for role in ("AUTHOR", "COMMITTER") for k, v in who.items()}
 
 
-def _update_user_index(toplevel: str, commit: str) -> None:
+def update_user_index(toplevel: str, commit: str) -> None:
     """Move the user's index along for what the commit changed; else it would stage the undoing."""
     words = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", commit)
     fields = run_git(toplevel, *words).split("\0")
@@ -272,6 +303,7 @@ def _update_user_index(toplevel: str, commit: str) -> None:
     _wait_for_index_lock(toplevel)
     run_git(toplevel, "update-index", "-z", "--index-info", stdin="".join(rows))
     try_git(toplevel, "update-index", "-q", "--refresh")
+    crash_points.reach_point("git.after-index")
 
 
 def _wait_for_index_lock(toplevel: str) -> None:

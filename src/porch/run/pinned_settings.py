@@ -22,9 +22,9 @@ FREE_KEYS: Mapping[str, str] = {
     "notify.desktop": "only whom a person wants to be told by",
     "notify.webhook": "the same, and an address may be a secret",
     "notify.command": "the same",
-    "worktree.setup": "of the worktrees that `af` makes",
-    "worktree.copy": "of the worktrees that `af` makes",
-    "worktree.link": "of the worktrees that `af` makes",
+    "worktree.setup": "only of worktrees that are made later",
+    "worktree.copy": "only of worktrees that are made later",
+    "worktree.link": "only of worktrees that are made later",
     "agents.*.env": "names of variables that only a person's own file can give away",
 }
 

@@ -1,4 +1,4 @@
-"""Every key of the settings, what it must be, and what there is to say about it."""
+"""Every key of the settings, and what it must be."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -21,11 +21,10 @@ class ValueKind(Struct, frozen=True):
 
 
 class SettingKey(Struct, frozen=True):
-    """One key: the attribute it sets, what it must be, and what there is to say about it."""
+    """One key: the attribute it sets, what it must be, and whether only a person's own file may."""
 
     attribute: str
     kind: ValueKind
-    note: str = ""
     only_user: bool = False
 
 
@@ -76,7 +75,6 @@ PERMISSIONS = ValueKind(
         TEXTS.fits(value) and value and not [*permissions.check_permissions(value, Place(""))]
     ),
 )
-_LATER = "it is for the worktrees that `af` makes; `porch run` does not use it"
 VOUCH = "it works only in your own settings, not in the settings of a project"
 KEYS: Mapping[str, SettingKey] = {
     "timeouts.claude_timeout": SettingKey("claude_timeout", SECONDS),
@@ -102,9 +100,9 @@ KEYS: Mapping[str, SettingKey] = {
     "notify.desktop": SettingKey("notify_desktop", FLAG, only_user=True),
     "notify.webhook": SettingKey("notify_webhook", TEXT, only_user=True),
     "notify.command": SettingKey("notify_command", TEXTS, only_user=True),
-    "worktree.setup": SettingKey("setup", TEXTS, _LATER),
-    "worktree.copy": SettingKey("copy", TEXTS, _LATER),
-    "worktree.link": SettingKey("link", TEXTS, _LATER),
+    "worktree.setup": SettingKey("setup", TEXTS),
+    "worktree.copy": SettingKey("copy", TEXTS),
+    "worktree.link": SettingKey("link", TEXTS),
 }
 # What the packaged protocols ask for under [commands].
 COMMANDS_USED = ("build", "test", "lint")

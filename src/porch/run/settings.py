@@ -291,8 +291,6 @@ class _SettingsFile:
         else:
             if section == "commands":
                 self._mistyped(key, name)
-            if known.note:
-                self._report("no-meaning", f"'{key}': {known.note}", self.place(key), "", "note")
             yield key, value
 
     def _mistyped(self, key: str, name: str) -> None:

@@ -147,12 +147,16 @@ def _describe_runner(fact: Raw) -> str:
     return f"porch {how} (pid {fact.get('pid')} on {fact.get('host')})"
 
 
+UNKEPT = "not committed: "
+
+
 def _describe_exit(fact: Raw, _kind: str, _name: str) -> str:
     reason = (fact.get("payload") or {}).get("reason")
     said = fact.get("signal") or fact.get("exit")
     noted = _list_signal_notes(fact)
     ignored = f" ({'; '.join(noted)})" if noted else ""
-    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}{ignored}"
+    kept = f", committed {fact['commit'][:12]}" if fact.get("commit") else ""
+    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}{ignored}{kept}"
 
 
 def _describe_silent_end(fact: Raw, _kind: str, _name: str) -> str:
@@ -160,8 +164,9 @@ def _describe_silent_end(fact: Raw, _kind: str, _name: str) -> str:
 
 
 def _list_signal_notes(fact: Raw) -> list[str]:
-    """What was said like a signal and did not count."""
-    return [str(note) for note in fact.get("notes") or () if "signal" in str(note).split(":")[0]]
+    """What was said like a signal and did not count, and work that could not be committed."""
+    told = [str(note) for note in fact.get("notes") or ()]
+    return [note for note in told if "signal" in note.split(":")[0] or note.startswith(UNKEPT)]
 
 
 def _describe_failure(fact: Raw, kind: str, name: str) -> str:

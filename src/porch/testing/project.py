@@ -101,7 +101,7 @@ class Project(Struct, frozen=True):
         """The command that starts this run, or goes on with it."""
         script = os.path.join(self.base, "script.yaml")
         subject = (self.protocol, self.id, "--title", self.title)
-        return ("run", *subject, "--no-claude", "--script", script)
+        return ("run", *subject, "--script", script)
 
     def run(self, **environ: str) -> "subprocess.CompletedProcess[str]":
         return self.porch(*self.run_words, **environ)

@@ -201,14 +201,14 @@ def test_an_input_is_given_once(envoy: Envoy) -> None:
 
 def test_a_protocol_of_steps_is_run_to_its_end(desk: "Desk") -> None:
     given = ("--input", "prompt_num=3", "--input", "feature_branch=feat/x")
-    desk.porch("run", "implementation", "--no-claude", *given)
+    desk.porch("run", "implementation", "--no-claude", "--here", *given)
     (run,) = [path.name for path in (desk.root / ".git/porch/runs").iterdir()]
     assert run.startswith("implementation_3-feat-x-")
     # Where nothing is planned, trying the protocol out proves nothing either way.
     assert desk.entered(run) == ["work", "work:success_true_merged_true", "complete"]
     assert "read-prompt 3`" in desk.prompts(run)[0]
-    desk.porch("run", "implementation", "--no-claude", *given)
-    desk.porch("run", "implementation", "--no-claude", *given, "--input", "variant=A")
+    desk.porch("run", "implementation", "--no-claude", "--here", *given)
+    desk.porch("run", "implementation", "--no-claude", "--here", *given, "--input", "variant=A")
     assert len(list((desk.root / ".git/porch/runs").iterdir())) == 2
 
 
@@ -228,13 +228,13 @@ def test_what_a_real_agent_claims_is_held_against_the_plan(desk: "Desk") -> None
 
 def test_plain_inputs_are_the_name_of_the_run(desk: "Desk") -> None:
     given = ("--input", "prompt_num=3", "--input", "feature_branch=x")
-    desk.porch("run", "debugging", "--no-claude", *given)
+    desk.porch("run", "debugging", "--no-claude", "--here", *given)
     assert (desk.root / ".git/porch/runs/debugging_3-x").is_dir()
     assert desk.status("codev/executions/debugging_3-x")["protocol"] == "debugging"
 
 
 def test_a_run_without_its_inputs_does_not_begin(desk: "Desk") -> None:
-    said = desk.porch("run", "implementation", "--no-claude", "--input", "x=1", code=2)
+    said = desk.porch("run", "implementation", "--no-claude", "--here", "--input", "x=1", code=2)
     assert said.err.count("error[missing-input]") == 2
     assert "error[unknown-input]" in said.err
     assert not (desk.root / ".git/porch/runs").exists()
@@ -244,7 +244,7 @@ def test_a_failure_that_is_declared_ends_the_run_as_failed(desk: "Desk") -> None
     reply = {"signal": "SUCCESS_FALSE_REASON", "reason": "no sources"}
     script = desk.script(agents={"work": [reply]})
     given = ("--input", "agent_name=a", "--input", "segment_context=b")
-    desk.porch("run", "discovery", "7", "--no-claude", "--script", script, *given, code=1)
+    desk.porch("run", "discovery", "7", "--script", script, *given, code=1)
     assert desk.entered("discovery_7") == ["work", "failed"]
 
 

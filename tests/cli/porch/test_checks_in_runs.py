@@ -37,7 +37,7 @@ def test_checks_are_shell_in_the_workspace_with_names_in_their_environment(desk:
     }
     phase["checks"]["told"]["max_retries"] = 0  # type: ignore[index]
     desk.protocol("p", phase)
-    desk.porch("run", "p", "0001", "--title", title, "--no-claude", code=3)
+    desk.porch("run", "p", "0001", "--title", title, "--no-claude", "--here", code=3)
     name = next(path.name for path in (desk.root / "codev/projects").iterdir())
     assert dict(results(desk, name)) == {
         "plain": "passed",

@@ -13,7 +13,7 @@ def test_a_dry_run_of_spider_completes_without_settings_and_says_what_was_skippe
     desk: "Desk",
 ) -> None:
     desk.write("codev/config.toml", "")
-    said = desk.porch("run", "spider", "0001", "--title", "x", "--no-claude", code=3)
+    said = desk.porch("run", "spider", "0001", "--title", "x", "--no-claude", "--here", code=3)
     assert "set [commands] test" in said.out
     desk.porch("approve", "1", "specify_approval")
     desk.porch("resume", "1", code=3)
@@ -30,7 +30,7 @@ def test_dry_runs_of_tick_and_bugfix_complete_in_an_empty_repository(
     desk: "Desk", words: tuple[str, ...]
 ) -> None:
     desk.write("codev/config.toml", "")
-    assert "complete" in desk.porch("run", *words, "--no-claude").out
+    assert "complete" in desk.porch("run", *words, "--no-claude", "--here").out
 
 
 def test_outside_a_dry_run_a_missing_test_command_is_refused(desk: "Desk") -> None:

@@ -59,7 +59,7 @@ def test_a_project_directory_that_an_agent_replaced_does_not_stop_the_run(desk: 
 def test_stopping_a_run_whose_runner_was_killed_ends_its_agent(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
     script = desk.script(agents={"one": {"sleep": 60}})
-    runner = desk.start("run", "p", "0001", "--title", "x", "--no-claude", "--script", script)
+    runner = desk.start("run", "p", "0001", "--title", "x", "--script", script)
     desk.wait_for_turn("one#1/agent/one/0", "0001-x")
     runner.send_signal(signal.SIGKILL)
     runner.wait(90)
@@ -134,7 +134,7 @@ def test_a_status_file_that_a_crash_left_behind_is_drawn_again(desk: "Desk") -> 
     desk.begin(ONE, TWO, code=0)
     status = desk.root / "codev/projects/0001-x/status.yaml"
     status.unlink()
-    desk.porch("run", "p", "0001", "--no-claude")
+    desk.porch("run", "p", "0001", "--no-claude", "--here")
     assert 'state: "complete"' in status.read_text()
 
 
@@ -171,7 +171,7 @@ def test_an_agent_that_is_running_already_can_begin_and_finish_a_run(desk: "Desk
 def test_a_reader_that_goes_away_does_not_end_the_run(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
     script = desk.script(agents={"one": {"sleep": 0.3}})
-    words = ["run", "p", "0001", "--title", "x", "--no-claude", "--script", script]
+    words = ["run", "p", "0001", "--title", "x", "--script", script]
     with subprocess.Popen(
         [sys.executable, "-m", "porch", *words], cwd=desk.root, stdout=subprocess.PIPE
     ) as runner:
@@ -197,7 +197,15 @@ def test_adoption_is_one_record_so_no_crash_can_lose_the_adopted_place(desk: "De
         "codev/projects/0007-user-auth/status.yaml",
         'id: "0007"\ntitle: "User Authentication"\nprotocol: "p"\nstate: "two"\n',
     )
-    desk.call("run", "p", "0007", "--no-claude", code=None, PORCH_CRASH_AT="journal.after-sync:1")
+    desk.call(
+        "run",
+        "p",
+        "0007",
+        "--no-claude",
+        "--here",
+        code=None,
+        PORCH_CRASH_AT="journal.after-sync:1",
+    )
     first = desk.records("0007-user-auth")[0]["fact"]
     assert first["is"] == "RunAdopted"
     assert first["start"]["id"] == "0007"
@@ -223,7 +231,7 @@ def test_reviewers_of_the_settings_have_names_of_their_own(desk: "Desk", models:
 
 
 def test_a_protocol_that_appears_in_front_is_a_changed_definition(desk: "Desk") -> None:
-    desk.porch("run", "bugfix", "142", "--no-claude", "--once", code=None)
+    desk.porch("run", "bugfix", "142", "--no-claude", "--here", "--once", code=None)
     assert desk.porch("status", "142", "--json").json["definition_changed"] is False
     desk.protocol("bugfix", ONE, TWO)
     assert desk.porch("status", "142", "--json").json["definition_changed"] is True
@@ -242,5 +250,5 @@ def test_a_linked_worktree_is_enough_to_say_which_run_is_meant(
     desk.git("worktree", "add", "-q", str(linked))
     monkeypatch.chdir(linked)
     (linked / "codev/protocols/p").mkdir(parents=True)
-    desk.porch("run", "p", "0002", "--title", "y", "--no-claude", code=3)
+    desk.porch("run", "p", "0002", "--title", "y", "--no-claude", "--here", code=3)
     assert desk.porch("next", ".", "--json").json["run"] == "0002-y"

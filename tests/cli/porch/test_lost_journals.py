@@ -88,7 +88,7 @@ def test_k3_also_without_a_status_file(lost: "Desk") -> None:
 
 def test_k3_whoever_knows_it_begins_without_the_journal(lost: "Desk") -> None:
     (lost.root / FILE).unlink()
-    lost.porch("run", "p", "0001", "--title", "x", "--no-claude", "--adopt", code=3)
+    lost.porch("run", "p", "0001", "--title", "x", "--no-claude", "--here", "--adopt", code=3)
     assert lost.entered() == ["one", "one:gate"]
 
 

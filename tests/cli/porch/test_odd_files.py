@@ -208,7 +208,7 @@ def test_v15_a_plan_that_is_no_file_is_not_worked_by(desk: "Desk", tmp_path: Pat
     plan = desk.root / "codev/projects/0001-x/plan.md"
     plan.parent.mkdir(parents=True)
     plan.symlink_to(tmp_path / "plan.md")
-    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", "--here", code=3)
     failed = find_one_failure(desk)
     assert "plan.md is not a regular file of this repository" in failed["detail"]
 
@@ -217,7 +217,7 @@ def test_v16_a_plan_that_is_too_large_is_said_once_and_a_person_is_asked(desk: "
     desk.protocol("p", PLANNED)
     big = "## Phase 1: all of it\n\n" + "word " * 500_000
     plan = desk.write("codev/projects/0001-x/plan.md", big)
-    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", "--here", code=3)
     failed = find_one_failure(desk)
     assert "at most 2000000 are read" in failed["detail"]
     said = desk.porch("plan", "phases", str(plan), code=2)
@@ -227,7 +227,7 @@ def test_v16_a_plan_that_is_too_large_is_said_once_and_a_person_is_asked(desk: "
 def test_v16_a_prompt_that_is_too_large_is_a_finding_with_its_place(desk: "Desk") -> None:
     file = desk.protocol("p", {**GATED, "prompt": "one.md"})
     (file.parent / "prompts" / "one.md").write_text("word " * 500_000)
-    said = desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=2)
+    said = desk.porch("run", "p", "0001", "--title", "x", "--no-claude", "--here", code=2)
     assert "document-too-large" in said.err
     assert "one.md" in said.err
 

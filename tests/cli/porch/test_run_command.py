@@ -39,7 +39,7 @@ def test_run_in_a_linked_worktree_works_there_and_keeps_one_state(desk: "Desk") 
     desk.git("commit", "-qm", "protocol")
     desk.git("worktree", "add", "-q", "worktrees/w")
     os.chdir(desk.root / "worktrees/w")
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude")
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here")
     assert "working in the worktree" in said.out
     assert (desk.root / "worktrees/w/codev/projects/1-x/text.md").exists()
     assert not (desk.root / "codev/projects/1-x/text.md").exists()
@@ -57,14 +57,14 @@ def test_run_outside_a_repository_works_and_says_so(desk: "Desk", tmp_path: Path
         json.dumps({"name": "p", "phases": [{"id": "one", "checks": {"there": "test -d codev"}}]})
     )
     os.chdir(plain)
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude")
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here")
     assert "not a git repository" in said.out
     assert (plain / "codev/.porch/runs/1-x/journal.jsonl").exists()
 
 
 def test_without_a_terminal_run_exits_3_and_once_takes_one_turn(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
-    words = ("run", "p", "1", "--title", "x", "--no-claude")
+    words = ("run", "p", "1", "--title", "x", "--no-claude", "--here")
     said = desk.porch(*words, "--once")
     assert "is paused at two#1. Continue with `porch resume 1`" in said.out
     assert len(desk.started("agent", "1-x")) == 1
@@ -75,7 +75,7 @@ def test_without_a_terminal_run_exits_3_and_once_takes_one_turn(desk: "Desk") ->
 
 def test_run_as_json_is_one_object_on_stdout(desk: "Desk") -> None:
     desk.protocol("p", GATED, TWO[1])
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--json", code=3)
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here", "--json", code=3)
     assert said.json == {
         "run": "1-x",
         "rest": "waiting",
@@ -88,7 +88,7 @@ def test_run_as_json_is_one_object_on_stdout(desk: "Desk") -> None:
 
 def test_wait_stays_until_somebody_approves_from_another_process(desk: "Desk") -> None:
     desk.protocol("p", GATED, TWO[1])
-    runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--wait")
+    runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--here", "--wait")
     desk.wait_for(lambda: "pending" in desk.porch("pending", "--hook", code=None).out)
     time.sleep(0.3)
     assert runner.poll() is None
@@ -102,7 +102,7 @@ def test_wait_stays_until_somebody_approves_from_another_process(desk: "Desk") -
 def test_a_second_runner_is_refused_and_told_who_is_at_work(desk: "Desk") -> None:
     desk.protocol("p", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
-    words = ("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
+    words = ("run", "p", "1", "--title", "x", "--script", script)
     runner = desk.start(*words)
     desk.wait_for_turn("one#1/agent/one/0", "1-x")
     before = (desk.run_dir("1-x") / "journal.jsonl").read_bytes()
@@ -131,7 +131,7 @@ def test_a_killed_run_is_as_it_was_and_resume_calls_the_agent_again(desk: "Desk"
     desk.protocol("p", *TWO)
     hang = {"tries": [{"hang": True, "orphan": {"seconds": 60}}, {"say": "again"}]}
     script = desk.script(agents={"two": [hang]})
-    words = ("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
+    words = ("run", "p", "1", "--title", "x", "--script", script)
     runner = desk.start(*words)
     desk.wait_for_turn("two#1/agent/two/0", "1-x")
     runner.send_signal(signal.SIGKILL)
@@ -147,7 +147,7 @@ def test_a_killed_run_is_as_it_was_and_resume_calls_the_agent_again(desk: "Desk"
 def test_an_interrupted_run_stops_its_agents_and_exits_130(desk: "Desk", number: int) -> None:
     desk.protocol("p", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
-    runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", script)
+    runner = desk.start("run", "p", "1", "--title", "x", "--script", script)
     desk.wait_for_turn("one#1/agent/one/0", "1-x")
     runner.send_signal(number)
     out, _ = runner.communicate(timeout=90)
@@ -162,7 +162,7 @@ def test_whoever_reads_during_a_run_sees_a_whole_status(desk: "Desk") -> None:
     # Each phase waits until its own state was read, so that none passes unseen on a busy machine.
     wait = "while [ ! -e seen-{} ]; do sleep 0.05; done"
     agents = {f"phase{n}": {"run": [["sh", "-c", wait.format(f"phase{n}")]]} for n in range(6)}
-    words = ("run", "p", "1", "--title", "x", "--no-claude", "--script", desk.script(agents=agents))
+    words = ("run", "p", "1", "--title", "x", "--script", desk.script(agents=agents))
     runner = desk.start(*words)
     path = desk.root / "codev/projects/1-x/status.yaml"
     desk.wait_for(path.exists)
@@ -252,8 +252,8 @@ def test_an_id_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
     desk: "Desk", name: str
 ) -> None:
     desk.protocol("p", *TWO)
-    _nothing_begins(desk, "run", "p", "--title", "x", "--no-claude", "--", name)
-    _nothing_begins(desk, "run", "p", name, "--title", "x", "--no-claude")
+    _nothing_begins(desk, "run", "p", "--title", "x", "--no-claude", "--here", "--", name)
+    _nothing_begins(desk, "run", "p", name, "--title", "x", "--no-claude", "--here")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_title_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
     desk: "Desk", title: str
 ) -> None:
     desk.protocol("p", *TWO)
-    _nothing_begins(desk, "run", "p", "0001", "--no-claude", "--title", title)
+    _nothing_begins(desk, "run", "p", "0001", "--no-claude", "--here", "--title", title)
 
 
 def _nothing_begins(desk: "Desk", *words: str) -> None:
@@ -276,7 +276,9 @@ def _nothing_begins(desk: "Desk", *words: str) -> None:
 
 def test_a_long_title_is_cut_and_a_strange_one_is_slugged(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
-    desk.porch("run", "p", "1", "--title", "Ünï cödé & " + "x" * 300, "--no-claude", "--once")
+    desk.porch(
+        "run", "p", "1", "--title", "Ünï cödé & " + "x" * 300, "--no-claude", "--here", "--once"
+    )
     (name,) = (path.name for path in (desk.root / "codev/projects").iterdir())
     assert name.startswith("1-ünï-cödé-xxx")
     assert len(name) <= 90
@@ -295,7 +297,7 @@ def test_a_long_title_is_cut_and_a_strange_one_is_slugged(desk: "Desk") -> None:
 )
 def test_wrong_arguments_begin_nothing(desk: "Desk", words: list[str], told: str) -> None:
     desk.protocol("p", *TWO)
-    said = desk.porch("run", *words, "--title", "x", "--no-claude", code=2)
+    said = desk.porch("run", *words, "--title", "x", "--no-claude", "--here", code=2)
     assert told in said.err
     assert not (desk.root / ".git/porch").exists()
 
@@ -303,7 +305,7 @@ def test_wrong_arguments_begin_nothing(desk: "Desk", words: list[str], told: str
 def test_a_broken_script_names_its_line_and_begins_nothing(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
     script = str(desk.write("s.yaml", "agents:\n  one:\n    - sgnal: X\n"))
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--script", script, code=2)
+    said = desk.porch("run", "p", "1", "--title", "x", "--script", script, code=2)
     assert "s.yaml:3:7" in said.err
     assert not desk.run_dir("1-x").exists()
 
@@ -312,7 +314,7 @@ def test_a_broken_protocol_names_every_place_and_begins_nothing(desk: "Desk") ->
     phase = '{"id": "one", "gaet": "x", "transition": {"on_complete": "nowhere"}}'
     text = f'{{\n  "name": "p",\n  "phases": [\n    {phase}\n  ]\n}}\n'
     desk.write("codev/protocols/p/protocol.json", text)
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", code=2)
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here", code=2)
     assert "protocol.json:4:19" in said.err  # the unknown key
     assert "did you mean 'gate'" in said.err
     assert "'nowhere'" in said.err
@@ -335,7 +337,7 @@ def test_an_agent_that_nobody_knows_is_said_before_anything_begins(
 def test_broken_settings_are_exit_2_with_their_place(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
     desk.write("codev/config.toml", "[timeouts]\nchek = 3\n")
-    for words in (["settings"], ["run", "p", "1", "--title", "x", "--no-claude"]):
+    for words in (["settings"], ["run", "p", "1", "--title", "x", "--no-claude", "--here"]):
         said = desk.porch(*words, code=2)
         assert "codev/config.toml:2" in said.err
         assert "did you mean 'check'" in said.err
@@ -345,7 +347,7 @@ def test_broken_settings_are_exit_2_with_their_place(desk: "Desk") -> None:
 def test_the_same_id_under_another_protocol_is_refused(desk: "Desk") -> None:
     desk.begin(GATED, TWO[1], code=3)
     desk.protocol("q", *TWO)
-    said = desk.porch("run", "q", "0001", "--title", "x", "--no-claude", code=2)
+    said = desk.porch("run", "q", "0001", "--title", "x", "--no-claude", "--here", code=2)
     assert "0001-x runs p, not q" in said.err
 
 
@@ -364,7 +366,7 @@ def test_the_title_comes_from_the_spec_the_directory_or_the_flag(desk: "Desk") -
 def test_inputs_reach_the_prompt(desk: "Desk") -> None:
     desk.protocol("p", {"id": "one", "prompt": "one.md"})
     desk.write("codev/protocols/p/prompts/one.md", "Colour: {{ inputs.colour }}\n")
-    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--input", "colour=a=b")
+    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here", "--input", "colour=a=b")
     assert "Colour: a=b" in desk.prompts("1-x")[0]
 
 
@@ -382,7 +384,7 @@ def test_git_that_refuses_a_commit_is_told_and_a_person_decides(desk: "Desk") ->
 def test_a_place_that_cannot_be_written_is_exit_6_and_no_traceback(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
     desk.write("codev/projects", "I am a file.\n")
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", code=6)
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here", code=6)
     assert "codev/projects" in said.err
     assert "Traceback" not in said.err
 
@@ -400,7 +402,7 @@ def test_a_leftover_tmp_counts_only_without_a_journal_whole_and_newer(
     now = time.time()
     os.utime(path, (now - 100, now - 100))
     os.utime(beside, (now - (0 if newer else 200),) * 2)
-    said = desk.porch("run", "p", "0001", "--no-claude", "--once")
+    said = desk.porch("run", "p", "0001", "--no-claude", "--here", "--once")
     is_used = whole and newer
     assert f"from its status file, at {'three' if is_used else 'two'}" in said.out
     desk.write("codev/projects/0001-x/status.yaml.tmp", new.replace("three", "one"))
@@ -432,10 +434,10 @@ def test_a_status_file_of_a_journal_elsewhere_needs_adopt(desk: "Desk") -> None:
     import shutil
 
     shutil.rmtree(desk.root / ".git/porch")  # as in a clone
-    said = desk.porch("run", "p", "0001", "--no-claude", code=2)
+    said = desk.porch("run", "p", "0001", "--no-claude", "--here", code=2)
     assert "--adopt" in said.err
     assert not desk.run_dir().exists()
-    desk.porch("run", "p", "0001", "--no-claude", "--adopt", code=3)
+    desk.porch("run", "p", "0001", "--no-claude", "--here", "--adopt", code=3)
     assert desk.porch("pending", "--hook").out == "Gate pending: 0001 go\n"
 
 
@@ -457,7 +459,7 @@ def test_templates_begin_new_artifacts_and_never_touch_old_ones(desk: "Desk") ->
     desk.write("codev/protocols/p/templates/plan.md", "# From the template\n")
     desk.write("codev/projects/0001-x/plan.md", "# Mine\n")
     script = desk.script(agents={"*": [{"say": "nothing to write"}]})
-    desk.porch("run", "p", "0001", "--no-claude", "--script", script)
+    desk.porch("run", "p", "0001", "--script", script)
     assert (desk.root / "codev/projects/0001-x/spec.md").read_text() == "# x (0001)\n"
     assert (desk.root / "codev/projects/0001-x/plan.md").read_text() == "# Mine\n"
 
@@ -467,7 +469,7 @@ def test_an_agent_gets_its_prompt_and_where_the_run_stands(desk: "Desk") -> None
     desk.protocol("p", {"id": "one", "prompt": "one.md"})
     text = "For {{project_id}} {{title}} at {{current_state}} of {{protocol}}.\n"
     desk.write("codev/protocols/p/prompts/one.md", text)
-    desk.porch("run", "p", "1", "--title", "x", "--no-claude")
+    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here")
     prompt = desk.prompts("1-x")[0]
     assert prompt.startswith("For 1 x at one of p.\n")
     assert '> state: "one"' in prompt
@@ -493,7 +495,7 @@ def test_the_first_place_that_has_a_protocol_wins_and_is_named(desk: "Desk") -> 
 
 def test_flags_may_stand_anywhere(desk: "Desk") -> None:
     desk.protocol("p", GATED, TWO[1])
-    desk.porch("run", "--no-claude", "p", "--title", "x", "1", code=3)
+    desk.porch("run", "--no-claude", "--here", "p", "--title", "x", "1", code=3)
     desk.porch("approve", "--json", "1", "--note", "n", "go")
     desk.porch("resume", "--json", "1")
     assert "is already complete" in desk.porch("stop", "--json", "1").out

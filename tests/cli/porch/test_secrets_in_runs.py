@@ -98,11 +98,11 @@ def test_v14_an_override_and_the_answer_to_a_question_too(desk: "Desk") -> None:
 def test_v14_a_title_an_input_and_a_subject_too(desk: "Desk") -> None:
     desk.protocol("p", WRITE)
     said = desk.porch(
-        *("run", "p", "0001", "--title", f"x password={secret(7)}", "--no-claude"), code=3
+        *("run", "p", "0001", "--title", f"x password={secret(7)}", "--no-claude", "--here"), code=3
     )
     assert "was replaced by [redacted]" in said.all
     desk.write("specs/0002-thing.md", f"# A thing\n\n{planted(8)}\n")
-    desk.porch("run", "tick", "specs/0002-thing.md", "--no-claude", code=None)
+    desk.porch("run", "tick", "specs/0002-thing.md", "--no-claude", "--here", code=None)
     assert_kept_nowhere(desk, 7, 8)
     assert secret(7).lower() not in " ".join(map(str, written_files(desk))).lower()
 

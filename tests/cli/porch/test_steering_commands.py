@@ -45,7 +45,7 @@ def test_stop_and_resume_are_idempotent(desk: "Desk") -> None:
 def test_stop_ends_the_agent_of_a_live_run_and_resume_calls_it_again(desk: "Desk") -> None:
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"tries": [{"hang": True}, {"say": "now"}]}]})
-    runner = desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", slow)
+    runner = desk.start("run", "p", "1", "--title", "x", "--script", slow)
     desk.wait_for_turn("only#1/agent/only/0", "1-x")
     said = desk.porch("stop", "1")
     assert "is stopped" in said.out
@@ -225,7 +225,7 @@ def test_a_journal_that_is_not_text_is_exit_5_for_readers_too(desk: "Desk") -> N
 def test_next_shows_what_run_would_do_with_the_whole_prompt(desk: "Desk") -> None:
     desk.protocol("p", {**GATED, "prompt": "spec.md"}, BUILD)
     desk.write("codev/protocols/p/prompts/spec.md", "Specify {{title}} in {{artifact}}.\n")
-    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--once", code=3)
+    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here", "--once", code=3)
     desk.porch("reject", "1", "--reason", "shorter")
     text = desk.porch("next", "1").out
     assert text.startswith("agent specify at specify#2\n")
@@ -280,7 +280,7 @@ def test_done_at_a_gate_is_refused(desk: "Desk") -> None:
 def test_with_a_live_runner_next_answers_and_done_refuses(desk: "Desk") -> None:
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"hang": True}]})
-    desk.start("run", "p", "1", "--title", "x", "--no-claude", "--script", slow)
+    desk.start("run", "p", "1", "--title", "x", "--script", slow)
     desk.wait_for_turn("only#1/agent/only/0", "1-x")
     assert "agent only at only#1" in desk.porch("next", "1").out
     refused = desk.porch("done", "1", code=4)

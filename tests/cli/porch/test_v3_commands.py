@@ -153,7 +153,9 @@ def test_words_that_mean_nothing_here_are_refused_before_anything_begins(desk: "
     said = desk.porch("run", "v3", "--no-claude", code=2).err
     assert "no spec was given" in said
     assert "porch run v3 SPEC.yaml" in said
-    said = desk.porch("run", "spider", "0001", "--into", "main", "--no-claude", code=2).err
+    said = desk.porch(
+        "run", "spider", "0001", "--into", "main", "--no-claude", "--here", code=2
+    ).err
     assert "error[no-tree]" in said
     assert "leave out --into" in said
 

@@ -26,7 +26,9 @@ def agents_of(places: list[str]) -> list[str]:
 @pytest.mark.req("P-101", "P-130", "P-132", "P-134", "P-135", "P-136", "P-137", "P-190", "P-192")
 @pytest.mark.req("P-197")
 def test_spider_goes_through_all_six_phases_with_two_approvals(desk: "Desk") -> None:
-    first = desk.porch("run", "spider", "0073", "--title", "User Auth", "--no-claude", code=3)
+    first = desk.porch(
+        "run", "spider", "0073", "--title", "User Auth", "--no-claude", "--here", code=3
+    )
     assert "waiting for your decision: specify_approval" in first.out
     assert desk.porch("pending", "--hook").out == "Gate pending: 0073 specify_approval\n"
     desk.porch("approve", "0073", "specify_approval")
@@ -104,7 +106,7 @@ def test_the_seeds_own_spider_runs_as_it_is_printed(
     _seed(desk, file)
     changes = [{"verdict": "REQUEST_CHANGES", "findings": ["more"]}, {"verdict": "APPROVE"}]
     script = desk.script(reviews={f"specify:{panel}": {"codex": changes}})
-    words = ("run", "spider", "0001", "--title", "x", "--no-claude", "--script", script)
+    words = ("run", "spider", "0001", "--title", "x", "--script", script)
     desk.porch(*words, code=3)
     desk.porch("approve", "0001", "specify_approval")
     desk.write("codev/projects/0001-x/plan.md", PLAN)
@@ -140,7 +142,7 @@ def test_a_spider_made_of_the_format_seeds_fragments_runs(
     desk.write("app.js", "1\n")
     desk.git("add", "app.js")
     desk.git("commit", "-qm", "code")
-    words = ("run", "spider", "0001", "--title", "x", "--no-claude", "--script")
+    words = ("run", "spider", "0001", "--title", "x", "--script")
     script = desk.script(
         decisions={"plan-approval": [{"approve": True}]},
         agents={"review": [{"default": True, "signal": "all_tests_pass"}]},
@@ -171,7 +173,7 @@ def _project(desk: "Desk") -> None:
 @pytest.mark.req("P-002", "P-042", "P-172", "P-175", "P-176", "P-198")
 def test_tick_amends_an_existing_project_where_it_is(desk: "Desk") -> None:
     _project(desk)
-    desk.porch("run", "tick", "0073", "--title", "Add feature", "--no-claude")
+    desk.porch("run", "tick", "0073", "--title", "Add feature", "--no-claude", "--here")
     run = "tick_0073_add-feature"
     assert agents_of(desk.entered(run)) == ["understand", "implement", "verify:assess", "complete"]
     changed = desk.git("diff", "--name-only").splitlines()
@@ -204,7 +206,7 @@ def test_the_scope_of_a_tick_is_measured_and_not_believed(
         },
         subject="amendment",
     )
-    words = ("run", "small", "0073", "--title", "x", "--no-claude", "--script", script)
+    words = ("run", "small", "0073", "--title", "x", "--script", script)
     desk.git("add", "-A")
     desk.git("commit", "-qm", "the protocol and the script")
     desk.porch(*words, code=0 if result == "passed" else 3)
@@ -230,7 +232,7 @@ def test_bugfix_takes_its_issue_from_a_file_and_writes_a_pull_request(desk: "Des
     desk.write("142.md", "# It crashes\n\nWhen the name is empty.\n")
     desk.git("add", "-A")
     desk.git("commit", "-qm", "an issue")
-    desk.porch("run", "bugfix", "142.md", "--no-claude")
+    desk.porch("run", "bugfix", "142.md", "--no-claude", "--here")
     assert agents_of(desk.entered("bugfix_142")) == ["diagnose", "fix", "test", "pr", "complete"]
     assert (desk.root / "codev/executions/bugfix_142/pr.md").exists()
     assert desk.status("codev/executions/bugfix_142")["id"] == "142"
@@ -240,6 +242,6 @@ def test_bugfix_takes_its_issue_from_a_file_and_writes_a_pull_request(desk: "Des
 
 @pytest.mark.req("P-198")
 def test_bugfix_also_takes_the_number_of_an_issue(desk: "Desk") -> None:
-    desk.porch("run", "bugfix", "#142", "--no-claude")
+    desk.porch("run", "bugfix", "#142", "--no-claude", "--here")
     assert desk.porch("status", "142").out.startswith("142 issue-142 (bugfix)")
     assert desk.status("codev/executions/bugfix_142")["state"] == "complete"

@@ -26,7 +26,7 @@ STEERING = (
     "replan 1",
     "upgrade 1",
     "repair 1",
-    "run p 1 --no-claude --adopt",
+    "run p 1 --no-claude --here --adopt",
     "resume 1 --take-over",
 )
 # Whoever is handed to init, in a session of its own and with a clean environment, has no ancestor.

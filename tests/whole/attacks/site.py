@@ -103,7 +103,7 @@ class Site:
         self.write("codev/protocols/p/protocol.json", text)
         variables = more.pop("variables", {})
         script = self._script("script.yaml", agents=agents, **more)
-        words = ("run", "p", "0001", "--title", "x", "--no-claude", "--script", script)
+        words = ("run", "p", "0001", "--title", "x", "--script", script)
         return self.porch(*words, **variables)
 
     def _script(self, name: str, **parts: Any) -> str:
@@ -136,7 +136,7 @@ class Site:
         text = json.dumps({"name": "other", "phases": [phase]})
         self.write("codev/protocols/other/protocol.json", text)
         script = self._script("other.yaml", agents={"turn": [self.turn(shell)]})
-        words = ("run", "other", "0009", "--title", "o", "--no-claude", "--script", script)
+        words = ("run", "other", "0009", "--title", "o", "--script", script)
         return self.porch(*words, **variables)
 
     def by_test(self, shell: str) -> Said:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
-    from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
+    from porch.run.engine.drive_options import DriveResult, DriveWatch, RunPlace, RunRequest
     from porch.run.engine.driver import DriveManner
     from porch.store.where import ProjectPaths
 
@@ -68,7 +68,22 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
         hands_off=("agent",) if args.hands_off else (),
         as_person=args.as_person,
         into=getattr(args, "into", "") or "",
+        place=_choose_place(args),
     )
+
+
+def _choose_place(args: Args) -> "RunPlace":
+    """Whoever only tries a protocol out should not find the trial on their own branch."""
+    is_here, is_apart = getattr(args, "here", False), getattr(args, "worktree", False)
+    if is_here and is_apart:
+        from porch.errors import UsageError
+
+        raise UsageError("--worktree and --here exclude each other", fix="use only one of them")
+    if is_apart:
+        return "worktree"
+    # What is resumed or adopted goes on where its files are.
+    is_trial = hasattr(args, "here") and args.no_claude and not is_here
+    return "worktree-if-possible" if is_trial else "here" if is_here else ""
 
 
 def _start_run(args: Args) -> View:
@@ -146,7 +161,17 @@ COMMANDS: Verbs = {
                 "--input", action="append", metavar="K=V", help="an input of the protocol"
             ),
             make_argument(
-                "--no-claude", action="store_true", help="use the scripted agent, not a real one"
+                "--no-claude",
+                action="store_true",
+                help="use the scripted agent, not a real one, in a worktree of its own",
+            ),
+            make_argument(
+                "--worktree",
+                action="store_true",
+                help="work in a new worktree on a branch of its own, and commit there",
+            ),
+            make_argument(
+                "--here", action="store_true", help="work in this checkout, also with --no-claude"
             ),
             make_argument("--into", help="merge the finished tree into this branch; default: none"),
             make_argument(

@@ -241,7 +241,7 @@ def _turn_command(
         argv=prepared.argv,
         shell=None,
         cwd=turn.workspace,
-        env=prepared.env,
+        env={**prepared.env, **world.port_environment()},
         stdin_file=prepared.stdin_file,
         output=prepared.output,
         errors=prepared.errors,

@@ -15,6 +15,7 @@ from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.engine import run_places
 from porch.run.settings import Settings
 from porch.store.large_payloads import expand_payloads
+from porch.store.worktree_records import PORT_VARIABLE, WorktreeRecord
 from porch.system.clock import Clock
 from porch.text.sha256 import sha256
 
@@ -38,6 +39,7 @@ class World(Struct, frozen=True):
     in_git: bool = False
     environ: Mapping[str, str] | None = None
     secret: str = ""
+    worktree: WorktreeRecord | None = None  # where porch made it for this run
 
     def project_file(self, name: str) -> str:
         """A path inside the project directory; one that escapes it is nobody's artifact."""
@@ -103,7 +105,13 @@ class World(Struct, frozen=True):
         environ = self.environ if self.environ is not None else os.environ
         allowed = scrub_environment(environ, self.settings.check_env)
         # Names of ours are never inherited: what a run was not given is not there.
-        return {k: v for k, v in allowed.items() if not k.startswith(("GIT_", "PORCH_"))}
+        kept = {k: v for k, v in allowed.items() if not k.startswith(("GIT_", "PORCH_"))}
+        return {**kept, **self.port_environment()}
+
+    def port_environment(self) -> dict[str, str]:
+        """The first of the ports that only this worktree uses; nothing in a person's checkout."""
+        known = self.worktree
+        return {PORT_VARIABLE: str(known.port_base)} if known and known.port_base else {}
 
     def own_paths(self) -> tuple[str, ...]:
         """What porch writes itself; none of it counts as the agent's or the check's work."""

@@ -114,6 +114,8 @@ def drive_run(
     except asyncio.CancelledError:
         # Asked to leave while leaving; what is still in hand is settled by the next runner.
         rest = "interrupted"
+    for note in found.keep_last_work():
+        watch.notice(note)
     remove_finished_work(found, watch, products)
     tell_trouble(found.draw_last(), watch)
     return DriveResult(found.name, rest, book.state)

@@ -46,12 +46,12 @@ def drive_without_loop(found: HeldRun, watch: DriveWatch) -> DriveResult | None:
 
 
 def _needs_driver(definition: Definition, state: RunState) -> bool:
-    """Plans have no driver, which is said there; trees and what was left in hand need one."""
+    """Plans have none, which is said there; trees, commits and what was left in hand need one."""
     protocol = definition.protocol
     # Whether changed files were put back is looked at there, too.
     is_asked_again = any(each.state == CHANGED for each in state.positions.values())
     is_busy = bool(state.paused or state.in_hand or is_asked_again)
-    return bool(protocol.subject == PLAN or protocol.spec or is_busy)
+    return bool(protocol.subject == PLAN or protocol.spec or is_busy or state.run.own_worktree)
 
 
 def _may_decide(found: HeldRun) -> bool:

@@ -72,7 +72,7 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
     from porch.run.handlers import agent
 
     fact = agent.read_agent_outcome(hand.effect, _list_exits(world, hand), outcome, nonce=nonce)
-    return agent.add_touched_files(world, hand.position, fact)
+    return agent.settle_agent_work(world, hand.position, fact)
 
 
 def _find_typed_fate(

@@ -12,6 +12,7 @@ from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.settings import Settings
 from porch.store import payloads
 from porch.store.where import ProjectPaths
+from porch.store.worktree_records import find_record_of
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import open_regular
@@ -44,6 +45,7 @@ def make_world(
         subject_text=payloads.read_payload(store, run.subject).decode() if run.subject else "",
         in_git=bool(where.common_dir),
         secret=_ensure_secret(where.run_dir(name)) if settings.nonce else "",
+        worktree=find_record_of(where, workspace_of(where, state())) if run.own_worktree else None,
     )
 
 

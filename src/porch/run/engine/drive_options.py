@@ -1,7 +1,7 @@
 """What a caller asks of a drive, who watches it, and how it came to rest."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -11,6 +11,10 @@ from porch.model.protocol import Protocol
 
 if TYPE_CHECKING:  # an event loop is for whoever drives
     from porch.run.engine.driver import RestReason
+
+
+# Where a new run works: in this checkout, in a worktree of its own, or there if it can have one.
+RunPlace = Literal["", "here", "worktree", "worktree-if-possible"]
 
 
 class RunRequest(Struct, frozen=True):
@@ -27,6 +31,7 @@ class RunRequest(Struct, frozen=True):
     hands_off: tuple[str, ...] = ()
     as_person: bool = False
     into: str = ""
+    place: RunPlace = ""
 
 
 class DriveWatch(Struct, frozen=True):

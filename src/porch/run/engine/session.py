@@ -184,7 +184,18 @@ class HeldRun(Struct, frozen=True):
 
     def drain(self) -> int:
         """Answer what lies in the inbox without driving anything."""
-        return self.wishes.drain(self.book.record)
+        answered = self.wishes.drain(self.book.record)
+        self.keep_last_work()
+        return answered
+
+    def keep_last_work(self) -> tuple[str, ...]:
+        """Where a run has ended in a worktree of its own; returns what could not be committed."""
+        state = self.book.state
+        if not state.outcome or not state.run.own_worktree:
+            return ()
+        from porch.run.engine.run_commits import commit_last_work
+
+        return commit_last_work(self.where, state).notes
 
     def draw_late(self) -> None:
         """Whoever leaves a run leaves its pictures up to date, and its snapshot."""

@@ -18,6 +18,7 @@ from porch.run.agents import turn as turns
 from porch.run.agents.agent_prompt import find_item, render_whole_prompt
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.run.engine import run_commits
 from porch.run.handlers import protected_files
 from porch.show import prompt
 from porch.system import atomic
@@ -47,10 +48,21 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
     fact = read_agent_outcome(
         effect.id, effect.exits, taken.outcome, taken.seconds, world.nonce(effect.id)
     )
-    return await asyncio.to_thread(add_touched_files, world, effect.position, fact)
+    return await asyncio.to_thread(settle_agent_work, world, effect.position, fact)
 
 
-def add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
+def settle_agent_work(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
+    """What an agent left behind: files that it should not touch are named, its work is kept."""
+    fact = _add_touched_files(world, position, fact)
+    if not isinstance(fact, f.ExitAccepted):
+        return fact
+    kept = run_commits.commit_exit_work(
+        world.workspace, world.state(), world.worktree, position, fact.effect
+    )
+    return replace(fact, commit=kept.commit, notes=(*fact.notes, *kept.notes))
+
+
+def _add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
     """What decides a measurement and was changed, told with whatever the agent said."""
     if isinstance(fact, (f.ExitAccepted, f.TurnEndedSilent)):
         return replace(fact, touched=protected_files.list_touched_files(world, position))

@@ -183,6 +183,7 @@ def _claim_exit(
         refused = find_refusal(protocol, found.book.state, wish)
         if refused is not None:
             raise FailedError(f"{run}: {refused.reason}", code="wish-refused")
+        _keep_work(found, standing.position, id_, watch)
         found.book.record(f.WishTaken(wish=wish))
         found.wishes.tell_late_changes(found.book.record)
         return drive_without_loop(found, watch)
@@ -197,6 +198,19 @@ def _ask_outdated(found: "HeldRun") -> None:
     outdated = list_outdated_approvals(place, store, book.definition.protocol, book.state)
     for fact in list(outdated):
         book.record(fact)
+
+
+def _keep_work(found: "HeldRun", position: str, effect: str, watch: "DriveWatch") -> None:
+    """As for an agent that porch started itself: in a worktree of its own work is committed."""
+    state, where = found.book.state, found.where
+    if state.run.own_worktree:
+        from porch.run.engine.run_commits import commit_exit_work
+        from porch.store.worktree_records import find_record_of
+
+        place = workspace_of(where, state)
+        kept = commit_exit_work(place, state, find_record_of(where, place), position, effect)
+        for note in kept.notes:
+            watch.notice(note)
 
 
 def _find_agent_position(protocol: Protocol, state: RunState, expect: str) -> Standing:

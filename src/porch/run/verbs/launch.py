@@ -2,12 +2,15 @@
 
 import json
 import re
+from contextlib import nullcontext
 
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, UsageError
 from porch.machine.budgets import PLAN
+from porch.machine.state import RunState
 from porch.model import parameters
+from porch.model.protocol import Protocol
 from porch.run.definitions import spec_files
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
@@ -19,12 +22,16 @@ from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
-from porch.run.engine.session import hold_run
+from porch.run.engine.session import hold_run, workspace_of
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
 from porch.run.settings import load_settings
 from porch.run.verbs.adopt import refuse_lost_run
+from porch.run.verbs.lease import lease_of_run, refuse_leased_checkout
 from porch.run.verbs.start import begin_run
+from porch.run.worktrees import free_place
+from porch.run.worktrees.make import hold_run_worktree
+from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
@@ -53,7 +60,8 @@ def start_run(
     if known:
         return resume_run(where, known, wanted, manner, watch, products)
     refuse_lost_run(where, _find_lost_run(where, about, wanted) or about.run, wanted.adopt)
-    if where.workspace == where.common_dir:
+    is_apart = _wants_worktree(where, protocol, wanted)
+    if where.workspace == where.common_dir and not is_apart:
         raise UsageError(
             "a bare repository has no files to work on",
             fix="create a worktree and run it there: git worktree add ../work",
@@ -66,8 +74,28 @@ def start_run(
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.
         spec_files.require_spec(where, about, protocol, wanted)
-    with begin_run(where, about, loaded, wanted, watch) as started:
+        free_place.require_free_tree(where, f"porch/{about.run}")
+    if not is_apart:
+        refuse_leased_checkout(where, about.run, protocol)
+    place = (
+        hold_run_worktree(where, protocol.name, about, watch.notice)
+        if is_apart
+        else nullcontext(where)
+    )
+    with place as there, begin_run(there, about, loaded, wanted, watch) as started:
         return drive_run(started, wanted, manner, watch, products, resumed=False)
+
+
+def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
+    """A tree has worktrees anyway; a run that nobody asked to go elsewhere needs a repository."""
+    if protocol.spec and wanted.place == "worktree":
+        raise UsageError(
+            f"{protocol.name} works in worktrees of its own anyway",
+            fix="leave out --worktree",
+            code="own-worktrees",
+        )
+    is_possible = bool(where.common_dir) and not protocol.spec
+    return wanted.place == "worktree" or (wanted.place == "worktree-if-possible" and is_possible)
 
 
 def _without_secrets(wanted: RunRequest, watch: DriveWatch) -> RunRequest:
@@ -113,14 +141,23 @@ def resume_run(
             remove_finished_work(found, watch, products)
             watch.notice(f"{name} is already {state.outcome}; nothing was changed")
             return DriveResult(name, "ended", state)
+        restore_run_worktree(where, state.run, watch.notice)
         if state.in_hand:
             takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
         now = load_settings(where.root)
         governing = read_pinned_settings(where, name, state.run.settings, now)
         require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
+        with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):
+            pass
         if wanted.inputs:
             watch.notice("--input is ignored: a run keeps the inputs it started with")
         return drive_run(found, wanted, manner, watch, products, resumed=True)
+
+
+def _places_of_run(where: ProjectPaths, state: RunState) -> ProjectPaths:
+    """The places of the project as seen from where the run works."""
+    there = workspace_of(where, state)
+    return ProjectPaths(where.root, there, where.common_dir, where.state_dir, where.base)
 
 
 def _find_known_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:

@@ -10,6 +10,7 @@ from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
+from porch.model.protocol import Git, Protocol
 from porch.run import pinned_settings
 from porch.run.definitions import library, spec_files
 from porch.run.definitions.subject_names import RunSubject
@@ -20,9 +21,11 @@ from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.session import HeldRun, assemble_held_run, lock_run, payload_directory
 from porch.run.settings import load_settings
 from porch.run.verbs import adopt, base_tree
+from porch.run.verbs.lease import lease_of_run
 from porch.store import compiled_protocols, known_runs, lock, payloads
 from porch.store.journal import Journal
 from porch.store.where import ProjectPaths
+from porch.store.worktree_records import WorktreeRecord, find_record_of
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import require_directory_inside
@@ -53,6 +56,7 @@ def begin_run(
         spec_files.require_script(definition.protocol, script)
     directory = where.run_dir(about.run)
     atomic.ensure_directory(directory)
+    made = find_own_worktree(where, about)
     with lock_run(directory, about.run, "porch run", 1.0):
         journal, scan = Journal.open(os.path.join(directory, "journal.jsonl"))
         with journal:
@@ -64,6 +68,8 @@ def begin_run(
             _make_room(where, about)
             compiled_protocols.write_file_stamps(directory, digest, loaded.files)
             first = _first_fact(where, about, digest, wanted, store, script)
+            if made is not None:
+                first = replace(first, own_worktree=True, branch=made.branch)
             if definition.protocol.spec:
                 first = spec_files.first_tree_fact(where, about, definition.protocol, wanted, first)
                 base_tree.pin_ignored_files(where, about.run)
@@ -71,21 +77,43 @@ def begin_run(
                 tree = base_tree.record_base_tree(where, about.run, about.project_dir)
                 first = replace(first, base_tree=tree)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
-            dirty = base_tree.describe_dirty_start(where)
-            started.book.record(adopted or first)
+            dirty = base_tree.describe_dirty_start(where) if made is None else ""
+            with lease_of_run(where, about.run, definition.protocol):
+                started.book.record(adopted or first)
             known_runs.note_run(where.state_dir, about.run)
             if foreign and adopted:
                 passed = adopt.list_passed_gates(definition.protocol, foreign)
                 watch.notice(adopt.describe_adoption(foreign, adopted, passed))
-            for finding in loaded.findings:
-                watch.notice(str(finding))
-            watch.notice(_find_worktree_path(where))
-            if dirty:
-                watch.notice(dirty)
+            identity = describe_identity(where, definition.protocol, made is not None)
+            notes = (*map(str, loaded.findings), _find_worktree_path(where), dirty, identity)
+            for note in filter(None, notes):
+                watch.notice(note)
             try:
                 yield started
             finally:
                 started.draw_late()
+
+
+def find_own_worktree(where: ProjectPaths, about: RunSubject) -> WorktreeRecord | None:
+    """The worktree that porch made for this run, if that is where we stand."""
+    made = find_record_of(where, where.workspace)
+    is_mine = made is not None and made.run == about.run and made.is_ready
+    return made if is_mine and where.workspace != where.root else None
+
+
+def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: bool) -> str:
+    """Said before porch commits in its own name, because git knows none of the person."""
+    commits = has_worktree or any(isinstance(s.actor, Git) for s in protocol.states.values())
+    if not commits or not where.common_dir:
+        return ""
+    known = repository.read_commit_identity(where.workspace)
+    if not known:
+        return ""
+    who = f"{known['GIT_AUTHOR_NAME']} <{known['GIT_AUTHOR_EMAIL']}>"
+    return (
+        f"git does not know your name here, so porch commits as {who}; "
+        'to change that: git config user.name "NAME" && git config user.email MAIL'
+    )
 
 
 def _find_worktree_path(where: ProjectPaths) -> str:

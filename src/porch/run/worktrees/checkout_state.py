@@ -1,0 +1,89 @@
+"""What lies in a checkout: a worktree as porch made it or not, and what is not committed.
+
+A worktree is ready when it stands on its branch, at the commit at which it began.
+"""
+
+import os
+import re
+
+from porch.errors import OutsideError
+from porch.git import git_directory, repository, worktrees
+from porch.model.path_globs import matches_any
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.engine.run_places import list_own_paths
+from porch.store.where import ProjectPaths
+from porch.store.worktree_records import WorktreeRecord
+
+NAMED = 5
+
+
+def require_ready(path: str, record: WorktreeRecord) -> None:
+    """After the set-up: on the right branch, at the right commit."""
+    worktrees.require_worktree_branch(path, record.branch)
+    head = repository.read_head(path)
+    if head != record.base:
+        raise OutsideError(
+            f"the set-up commands moved the branch {record.branch} from {record.base[:12]} to "
+            f"{(head or 'no commit')[:12]}; the new worktree was removed",
+            fix="leave commits and `git switch` out of [worktree] setup",
+            code="worktree-setup",
+        )
+
+
+def is_untouched(path: str, record: WorktreeRecord) -> bool:
+    """Whether a worktree that was made ready is as it was left; nobody has worked in it."""
+    here = git_directory.find_git_directory(path)
+    return (
+        here is not None
+        and git_directory.is_registered(path, here)
+        and git_directory.read_branch(here) == record.branch
+        and repository.read_head(path) == record.base
+    )
+
+
+def may_be_removed(where: ProjectPaths, path: str, record: WorktreeRecord) -> bool:
+    """Whether nothing of anybody's would be lost: no commit, and no work in one that was ready."""
+    head = repository.resolve_commit(where.base, f"refs/heads/{record.branch}")
+    if head not in (None, record.base):
+        return False
+    here = git_directory.find_git_directory(path)
+    if here is None:
+        # Git makes this file first, so nobody can have worked here; or the directory is gone.
+        return not os.path.lexists(path) or not os.path.isdir(path) or not os.listdir(path)
+    stands = git_directory.read_branch(here)
+    is_ours = here.own != here.common and stands in (None, record.branch)
+    left = worktrees.list_changed_paths(path) if record.is_ready and is_ours else []
+    return is_ours and not [name for name in left if name not in record.placed]
+
+
+def select_documents(where: ProjectPaths, about: RunSubject, changed: list[str]) -> list[str]:
+    """Documents of this run that lie uncommitted where one stands, such as a spec just written."""
+    own = list_own_paths("")
+    old = re.compile(rf"codev/(?:specs|plans)/{re.escape(about.id)}-[^/]+\.md")
+    found = []
+    for name in changed:
+        is_mine = name.startswith(f"{about.project_dir}/") or old.fullmatch(name)
+        whole = os.path.join(where.workspace, name)
+        is_file = os.path.isfile(whole) and not os.path.islink(whole)
+        if is_mine and is_file and not matches_any(name, own):
+            found.append(name)
+    return found
+
+
+def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
+    """What a person should know who thinks that the new worktree has everything they see."""
+    told = [f"copied to the new worktree, because they are not committed: {_name(brought)}"]
+    left = [name for name in changed if name not in brought]
+    what = "1 file is" if len(left) == 1 else f"{len(left)} files are"
+    said = f"{what} not committed ({_name(left)}); the new worktree begins without them"
+    return [*(told if brought else []), *([said] if left else [])]
+
+
+def list_uncommitted(where: ProjectPaths) -> list[str]:
+    """What differs from the last commit where one stands; a bare repository has no files."""
+    has_files = where.workspace != where.common_dir
+    return worktrees.list_changed_paths(where.workspace) if has_files else []
+
+
+def _name(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")

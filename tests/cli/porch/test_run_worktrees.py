@@ -1,0 +1,338 @@
+"""Runs in worktrees of their own, and runs that would meet in one checkout."""
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from porch.store.where import find_project
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+RUN = "0001-x"
+NAME = "p_0001_x"
+WORK: Mapping[str, Any] = {"id": "work", "artifact": "notes.md"}
+GATED: Mapping[str, Any] = {"id": "go", "gate": {"name": "go"}}
+SCRIPT: Mapping[str, Any] = {
+    "agents": {"work": [{"write": {"new.py": "x = 1\n"}, "say": "done"}]},
+}
+
+
+def committed_protocol(desk: "Desk", *phases: Mapping[str, Any], **parts: Any) -> str:
+    """The protocol and its script, committed, so that the checkout is clean."""
+    desk.protocol("p", *phases)
+    script = desk.script(**(parts or SCRIPT))
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    return script
+
+
+def words(script: str, *more: str, id_: str = "0001") -> tuple[str, ...]:
+    return ("run", "p", id_, "--title", "x", "--script", script, *more)
+
+
+def subjects(desk: "Desk", branch: str = NAME) -> list[str]:
+    return desk.git("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
+
+
+@pytest.mark.req("P-018", "P-160")
+def test_r2_a_run_ends_with_its_work_on_its_own_branch(desk: "Desk") -> None:
+    script = committed_protocol(desk, WORK)
+    head = desk.git("rev-parse", "main")
+    desk.porch(*words(script, "--worktree"))
+    assert desk.git("rev-parse", "main") == head, "the person's branch has not moved"
+    assert desk.git("status", "--porcelain") == "", "and their checkout is as it was"
+    assert desk.git("show", f"{NAME}:new.py") == "x = 1"
+    place = desk.root / "worktrees" / NAME
+    assert subprocess.check_output(["git", "status", "--porcelain"], cwd=place) == b""
+    exit_ = desk.facts("ExitAccepted")[0]
+    assert exit_["commit"] == desk.git("rev-list", "--reverse", f"main..{NAME}").splitlines()[0]
+    started = desk.facts("RunStarted")[0]
+    assert (started["own_worktree"], started["branch"]) == (True, NAME)
+    assert started["worktree"] == f"worktrees/{NAME}"
+    assert desk.status()["worktree"] == f"worktrees/{NAME}"
+
+
+def test_each_phase_is_a_commit_with_its_effect(desk: "Desk") -> None:
+    two = {"id": "two"}
+    script = committed_protocol(
+        desk,
+        {"id": "work"},
+        two,
+        agents={
+            "work": [{"write": {"one.txt": "1"}, "say": "done"}],
+            "two": [{"write": {"two.txt": "2"}, "say": "done"}],
+        },
+    )
+    said = desk.porch(*words(script, "--worktree"))
+    assert f"committed {desk.git('rev-parse', NAME)[:12]}" in said.out
+    assert subjects(desk) == ["0001-x: work", "0001-x: two"]
+    body = desk.git("log", "-1", "--format=%(trailers:key=Porch-Effect,valueonly)", NAME)
+    assert body.strip() == "0001-x two#1/agent/two/0"
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        *("worktree.after-record", "worktree.after-add", "worktree.after-ready"),
+        *("git.before-update-ref", "git.after-update-ref", "git.after-index"),
+        *("journal.before-write:3", "journal.after-sync:3", "turn.after-end"),
+    ],
+)
+def test_a_run_that_was_killed_anywhere_ends_with_each_commit_once(
+    desk: "Desk", point: str
+) -> None:
+    script = committed_protocol(desk, {"id": "work"})
+    dead = desk.call(*words(script, "--worktree"), code=None, PORCH_CRASH_AT=point)
+    assert dead.code == -signal.SIGKILL
+    desk.porch(*words(script, "--worktree"))
+    assert subjects(desk) == ["0001-x: work"]
+    assert desk.facts("ExitAccepted")[-1]["commit"] == desk.git("rev-parse", NAME)
+    assert desk.git("worktree", "list").count("\n") == 1
+
+
+def test_work_that_cannot_be_committed_is_said_and_costs_no_turn(desk: "Desk") -> None:
+    script = committed_protocol(
+        desk,
+        {"id": "work"},
+        {"id": "two"},
+        agents={
+            "work": [{"run": ["sh", "-c", "echo 1 > one.txt; git switch -qc other"]}],
+            "two": [{"run": ["git", "switch", "-q", NAME]}],
+        },
+    )
+    said = desk.porch(*words(script, "--worktree"))
+    assert "not committed: " in said.out
+    assert "is on other" in said.out
+    assert len(desk.started("agent")) == 2
+    assert desk.git("rev-parse", "other") == desk.git("rev-parse", "main")
+    assert desk.git("show", f"{NAME}:one.txt") == "1", "the next commit took it along"
+
+
+def test_what_the_set_up_put_there_is_not_committed(desk: "Desk") -> None:
+    desk.write(".env", "KEY=1\n")
+    (desk.root / "modules").mkdir()
+    desk.write("modules/m.js", "m\n")
+    config = (desk.root / "codev/config.toml").read_text()
+    desk.write("codev/config.toml", f'{config}[worktree]\ncopy = [".env"]\nlink = ["modules"]\n')
+    desk.git("add", "codev")
+    desk.git("commit", "-qm", "settings")
+    desk.protocol("p", WORK)
+    desk.porch(*words(desk.script(**SCRIPT), "--worktree"))
+    files = desk.git("ls-tree", "-r", "--name-only", NAME).splitlines()
+    assert "new.py" in files
+    assert not {".env", "modules", "modules/m.js"} & set(files)
+
+
+def test_agents_and_checks_know_the_ports_of_their_worktree(desk: "Desk") -> None:
+    show = {"run": ["sh", "-c", 'echo "$PORCH_PORT_BASE" > agent.txt'], "say": "done"}
+    phase = {"id": "work", "checks": {"ports": {"command": 'test -n "$PORCH_PORT_BASE"'}}}
+    script = committed_protocol(desk, phase, agents={"work": [show]})
+    desk.porch(*words(script, "--worktree"))
+    assert int(desk.git("show", f"{NAME}:agent.txt")) >= 20000
+
+
+def test_an_approval_stays_one_though_its_file_is_committed(desk: "Desk") -> None:
+    spec = "codev/projects/0001-x/spec.md"
+    gated = {"id": "draft", "artifact": "spec.md", "gate": {"name": "ok"}}
+    script = committed_protocol(
+        desk,
+        gated,
+        {"id": "work"},
+        agents={
+            "draft": [{"write": {spec: "# A\n"}, "say": "done"}],
+            "work": [{"write": {"new.py": "x\n"}, "say": "done"}],
+        },
+    )
+    desk.porch(*words(script, "--worktree"), code=3)
+    desk.porch("approve", "1", "ok")
+    desk.porch("resume", "1")
+    assert desk.facts("ApprovalOutdated") == []
+    assert desk.git("show", f"{NAME}:{spec}") == "# A"
+
+
+def test_a_run_goes_on_where_its_worktree_was_deleted_by_hand(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, {"id": "after"}, **SCRIPT)
+    desk.porch(*words(script, "--worktree"), code=3)
+    shutil.rmtree(desk.root / "worktrees")
+    desk.porch("approve", "1", "go")
+    said = desk.porch("resume", "1")
+    assert "was gone; it was made again" in said.all
+    assert (desk.root / "worktrees" / NAME / "new.py").exists()
+
+
+def test_work_reported_by_hand_is_committed(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED)
+    desk.porch(*words(script, "--worktree", "--hands-off"), code=None)
+    (desk.root / "worktrees" / NAME / "mine.txt").write_text("m\n")
+    desk.porch("done", "1", code=None)
+    assert desk.git("show", f"{NAME}:mine.txt") == "m"
+
+
+def test_edits_after_the_end_are_the_persons(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.porch(*words(script, "--worktree"))
+    head = desk.git("rev-parse", NAME)
+    (desk.root / "worktrees" / NAME / "mine.txt").write_text("m\n")
+    desk.porch(*words(script, "--worktree"))
+    assert desk.git("rev-parse", NAME) == head
+
+
+# Which place a run gets.
+
+
+def test_r15_a_trial_does_not_commit_to_the_persons_branch(desk: "Desk") -> None:
+    desk.git("commit", "-q", "--allow-empty", "-m", "mine")
+    head = desk.git("rev-parse", "main")
+    desk.porch("run", "bugfix", "142", "--no-claude")
+    assert desk.git("rev-parse", "main") == head
+    assert desk.git("branch", "--show-current") == "main"
+    assert subjects(desk, "bugfix_142")
+
+
+def test_r15_here_is_a_word_for_those_who_want_it(desk: "Desk") -> None:
+    desk.protocol("p", WORK)
+    desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here")
+    assert desk.facts("RunStarted", "1-x")[0]["worktree"] == "."
+    assert not (desk.root / "worktrees").exists()
+
+
+def test_r15_outside_git_a_trial_works_where_it_is(
+    desk: "Desk", tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.root = tmp_path / "plain"
+    desk.root.mkdir()
+    monkeypatch.chdir(desk.root)
+    desk.protocol("p", WORK)
+    desk.porch("run", "p", "1", "--title", "x", "--no-claude")
+    said = desk.porch("run", "p", "2", "--title", "x", "--no-claude", "--worktree", code=2)
+    assert "needs a git repository" in said.err
+
+
+def test_the_two_words_exclude_each_other(desk: "Desk") -> None:
+    desk.protocol("p", WORK)
+    said = desk.porch("run", "p", "1", "--title", "x", "--here", "--worktree", code=2)
+    assert "exclude each other" in said.err
+
+
+def test_r15_without_a_name_for_git_it_is_said_as_whom_porch_commits(
+    desk: "Desk", home: Any
+) -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    (home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    from porch.git import repository
+
+    repository._IDENTITIES.clear()
+    said = desk.porch(*words(script, "--worktree"))
+    repository._IDENTITIES.clear()
+    assert "porch commits as porch <porch@localhost>" in said.all
+    assert desk.git("log", "-1", "--format=%an", NAME) == "porch"
+
+
+@pytest.mark.parametrize("branch", ["porch/v3_add", "porch/v3_add.one", "porch/v3_add--tests"])
+def test_r7_a_tree_does_not_commit_onto_a_persons_branch(desk: "Desk", branch: str) -> None:
+    from porch.errors import UsageError
+    from porch.run.worktrees.free_place import require_free_tree
+
+    desk.git("branch", branch)
+    with pytest.raises(UsageError, match="exists already"):
+        require_free_tree(find_project(str(desk.root)), "porch/v3_add")
+
+
+# Leases.
+
+
+def test_r3_a_second_run_in_one_checkout_is_refused_with_the_way_out(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
+    desk.porch(*words(script), code=3)
+    said = desk.porch(*words(script, id_="0002"), code=4)
+    assert "the run 0001-x works in" in said.err
+    assert "--worktree" in said.err
+    assert not desk.run_dir("0002-x").exists()
+    assert not (desk.root / "codev/projects/0002-x").exists()
+    desk.porch(*words(script, "--worktree", id_="0002"), code=3)
+
+
+@pytest.mark.parametrize("way", ["approve", "stop"])
+def test_r3_the_checkout_is_free_when_its_run_ended_or_was_stopped(desk: "Desk", way: str) -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
+    desk.porch(*words(script), code=3)
+    desk.porch(*(("approve", "1", "go") if way == "approve" else ("stop", "1")))
+    if way == "approve":
+        desk.porch("resume", "1")
+    desk.porch(*words(script, id_="0002"), code=3)
+    if way == "stop":
+        said = desk.porch("resume", "1", code=4)
+        assert "the run 0002-x works in" in said.err
+
+
+def test_r3_a_dead_runner_still_has_its_checkout(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.call(*words(script), code=None, PORCH_CRASH_AT="turn.after-spawn")
+    desk.porch(*words(script, id_="0002"), code=4)
+    desk.porch("resume", "1")
+    desk.porch(*words(script, id_="0002"))
+
+
+def test_r3_of_runs_that_begin_at_once_one_gets_the_checkout(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
+    started = [desk.start(*words(script, id_=f"000{n}")) for n in range(1, 5)]
+    codes = sorted(each.wait(timeout=90) for each in started)
+    assert codes == [3, 4, 4, 4]
+
+
+@pytest.mark.req("P-159")
+def test_r3_several_at_once_in_worktrees_of_their_own_all_come_through(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    started = [desk.start(*words(script, "--worktree", id_=f"000{n}")) for n in range(1, 5)]
+    assert [each.wait(timeout=90) for each in started] == [0] * 4
+    for number in range(1, 5):
+        assert subjects(desk, f"p_000{number}_x") == [f"000{number}-x: work"]
+
+
+# TICK and BUGFIX.
+
+
+@pytest.mark.req("P-020", "P-025", "P-173")
+def test_r2_tick_finishes_alone_with_its_state_in_the_main_checkout(desk: "Desk") -> None:
+    desk.write("codev/projects/0073-user-auth/spec.md", "# User auth\n")
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a project")
+    run = "tick_0073_add-feature"
+    desk.porch("run", "tick", "0073", "--title", "Add feature", "--no-claude")
+    assert desk.status(f"codev/executions/{run}")["state"] == "complete"
+    assert desk.facts("DecisionAsked", run) == []
+    assert not (desk.root / "worktrees" / run / f"codev/executions/{run}/status.yaml").exists()
+    files = desk.git("ls-tree", "-r", "--name-only", run).splitlines()
+    assert f"codev/executions/{run}/amendment.md" in files
+    assert f"codev/executions/{run}/consultation-verify-round-1.md" in files, "R2: reviews too"
+    assert "### add-feature" in desk.git("show", f"{run}:codev/projects/0073-user-auth/spec.md")
+
+
+@pytest.mark.req("P-021", "P-026", "P-178")
+def test_bugfix_finishes_alone_with_its_state_in_the_main_checkout(desk: "Desk") -> None:
+    desk.porch("run", "bugfix", "142", "--no-claude")
+    assert desk.status("codev/executions/bugfix_142")["state"] == "complete"
+    assert desk.facts("DecisionAsked", "bugfix_142") == []
+    assert "codev/executions/bugfix_142/pr.md" in desk.git(
+        "ls-tree", "-r", "--name-only", "bugfix_142"
+    )
+
+
+@pytest.mark.req("P-174")
+def test_the_scope_of_a_tick_is_measured_from_its_base_though_work_is_committed(
+    desk: "Desk",
+) -> None:
+    check = {"scope": {"net_lines_below": 300, "max_retries": 0, "retry_delay": 0}}
+    desk.protocol("p", {"id": "work"}, {"id": "more", "checks": check}, subject="amendment")
+    big = {"write": {"big.txt": "line\n" * 300}, "say": "A tiny change."}
+    script = desk.script(agents={"work": [big]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch(*words(script, "--worktree"), code=3)
+    ended = desk.facts("CheckEnded", "p_0001_x")[-1]
+    assert (ended["result"], "300 lines added" in ended["report"]) == ("failed", True)
