@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS, Guard
+from tools.worktree_guards import WORKTREE_GUARDS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -72,7 +73,7 @@ def verdict(guard: Guard) -> str:
 
 def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
-    return [guard for guard in (*GUARDS, *DRIVE_GUARDS) if not wanted or guard.name in wanted]
+    return [guard for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS) if not wanted or guard.name in wanted]
 
 
 def main(argv: list[str]) -> int:

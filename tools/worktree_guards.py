@@ -1,0 +1,48 @@
+"""Guards of worktrees, leases and the commits in them."""
+
+from tools.guards import Guard
+
+WORKTREE_GUARDS: tuple[Guard, ...] = (
+    Guard(
+        "a branch that exists is refused",
+        "run/worktrees/free_place.py",
+        "    _require_free_branch(where.base, branch)\n",
+        "",
+        "test_r7_a_branch_that_exists_is_refused_and_left_alone",
+    ),
+    Guard(
+        "a set-up that goes wrong is taken back",
+        "run/worktrees/make.py",
+        "    except BaseException:\n        roll_back(where, path, record)\n        raise\n",
+        "    except BaseException:\n        raise\n",
+        "test_a_set_up_that_goes_wrong_is_taken_back",
+    ),
+    Guard(
+        "one live run a checkout",
+        "run/verbs/lease.py",
+        "    if not is_live:\n        return\n",
+        "    return\n",
+        "test_r3_of_runs_that_begin_at_once_one_gets_the_checkout",
+    ),
+    Guard(
+        "commits go only to the run's own branch",
+        "git/work_commits.py",
+        "    worktrees.require_worktree_branch(path, branch)\n",
+        "",
+        "test_a_worktree_on_another_branch_is_refused",
+    ),
+    Guard(
+        "a head that moved is not moved back",
+        "git/repository.py",
+        '"HEAD", new, fence)',
+        '"HEAD", new)',
+        "test_r3_a_commit_of_somebody_else_meanwhile_is_kept",
+    ),
+    Guard(
+        "uncommitted files are kept before a worktree goes",
+        "run/worktrees/keep_work.py",
+        "if has_left else None",
+        "if False else None",
+        "test_everything_is_kept_on_an_archive_branch_and_named",
+    ),
+)
