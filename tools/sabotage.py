@@ -73,7 +73,11 @@ def verdict(guard: Guard) -> str:
 
 def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
-    return [guard for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS) if not wanted or guard.name in wanted]
+    return [
+        guard
+        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS)
+        if not wanted or guard.name in wanted
+    ]
 
 
 def main(argv: list[str]) -> int:

@@ -59,5 +59,5 @@ def _closed(properties: Schema) -> Schema:
 
 
 def _describe_key(known: k.SettingKey) -> Schema:
-    said = "; ".join(filter(None, (known.kind.words, k.VOUCH if known.only_user else known.note)))
+    said = "; ".join(filter(None, (known.kind.words, k.VOUCH if known.only_user else "")))
     return {**KINDS[known.kind.words], "description": said}
