@@ -256,6 +256,22 @@ def test_on_a_terminal_little_is_asked(empty: Newcomer) -> None:
     assert sh(empty.root, "log", "--format=%s") == "Set up codev"
 
 
+def test_a_bare_repository_is_not_set_up(
+    empty: Newcomer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sh(tmp_path, "init", "-q", "--bare", "bare.git")
+    monkeypatch.chdir(tmp_path / "bare.git")
+    assert "git worktree add" in empty.codev("init", "--yes", code=2)
+    assert "bare-repository" in empty.codev("adopt", "--yes", code=2)
+    assert not (tmp_path / "bare.git" / ".git").exists()
+
+
+def test_settings_with_errors_are_left_alone_and_said(old: Newcomer) -> None:
+    (old.root / "codev" / "config.toml").write_text("[agnet]\n")
+    assert "`codev doctor` lists: 'agnet' is not a known key" in old.codev("adopt", "--yes")
+    assert (old.root / "codev" / "config.toml").read_text() == "[agnet]\n"
+
+
 def test_whoever_has_no_name_for_git_is_told(empty: Newcomer, home: Path) -> None:
     (home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
     assert "git config user.name" in empty.codev("init", "--yes")

@@ -22,7 +22,7 @@ def _begin_project(args: Args) -> View:
     from porch.errors import UsageError
     from porch.fleet.setup import first_commit, project_setup
 
-    root = project_setup.find_project_root(os.getcwd())
+    root = _find_root()
     is_new = not first_commit.is_inside_repository(root)
     if is_new and not (args.yes or _ask(f"{root} is not a git repository. Make one?", False)):
         raise UsageError(
@@ -43,7 +43,7 @@ def _adopt_project(args: Args) -> View:
     from porch.errors import UsageError
     from porch.fleet.setup import first_commit, project_setup
 
-    root = project_setup.find_project_root(os.getcwd())
+    root = _find_root()
     if not first_commit.is_inside_repository(root):
         raise UsageError(
             f"{root} is not a git repository, and porch cannot work without one",
@@ -56,6 +56,21 @@ def _adopt_project(args: Args) -> View:
         return _setup_view(root, chosen, planned, ["nothing was written (--dry-run)"])
     project_setup.write_setup(root, planned)
     return _setup_view(root, chosen, planned, list(_commit_advice(planned)))
+
+
+def _find_root() -> str:
+    from porch.errors import UsageError
+    from porch.fleet.setup import project_setup
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    if where.common_dir and where.workspace == where.common_dir:
+        raise UsageError(
+            f"{where.root} is a bare repository, which has no files to work on",
+            fix="create a worktree and set that up: git worktree add ../work",
+            code="bare-repository",
+        )
+    return project_setup.find_project_root(os.getcwd())
 
 
 def _choose(root: str, is_yes: bool) -> "SetupChoices":
@@ -145,9 +160,14 @@ def _command_lines(chosen: "SetupChoices") -> Iterator[str]:
 
 def _unset_command_lines(root: str, chosen: "SetupChoices") -> Iterator[str]:
     """The settings of a project are its own: what they do not say is only mentioned."""
+    from porch.errors import PorchError
     from porch.run.settings import PROJECT_FILE, load_settings
 
-    known = load_settings(root).commands
+    try:
+        known = load_settings(root).commands
+    except PorchError as error:
+        yield f"the settings have errors, which `codev doctor` lists: {error.findings[0].message}"
+        return
     for each in chosen.commands:
         if each.name not in known:
             yield f"{PROJECT_FILE} has no {each.name} command; {each.file} has: {each.command}"
