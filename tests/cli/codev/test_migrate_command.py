@@ -116,6 +116,9 @@ def test_a_migrated_project_runs(old: OldProject) -> None:
     assert "specify_approval" in told.all
     told = old.desk.porch("resume", "0002", "--no-claude", code=3)
     assert "plan_approval" in told.all
+    # A checkout has one live run.
+    assert "0002" in old.desk.porch("resume", "0003", "--no-claude", "--once", code=4).all
+    old.desk.porch("stop", "0002")
     told = old.desk.porch("resume", "0003", "--no-claude", "--once", code=None)
     assert old.desk.prompts("0003-search")
     assert "First" in old.desk.prompts("0003-search")[0]
