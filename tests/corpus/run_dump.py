@@ -35,9 +35,9 @@ _SENTENCES = ("question", "description", "reason", "reports")
 _LATER = {("RunState", "approvals")}
 # Fields that the first release did not have; where they say nothing, they are left out.
 LATER_FIELDS = {
-    "RunStarted": ("base_tree", "settings", "own_worktree"),
-    "Began": ("base_tree", "settings", "own_worktree", "branch"),
-    "Run": ("base_tree", "settings", "own_worktree", "branch"),
+    "RunStarted": ("base_tree", "settings", "own_worktree", "heading", "request_from"),
+    "Began": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
+    "Run": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
     "ExitAccepted": ("commit",),
     "CheckEnded": ("flaky",),
     "Command": ("changed", "rerun"),

@@ -134,10 +134,13 @@ def _place_late_words(program: str, args: Args, late: list[str]) -> None:
     known: Sequence[Argument] = getattr(getattr(args, "command", None), "arguments", ())
     free = [a.names[0] for a in known if a.options.get("nargs") == "?"]
     free = [name for name in free if not getattr(args, name)]
-    if any(word.startswith("-") for word in front) or len(words) > len(free):
+    many = [a.names[0] for a in known if a.options.get("nargs") == "*"]
+    if any(word.startswith("-") for word in front) or (len(words) > len(free) and not many):
         _refuse_usage(program, f"unrecognized arguments: {' '.join(late)}")
     for name, word in zip(free, words, strict=False):
         setattr(args, name, word)
+    for name in many:
+        setattr(args, name, [*getattr(args, name), *words[len(free) :]])
 
 
 def _make_parser(program: str, commands: Sequence[CliCommand]) -> argparse.ArgumentParser:

@@ -142,6 +142,8 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         name=move.run,
         id=move.id,
         title=move.title,
+        heading=move.heading,
+        request_from=move.request_from,
         protocol=move.protocol,
         digest=move.digest,
         subject=move.subject,

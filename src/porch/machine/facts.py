@@ -18,7 +18,9 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     title: str
     protocol: str
     digest: str
+    heading: str = ""  # the title as it was typed, where that is more than its slug
     subject: str = ""
+    request_from: str = ""  # where the text of the request came from
     inputs: Mapping[str, str] = field(default_factory=dict)
     project_dir: str = ""
     status_file: str = ""

@@ -26,6 +26,8 @@ class Began(Tagged, frozen=True, tag="Began"):
     base_commit: str = ""
     agent: str = ""
     script: str = ""
+    heading: str = ""
+    request_from: str = ""
     base_tree: str = ""
     settings: str = ""
     own_worktree: bool = False

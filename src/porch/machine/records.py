@@ -20,6 +20,10 @@ VERSION_OF_TAG: Mapping[str, int] = {
     "PinnedSettings": 2,
 }
 VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
+    ("RunStarted", "heading"): 3,
+    ("RunStarted", "request_from"): 3,
+    ("Began", "heading"): 3,
+    ("Began", "request_from"): 3,
     ("JournalRepaired", "as_person"): 2,
     ("JournalRepaired", "by"): 2,
     ("RunnerStarted", "as_person"): 2,

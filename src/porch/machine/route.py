@@ -106,6 +106,8 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         run=fact.run,
         id=fact.id,
         title=fact.title,
+        heading=fact.heading,
+        request_from=fact.request_from,
         protocol=fact.protocol,
         digest=fact.digest,
         inputs=fact.inputs,

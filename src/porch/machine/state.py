@@ -127,9 +127,11 @@ class Run(Tagged, frozen=True, tag="Run"):
     name: str = ""
     id: str = ""
     title: str = ""
+    heading: str = ""
     protocol: str = ""
     digest: str = ""
     subject: str = ""
+    request_from: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     project_dir: str = ""
     status_file: str = ""

@@ -92,7 +92,7 @@ def render_board(pictures: Sequence[RunRowShape], width: int = WIDTH) -> str:
     """One line for each run, as wide as the terminal if there is one."""
     if not pictures:
         return "There are no runs here yet. Start one: porch run PROTOCOL ID\n"
-    told = [{key: one_line(p["row"].get(key, "")) for key, _ in _COLUMNS} for p in pictures]
+    told = [{key: one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS} for p in pictures]
     table = [dict(_COLUMNS), *told]
     widths = {key: max(text_width(row[key]) for row in table) for key, _ in _COLUMNS}
     for key, least in _SHRINKING_COLUMNS:
@@ -100,6 +100,11 @@ def render_board(pictures: Sequence[RunRowShape], width: int = WIDTH) -> str:
         if spare > 0:
             widths[key] = max(min(least, widths[key]), widths[key] - spare)
     return "".join(_render_row(row, widths) for row in table)
+
+
+def _read_cell(row: Mapping[str, str], key: str) -> str:
+    """People read a title as it was typed."""
+    return (key == "title" and row.get("heading")) or row.get(key, "")
 
 
 def _render_row(row: Mapping[str, str], widths: Mapping[str, int]) -> str:
@@ -119,10 +124,12 @@ def render_pending_decisions(decisions: Sequence[Mapping[str, Any]]) -> str:
 
 def _render_decision(decision: Mapping[str, Any]) -> list[str]:
     get = decision.get
-    lines = wrap_text(f"{get('id')} {get('title')}: {get('name')} ({get('kind')})")
+    title = get("heading") or get("title")
+    lines = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})")
     lines += wrap_text(
         f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}", 2
     )
+    lines += _render_request(get("request") or ())
     for text in (get("question"), get("description"), *(get("reason") or "").split("\n")):
         lines += wrap_text(text or "", 2)
     for missing in get("reviews") or ():
@@ -140,6 +147,11 @@ def _render_decision(decision: Mapping[str, Any]) -> list[str]:
         lines += wrap_text(f"{option['answer']}: {option['meaning']}", 2)
         lines.append(f"      {one_line(option['command'])}")
     return lines
+
+
+def _render_request(lines: Iterable[str]) -> list[str]:
+    told = [f"    {one_line(line)}" for line in lines]
+    return ["  asked for:", *told] if told else []
 
 
 def _render_findings(

@@ -11,6 +11,7 @@ from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Option, Protocol
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
+from porch.show.request_lines import first_lines
 from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
@@ -30,10 +31,16 @@ _ANSWER_COMMANDS: Mapping[str, str] = {
 }
 
 
-def list_decisions(protocol: Protocol, state: RunState) -> list[DecisionShape]:
-    """Everything a person is asked by this run, oldest first."""
+def list_decisions(protocol: Protocol, state: RunState, request: str = "") -> list[DecisionShape]:
+    """Everything a person is asked by this run, oldest first, and how its request begins."""
     asked = sorted(state.decisions.values(), key=lambda each: each.asked_at)
-    return [_make_printable(_describe_decision(protocol, state, each)) for each in asked]
+    told = [_describe_decision(protocol, state, each) for each in asked]
+    for each in told:
+        if request:
+            each["request"] = first_lines(request, each["id"])
+        if state.run.heading:
+            each["heading"] = state.run.heading
+    return [_make_printable(each) for each in told]
 
 
 def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) -> DecisionShape:

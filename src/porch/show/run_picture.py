@@ -10,6 +10,7 @@ from porch.model import protocol as p
 from porch.show import board, cost, status
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
+from porch.show.request_lines import render_request
 from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
 from porch.text.printable import make_printable
 
@@ -20,12 +21,18 @@ _PHASE_MARKS = {"complete": "x", "in_progress": ">", "pending": " "}
 
 
 def make_run_picture(
-    protocol: p.Protocol, state: RunState, length: int, sum: str, definition_changed: bool = False
+    protocol: p.Protocol,
+    state: RunState,
+    length: int,
+    sum: str,
+    definition_changed: bool = False,
+    request: str = "",
 ) -> PictureShape:
     """Everything a read command prints; nothing is ever decided from it."""
     document = status.make_status_document(protocol, state)
-    asked = list_decisions(protocol, state)
-    return {
+    asked = list_decisions(protocol, state, request)
+    text = _render_status_lines(protocol, state, document, asked, definition_changed, request)
+    picture: PictureShape = {
         "v": PICTURE_VERSION,
         "seq": state.seq,
         "length": length,
@@ -43,12 +50,17 @@ def make_run_picture(
             {"effect": hand.effect, "position": hand.position, "kind": hand.kind, "name": hand.name}
             for hand in state.in_hand.values()
         ],
-        "text": list(_render_status_lines(protocol, state, document, asked, definition_changed)),
+        "text": list(text),
         "row": _make_board_row(protocol, state, document),
     }
+    if request:
+        picture["request"] = {"from": state.run.request_from or "file", "text": request}
+    return picture
 
 
-def row_with_decisions(protocol: p.Protocol, state: RunState, length: int, sum: str) -> RunRowShape:
+def row_with_decisions(
+    protocol: p.Protocol, state: RunState, length: int, sum: str, request: str = ""
+) -> RunRowShape:
     """What lists of all runs print of one."""
     document = status.make_status_document(protocol, state)
     return {
@@ -57,7 +69,7 @@ def row_with_decisions(protocol: p.Protocol, state: RunState, length: int, sum: 
         "length": length,
         "sum": sum,
         "row": _make_board_row(protocol, state, document),
-        "decisions": list_decisions(protocol, state),
+        "decisions": list_decisions(protocol, state, request),
     }
 
 
@@ -82,6 +94,8 @@ def _make_board_row(
     protocol: p.Protocol, state: RunState, document: status.StatusDocument
 ) -> dict[str, str]:
     told = {key: document[key] for key in ("id", "title", "protocol", "state")}
+    if state.run.heading:
+        told["heading"] = state.run.heading
     return {
         key: _make_plain_line(value)
         for key, value in {**told, "waits": _describe_waits(protocol, state)}.items()
@@ -156,9 +170,11 @@ def _render_status_lines(
     document: status.StatusDocument,
     asked: list[DecisionShape],
     definition_changed: bool,
+    request: str,
 ) -> Iterator[str]:
+    title = state.run.heading or document["title"]
     yield from board.wrap_text(
-        _make_plain_line(f"{document['id']} {document['title']} ({document['protocol']})")
+        _make_plain_line(f"{document['id']} {title} ({document['protocol']})")
     )
     for name, value in _list_status_fields(protocol, state, document):
         first, *more = board.wrap_text(_make_plain_line(value), 14) or [""]
@@ -170,6 +186,7 @@ def _render_status_lines(
             "Switch to the new one: porch upgrade",
             2,
         )
+    yield from render_request(request, state.run.request_from)
     yield from _render_phases(document)
     yield from _render_gates(document)
     if asked:

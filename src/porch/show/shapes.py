@@ -50,6 +50,8 @@ class DecisionShape(TypedDict):
     findings: list[ReviewerFinding]
     reports: dict[str, str]
     needs_override: bool
+    heading: NotRequired[str]
+    request: NotRequired[list[str]]
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]
@@ -101,5 +103,6 @@ class PictureShape(RunRowShape):
     cost: CostShape
     in_hand: list[dict[str, str]]
     text: list[str]
+    request: NotRequired[dict[str, str]]
     files: NotRequired[Any]
     names: NotRequired[PlaceNames]

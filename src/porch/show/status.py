@@ -84,6 +84,7 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
     return {
         "id": state.run.id,
         "title": state.run.title,
+        **({"heading": state.run.heading} if state.run.heading else {}),
         "protocol": state.run.protocol,
         "state": state.outcome or (main.label if main else ""),
         **({"paused": True} if state.paused else {}),

@@ -248,17 +248,25 @@ def test_nothing_that_a_run_starts_has_more_rights_than_its_caller(desk: "Desk")
         ".hidden",
     ],
 )
-def test_an_id_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
+def test_a_word_that_could_lead_elsewhere_is_a_request_or_refused_and_reaches_no_path(
     desk: "Desk", name: str
 ) -> None:
-    desk.protocol("p", *TWO)
-    _nothing_begins(desk, "run", "p", "--title", "x", "--no-claude", "--here", "--", name)
-    _nothing_begins(desk, "run", "p", name, "--title", "x", "--no-claude", "--here")
+    desk.protocol("p", {"id": "one"})
+    said = desk.porch("run", "p", "--title", "x", "--no-claude", "--here", "--", name, code=None)
+    assert not set(said.all) & set("\x00\x1b\x07\u202e")
+    if said.code == 2:
+        assert not (desk.root / ".git/porch").exists()
+        assert not (desk.root / "codev/projects").exists()
+        return
+    assert said.code == 0
+    assert [path.name for path in (desk.root / "codev/projects").iterdir()] == ["0001-x"]
+    assert [path.name for path in (desk.root / ".git/porch/runs").iterdir()] == ["0001-x"]
+    assert (desk.root.parent / "x").exists() is False
 
 
 @pytest.mark.parametrize(
     "title",
-    ["", "  ", "..", "a/b", "a\\b", "a\x00b"[:1] + "\x1b]0;x\x07", "a\nb", "...", "../x", "\x7f"],
+    ["", "  ", "..", "/a/b", "..\\b", "a\x00b"[:1] + "\x1b]0;x\x07", "a\nb", "...", "../x", "\x7f"],
 )
 def test_a_title_that_could_lead_elsewhere_is_refused_and_nothing_is_made(
     desk: "Desk", title: str
@@ -292,7 +300,7 @@ def test_a_long_title_is_cut_and_a_strange_one_is_slugged(desk: "Desk") -> None:
         (["p", "1", "--script", "missing.yaml"], "missing.yaml"),
         (["p", "1", "--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["p", "1", "--onc"], "unrecognized arguments: --onc"),
-        (["p", "1", "2"], "unrecognized arguments: 2"),
+        (["p", "1", "two.md"], "there is no file 'two.md'"),
     ],
 )
 def test_wrong_arguments_begin_nothing(desk: "Desk", words: list[str], told: str) -> None:

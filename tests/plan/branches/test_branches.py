@@ -11,8 +11,9 @@ import pytest
 from msgspec import to_builtins
 
 from porch.errors import EXIT_FAILED, EXIT_INPUT, EXIT_OUTSIDE, PorchError
+from porch.git import gh_command
 from porch.plan import branches
-from porch.plan.branches import branch_names, github
+from porch.plan.branches import branch_names
 from porch.store.where import ProjectPaths, find_project
 from tests.repositories import at_home, make_repository, sh
 
@@ -33,7 +34,7 @@ MADE = f'cat > "$room/body"; echo "Creating pull request"; echo {URL}'
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository on a feature branch that is one commit ahead of main."""
     at_home(tmp_path / "home", monkeypatch)
-    monkeypatch.delenv(github.VARIABLE, raising=False)
+    monkeypatch.delenv(gh_command.VARIABLE, raising=False)
     place = make_repository(tmp_path / "repo", {"a.txt": "one\n"}, FEATURE)
     write(place, "work.txt", "1\n2\n")
     return place
@@ -427,8 +428,8 @@ def test_a_push_that_hangs_is_ended(
 
 @pytest.mark.parametrize("given, seconds", [("1500", 1.5), ("0", 120), ("-1", 120), ("x", 120)])
 def test_a_time_that_is_none_means_the_usual_one(given: str, seconds: float) -> None:
-    assert github.network_timeout_s({"ENVOY_TIMEOUT_MS": given}) == seconds
-    assert github.network_timeout_s({}) == 120
+    assert gh_command.network_timeout_s({"ENVOY_TIMEOUT_MS": given}) == seconds
+    assert gh_command.network_timeout_s({}) == 120
 
 
 # Worktrees that are left

@@ -10,7 +10,7 @@ from porch.store import where as places
 from porch.store.run_names import match_run_names
 
 BAD_IDS = ["..", "a/b", "../x", "", ".git", "a b", "a\x00b", "-x", "x" * 65, "a..b", "é", "a\n"]
-BAD_TITLES = ["", "  ", "../x", "a/b", "a\\b", "a\nb", "a\x1b[31m", "..", "...", ".git", "!!!"]
+BAD_TITLES = ["", "  ", "../x", "/a/b", "a\\..\\b", "a\nb", "a\x1b[31m", "..", "...", ".git"]
 
 
 @pytest.mark.parametrize("text", BAD_IDS)
@@ -34,6 +34,40 @@ def test_a_title_that_could_leave_its_directory_is_refused(text: str) -> None:
 
 def test_a_title_becomes_a_name() -> None:
     assert check_title("User Auth: the 2nd (try)!") == "user-auth-the-2nd-try"
+
+
+@pytest.mark.parametrize(
+    "title, slug",
+    [
+        ("TCP/IP support", "tcp-ip-support"),
+        ("a\\b", "a-b"),
+        ("What now...?!", "what-now"),
+        ("Fix the import of ../lib/x.py", "fix-the-import-of-.-lib-x.py"),
+        ("!!!", "untitled"),
+        ("word " * 100, "-".join(["word"] * 16)),
+        ("\u4e2d" * 80, "\u4e2d" * 66),
+    ],
+)
+def test_r1_a_title_has_any_characters_and_only_its_slug_is_cut(title: str, slug: str) -> None:
+    assert check_title(title) == slug
+    assert ".." not in slug
+    assert len(slug.encode()) <= 200
+
+
+def test_r1_the_title_is_kept_as_it_was_typed(tmp_path: Path) -> None:
+    where = places.find_project(str(tmp_path))
+    about = find_subject(where, "spider", "project", "0073", "TCP/IP  support")
+    assert (about.run, about.heading) == ("0073-tcp-ip-support", "TCP/IP support")
+
+
+def test_r1_without_a_title_the_first_line_of_the_request_is_it(tmp_path: Path) -> None:
+    where = places.find_project(str(tmp_path))
+    asked = "\n## Add a --json flag: **soon**\n\nAll of it.\n"
+    about = find_subject(where, "spider", "project", "7", "", asked)
+    assert (about.title, about.heading) == ("add-a-json-flag-soon", "Add a --json flag: **soon**")
+    assert about.text == asked
+    long = find_subject(where, "spider", "project", "7", "", "word " * 100)
+    assert (len(long.title), len(long.heading)) == (48, 200)
 
 
 @pytest.mark.req("P-023")

@@ -76,6 +76,7 @@ def _render_status_json(picture: PictureShape) -> dict[str, object]:
         "journal": True,
         "cost": picture["cost"],
         "definition_changed": False,
+        **({"request": picture["request"]} if "request" in picture else {}),
     }
     return {**picture["status"], **extra}
 

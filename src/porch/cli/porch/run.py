@@ -52,14 +52,18 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
     from porch.errors import UsageError
     from porch.run.engine.drive_options import RunRequest
 
-    for what in ("subject", "title"):
+    words = tuple(getattr(args, "words", None) or ())
+    given = {name: getattr(args, name, None) for name in ("title", "request", "issue")}
+    for what, said in (*given.items(), *(("request", word) for word in words)):
         # Left out is one thing, given as nothing another: a variable of the caller was empty.
-        if getattr(args, what, None) == "":
+        if said == "":
             raise UsageError(f"the {what} is empty", fix="give one, or leave it out")
     return RunRequest(
         protocol=protocol,
-        subject=getattr(args, "subject", "") or "",
-        title=getattr(args, "title", "") or "",
+        words=words,
+        title=given["title"] or "",
+        request_option=given["request"] or "",
+        issue=given["issue"] or "",
         inputs=parse_inputs(getattr(args, "input", None) or []),
         agent=_choose_agent(args),
         script=args.script,
@@ -155,8 +159,23 @@ COMMANDS: Verbs = {
         _start_run,
         (
             make_argument("protocol", help="the name of a protocol; see `porch protocols list`"),
-            make_argument("subject", nargs="?", help="what the run is about: an id or a file"),
-            make_argument("--title", help="the title of a new project"),
+            make_argument(
+                "words",
+                nargs="*",
+                metavar="REQUEST",
+                help="what you want, in your own words or as a file; an id may stand before it",
+            ),
+            make_argument(
+                "--title", help="the title of a new run; default: the request's first line"
+            ),
+            make_argument(
+                "--request",
+                metavar="TEXT",
+                help="what you want: a text, @FILE, or - for standard input",
+            ),
+            make_argument(
+                "--issue", metavar="N", help="an issue as the request: number, address or file"
+            ),
             make_argument(
                 "--input", action="append", metavar="K=V", help="an input of the protocol"
             ),

@@ -38,7 +38,8 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
     told = status_yaml.render_status_file(brief, state.seq).rpartition("# porch seq")[0]
     shown = world.shown(effect.shown)
     word = world.nonce(effect.id)
-    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, word)
+    asked = prompt.unshown_request(template, world.subject_text)
+    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, word, asked)
     if not effect.reminder:
         return whole
     reminder = prompt.compose_reminder(effect.exits, effect.noted, word)

@@ -4,6 +4,7 @@ import os
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import UsageError
 from porch.store.where import ProjectPaths
@@ -11,12 +12,16 @@ from porch.system.document_file import read_document
 from porch.text import formats
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import MapNode, ScalarNode
+from porch.text.printable import make_printable
 
 _ID = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEADING = late_pattern(
     r"^#[ \t]+(?:Spec\w*[ \t]*[:-][ \t]*)?(?P<title>[^\n]*\S)", re.MULTILINE | re.IGNORECASE
 )
 _FILE = late_pattern(r"(?P<id>[0-9]+)-(?P<title>.+)\.md")
+_LONGEST_HEADING = 200
+# Of a title that somebody typed more is kept than of the first line of a long text.
+_SLUG_OF_TEXT = 48
 
 
 class RunSubject(Struct, frozen=True):
@@ -28,6 +33,7 @@ class RunSubject(Struct, frozen=True):
     project_dir: str
     status_file: str
     text: str = ""
+    heading: str = ""
 
 
 def check_id(text: str, what: str = "id") -> str:
@@ -42,54 +48,90 @@ def check_id(text: str, what: str = "id") -> str:
 
 
 def check_title(text: str) -> str:
-    """A title is one line of text; what would escape a directory is refused, the rest slugged."""
+    """A title is one line of any characters; a path is refused, and everything else slugged."""
     if not text.strip() or any(ord(c) < 32 or ord(c) == 127 for c in text):
         raise UsageError("a title must be one line of plain text", code="bad-title")
-    if ".." in text or "/" in text or "\\" in text or ".git" in text.lower().split():
+    parts = [part.strip().lower() for part in re.split(r"[\\/]", text.strip())]
+    if not parts[0] or any(part == ".git" or not part.strip(".") for part in parts):
         raise UsageError(
-            f"the title {text!r} contains a path",
-            fix="remove '..' and slashes from the title",
+            f"the title {text!r} is a path",
+            fix="write what the project is about; slashes inside a title are fine",
             code="bad-title",
         )
-    slug = re.sub(r"[^\w.-]+", "-", text.strip().lower()).strip("-.")
-    if not slug:
-        raise UsageError(f"the title {text!r} has no letters or digits", code="bad-title")
-    return slug[:80]
+    return slug_title(text)
+
+
+def slug_title(text: str, longest: int = 80) -> str:
+    """The part of a name that a title becomes; nothing in it can lead elsewhere."""
+    slug = re.sub(r"\.{2,}", ".", re.sub(r"[^\w.-]+", "-", text.strip().lower())).strip("-.")
+    if len(slug) > longest:
+        slug = slug[:longest].rstrip("-.")
+    # Names of files are counted in bytes.
+    return slug.encode()[:200].decode("utf-8", "ignore") or "untitled"
+
+
+def _join_dashes(text: str) -> str:
+    return re.sub(r"[-\s]+", " ", text)
+
+
+def first_line(text: str) -> str:
+    """What a request is called if nobody gave it a title: its first line, without its signs."""
+    lines = (make_printable(line).lstrip(" \t#*>-") for line in text.splitlines())
+    line = " ".join(next(filter(None, lines), "").split())
+    return line if len(line) <= _LONGEST_HEADING else line[: _LONGEST_HEADING - 3] + "..."
 
 
 def find_subject(
-    where: ProjectPaths, protocol: str, kind: str, word: str, title: str
+    where: ProjectPaths, protocol: str, kind: str, word: str, title: str, request: str = ""
 ) -> RunSubject:
-    """The subject as the protocol declares it: a project, an amendment, an issue, inputs."""
+    """The subject as the protocol declares it: a project, an amendment, an issue, inputs.
+
+    Without a title the first line of the request names it.
+    """
+    named = check_title(title) if title else ""
+    line = "" if named else first_line(request)
+    slug = named or (slug_title(_join_dashes(line), _SLUG_OF_TEXT) if line else "")
+    about = _find_by_kind(where, protocol, kind, word, named, slug)
+    heading = " ".join(title.split()) or line or about.heading
+    return replace(about, text=request or about.text, heading=heading)
+
+
+def _find_by_kind(
+    where: ProjectPaths, protocol: str, kind: str, word: str, named: str, slug: str
+) -> RunSubject:
+    """`named` is the title that was given, `slug` that or the one of the request."""
     match kind:
         case "amendment":
-            return _amendment_subject(protocol, word, title)
+            return _amendment_subject(protocol, word, slug)
         case "issue":
-            return _issue_subject(protocol, word, title)
+            return _issue_subject(protocol, word, slug)
         case "spec":
-            return _spec_subject(protocol, word, title)
+            return _spec_subject(protocol, word, slug)
         case "inputs":
-            slug = check_title(title) if title else word
-            return _execution_subject(f"{protocol}_{check_id(word)}", word, slug, "")
+            return _execution_subject(f"{protocol}_{check_id(word)}", word, slug or word, "")
         case _:
-            return _project_subject(where, protocol, word, title)
+            return _project_subject(where, protocol, word, named, slug)
 
 
-def _project_subject(where: ProjectPaths, protocol: str, word: str, title: str) -> RunSubject:
+def _project_subject(
+    where: ProjectPaths, protocol: str, word: str, named: str, slug: str
+) -> RunSubject:
     spec = _FILE.fullmatch(os.path.basename(word)) if os.path.isfile(word) else None
     id_ = check_id(spec["id"] if spec else word or protocol)
     existing = find_project_directory(where, id_)
-    if title:
-        name = f"{id_}-{check_title(title)}"
+    heading = _read_heading(word) if spec else ""
+    if named:
+        name = f"{id_}-{named}"
     elif existing:
         name = existing
     elif spec:
-        name = f"{id_}-{_read_title(word) or check_title(spec['title'])}"
+        name = f"{id_}-{slug_title(heading or spec['title'])}"
     else:
-        name = f"{id_}-{_find_old_title(where, id_) or 'untitled'}"
+        name = f"{id_}-{slug or _find_old_title(where, id_) or 'untitled'}"
     directory = f"codev/projects/{name}"
     text = _read_text(word) if spec else ""
-    return RunSubject(name, id_, name[len(id_) + 1 :], directory, f"{directory}/status.yaml", text)
+    status = f"{directory}/status.yaml"
+    return RunSubject(name, id_, name[len(id_) + 1 :], directory, status, text, heading)
 
 
 def find_project_directory(where: ProjectPaths, id_: str) -> str:
@@ -108,42 +150,38 @@ def _find_old_title(where: ProjectPaths, id_: str) -> str:
     for name in names:
         match = _FILE.fullmatch(name)
         if match and match["id"] == id_:
-            return _read_title(os.path.join(directory, name)) or check_title(match["title"])
+            return slug_title(_read_heading(os.path.join(directory, name)) or match["title"])
     return ""
 
 
-def _read_title(path: str) -> str:
-    heading = _HEADING.search(_read_text(path))
-    if heading is None or heading["title"].lower() in ("spec", "specification"):
+def _read_heading(path: str) -> str:
+    """What the file of a specification says it is called."""
+    found = _HEADING.search(_read_text(path))
+    if found is None or found["title"].lower() in ("spec", "specification"):
         return ""
-    try:
-        return check_title(heading["title"])
-    except UsageError:
-        return ""
+    return first_line(found["title"])
 
 
-def _amendment_subject(protocol: str, word: str, title: str) -> RunSubject:
-    id_ = check_id(word)
-    slug = check_title(title) if title else "amendment"
+def _amendment_subject(protocol: str, word: str, slug: str) -> RunSubject:
+    id_, slug = check_id(word), slug or "amendment"
     return _execution_subject(f"{protocol}_{id_}_{slug}", id_, slug, "")
 
 
-def _issue_subject(protocol: str, word: str, title: str) -> RunSubject:
+def _issue_subject(protocol: str, word: str, slug: str) -> RunSubject:
     is_file = os.path.isfile(word)
     id_ = check_id(os.path.splitext(os.path.basename(word))[0] if is_file else word.lstrip("#"))
-    slug = check_title(title) if title else f"issue-{id_}"
-    return _execution_subject(f"{protocol}_{id_}", id_, slug, _read_text(word) if is_file else "")
+    text = _read_text(word) if is_file else ""
+    return _execution_subject(f"{protocol}_{id_}", id_, slug or f"issue-{id_}", text)
 
 
-def _spec_subject(protocol: str, word: str, title: str) -> RunSubject:
+def _spec_subject(protocol: str, word: str, slug: str) -> RunSubject:
     """A spec file is called by the id in it; whoever reads it checks the rest."""
     is_file = os.path.isfile(word)
     text = _read_text(word) if is_file else ""
     node = formats.read_tree(text, word) if is_file else None
     named = node.get("id") if isinstance(node, MapNode) else None
     id_ = check_id(named.text if isinstance(named, ScalarNode) else os.path.basename(word))
-    slug = check_title(title) if title else id_
-    return _execution_subject(f"{protocol}_{id_}", id_, slug, text)
+    return _execution_subject(f"{protocol}_{id_}", id_, slug or id_, text)
 
 
 def _execution_subject(run: str, id_: str, title: str, text: str) -> RunSubject:

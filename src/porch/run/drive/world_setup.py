@@ -8,9 +8,9 @@ from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.agents.roster import Roster
 from porch.run.agents.world import Progress, World
+from porch.run.engine.pinned_definition import read_request_text
 from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.settings import Settings
-from porch.store import payloads
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
 from porch.system import atomic
@@ -42,7 +42,7 @@ def make_world(
         definition=definition,
         progress=progress,
         script=script,
-        subject_text=payloads.read_payload(store, run.subject).decode() if run.subject else "",
+        subject_text=read_request_text(store, run) or run.heading,
         in_git=bool(where.common_dir),
         secret=_ensure_secret(where.run_dir(name)) if settings.nonce else "",
         worktree=find_record_of(where, workspace_of(where, state())) if run.own_worktree else None,

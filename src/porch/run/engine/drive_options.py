@@ -18,11 +18,20 @@ RunPlace = Literal["", "here", "worktree", "worktree-if-possible"]
 
 
 class RunRequest(Struct, frozen=True):
-    """What the caller asks of `porch run`."""
+    """What the caller asks of `porch run`.
+
+    `words` are what stands behind the protocol, `request_option` and `issue` what those options
+    were given; `request` is the text that they lead to, and `request_from` where it came from.
+    """
 
     protocol: str
     subject: str = ""
     title: str = ""
+    words: tuple[str, ...] = ()
+    request_option: str = ""
+    issue: str = ""
+    request: str = ""
+    request_from: str = ""
     inputs: Mapping[str, str] | None = None
     agent: str = ""
     script: str = ""

@@ -16,7 +16,7 @@ from porch.machine import facts as f
 
 # By fact: the fields that hold what somebody wrote, themselves or somewhere inside.
 _TEXTS: Mapping[type, tuple[str, ...]] = {
-    f.RunStarted: ("title", "inputs"),
+    f.RunStarted: ("title", "heading", "inputs"),
     f.RunAdopted: ("notes", "items", "start"),
     f.ExitAccepted: ("notes", "said"),
     f.TurnEndedSilent: ("notes", "said"),

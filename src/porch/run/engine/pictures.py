@@ -8,6 +8,7 @@ from typing import Any
 from porch.errors import OutsideError
 from porch.machine.state import RunState
 from porch.model.definition import Definition
+from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.shapes import PictureShape
 from porch.show.status import names_of
@@ -64,7 +65,11 @@ class RunPictures:
         """All three; the status file is on the disk where the run rests: people may think long."""
         self._drawn_at, self.late = self._clock.wall(), False
         drawn = run_picture.make_run_picture(
-            definition.protocol, state, self._journal.length, self._journal.sum
+            definition.protocol,
+            state,
+            self._journal.length,
+            self._journal.sum,
+            request=find_shown_request(self._directory, definition.protocol, state.run),
         )
         try:
             aside = self._status(drawn["status"], state)

@@ -150,6 +150,7 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
         "model": effect.name,
         "phase": effect.subject,
         "base_commit": run.base_commit,
+        "subject_text": world.subject_text,
     }
     texts = {name: _read_artifact(world, name) for name in effect.artifacts}
     shown = world.shown(effect.shown)

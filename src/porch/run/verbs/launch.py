@@ -11,6 +11,7 @@ from porch.machine.budgets import PLAN
 from porch.machine.state import RunState
 from porch.model import parameters
 from porch.model.protocol import Protocol
+from porch.run.agents.roster import Roster
 from porch.run.definitions import spec_files
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
@@ -25,7 +26,9 @@ from porch.run.engine.fact_redaction import redact_text, redact_value
 from porch.run.engine.session import hold_run, workspace_of
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
-from porch.run.settings import load_settings
+from porch.run.requests import run_request
+from porch.run.requests.request_text import check_text
+from porch.run.settings import Settings, load_settings
 from porch.run.verbs.adopt import refuse_lost_run
 from porch.run.verbs.lease import lease_of_run, refuse_leased_checkout
 from porch.run.verbs.start import begin_run
@@ -50,16 +53,18 @@ def start_run(
     products: Products,
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
-    wanted = _without_secrets(wanted, watch)
     loaded = load_current_definition(where, wanted.protocol)
     protocol = loaded.demand().protocol
+    wanted = run_request.take_request(where, protocol.subject, wanted)
+    wanted = _without_secrets(wanted, watch)
     spec_files.refuse_wrong_options(protocol, wanted)
     wanted = name_by_inputs(loaded, wanted)
-    about = find_subject(where, protocol.name, protocol.subject, wanted.subject, wanted.title)
-    known = _find_known_run(where, about, wanted)
+    known = _find_known_run(where, protocol, wanted)
     if known:
+        run_request.refuse_request_for_run(known, wanted.subject, wanted)
         return resume_run(where, known, wanted, manner, watch, products)
-    refuse_lost_run(where, _find_lost_run(where, about, wanted) or about.run, wanted.adopt)
+    if lost := _find_lost_run(where, protocol, wanted):
+        refuse_lost_run(where, lost, wanted.adopt)
     is_apart = _wants_worktree(where, protocol, wanted)
     if where.workspace == where.common_dir and not is_apart:
         raise UsageError(
@@ -71,6 +76,10 @@ def start_run(
     known_settings = load_settings(where.root)
     require_agents(known_settings, wanted, protocol, "")
     require_check_commands(protocol, known_settings, wanted.agent == "scripted")
+    wanted = _with_whole_request(where, loaded, wanted, known_settings)
+    about = _find_about(where, protocol, wanted)
+    if about.text and not protocol.spec:
+        check_text(about.text)
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.
         spec_files.require_spec(where, about, protocol, wanted)
@@ -98,12 +107,40 @@ def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest)
     return wanted.place == "worktree" or (wanted.place == "worktree-if-possible" and is_possible)
 
 
+def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:
+    return find_subject(
+        where, protocol.name, protocol.subject, wanted.subject, wanted.title, wanted.request
+    )
+
+
+def _with_whole_request(
+    where: ProjectPaths, loaded: LoadedDefinition, wanted: RunRequest, known: Settings
+) -> RunRequest:
+    """For a new run, once nothing else can be wrong: all that it is asked, and its id."""
+    subject = loaded.demand().protocol.subject
+    is_paid = not (Roster(known, wanted.agent).is_scripted or wanted.hands_off)
+    if is_paid:
+        wanted = _redact_request(run_request.with_issue_text(where, subject, wanted))
+        # Under a name that nobody has: only what it says counts here.
+        unnamed = wanted if wanted.subject else replace(wanted, subject="0")
+        about = _find_about(where, loaded.demand().protocol, unnamed)
+        run_request.require_request(loaded.demand(), about, wanted)
+    return run_request.with_drawn_id(where, subject, wanted)
+
+
+def _redact_request(wanted: RunRequest) -> RunRequest:
+    return replace(wanted, request=redact_text(wanted.request)) if wanted.request else wanted
+
+
 def _without_secrets(wanted: RunRequest, watch: DriveWatch) -> RunRequest:
-    """A title becomes the name of directories, an input part of prompts; neither holds a secret."""
+    """A title becomes the name of directories, an input or a request part of prompts.
+
+    None of them holds a secret.
+    """
     inputs = redact_value(wanted.inputs) if wanted.inputs else wanted.inputs
-    clean = replace(wanted, title=redact_text(wanted.title), inputs=inputs)
+    clean = _redact_request(replace(wanted, title=redact_text(wanted.title), inputs=inputs))
     if clean != wanted:
-        watch.notice("a secret in the title or in an input was replaced by [redacted]")
+        watch.notice("a secret in the title, request or an input was replaced by [redacted]")
     return clean
 
 
@@ -160,20 +197,27 @@ def _places_of_run(where: ProjectPaths, state: RunState) -> ProjectPaths:
     return ProjectPaths(where.root, there, where.common_dir, where.state_dir, where.base)
 
 
-def _find_known_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:
+def _find_known_run(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> str:
     """The run that is meant: by its name, or by an id alone, padded or not."""
-    return _match_run(where.runs(), about, wanted)
+    return _match_run(where.runs(), where, protocol, wanted)
 
 
-def _find_lost_run(where: ProjectPaths, about: RunSubject, wanted: RunRequest) -> str:
+def _find_lost_run(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> str:
     """The same among the runs that were here, for nothing else is there by that name or id."""
-    return _match_run(list_known_runs(where.state_dir), about, wanted)
+    return _match_run(list_known_runs(where.state_dir), where, protocol, wanted)
 
 
-def _match_run(names: list[str], about: RunSubject, wanted: RunRequest) -> str:
+def _match_run(
+    names: list[str], where: ProjectPaths, protocol: Protocol, wanted: RunRequest
+) -> str:
+    if not wanted.subject and protocol.subject != "none":
+        return ""
+    about = _find_about(where, protocol, wanted)
     if about.run in names:
         return about.run
-    fits = match_run_names(names, wanted.subject) if wanted.subject and not wanted.title else []
+    # An amendment is one of many; of anything else there is one for each id.
+    by_id = protocol.subject != "amendment" if wanted.request else not wanted.title
+    fits = match_run_names(names, wanted.subject) if wanted.subject and by_id else []
     mine = [name for name in fits if _run_kind(name) == _run_kind(about.run)]
     return mine[0] if len(mine) == 1 else ""
 

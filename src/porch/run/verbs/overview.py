@@ -77,6 +77,7 @@ def show_run(where: ProjectPaths, word: str) -> ShownRun:
         "journal": True,
         "cost": picture["cost"],
         "definition_changed": changed,
+        **({"request": picture["request"]} if "request" in picture else {}),
     }
     return ShownRun("\n".join(picture["text"]), data)
 

@@ -5,7 +5,7 @@ from msgspec import Struct
 from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.engine.folded_journal import JournalReader
-from porch.run.engine.pinned_definition import read_pinned_definition
+from porch.run.engine.pinned_definition import find_shown_request, read_pinned_definition
 from porch.show import run_picture as picture
 from porch.show.shapes import PictureShape, RunRowShape
 from porch.store.where import ProjectPaths
@@ -19,15 +19,18 @@ class ReadRun(Struct, frozen=True):
     state: RunState
     length: int
     sum: str
+    request: str = ""
 
     def picture(self, changed: bool = False) -> PictureShape:
         protocol = self.definition.protocol
-        return picture.make_run_picture(protocol, self.state, self.length, self.sum, changed)
+        return picture.make_run_picture(
+            protocol, self.state, self.length, self.sum, changed, self.request
+        )
 
     def row(self) -> RunRowShape:
         """What the run's row file would hold if it were drawn now."""
         protocol = self.definition.protocol
-        return picture.row_with_decisions(protocol, self.state, self.length, self.sum)
+        return picture.row_with_decisions(protocol, self.state, self.length, self.sum, self.request)
 
 
 class RunReader:
@@ -41,7 +44,8 @@ class RunReader:
         folded = JournalReader(self._where.run_dir(name), name).fold()
         state, found = folded.state, folded.found
         definition = self._definition(name, state.run.digest)
-        return ReadRun(name, definition, state, found.length, found.sum)
+        request = find_shown_request(self._where.run_dir(name), definition.protocol, state.run)
+        return ReadRun(name, definition, state, found.length, found.sum, request)
 
     def _definition(self, name: str, digest: str) -> Definition:
         """By its digest: what has the same one is the same."""

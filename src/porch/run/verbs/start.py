@@ -141,11 +141,13 @@ def _first_fact(
         run=about.run,
         id=about.id,
         title=about.title,
+        heading=about.heading if about.heading != about.title else "",
         protocol=wanted.protocol,
         digest=digest,
         subject=payloads.write_payload(store, redact_text(about.text).encode())
         if about.text
         else "",
+        request_from=wanted.request_from,
         inputs=dict(wanted.inputs or {}),
         project_dir=about.project_dir,
         # Without a main checkout there is no one place for it but the run's own directory.

@@ -1,0 +1,130 @@
+"""What a call asks for, put together: which run is meant, and the text it is handed."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from porch.errors import OutsideError, UsageError
+from porch.model.definition import Definition
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.engine.drive_options import RunRequest
+from porch.run.requests import request_text
+from porch.run.requests.free_ids import draw_free_id
+from porch.run.requests.known_names import find_known_names
+from porch.run.requests.request_text import RequestText
+from porch.run.requests.request_words import FILE_SUBJECTS, RequestWords, read_request_words
+from porch.show.prompt import uses_variable
+from porch.store.where import ProjectPaths
+
+# Their runs are about a number that exists elsewhere: a file of that name brings it along.
+_NUMBERED_ELSEWHERE = ("issue", "amendment")
+_SPEC_FILE = re.compile(r"[0-9]+-.+\.md")
+_UNNAMED = ("untitled", "amendment")
+
+
+def take_request(where: ProjectPaths, subject: str, wanted: RunRequest) -> RunRequest:
+    """Words and options become a subject and a text; `subject` is what the protocol's runs have."""
+    meant = read_request_words(subject, wanted.words, find_known_names(where, wanted.words))
+    if subject in FILE_SUBJECTS or _is_spec_of_project(subject, meant):
+        _refuse_several(meant.path, wanted.request_option, wanted.issue)
+        is_text = subject not in FILE_SUBJECTS and bool(meant.path)
+        source = f"file {os.path.basename(meant.path)}" if is_text else ""
+        return replace(wanted, subject=meant.path or wanted.subject, request_from=source)
+    found = _find_text(where, meant, wanted)
+    id_ = meant.id or wanted.subject
+    if found is None:
+        return _with_id(subject, replace(wanted, subject=id_))
+    if subject in _NUMBERED_ELSEWHERE:
+        id_ = id_ or found.id
+    wanted = replace(wanted, subject=id_, request=found.text, request_from=found.source)
+    return _with_id(subject, wanted)
+
+
+def _is_spec_of_project(subject: str, meant: RequestWords) -> bool:
+    """A specification with a number names its project; what it says is the request."""
+    is_spec = bool(_SPEC_FILE.fullmatch(os.path.basename(meant.path)))
+    return subject == "project" and not meant.id and is_spec
+
+
+def _with_id(subject: str, wanted: RunRequest) -> RunRequest:
+    if subject == "amendment" and not wanted.subject:
+        raise UsageError(
+            f"{wanted.protocol} changes an existing project, and no project was named",
+            fix=f'porch run {wanted.protocol} ID "what shall change"; `porch status` lists ids',
+            code="no-project",
+        )
+    return wanted
+
+
+def _find_text(where: ProjectPaths, meant: RequestWords, wanted: RunRequest) -> RequestText | None:
+    _refuse_several(meant.request, meant.path, wanted.request_option, wanted.issue)
+    if meant.request:
+        return request_text.take_typed_text(meant.request)
+    if meant.path:
+        return request_text.read_request_file(meant.path)
+    if wanted.request_option:
+        return request_text.read_request_option(wanted.request_option)
+    return request_text.read_issue_option(wanted.issue, where.workspace) if wanted.issue else None
+
+
+def _refuse_several(*ways: str) -> None:
+    if len([way for way in ways if way]) > 1:
+        raise UsageError(
+            "the request was given twice",
+            fix="use one of: words after the protocol, --request, --issue",
+            code="request-twice",
+        )
+
+
+def refuse_request_for_run(name: str, id_: str, wanted: RunRequest) -> None:
+    """A run keeps what it was asked; people speak to it by deciding."""
+    if wanted.request:
+        raise UsageError(
+            f"{name} exists already, and a request is only for a new run",
+            fix=f"to say something to it: porch reject {id_} GATE --reason TEXT, or "
+            f"porch answer {id_}; to continue it: porch resume {id_}; for a new run leave out "
+            f"the id {id_}",
+            code="request-for-run",
+        )
+
+
+def with_drawn_id(where: ProjectPaths, subject: str, wanted: RunRequest) -> RunRequest:
+    """The next free number, where a new run has no id; a run about nothing needs none."""
+    if wanted.subject or (subject == "none" and not wanted.request):
+        return wanted
+    return replace(wanted, subject=draw_free_id(where))
+
+
+def with_issue_text(where: ProjectPaths, subject: str, wanted: RunRequest) -> RunRequest:
+    """For a run about an issue of which only the number was given: its text, if gh has it."""
+    is_bare = subject == "issue" and wanted.subject.isdecimal() and not wanted.request
+    if not is_bare:
+        return wanted
+    try:
+        found = request_text.read_issue_option(wanted.subject, where.workspace)
+    except OutsideError as error:
+        if wanted.title:
+            return wanted
+        told = error.findings[0]
+        said = f"nobody knows what issue {wanted.subject} says: {told.message}"
+        raise OutsideError(said, fix=told.fix, code=told.code) from error
+    return replace(wanted, request=found.text, request_from=found.source)
+
+
+def require_request(definition: Definition, about: RunSubject, wanted: RunRequest) -> None:
+    """Nobody is paid to guess: a protocol that reads the request needs one."""
+    is_said = about.text or wanted.title or wanted.adopt or about.title not in _UNNAMED
+    if is_said or not any(_uses_request(definition)):
+        return
+    id_ = f"{wanted.subject} " if wanted.subject else ""
+    raise UsageError(
+        "nothing says what this run shall do",
+        fix=f'porch run {wanted.protocol} {id_}"what you want"; or --request @FILE, or --issue N',
+        code="no-request",
+    )
+
+
+def _uses_request(definition: Definition) -> Iterator[bool]:
+    return (uses_variable(text, "subject_text") for text in definition.prompts.values())
