@@ -122,10 +122,15 @@ def test_the_steps_of_a_protocol_stay_text_unless_json_is_wanted(
 
 
 @pytest.mark.parametrize("program", ["porch", "codev"])
-def test_other_programs_complain_in_text_alone(root: Path, program: str) -> None:
-    done = really(program, root, "nope", "--json")
+def test_other_programs_complain_in_text_and_where_it_is_asked_for_in_json_too(
+    root: Path, program: str
+) -> None:
+    done = really(program, root, "nope")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"error[usage]: argument COMMAND: invalid choice: 'nope'")
+    again = really(program, root, "nope", "--json")
+    assert (again.returncode, again.stderr) == (2, done.stderr)
+    assert json.loads(again.stdout)["error"]["findings"][0]["code"] == "usage"
 
 
 def test_the_command_itself_answers_wrong_words(root: Path) -> None:

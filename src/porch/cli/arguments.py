@@ -116,8 +116,19 @@ def _usage_error() -> "type[UsageError]":
     return UsageError
 
 
-def _refuse_usage(program: str, message: str) -> NoReturn:
-    raise _usage_error()(make_printable(message), fix=f"see `{program} --help`")
+def _refuse_usage(program: str, message: str, fix: str = "") -> NoReturn:
+    raise _usage_error()(make_printable(message), fix=f"{fix}see `{program} --help`")
+
+
+def _guess_meant_option(known: Sequence[Argument], words: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    options = [name for a in known for name in a.names if name.startswith("--")]
+    typed = (word.partition("=")[0] for word in words if word.startswith("--"))
+    near = [found for word in typed for found in get_close_matches(word, options, 1)]
+    # What only people may say is not offered: agents read this, too.
+    offered = [name for name in near if name != "--as-person"]
+    return f"did you mean {offered[0]}? " if offered else ""
 
 
 def _refuse_half_characters(program: str, argv: Sequence[str]) -> None:
@@ -136,7 +147,8 @@ def _place_late_words(program: str, args: Args, late: list[str]) -> None:
     free = [name for name in free if not getattr(args, name)]
     many = [a.names[0] for a in known if a.options.get("nargs") == "*"]
     if any(word.startswith("-") for word in front) or (len(words) > len(free) and not many):
-        _refuse_usage(program, f"unrecognized arguments: {' '.join(late)}")
+        near = _guess_meant_option(known, front)
+        _refuse_usage(program, f"unrecognized arguments: {' '.join(late)}", near)
     for name, word in zip(free, words, strict=False):
         setattr(args, name, word)
     for name in many:

@@ -86,8 +86,10 @@ def _load_errors() -> Any:
 
 def _report_misuse(program: str, argv: Sequence[str], error: "UsageError") -> int:
     """What programs call answers in the shape that they read, also if they called it wrongly."""
+    if program != "envoy":
+        return _report_error(error, "--json" in argv)
     _write_error(error)
-    if program != "envoy" or _is_for_people(argv):
+    if _is_for_people(argv):
         return error.exit_code
     from porch.cli import json_envelope
 

@@ -40,6 +40,7 @@ def _start_program(program: str) -> int:
 
 
 def _answer_call(program: str) -> int:
+    _open_closed_streams()
     _take_any_text()
     argv = sys.argv[1:]
     try:
@@ -121,6 +122,19 @@ def _end_closed_pipe() -> int:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Output that the caller closed goes nowhere, and no file of ours takes its number."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            import os
+
+            opened = os.open(os.devnull, os.O_WRONLY)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 
 def _take_any_text() -> None:

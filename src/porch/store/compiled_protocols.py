@@ -64,6 +64,8 @@ def _listing_path(where: ProjectPaths) -> str:
 def _write_cache(where: ProjectPaths, path: str, kept: object) -> None:
     import json
 
+    if not where.common_dir and not os.path.isdir(where.state_dir):
+        return  # outside git only a run makes a directory of ours; reading leaves nothing behind
     try:
         for directory in (where.state_dir, os.path.dirname(path)):
             # One by one: makedirs would give only the last of them this mode.

@@ -208,6 +208,8 @@ def fenced(place: Path, environ: Mapping[str, str] | None = None) -> Iterator[Ya
     home = Path(known["HOME"])
     for directory in (root / "codev", names, home):
         directory.mkdir(parents=True, exist_ok=True)
+    if environ is None:
+        _log_in(home)
     path = os.pathsep.join((str(names), known["PATH"]))
     more = {"PATH": path, "LANG": "C.UTF-8", "XDG_CONFIG_HOME": str(place / "config")}
     yard = Yard(root, home, names, {**known, **more})
@@ -219,6 +221,13 @@ def fenced(place: Path, environ: Mapping[str, str] | None = None) -> Iterator[Ya
         yield yard
     finally:
         yard.clear()
+
+
+def _log_in(home: Path) -> None:
+    """Signs of a login, as the real command lines leave them: without any no run begins."""
+    for name in (".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("{}")
 
 
 _WHO = (

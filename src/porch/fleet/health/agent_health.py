@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
+from porch.agents.login_signs import find_login_signs
 from porch.fleet.health.doctor_line import DoctorLine
-from porch.fleet.health.login_signs import find_login_signs
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
 from porch.run.agents.roster import SCRIPTED

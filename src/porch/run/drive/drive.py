@@ -22,6 +22,7 @@ from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
 from porch.run.drive.governing_settings import govern_settings
 from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
+from porch.run.drive.start_summary import describe_people_at_work
 from porch.run.drive.world_setup import make_world
 from porch.run.engine import approved_artifacts
 from porch.run.engine.book import Book
@@ -69,7 +70,12 @@ def drive_run(
         *missing_reviewers(world, wanted),
     ]
     tell_notes(
-        found.directory, run_.id or found.name, notes, list(describe_terms(world, wanted)), watch
+        found.directory,
+        run_.id or found.name,
+        notes,
+        list(describe_terms(world, wanted)),
+        watch,
+        describe_people_at_work(world, wanted),
     )
     watch.protocol(book.definition.protocol)
     # Also of runs that an earlier release began.

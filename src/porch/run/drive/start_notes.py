@@ -1,6 +1,7 @@
 """What people should know before agents begin: said in one line, kept whole, not said twice."""
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from porch.model.protocol import Check, Protocol
@@ -30,18 +31,27 @@ def list_setting_notes(known: "Settings", protocol: Protocol) -> list[str]:
 
 
 def tell_notes(
-    directory: str, run: str, notes: list[str], terms: list[str], watch: "DriveWatch"
+    directory: str,
+    run: str,
+    notes: list[str],
+    terms: list[str],
+    watch: "DriveWatch",
+    at_work: Iterable[str] = (),
 ) -> None:
-    """Notes are few and each wants an answer; terms are many and mostly the same every time."""
-    told = [*notes, *terms]
+    """Notes are few and each wants an answer; terms are many and mostly the same every time.
+
+    Of the terms the first is the cost, which everybody should read.
+    """
+    front = [*notes, *at_work]
+    told = [*front, *terms]
     if told == kept_notes(directory):
         return
     atomic.replace_file(os.path.join(directory, FILE), "\n".join(told).encode(), sync=False)
-    for note in notes:
+    for note in [*front, *(f"cost: {cost}" for cost in terms[:1])]:
         watch.notice(note)
-    if terms:
-        more = f"{len(terms)} notes on cost and permissions" if len(terms) > 1 else "1 note on cost"
-        watch.notice(f"{terms[0].partition(':')[0]}; {more}: porch explain {run} --verbose")
+    if terms[1:]:
+        more = "1 note" if len(terms) == 2 else f"{len(terms) - 1} notes"
+        watch.notice(f"{more} on what agents may do: porch explain {run} --verbose")
 
 
 def tell_trouble(trouble: str, watch: "DriveWatch") -> None:

@@ -20,6 +20,7 @@ from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.check_preflight import require_check_commands
 from porch.run.drive.drive import drive_run, remove_finished_work
+from porch.run.drive.start_requirements import require_start
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
@@ -75,6 +76,7 @@ def start_run(
     require_inputs(loaded, wanted)
     known_settings = load_settings(where.root)
     require_agents(known_settings, wanted, protocol, "")
+    require_start(where, known_settings, wanted, protocol)
     require_check_commands(protocol, known_settings, wanted.agent == "scripted")
     wanted = _with_whole_request(where, loaded, wanted, known_settings)
     about = _find_about(where, protocol, wanted)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.fleet.health.login_signs import find_login_signs
+from porch.agents.login_signs import find_login_signs
 
 FILES = {
     "claude": {

@@ -1,0 +1,79 @@
+"""What must fail later is refused now: before the first turn that somebody pays for."""
+
+import os
+import shlex
+from collections.abc import Iterator
+
+from porch.agents.login_signs import find_login_signs
+from porch.errors import OutsideError, UsageError
+from porch.git import repository
+from porch.model.protocol import Agent, Panel, Protocol
+from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.engine.drive_options import RunRequest
+from porch.run.settings import PROJECT_FILE, Settings
+from porch.store.where import ProjectPaths
+
+
+def require_start(
+    where: ProjectPaths, known: Settings, wanted: RunRequest, protocol: Protocol
+) -> None:
+    """A place in git, agents that are logged in, and panels that can decide."""
+    roster = Roster(known, wanted.agent)
+    if roster.is_scripted or "agent" in wanted.hands_off:
+        return
+    _require_commit(where)
+    for post in _list_workers(roster, protocol):
+        _require_login(post)
+    for state in protocol.states.values():
+        if isinstance(state.actor, Panel):
+            _require_quorum(roster, protocol, state.title or state.group, state.actor)
+
+
+def _require_commit(where: ProjectPaths) -> None:
+    """Without git nobody can tell what an agent changed, and nothing can be committed."""
+    if where.common_dir and repository.read_head(where.workspace) is not None:
+        return
+    what = "this git repository has no commit yet" if where.common_dir else "there is no git here"
+    begin = "" if where.common_dir else "git init && "
+    raise UsageError(
+        f"{what}: porch could not tell what an agent changes",
+        fix=f"{begin}git add -A && git commit -m start; or try the protocol with --no-claude",
+        code="no-repository",
+    )
+
+
+def _list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:
+    for state in protocol.states.values():
+        if isinstance(state.actor, Agent):
+            yield roster.worker(state.actor.role, state.group, state.actor.permissions)
+
+
+def _require_login(post: EmployedAgent) -> None:
+    """Whoever is started by a command of the settings may have a login that nobody can see."""
+    variables = (name for name in post.agent.CREDENTIALS if not name.endswith(("_HOME", "_DIR")))
+    signs = find_login_signs(post.kind, os.environ, (*variables, *post.env))
+    if post.command or signs is None or signs:
+        return
+    raise OutsideError(
+        f"the agent '{post.name}' is not logged in: no key is set, and it has no login file",
+        fix=f"{post.agent.LOGIN}; then try it: porch agents test {shlex.quote(post.name)}",
+        code="agent-login",
+    )
+
+
+def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel) -> None:
+    """Reviewers who are not installed abstain; too many of them, and the panel never decides."""
+    posts = {name: roster.reviewer(name) for name in panel.reviewers}
+    here = [name for name, post in posts.items() if post.is_installed]
+    if len(here) >= panel.quorum:
+        return
+    missing = ", ".join(name for name in posts if name not in here)
+    workers = (post.name for post in _list_workers(roster, protocol) if post.is_installed)
+    models = ", ".join(f'"{name}"' for name in here or dict.fromkeys(workers))
+    raise UsageError(
+        f"the reviews of {phase} need {panel.quorum} of {len(posts)} reviewers, and only "
+        f"{len(here)} can be reached: {missing} {'is' if len(posts) - len(here) == 1 else 'are'} "
+        "not installed",
+        fix=f"install them, or write into {PROJECT_FILE}, below [panel]: models = [{models}]",
+        code="quorum-unreachable",
+    )
