@@ -1,3 +1,5 @@
+"""Patterns that are compiled when they are first used."""
+
 import re
 from importlib import import_module
 from pkgutil import walk_packages
