@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from porch.agents import events
-from porch.run.agents.live_output import LONGEST, MOST_LINES, LiveOutput
+from porch.run.agents.live_output import LONGEST, MOST_CHARACTERS, MOST_LINES, LiveOutput
 
 
 def _heard() -> tuple[LiveOutput, list[list[str]]]:
@@ -50,6 +50,13 @@ def test_no_more_than_a_bounded_number_of_lines_waits() -> None:
     for _ in range(MOST_LINES):
         voice.tell(events.Said("line\n"))
     assert [len(lines) for lines in told] == [MOST_LINES]
+
+
+def test_no_more_than_a_bounded_amount_of_text_waits() -> None:
+    voice, told = _heard()
+    for _ in range(9):
+        voice.tell(events.Said("x" * (MOST_CHARACTERS // 4) + "\n"))
+    assert [len(lines) for lines in told] == [4, 4]
 
 
 def test_a_line_without_an_end_does_not_grow_for_ever() -> None:

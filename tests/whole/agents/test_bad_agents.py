@@ -570,6 +570,8 @@ def cycle(yard: Yard, number: int) -> None:
     if how == "kill":
         yard.porch("resume", f"{number + 1:04}")
     assert not yard.living(), f"{how} left somebody\n{told}"
+    # The next run works in the same checkout, which a run that is not over keeps for itself.
+    yard.porch("stop", f"{number + 1:04}", code=None)
 
 
 def end(yard: Yard, running: Running, how: str, run: str) -> None:

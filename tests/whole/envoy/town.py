@@ -197,14 +197,22 @@ class Sent:
 
     def came(self) -> dict[str, Any]:
         """What came of it, once it is done; an agent that is lost says where."""
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=180)
         told = json.loads(self.result.read_text())
         assert not told["lost"], told["lost"]
         return dict(told)
 
     def died(self) -> None:
-        assert self.process.wait(timeout=60) == -9
+        assert self.process.wait(timeout=180) == -9
         assert not self.result.exists()
+
+
+def _text_of(path: Path) -> str:
+    """What stands in it now; it may be taken away at any moment."""
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return ""
 
 
 class People(threading.Thread):
@@ -242,7 +250,7 @@ class People(threading.Thread):
 
     def _look_at(self, path: Path) -> None:
         does = self.left.get(path.stem)
-        if not does or "done: false" not in path.read_text():
+        if not does or "done: false" not in _text_of(path):
             return
         first = does.pop(0)
         given = first() if callable(first) else first
@@ -263,8 +271,8 @@ class People(threading.Thread):
 
     def _await(self, path: Path) -> None:
         """Until it was taken; an answer that is not taken is a finding, written into the file."""
-        text, until = path.read_text() if path.exists() else "", time.monotonic() + 20
-        while path.exists() and path.read_text() == text:
+        text, until = _text_of(path), time.monotonic() + 90
+        while text and _text_of(path) == text:
             assert time.monotonic() < until, f"nobody took {path.name}:\n{text}"
             time.sleep(0.02)
 

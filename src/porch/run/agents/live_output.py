@@ -10,6 +10,7 @@ LONGEST = 2000
 TOOL_WIDTH = 160
 # However much comes at once, no more is kept.
 MOST_LINES = 1000
+MOST_CHARACTERS = 1 << 18
 
 
 class LiveOutput:
@@ -23,19 +24,20 @@ class LiveOutput:
         self._tell_lines = tell_lines
         self._begun = ""
         self._lines: list[str] = []
+        self._size = 0
 
     def tell(self, event: events.Event) -> None:
         # Every message has several events; asking for each kind in turn would cost more than this.
         told = _WAYS.get(type(event))
         if told is not None:
             told(self, event)
-        if len(self._lines) >= MOST_LINES:
+        if len(self._lines) >= MOST_LINES or self._size >= MOST_CHARACTERS:
             self.flush()
 
     def flush(self) -> None:
         """Tell the lines that are whole."""
         if self._lines:
-            lines, self._lines = self._lines, []
+            lines, self._lines, self._size = self._lines, [], 0
             self._tell_lines(lines)
 
     def finish(self) -> None:
@@ -46,14 +48,19 @@ class LiveOutput:
     def say(self, event: events.Said) -> None:
         text = f"{self._begun}{event.text}\n" if event.is_whole else self._begun + event.text
         *lines, self._begun = text.split("\n")
-        self._lines.extend(map(make_printable, lines))
+        for line in lines:
+            self._keep_line(line)
         if len(self._begun) > LONGEST:
             self.end_line()
 
     def end_line(self, _: events.Event | None = None) -> None:
         if self._begun.strip():
-            self._lines.append(make_printable(self._begun))
+            self._keep_line(self._begun)
         self._begun = ""
+
+    def _keep_line(self, line: str) -> None:
+        self._lines.append(make_printable(line))
+        self._size += len(line)
 
     def tell_trouble(self, event: events.Warned | events.Failed) -> None:
         self._tell_apart(event.text)
@@ -66,7 +73,7 @@ class LiveOutput:
 
     def _tell_apart(self, text: str) -> None:
         self.end_line()
-        self._lines.append(make_printable(text))
+        self._keep_line(text)
 
 
 # Of each kind of event how it is told; the others are not.
