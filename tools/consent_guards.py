@@ -183,8 +183,8 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "the id of a run whose journal is gone",
         "run/verbs/launch.py",
-        "_find_lost_run(where, about, wanted) or about.run",
-        "about.run",
+        "    if lost := _find_lost_run(where, protocol, wanted):\n",
+        '    if lost := "":\n',
         "test_k3_its_id_alone_does_not_begin_another_run_in_its_place",
     ),
     (

@@ -79,14 +79,14 @@ FILES: tuple[Guard, ...] = (
 LIMITS: tuple[Guard, ...] = (
     Guard(
         "steps of a template",
-        "show/template_limits.py",
+        "show/template_text/template_limits.py",
         "        if self.left < 0:\n",
         "        if False:\n",
         "test_v16_a_template_that_does_too_much_is_refused_before_it_has_done_it",
     ),
     Guard(
         "sizes in a template",
-        "show/template_limits.py",
+        "show/template_text/template_limits.py",
         "    if characters > MOST_CHARACTERS:\n",
         "    if False:\n",
         "test_v16_no_value_is_longer_than_a_whole_prompt_may_be",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from porch.show import templates
+from porch.show import graph_templates as templates
 from porch.text.markdown import mask_inline_code, parse_markdown_lines
 
 FOLDER = Path(__file__).parents[2] / "src" / "porch" / "protocols" / "v3" / "templates"

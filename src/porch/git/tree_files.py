@@ -3,13 +3,19 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from porch.git.command import run_exact_git
+from porch.git.command import run_exact_git, run_git
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 
 _AT_ONCE = 200
 # As many as an operating system follows.
 _MOST_LINKS = 40
+_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+
+
+def list_ignored_paths(worktree: str) -> list[str]:
+    """What git overlooks in a worktree now, from the top; a directory of nothing else has a /."""
+    return [path for path in run_git(worktree, *_IGNORED).split("\0") if path]
 
 
 def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, str]:

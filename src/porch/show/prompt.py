@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from porch.claims.legal_signal import PLACEHOLDER
 from porch.errors import DefinitionError, Finding, Place
 from porch.model.protocol import BLOCKED, Exit
-from porch.show import plain_template
+from porch.show.template_text import plain_template
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def render_template(template: str, file: str, variables: Variables) -> str:
         raise DefinitionError(findings)
     from jinja2 import TemplateError, UndefinedError
 
-    from porch.show import template_limits
+    from porch.show.template_text import template_limits
 
     environment = _make_environment()
     counted = template_limits.count_steps(environment.parse(template), environment)
@@ -149,7 +149,7 @@ def check_template(template: str, file: str, known: Set[str]) -> list[Finding]:
 def _make_environment() -> "SandboxedEnvironment":
     from jinja2 import StrictUndefined
 
-    from porch.show.template_limits import BoundedEnvironment, limit_environment
+    from porch.show.template_text.template_limits import BoundedEnvironment, limit_environment
 
     # A prompt is no HTML: escaping would change what the agent reads.
     environment = BoundedEnvironment(

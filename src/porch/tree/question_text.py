@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from porch.show.templates import fence_text, quote_text
+from porch.show.graph_templates import fence_text, quote_text
 
 REMINDER = "REMINDER: Emit a decision to complete this phase\n"
 

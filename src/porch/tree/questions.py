@@ -24,7 +24,7 @@ from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
-from porch.show import templates
+from porch.show import graph_templates as templates
 from porch.store.large_payloads import expand_payloads
 from porch.text.late_pattern import late_pattern
 from porch.tree import answer_sources, branch_update, instance_worktrees, question_text, refs

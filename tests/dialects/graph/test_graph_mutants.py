@@ -13,7 +13,7 @@ import pytest
 from porch.dialects import graph
 from porch.errors import errors_in
 from porch.run.definitions import library
-from porch.show import templates as jinja
+from porch.show import graph_templates as jinja
 from porch.text import formats
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 

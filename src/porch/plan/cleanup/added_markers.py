@@ -11,7 +11,7 @@ from porch.git.command import read_git_bytes, run_git
 from porch.plan.cleanup import source_files
 from porch.plan.cleanup.debug_cleanup import judge_source
 from porch.plan.cleanup.debug_markers import MARK, split_lines
-from porch.plan.cleanup.source_text import SourceText, decode_source
+from porch.plan.cleanup.source_text import DecodedSource, decode_source
 
 # Settings of a submodule can call its changes none.
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "-M", "--ignore-submodules=none")
@@ -99,14 +99,14 @@ def _empty_tree(repo: str) -> str:
     return run_git(repo, "mktree").strip()
 
 
-def _read_blob(repo: str, blob: str) -> SourceText | None:
+def _read_blob(repo: str, blob: str) -> DecodedSource | None:
     if not blob.strip("0"):
-        return SourceText("")
+        return DecodedSource("")
     data = read_git_bytes(repo, "cat-file", "blob", blob)
     return decode_source(data) if len(data) <= source_files.LARGEST else None
 
 
-def _list_new_markers(repo: str, change: _Change, source: SourceText) -> Iterator[MarkedLine]:
+def _list_new_markers(repo: str, change: _Change, source: DecodedSource) -> Iterator[MarkedLine]:
     """By their whole text, so that nobody is blamed for one that only moved."""
     known = Counter(text for _, text in _list_markers(change.path, _read_blob(repo, change.old)))
     for line, text in _list_markers(change.path, source):
@@ -116,7 +116,7 @@ def _list_new_markers(repo: str, change: _Change, source: SourceText) -> Iterato
             yield MarkedLine(change.path, line)
 
 
-def _list_markers(path: str, source: SourceText | None) -> Iterator[tuple[int, str]]:
+def _list_markers(path: str, source: DecodedSource | None) -> Iterator[tuple[int, str]]:
     """Each marker with its line, counted from 1, and with the lines that belong to it."""
     if source is None:
         return

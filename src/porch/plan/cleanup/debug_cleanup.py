@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from porch.errors import UsageError
 from porch.plan.cleanup import debug_markers, source_files
-from porch.plan.cleanup.source_text import SourceText
+from porch.plan.cleanup.source_text import DecodedSource
 from porch.store.where import ProjectPaths
 
 _PROSE = (".md", ".markdown", ".rst", ".adoc", ".txt")
@@ -134,7 +134,7 @@ def _report_submodule(told: _CleanupTally, workspace: str, name: str) -> None:
         ]
 
 
-def judge_source(name: str, source: SourceText) -> debug_markers.JudgedText:
+def judge_source(name: str, source: DecodedSource) -> debug_markers.JudgedText:
     """The markers of a file; what its name says decides which of them only show."""
     return debug_markers.judge_markers(source.text, _marker_style(name))
 
@@ -201,6 +201,6 @@ def _refused_block(
 
 
 def _unmatched_marker(
-    name: str, left: debug_markers.LooseMarker, at: int, source: SourceText
+    name: str, left: debug_markers.LooseMarker, at: int, source: DecodedSource
 ) -> UnmatchedMarker:
     return UnmatchedMarker(path=name, line=at + 1, text=source.show(left.text), reason=left.reason)

@@ -10,7 +10,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from porch.git.command import git_error, run_git, try_git
-from porch.plan.cleanup.source_text import SourceText, decode_source
+from porch.plan.cleanup.source_text import DecodedSource, decode_source
 from porch.system import atomic
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SourceFile:
 
     __slots__ = ("data", "path", "source", "was")
 
-    def __init__(self, path: str, data: bytes, source: SourceText, was: os.stat_result):
+    def __init__(self, path: str, data: bytes, source: DecodedSource, was: os.stat_result):
         self.path = path
         self.data = data
         self.source = source

@@ -16,7 +16,7 @@ _ORDER_MARKS = {
 }
 
 
-class SourceText(Struct, frozen=True):
+class DecodedSource(Struct, frozen=True):
     """The text of a file, and how it was written."""
 
     text: str
@@ -33,15 +33,15 @@ class SourceText(Struct, frozen=True):
         return text.encode(_ONE_BYTE).decode("utf-8", "replace")
 
 
-def decode_source(data: bytes) -> SourceText | None:
+def decode_source(data: bytes) -> DecodedSource | None:
     """The text of these bytes; None if they are binary."""
     mark = next((each for each in _ORDER_MARKS if data.startswith(each)), b"")
     body = data[len(mark) :]
     encoding = _ORDER_MARKS[mark] if mark else _guess_encoding(body)
     if encoding == _ONE_BYTE:
-        return None if b"\0" in body else SourceText(body.decode(_ONE_BYTE), encoding, mark)
+        return None if b"\0" in body else DecodedSource(body.decode(_ONE_BYTE), encoding, mark)
     try:
-        return SourceText(body.decode(encoding), encoding, mark)
+        return DecodedSource(body.decode(encoding), encoding, mark)
     except UnicodeDecodeError:
         return None
 

@@ -222,7 +222,7 @@ class _ProtocolTexts:
 
     def _template(self, state: "State", path: str | None) -> str:
         """A template of a graph must be there, and render with everything it can be given."""
-        from porch.show import templates as jinja
+        from porch.show import graph_templates as jinja
 
         if path is None:
             named = _prompt_name(state)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from porch.errors import OutsideError
-from porch.git import ignored_files, measured_tree, tree_changes, tree_files
+from porch.git import measured_tree, tree_changes, tree_files
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent, RunCheck
 from porch.machine.state import Standing
@@ -195,7 +195,7 @@ def _list_linked_paths(world: World, rules: ProtectedPaths, tree: str) -> list[s
 def _hash_hidden_files(world: World, standing: Standing) -> dict[str, str]:
     """Ignored files that would be refused if git saw them; not those in an ignored directory."""
     rules = find_protected_paths(world, standing)
-    own, found = world.own_paths(), ignored_files.list_ignored_paths(world.workspace)
+    own, found = world.own_paths(), tree_files.list_ignored_paths(world.workspace)
     names = [name for name in found if rules.is_refused(name) and not matches_any(name, own)]
     return {name: _hash_file(world, name) for name in names}
 

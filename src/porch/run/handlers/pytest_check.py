@@ -16,7 +16,7 @@ from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
 from porch.errors import OutsideError
-from porch.git import ignored_files, tree_files
+from porch.git import tree_files
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.machine.state import Standing
@@ -245,7 +245,7 @@ def _remove_compiled_files(copy: str) -> None:
 def _list_links(world: World, standing: Standing) -> Iterator[str]:
     """Ignored files that a test run may need, such as an environment; nothing that decides it."""
     rules = protected_files.find_protected_paths(world, standing)
-    for name in ignored_files.list_ignored_paths(world.workspace):
+    for name in tree_files.list_ignored_paths(world.workspace):
         plain = name.rstrip("/")
         if not matches_any(plain, MADE_BY_RUNS) and not rules.is_protected(plain):
             yield plain

@@ -10,15 +10,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, Finding, Place, suggest_name
-from porch.show import plain_template
 from porch.show.prompt import one_line, quote_lines
+from porch.show.template_text import plain_template
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
-    from porch.show.template_limits import BoundedEnvironment
+    from porch.show.template_text.template_limits import BoundedEnvironment
 
 MOST_BYTES = 1024 * 1024
 
@@ -43,7 +43,7 @@ def render_graph_template(template: str, name: str, values: Mapping[str, object]
         raise DefinitionError(unknown)
     from jinja2 import TemplateError
 
-    from porch.show.template_limits import start_meter
+    from porch.show.template_text.template_limits import start_meter
 
     start_meter()
     faults = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
@@ -200,7 +200,7 @@ def _compile_cached(template: str) -> _CompiledTemplate:
     """Kept, because a tree of instances fills in the same few templates over and over."""
     from jinja2 import nodes
 
-    from porch.show import template_limits
+    from porch.show.template_text import template_limits
 
     environment = _make_environment()
     tree = environment.parse(template)
@@ -224,7 +224,7 @@ def _make_environment() -> "BoundedEnvironment":
     from jinja2.runtime import Undefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    from porch.show import template_limits as limits
+    from porch.show.template_text import template_limits as limits
 
     class Environment(limits.BoundedEnvironment, ImmutableSandboxedEnvironment):
         def getattr(self, obj: Any, attribute: str) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from porch.errors import DefinitionError, Finding, Place
-from porch.show import templates
+from porch.show import graph_templates as templates
 from porch.text.markdown import MASK, fenced_blocks, mask_inline_code, parse_markdown_lines
 from porch.text.printable import make_printable
 
@@ -412,5 +412,5 @@ def test_the_usual_filters_are_there() -> None:
 
 
 def test_importing_the_module_does_not_import_jinja2() -> None:
-    program = "import sys, porch.show.templates; sys.exit('jinja2' in sys.modules)"
+    program = "import sys, porch.show.graph_templates; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

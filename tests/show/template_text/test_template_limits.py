@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from porch.errors import DefinitionError
-from porch.show import prompt, template_limits, templates
+from porch.show import graph_templates as templates
+from porch.show import prompt
+from porch.show.template_text import template_limits
 
 # Each would give some fifty megabytes or run for minutes: enough to be noticed, not to do harm.
 _DOUBLE = "{% set ns = namespace(x='aaaaaaaaaaaa') %}{% for i in range(22) %}{% set ns.x = OP %}"

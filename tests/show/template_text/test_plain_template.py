@@ -6,7 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from porch.show import plain_template, prompt, templates
+from porch.show import graph_templates as templates
+from porch.show import prompt
+from porch.show.template_text import plain_template
 
 VALUES: dict[str, Any] = {
     "a": "A <b> & 'c' {{ x }}\r\n",

@@ -1,0 +1,1 @@
+"""Filling in templates: plain ones without a library, others within limits."""
