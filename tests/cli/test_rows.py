@@ -35,6 +35,7 @@ DECISIONS = {
     "replan": ("1",),
     "upgrade": ("1",),
     "repair": ("1",),
+    "finish": ("1",),
     "gate answer": ("plan", "--form", "a: b"),
 }
 # The commands that agents may call, and why; whatever is missing here is for people.

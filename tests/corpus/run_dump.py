@@ -36,8 +36,11 @@ _LATER = {("RunState", "approvals")}
 # Fields that the first release did not have; where they say nothing, they are left out.
 LATER_FIELDS = {
     "RunStarted": ("base_tree", "settings", "own_worktree", "heading", "request_from"),
-    "Began": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
-    "Run": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
+    "Began": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from", "into"),
+    "Run": (
+        *("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
+        *("into", "delivery"),
+    ),
     "ExitAccepted": ("commit",),
     "CheckEnded": ("flaky",),
     "Command": ("changed", "rerun"),

@@ -124,6 +124,8 @@ TAGS = {
     "WishRefused",
     "JournalRepaired",
     "StatusEdited",
+    "WorkFinished",
+    "Delivered",
     "BudgetReached",
     "ApprovalOutdated",
     "PinnedSettings",

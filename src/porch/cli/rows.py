@@ -36,6 +36,7 @@ _DECIDING = "porch.cli.porch.decide"
 _DOCTOR = "porch.cli.codev.doctor"
 _ENVOY = "porch.cli.envoy.protocol"
 _ENVOY_GIT = "porch.cli.envoy.git"
+_FINISHING = "porch.cli.porch.finish"
 _KNOWLEDGE = "porch.cli.envoy.knowledge"
 _LOG = "porch.cli.porch.log"
 _MIGRATE = "porch.cli.codev.migrate"
@@ -101,6 +102,12 @@ PORCH = (
         "repair",
         "repair a damaged journal; keeps all records before the damage",
         _STEERING,
+        for_people=True,
+    ),
+    CommandRow(
+        "finish",
+        "merge the work of a run that has ended, open a pull request, or keep it",
+        _FINISHING,
         for_people=True,
     ),
     CommandRow("next", "show what to do now, with the whole prompt", _STEERING),

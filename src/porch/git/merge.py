@@ -58,6 +58,37 @@ def create_candidate(
     return MergeCandidate(_commit_on_top(common_repo, tree, old, message, trailer), old)
 
 
+def create_finish_candidate(
+    common_repo: str, target_branch: str, head: str, message: str, trailer: str, is_squash: bool
+) -> MergeCandidate | Conflict:
+    """The work up to a commit on top of the target: a merge commit, or all of it as one commit.
+
+    What the target has already is found: by its ancestors, or by the trailer of the one commit.
+    """
+    old = require_branch_head(common_repo, target_branch)
+    if has_ancestor(common_repo, old, head):
+        return MergeCandidate(old, old)
+    known = repository.find_commit_by_trailer(common_repo, trailer, old) if is_squash else None
+    if known:
+        return MergeCandidate(known, old)
+    tree = merge_commits(common_repo, old, head)
+    if isinstance(tree, Conflict):
+        return tree
+    if is_squash:
+        return MergeCandidate(_commit_on_top(common_repo, tree, old, message, trailer), old)
+    text, env = f"{message.rstrip()}\n\n{trailer}\n", repository.read_commit_identity(common_repo)
+    words = ("commit-tree", tree, "-p", old, "-p", head, "-F", "-")
+    return MergeCandidate(run_git(common_repo, *words, env=env, stdin=text).strip(), old)
+
+
+def find_branch_checkout(common_repo: str, branch: str) -> Checkout | None:
+    """Where a branch is checked out; an interrupted move of its files is ended first."""
+    place = _find_checkout(common_repo, branch)
+    if place is not None:
+        finish_interrupted_move(place, branch)
+    return place
+
+
 def publish_commit(
     common_repo: str, target_branch: str, new: str, old: str, checkout: str | None
 ) -> Literal["done", "stale"]:

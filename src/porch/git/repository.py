@@ -58,11 +58,11 @@ def read_head(toplevel: str) -> str | None:
     return resolve_commit(toplevel, "HEAD")
 
 
-def find_commit_by_trailer(toplevel: str, trailer: str) -> str | None:
+def find_commit_by_trailer(toplevel: str, trailer: str, start: str = "HEAD") -> str | None:
     """The newest of the last commits that carries this trailer line, such as `Porch-Effect: x`."""
-    if read_head(toplevel) is None:
+    if resolve_commit(toplevel, start) is None:
         return None
-    log = run_git(toplevel, "log", f"-{LOOK_BACK}", "--format=%H%n%B%x00", "HEAD")
+    log = run_git(toplevel, "log", f"-{LOOK_BACK}", "--format=%H%n%B%x00", start)
     for entry in log.split("\0"):
         commit, _, message = entry.strip().partition("\n")
         if trailer in message.splitlines():
@@ -171,7 +171,7 @@ def _create_commit(toplevel: str, paths: Sequence[str], message: str, trailer: s
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
-            return _write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
+            return write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
 
     return commit_tree_on_head(toplevel, write_tree, message, trailer)
 
@@ -246,7 +246,7 @@ def _ask_commit_tree(toplevel: str, commit: str | None) -> str:
     return read_git_line(toplevel, *(("rev-parse", name) if name else ("mktree",)))
 
 
-def _write_tree_of_paths(toplevel: str, paths: Sequence[str], base: str | None, index: str) -> str:
+def write_tree_of_paths(toplevel: str, paths: Sequence[str], base: str | None, index: str) -> str:
     env = {"GIT_INDEX_FILE": index, "GIT_LITERAL_PATHSPECS": "1"}
     run_git(toplevel, "read-tree", base or "--empty", env=env)
     known = [path for path in paths if _is_known_path(toplevel, path, env)]

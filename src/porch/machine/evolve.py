@@ -15,6 +15,7 @@ from porch.machine.state import (
     Approval,
     Cost,
     Decision,
+    Delivery,
     GateStatus,
     InHand,
     Instance,
@@ -159,7 +160,13 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         settings=move.settings,
         own_worktree=move.own_worktree,
         branch=move.branch,
+        into=move.into,
     )
+
+
+def _apply_delivered(draft: _StateDraft, move: m.Delivered) -> None:
+    delivery = Delivery(move.how, move.branch, move.head, move.into, move.commit, move.url)
+    draft.run = replace(draft.run, delivery=delivery)
 
 
 def _apply_entered(draft: _StateDraft, move: m.Entered) -> None:
@@ -367,6 +374,7 @@ _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.PinnedSettings: _apply_pinned_settings,
     m.GateNoted: _apply_gate_noted,
     m.Ended: _apply_ended,
+    m.Delivered: _apply_delivered,
     m.Held: _apply_held,
     m.Spawned: _apply_spawned,
     m.Told: _apply_told,

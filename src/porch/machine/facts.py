@@ -8,6 +8,7 @@ from msgspec import field
 from porch.model.tagged import Tagged
 
 Payload = Mapping[str, Any]
+FinishKind = Literal["merged", "squashed", "committed", "proposed", "pushed", "kept"]
 
 
 class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
@@ -340,6 +341,23 @@ class JournalRepaired(Tagged, frozen=True, kw_only=True, tag="JournalRepaired"):
     as_person: bool = False
 
 
+class WorkFinished(Tagged, frozen=True, kw_only=True, tag="WorkFinished"):
+    """A person gave the work of a run away: it was merged, proposed, or left where it is.
+
+    `head` is the work that it is about: more commits can be finished once more.
+    """
+
+    how: FinishKind
+    branch: str = ""
+    head: str = ""
+    into: str = ""
+    commit: str = ""  # the commit of the target that holds the work
+    url: str = ""
+    checks: Mapping[str, str] = field(default_factory=dict)  # on the merged files, by name
+    by: str = ""
+    as_person: bool = False
+
+
 class StatusEdited(Tagged, frozen=True, kw_only=True, tag="StatusEdited"):
     """Somebody edited the status picture; their file was kept aside."""
 
@@ -370,6 +388,7 @@ Fact = (
     | WishTaken
     | WishRefused
     | JournalRepaired
+    | WorkFinished
     | StatusEdited
     | BudgetReached
     | ApprovalOutdated

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import field
 
-from porch.machine.facts import Item, Payload
+from porch.machine.facts import FinishKind, Item, Payload
 from porch.model.protocol import Outcome
 from porch.model.tagged import Tagged
 
@@ -32,6 +32,7 @@ class Began(Tagged, frozen=True, tag="Began"):
     settings: str = ""
     own_worktree: bool = False
     branch: str = ""
+    into: str = ""
 
 
 class Entered(Tagged, frozen=True, tag="Entered"):
@@ -180,6 +181,17 @@ class Ended(Tagged, frozen=True, tag="Ended"):
     merged: Payload = field(default_factory=dict)
 
 
+class Delivered(Tagged, frozen=True, tag="Delivered"):
+    """The work of the run was given away; the last time counts."""
+
+    how: FinishKind
+    branch: str = ""
+    head: str = ""
+    into: str = ""
+    commit: str = ""
+    url: str = ""
+
+
 class Spawned(Tagged, frozen=True, tag="Spawned"):
     """A member of the tree exists; its branch begins at the head of the one it will merge into."""
 
@@ -229,6 +241,7 @@ Move = (
     | PinnedSettings
     | GateNoted
     | Ended
+    | Delivered
     | Spawned
     | Told
     | Held

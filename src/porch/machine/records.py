@@ -18,6 +18,8 @@ VERSION_OF_TAG: Mapping[str, int] = {
     "ApprovalRestored": 2,
     "SettingsPinned": 2,
     "PinnedSettings": 2,
+    "WorkFinished": 3,
+    "Delivered": 3,
 }
 VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "heading"): 3,
@@ -48,6 +50,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "own_worktree"): 3,
     ("Began", "own_worktree"): 3,
     ("Began", "branch"): 3,
+    ("Began", "into"): 3,
     ("ExitAccepted", "commit"): 3,
 }
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}

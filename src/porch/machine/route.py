@@ -53,8 +53,8 @@ def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mo
             return tuple(_aside_moves(protocol, state, fact))
         case f.PlanMoved() | f.QuestionPosed():
             return _of_plan(protocol, state, fact)
-        case f.SettingsPinned(digest=digest):
-            return (m.PinnedSettings(digest),)
+        case f.SettingsPinned() | f.WorkFinished():
+            return (_noted_move(fact),)
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
         case _:
@@ -123,6 +123,22 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         own_worktree=fact.own_worktree,
         # The root of a tree has its own branch, which stands in its instance.
         branch=fact.branch if fact.own_worktree else "",
+        # So has the branch into which a tree is merged.
+        into="" if fact.spec else fact.into,
+    )
+
+
+def _noted_move(fact: f.SettingsPinned | f.WorkFinished) -> m.Move:
+    """What is only to be remembered of the run as a whole."""
+    if isinstance(fact, f.SettingsPinned):
+        return m.PinnedSettings(fact.digest)
+    return m.Delivered(
+        how=fact.how,
+        branch=fact.branch,
+        head=fact.head,
+        into=fact.into,
+        commit=fact.commit,
+        url=fact.url,
     )
 
 

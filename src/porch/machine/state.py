@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import field
 
-from porch.machine.facts import Item, Payload
+from porch.machine.facts import FinishKind, Item, Payload
 from porch.model.tagged import Tagged
 from porch.text.late_pattern import late_pattern
 
@@ -121,6 +121,17 @@ class Approval(Tagged, frozen=True, tag="Approval"):
     by: str = ""
 
 
+class Delivery(Tagged, frozen=True, tag="Delivery"):
+    """What became of the work of a run that has ended."""
+
+    how: FinishKind
+    branch: str = ""
+    head: str = ""
+    into: str = ""
+    commit: str = ""
+    url: str = ""
+
+
 class Run(Tagged, frozen=True, tag="Run"):
     """The identity that the first fact gave a run."""
 
@@ -144,6 +155,8 @@ class Run(Tagged, frozen=True, tag="Run"):
     settings: str = ""
     own_worktree: bool = False
     branch: str = ""
+    into: str = ""  # the branch on which the run began
+    delivery: "Delivery | None" = None
 
     @property
     def base(self) -> str:

@@ -61,7 +61,13 @@ def _describe_fact(record: JournalRecord) -> tuple[str, dict[str, Any]] | None:
             return _describe_plan_fact(fact)
         case f.WishTaken() | f.WishRefused():
             return _describe_wish(fact)
-        case f.RunnerStarted() | f.RunAdopted() | f.JournalRepaired() | f.StatusEdited():
+        case (
+            f.RunnerStarted()
+            | f.RunAdopted()
+            | f.JournalRepaired()
+            | f.StatusEdited()
+            | f.WorkFinished()
+        ):
             return _describe_run_fact(fact)
         case _:
             return None
@@ -105,7 +111,7 @@ def _describe_lost_effect(
 
 
 def _describe_run_fact(
-    fact: f.RunnerStarted | f.RunAdopted | f.JournalRepaired | f.StatusEdited,
+    fact: f.RunnerStarted | f.RunAdopted | f.JournalRepaired | f.StatusEdited | f.WorkFinished,
 ) -> tuple[str, dict[str, Any]]:
     match fact:
         case f.RunnerStarted(resumed=resumed):
@@ -116,6 +122,9 @@ def _describe_run_fact(
             return "repaired", {"kept": kept, "lost_bytes": lost}
         case f.StatusEdited(aside=aside):
             return "status_edited", {"aside": aside}
+        case f.WorkFinished(how=how, into=into, url=url, by=by):
+            told = {"how": how, "into": into, "url": url, "by": by}
+            return "finished", {name: value for name, value in told.items() if value}
         case _:
             assert_never(fact)
 

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from porch.machine.state import RunState
     from porch.show.shapes import RunRowShape
 
 WIDTH = 80
@@ -177,3 +178,22 @@ def render_hook_lines(decisions: Iterable[Mapping[str, Any]]) -> str:
 def format_moment(at: str) -> str:
     """An instant for people: to the second, and still saying that it is UTC."""
     return at[:19].replace("T", " ") + "Z" if len(at) >= 19 else at
+
+
+def describe_delivery(how: str, into: str = "", url: str = "", branch: str = "") -> str:
+    """Where the work is now: `merged into main`."""
+    words = {
+        "merged": f"merged into {into}",
+        "squashed": f"merged into {into} as one commit",
+        "committed": f"committed on {into}",
+        "proposed": f"pull request {url}",
+        "pushed": f"pushed as {branch}, to be pulled into {into}",
+        "kept": f"kept on branch {branch}" if branch else "kept, not committed",
+    }
+    return words.get(how, how)
+
+
+def describe_state_delivery(state: RunState) -> str:
+    """The same of a run; empty if nobody has finished it."""
+    found = state.run.delivery
+    return describe_delivery(found.how, found.into, found.url, found.branch) if found else ""

@@ -96,6 +96,8 @@ def _make_board_row(
     told = {key: document[key] for key in ("id", "title", "protocol", "state")}
     if state.run.heading:
         told["heading"] = state.run.heading
+    if state.run.delivery is not None:
+        told["state"] = state.run.delivery.how  # one word: this column is never cut
     return {
         key: _make_plain_line(value)
         for key, value in {**told, "waits": _describe_waits(protocol, state)}.items()
@@ -104,7 +106,8 @@ def _make_board_row(
 
 def _describe_waits(protocol: p.Protocol, state: RunState) -> str:
     if state.outcome:
-        return ""
+        is_open = state.run.own_worktree and state.run.delivery is None
+        return f"porch finish {state.run.id or state.run.name}" if is_open else ""
     if state.paused:
         return "porch resume"
     # While an approval is asked again nothing else begins.
@@ -198,15 +201,13 @@ def _list_status_fields(
     protocol: p.Protocol, state: RunState, document: status.StatusDocument
 ) -> Iterator[tuple[str, str]]:
     yield "state", ", ".join([each.position for each in state.positions.values()]) or state.outcome
-    if document["current_phase"]:
-        yield "phase", document["current_phase"]
+    for key, name in (("finished", "finished"), ("current_phase", "phase")):
+        if document.get(key):
+            yield name, document[key]
     waits = _describe_waits(protocol, state)
     if waits:
         yield "waits for", f"{waits} (the run is stopped)" if state.paused else waits
-    for failure in filter(None, (state.marked(each, "failure") for each in state.positions)):
-        yield "trouble", f"the last attempt failed: {failure}"
-    for missing in list_abstentions(state):
-        yield "reviews", missing
+    yield from _list_troubles(state)
     if document["worktree"]:
         yield "worktree", document["worktree"]
     yield "started", board.format_moment(document["started_at"])
@@ -218,6 +219,13 @@ def _list_status_fields(
     phases = cost.sum_cost_by_phase(protocol, state)
     for name, used in phases.items() if len(phases) > 1 else ():
         yield "", f"{name}: {cost.format_cost(used)}"
+
+
+def _list_troubles(state: RunState) -> Iterator[tuple[str, str]]:
+    for failure in filter(None, (state.marked(each, "failure") for each in state.positions)):
+        yield "trouble", f"the last attempt failed: {failure}"
+    for missing in list_abstentions(state):
+        yield "reviews", missing
 
 
 def _render_phases(document: status.StatusDocument) -> Iterator[str]:

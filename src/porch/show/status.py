@@ -6,6 +6,7 @@ from typing import Any
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import Agent, Protocol
+from porch.show.board import describe_state_delivery
 from porch.show.shapes import PlaceNames
 
 LOG_SHOWN = 50
@@ -88,6 +89,7 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
         "protocol": state.run.protocol,
         "state": state.outcome or (main.label if main else ""),
         **({"paused": True} if state.paused else {}),
+        **({"finished": told} if (told := describe_state_delivery(state)) else {}),
         "current_phase": find_position_title(protocol, state, main) if main and is_at_work else "",
         "worktree": state.run.worktree,
         "gates": dict(_list_gates(protocol, state)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porch.show.board import clip_text, format_moment, one_line
+from porch.show.board import clip_text, describe_delivery, format_moment, one_line
 from porch.show.place_words import PlaceWords
 
 TYPE_CHECKING = False
@@ -58,6 +58,7 @@ def line_mark(raw: Raw) -> str:
 
 
 _MARKS = {
+    "WorkFinished": GOOD,
     "EffectFailed": BAD,
     "EffectInterrupted": BAD,
     "TurnEndedSilent": BAD,
@@ -269,6 +270,13 @@ def _describe_status_edit(fact: Raw) -> str:
     return f"somebody edited the status file; the edited copy is {fact.get('aside')}"
 
 
+def _describe_finish(fact: Raw) -> str:
+    parts = (str(fact.get(name, "")) for name in ("how", "into", "url", "branch"))
+    at = f" ({fact['commit'][:12]})" if fact.get("commit") else ""
+    person = " (confirmed to be a person)" if fact.get("as_person") is True else ""
+    return f"{describe_delivery(*parts)}{at} by {fact.get('by') or 'unknown'}{person}"
+
+
 def _describe_budget_reached(fact: Raw) -> str:
     return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
 
@@ -341,6 +349,7 @@ _FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
     "SettingsPinned": _describe_settings,
     "JournalRepaired": _describe_repair,
     "StatusEdited": _describe_status_edit,
+    "WorkFinished": _describe_finish,
     "BudgetReached": _describe_budget_reached,
     "ApprovalOutdated": _describe_outdated_approval,
     "ApprovalRestored": _describe_restored_approval,

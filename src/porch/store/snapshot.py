@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILE = "snapshot.json"
 # Counts up whenever a state is folded differently or has other parts than before.
-FORM = 3
+FORM = 4
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 

@@ -146,7 +146,7 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
     stream = Stream(quiet=args.json)
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
     manner = DriveManner(wait=args.wait, turns=int(args.once))
-    return driven_view(noticed(manner, watch))
+    return driven_view(noticed(manner, watch), where)
 
 
 def _is_interactive(args: Args) -> bool:

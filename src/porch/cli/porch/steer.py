@@ -104,7 +104,7 @@ def _finish_agent_work(args: Args) -> View:
         watch,
         lambda watch: agent_side.finish_agent_work(where, run, said, watch, _load_products),
     )
-    return driven_view(driven)
+    return driven_view(driven, where)
 
 
 def _load_products() -> "Products":

@@ -55,7 +55,7 @@ class Repl:
         )
         with self._keys, self._live:
             driven = self._drive(self._manner, watch)
-        return driven_view(driven)
+        return driven_view(driven, self._where)
 
     def _redraw(self) -> None:
         self._live.refresh()

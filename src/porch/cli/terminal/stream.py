@@ -16,6 +16,7 @@ from porch.show.evidence_notes import TITLE, list_abstentions
 from porch.show.log_text import shown_lines
 from porch.show.place_words import PlaceWords
 from porch.show.status import names_of
+from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
 
 _CODES = {
@@ -75,8 +76,8 @@ def drive_exit_code(driven: DriveResult) -> int:
     return _CODES[driven.rest]
 
 
-def driven_view(driven: DriveResult) -> View:
-    """How a drive came to rest, and what would move it on."""
+def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
+    """How a drive came to rest, and what would move it on; with `where` also what was done."""
     state = driven.state
     touched = list_touched_files(state)
     data = {
@@ -89,7 +90,12 @@ def driven_view(driven: DriveResult) -> View:
         **({"reviews": missing} if (missing := list_abstentions(state)) else {}),
         **({"measured_by_changed": list(touched)} if touched else {}),
     }
-    return View("\n".join(_render_closing(driven)), data, drive_exit_code(driven))
+    lines = _render_closing(driven)
+    if where is not None and driven.rest == "ended":
+        from porch.fleet.finish.finish_texts import describe_ended_run
+
+        lines += describe_ended_run(where, state)
+    return View("\n".join(lines), data, drive_exit_code(driven))
 
 
 def _render_closing(driven: DriveResult) -> list[str]:

@@ -119,6 +119,12 @@ def _missing_command(world: World, effect: RunCheck, command: Command) -> f.Chec
     return unmeasured(effect, f"{said}; {fix}")
 
 
+async def run_command_check(world: World, effect: RunCheck, text: str) -> f.CheckEnded:
+    """One command in the workspace of this world, once; for whoever has no phase to measure."""
+    world.new_turn_directory(effect.id)
+    return await _run_shell(world, effect, text, 1)
+
+
 async def _run_shell(
     world: World,
     effect: RunCheck,

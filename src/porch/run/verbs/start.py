@@ -22,6 +22,7 @@ from porch.run.engine.session import HeldRun, assemble_held_run, lock_run, paylo
 from porch.run.settings import load_settings
 from porch.run.verbs import adopt, base_tree
 from porch.run.verbs.lease import lease_of_run
+from porch.run.verbs.start_branch import find_start_branch
 from porch.store import compiled_protocols, known_runs, lock, payloads
 from porch.store.journal import Journal
 from porch.store.where import ProjectPaths
@@ -75,7 +76,7 @@ def begin_run(
                 base_tree.pin_ignored_files(where, about.run)
             else:
                 tree = base_tree.record_base_tree(where, about.run, about.project_dir)
-                first = replace(first, base_tree=tree)
+                first = replace(first, base_tree=tree, into=find_start_branch(where, first.branch))
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
             dirty = base_tree.describe_dirty_start(where) if made is None else ""
             with lease_of_run(where, about.run, definition.protocol):

@@ -1,0 +1,197 @@
+"""One command ends the story of a run: its work is merged, proposed or kept, and that is recorded.
+
+The run's lock is held throughout, so two who finish at once do it one after the other, and the
+second finds that it is done.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from porch.errors import FailedError, UsageError
+from porch.fleet.finish.checkout_work import commit_here
+from porch.fleet.finish.finish_texts import describe_choices
+from porch.fleet.finish.forecast import forecast_live_runs
+from porch.fleet.finish.proposal import propose_work
+from porch.fleet.finish.publish import merge_work
+from porch.fleet.finish.run_work import RunWork, survey_work
+from porch.machine import facts as f
+from porch.plan.branches.base_branch import find_base_branch
+from porch.run.engine.caller import find_user_name
+from porch.run.engine.session import HeldRun, hold_run
+from porch.run.verbs.read_run import read_run
+from porch.show.board import describe_delivery, describe_state_delivery
+from porch.store.where import ProjectPaths
+from porch.system import crash_points
+
+FinishWay = Literal["merge", "squash", "pr", "keep"]
+# After these the work is where it belongs; the others can be followed by another way.
+SETTLED = ("merged", "squashed", "committed")
+
+
+class FinishResult(Struct, frozen=True):
+    """What became of the work, in words and for programs."""
+
+    message: str
+    data: dict[str, Any]
+
+
+def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult:
+    """What there is to finish and in which ways; nothing is changed."""
+    found = read_run(where, name)
+    _refuse_unfinished(name, found.state.outcome, found.state.run.id or name)
+    work = survey_work(where, found.state, into)
+    pairs = forecast_live_runs(where, work.into) if work.is_own else None
+    text = describe_choices(found.state, work, pairs)
+    data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
+    conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
+    return FinishResult(text, {**data, "conflicts": conflicts})
+
+
+def finish_run(
+    where: ProjectPaths, name: str, way: FinishWay, into: str = "", as_person: bool = False
+) -> FinishResult:
+    """Finish the work of a run in one way, once."""
+    with hold_run(where, name, "porch finish") as found:
+        state = found.book.state
+        _refuse_unfinished(name, state.outcome, state.run.id or name)
+        work = survey_work(where, state, into)
+        if (known := _find_settled(found, work)) is not None:
+            return known
+        if way in ("merge", "squash") and state.outcome != "complete":
+            raise FailedError(
+                f"{name} is {state.outcome}; only a complete run is merged",
+                fix="look at its branch first; --pr and --keep are possible",
+                code="finish-not-complete",
+            )
+        fact, said = _WAYS[way](found, work, way == "squash", bool(into))
+        crash_points.reach_point("finish.before-record")
+        done = replace(fact, by=find_user_name(), as_person=as_person)
+        found.book.record(done)
+        return FinishResult("\n".join(_tell(name, done, said)), {"run": name, **_fact_data(done)})
+
+
+def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
+    if not outcome:
+        raise FailedError(
+            f"{name} has not ended, so there is nothing to finish yet",
+            fix=f"porch status {id_} says what it waits for",
+            code="finish-too-early",
+        )
+
+
+def _find_settled(found: HeldRun, work: RunWork) -> FinishResult | None:
+    """A second finish is no error; later commits on the branch can be finished again."""
+    known = found.book.state.run.delivery
+    if known is None or known.how not in SETTLED:
+        return None
+    # In a checkout of one's own, what changes after the commit is one's own work.
+    if work.is_own and known.head != work.head:
+        return None
+    said = f"{found.name} is already {describe_state_delivery(found.book.state)}"
+    return FinishResult(f"{said}; nothing was changed", {"run": found.name, "finished": said})
+
+
+def _merge(
+    found: HeldRun, work: RunWork, is_squash: bool, is_named: bool
+) -> tuple[f.WorkFinished, list[str]]:
+    said: list[str] = []
+    if not work.is_own:
+        made = commit_here(found, work)
+        if not is_named or work.into == work.branch:
+            fact = f.WorkFinished(
+                how="committed",
+                branch=work.branch,
+                head=made.commit,
+                into=work.branch,
+                commit=made.commit,
+                checks=made.checks,
+            )
+            return fact, _tell_checks(made.checks)
+        work = replace(work, head=made.commit)
+        said.append(f"committed on {work.branch} ({made.commit[:12]})")
+    merged = merge_work(found, work, is_squash)
+    said += _tell_checks(merged.checks) if merged.is_new else ["the work was there already"]
+    fact = f.WorkFinished(
+        how="squashed" if is_squash else "merged",
+        branch=work.branch,
+        head=work.head,
+        into=work.into,
+        commit=merged.commit,
+        checks=merged.checks,
+    )
+    return fact, said + _tell_leftovers(work)
+
+
+def _propose(
+    found: HeldRun, work: RunWork, _is_squash: bool, is_named: bool
+) -> tuple[f.WorkFinished, list[str]]:
+    if not work.is_own:
+        base = work.into if is_named else find_base_branch(work.workspace).branch
+        work = replace(work, into=base)
+    if not work.is_own and work.branch != work.into:
+        work = replace(work, head=commit_here(found, work).commit)
+    made = propose_work(found, work)
+    fact = f.WorkFinished(
+        how="proposed" if made.url else "pushed",
+        branch=work.branch,
+        head=work.head,
+        into=work.into,
+        url=made.url,
+    )
+    return fact, [made.message, *(_tell_leftovers(work) if work.is_own else [])]
+
+
+def _keep(
+    _found: HeldRun, work: RunWork, _is_squash: bool, _is_named: bool
+) -> tuple[f.WorkFinished, list[str]]:
+    if work.is_own:
+        said = [f"look at it: git log {work.into}..{work.branch}", *_tell_leftovers(work)]
+        return f.WorkFinished(how="kept", branch=work.branch, head=work.head), said
+    where = f"the files stay as they are in {work.workspace}"
+    return f.WorkFinished(how="kept", head=work.head), [where]
+
+
+_WAYS = {"merge": _merge, "squash": _merge, "pr": _propose, "keep": _keep}
+
+
+def choose_way(chosen: Sequence[FinishWay]) -> FinishWay | None:
+    if len(chosen) > 1:
+        names = ", ".join(f"--{way}" for way in chosen)
+        raise UsageError(f"{names} exclude each other", fix="use only one of them")
+    return chosen[0] if chosen else None
+
+
+def _tell(name: str, fact: f.WorkFinished, said: list[str]) -> list[str]:
+    words = describe_delivery(fact.how, fact.into, fact.url, fact.branch)
+    at = f" ({fact.commit[:12]})" if fact.commit else ""
+    return [f"{name}: {words}{at}", *(f"  {line}" for line in said)]
+
+
+def _tell_checks(checks: Any) -> list[str]:
+    told = ", ".join(f"{name} {result}" for name, result in checks.items())
+    return [f"checked on the merged files: {told}" if told else "no check was set, so none ran"]
+
+
+def _tell_leftovers(work: RunWork) -> list[str]:
+    left = ", ".join(work.uncommitted[:5])
+    return [f"not part of it, because not committed in {work.workspace}: {left}"] if left else []
+
+
+def _data_of(work: RunWork) -> dict[str, Any]:
+    return {
+        "branch": work.branch,
+        "into": work.into,
+        "commits": work.commits,
+        "files": list(work.files),
+        "added": work.added,
+        "removed": work.removed,
+        "uncommitted": list(work.uncommitted),
+    }
+
+
+def _fact_data(fact: f.WorkFinished) -> dict[str, Any]:
+    names = ("how", "branch", "into", "commit", "url")
+    return {**{name: getattr(fact, name) for name in names}, "checks": dict(fact.checks)}

@@ -1,0 +1,78 @@
+"""What people read before they finish a run, and when it has just ended."""
+
+from porch.errors import PorchError
+from porch.fleet.finish.forecast import ConflictForecast
+from porch.fleet.finish.run_work import RunWork, survey_work
+from porch.machine.state import RunState
+from porch.show.board import describe_state_delivery
+from porch.store.where import ProjectPaths
+from porch.text.printable import make_printable
+
+NAMED = 5
+
+
+def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
+    """What was done, what it cost, what is not committed, and the way out."""
+    try:
+        work = survey_work(where, state)
+    except (PorchError, OSError):
+        # Outside a repository, or with nothing to compare: the end of a run is still its end.
+        return []
+    cost = f"{state.turns} agent turns, {state.usd:.2f} USD"
+    lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(work)]
+    if not (work.files or work.commits):
+        return lines
+    return [make_printable(line) for line in (*lines, f"  finish it: {_name_ways(state, work)}")]
+
+
+def _name_ways(state: RunState, work: RunWork) -> str:
+    id_ = state.run.id or state.run.name
+    how = f"--merge into {work.into}" if work.is_own else f"--merge commits it on {work.branch}"
+    return f"porch finish {id_} ({how}, --squash, --pr, --keep)"
+
+
+def _list_uncommitted(work: RunWork) -> list[str]:
+    if not work.uncommitted:
+        return []
+    more = ", ..." if len(work.uncommitted) > NAMED else ""
+    return [f"  not committed: {', '.join(work.uncommitted[:NAMED])}{more}"]
+
+
+def describe_choices(state: RunState, work: RunWork, forecast: ConflictForecast | None) -> str:
+    """What there is, what each option would do, and what will conflict; nothing is changed."""
+    run = state.run
+    lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(work)]
+    if delivered := describe_state_delivery(state):
+        lines.append(f"  it is {delivered}")
+    lines += _list_conflicts(work, forecast) if forecast else []
+    id_ = run.id or run.name
+    rows = _list_ways(work)
+    lines += ["Nothing was changed. Choose one:"]
+    lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]
+    lines += ["  --into BRANCH chooses another branch than " + (work.into or "(none)")]
+    return make_printable("\n".join(lines))
+
+
+def _list_ways(work: RunWork) -> tuple[tuple[str, str], ...]:
+    if work.is_own:
+        return (
+            ("--merge", f"check the merged files, then merge into {work.into} (a merge commit)"),
+            ("--squash", f"the same as one commit on {work.into}"),
+            ("--pr", f"push {work.branch} and open a pull request into {work.into}"),
+            ("--keep", f"leave the branch {work.branch} as it is"),
+        )
+    return (
+        ("--merge", f"check, then commit on {work.branch} what the run changed"),
+        ("--squash", "the same"),
+        ("--pr", f"commit it, push {work.branch} and open a pull request"),
+        ("--keep", "leave the files as they are, uncommitted"),
+    )
+
+
+def _list_conflicts(work: RunWork, forecast: ConflictForecast) -> list[str]:
+    mine = forecast.of_branch(work.branch)
+    if not mine:
+        return []
+    order = ", ".join(forecast.order)
+    told = [f"  expect a conflict: {pair.describe()}" for pair in mine]
+    return [*told, f"  in this order the fewest conflict: {order}"]

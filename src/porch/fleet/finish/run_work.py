@@ -1,0 +1,164 @@
+"""The work of a run as it lies there now: on which branch, how much, and what is not committed."""
+
+import os
+
+from msgspec import Struct
+
+from porch.errors import FailedError
+from porch.git import git_directory, measured_tree, repository, tree_changes, worktrees
+from porch.git.changes import ChangedPath
+from porch.git.command import run_git
+from porch.machine.state import RunState
+from porch.plan.branches.base_branch import find_base_branch
+from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
+from porch.store.where import ProjectPaths
+from porch.store.worktree_records import find_record_of
+
+
+class RunWork(Struct, frozen=True):
+    """What a run has done. Without a branch of its own it lies in somebody's checkout."""
+
+    repo: str
+    workspace: str
+    branch: str
+    is_own: bool
+    head: str
+    into: str
+    commits: int
+    files: tuple[str, ...]
+    added: int
+    removed: int
+    uncommitted: tuple[str, ...]
+
+    def describe(self) -> str:
+        what = "1 commit" if self.commits == 1 else f"{self.commits} commits"
+        files = "1 file" if len(self.files) == 1 else f"{len(self.files)} files"
+        lines = f"{files}, {self.added} lines added, {self.removed} removed"
+        return f"{what} on branch {self.branch}: {lines}" if self.is_own else lines
+
+
+def survey_work(where: ProjectPaths, state: RunState, into: str = "") -> RunWork:
+    """Measure the work of a run; `into` is the branch that a person named."""
+    if not where.common_dir:
+        raise FailedError(
+            f"{where.root} is not a git repository, so there is nothing to merge or to propose",
+            fix="the files of the run are where it wrote them",
+            code="finish-without-git",
+        )
+    branch = own_branch(state)
+    return (
+        _survey_branch(where, state, branch, into) if branch else _survey_here(where, state, into)
+    )
+
+
+def name_work(state: RunState) -> str:
+    """What commits and pull requests are called: the id, and the title as it was typed."""
+    return f"{state.run.id} {state.run.heading or state.run.title}".strip()
+
+
+def own_branch(state: RunState) -> str:
+    """The branch that porch made for a run or a tree; empty if it worked in a checkout."""
+    root = state.instances.get("")
+    return state.run.branch or (root.branch if root else "")
+
+
+def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str) -> RunWork:
+    head = repository.resolve_commit(where.base, f"refs/heads/{branch}")
+    if head is None:
+        raise FailedError(
+            f"the branch {branch} of the run is gone",
+            fix=f"bring it back: git branch {branch} COMMIT; `porch log` names the commits",
+            code="finish-branch-gone",
+        )
+    root = state.instances.get("")
+    target = into or state.run.into or (root.target if root else "")
+    target = target or find_base_branch(where.base).branch
+    base = state.run.base_commit or head
+    commits = int(run_git(where.base, "rev-list", "--count", f"{base}..{head}"))
+    rows = _count_lines(where.base, base, head)
+    workspace = workspace_of(where, state)
+    return RunWork(
+        where.base,
+        workspace,
+        branch,
+        True,
+        head,
+        target,
+        commits,
+        tuple(path for _, _, path in rows),
+        sum(added for added, _, _ in rows),
+        sum(removed for _, removed, _ in rows),
+        _list_uncommitted(where, workspace, branch),
+    )
+
+
+def _count_lines(repo: str, old: str, new: str) -> list[tuple[int, int, str]]:
+    words = ("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+    rows = [row.split("\t", 2) for row in run_git(repo, *words, old, new).split("\0") if row]
+    return [(_number(added), _number(removed), path) for added, removed, path in rows]
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0  # of a binary file there stands a dash
+
+
+def _list_uncommitted(where: ProjectPaths, workspace: str, branch: str) -> tuple[str, ...]:
+    found = git_directory.find_git_directory(workspace) if os.path.isdir(workspace) else None
+    if found is None or git_directory.read_branch(found) != branch:
+        return ()
+    made = find_record_of(where, workspace)
+    placed = made.placed if made else ()
+    return tuple(p for p in worktrees.list_changed_paths(workspace) if p not in placed)
+
+
+def _survey_here(where: ProjectPaths, state: RunState, into: str) -> RunWork:
+    workspace = workspace_of(where, state)
+    found = git_directory.find_git_directory(workspace)
+    branch = (git_directory.read_branch(found) if found else None) or ""
+    now = measure_now(where, state)
+    changes = list_run_changes(where, state, now)
+    own = shown_paths()
+    added, removed = tree_changes.count_net_lines(workspace, state.run.base, now, own)
+    names = tuple(change.path for change in changes)
+    left = {*worktrees.list_changed_paths(workspace)}
+    return RunWork(
+        where.base,
+        workspace,
+        branch,
+        False,
+        repository.read_head(workspace) or "",
+        into or state.run.into or branch,
+        0,
+        names,
+        added,
+        removed,
+        tuple(name for name in names if name in left or _is_below(name, left)),
+    )
+
+
+def _is_below(name: str, left: set[str]) -> bool:
+    """Of a new directory git names only the directory."""
+    parts = name.split("/")
+    return any("/".join(parts[:end]) + "/" in left for end in range(1, len(parts)))
+
+
+def shown_paths() -> tuple[str, ...]:
+    """What porch draws for readers; documents and the answers of reviewers are work."""
+    return list_own_paths("")
+
+
+def measure_now(where: ProjectPaths, state: RunState) -> str:
+    room = tree_room(where.run_dir(state.run.name))
+    return measured_tree.measure_tree(workspace_of(where, state), shown_paths(), room)
+
+
+def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> list[ChangedPath]:
+    """What differs from the files with which the run began; edits from before are not among it."""
+    workspace = workspace_of(where, state)
+    if not state.run.base:
+        raise FailedError(
+            "nothing says with which files this run began, so nobody can tell what it changed",
+            fix="commit what belongs to it by hand",
+            code="finish-no-base",
+        )
+    return tree_changes.list_changed_paths(workspace, state.run.base, now, shown_paths())

@@ -1,0 +1,325 @@
+"""The way out of a run: merged, proposed or kept, once, and nobody's changes touched."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+NAME = "p_0001_x"
+CHECKED: Mapping[str, Any] = {"id": "work", "checks": {"tests": {"setting": "test"}}}
+SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\ntest = "test -f new.py && test ! -f bad.txt"\n'
+GH = """#!/bin/sh
+echo "$@" >> {room}/calls
+case "$1 $2" in
+  "pr view") test -f {room}/open && cat {room}/open || exit 1 ;;
+  "pr create") cat > {room}/body; echo https://example.org/pull/7 ;;
+esac
+"""
+
+
+def ended(desk: "Desk", *more: str, write: Mapping[str, str] | None = None) -> str:
+    """A run that has ended, on its own branch unless `--here` is given; what it said last."""
+    desk.protocol("p", CHECKED)
+    desk.write("codev/config.toml", SETTINGS)
+    turn = {"write": dict(write or {"new.py": "x = 1\n"}), "say": "done"}
+    script = desk.script(agents={"work": [turn]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    where = more or ("--worktree",)
+    return desk.porch("run", "p", "0001", "--title", "x", "--script", script, *where).out
+
+
+def committed(desk: "Desk", name: str, text: str, message: str = "mine") -> None:
+    desk.write(name, text)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", message)
+
+
+def finished(desk: "Desk") -> list[str]:
+    return [fact["how"] for fact in desk.facts("WorkFinished")]
+
+
+def test_r2_the_end_of_a_run_says_what_was_done_and_how_to_finish(desk: "Desk") -> None:
+    said = ended(desk)
+    assert f"1 commit on branch {NAME}: 1 file, 1 lines added, 0 removed" in said
+    assert "1 agent turns, 0.00 USD" in said
+    assert "porch finish 0001 (--merge into main, --squash, --pr, --keep)" in said
+    assert desk.facts("RunStarted")[0]["into"] == "main"
+
+
+def test_finish_without_an_option_says_what_each_would_do_and_changes_nothing(
+    desk: "Desk",
+) -> None:
+    ended(desk)
+    before, records = desk.git("for-each-ref"), len(desk.records())
+    said = desk.porch("finish", "0001").out
+    assert "Nothing was changed" in said
+    for option in ("--merge", "--squash", "--pr", "--keep"):
+        assert f"porch finish 0001 {option}" in said
+    assert "merge into main" in said
+    assert (desk.git("for-each-ref"), len(desk.records())) == (before, records)
+    assert "exclude each other" in desk.porch("finish", "0001", "--pr", "--keep", code=2).err
+
+
+def test_merge_makes_a_merge_commit_with_the_files_and_says_so_everywhere(desk: "Desk") -> None:
+    ended(desk)
+    committed(desk, "other.txt", "2\n")
+    said = desk.porch("finish", "0001", "--merge").out
+    assert "0001-x: merged into main (" in said
+    assert "checked on the merged files: test passed" in said
+    assert desk.git("log", "-1", "--format=%P").count(" ") == 1, "two parents"
+    assert (desk.root / "new.py").read_text() == "x = 1\n"
+    assert desk.git("status", "--porcelain") == ""
+    assert desk.git("worktree", "list").count("\n") == 1, "the checkout for the checks is gone"
+    assert "merged into main" in desk.porch("status", "0001").out
+    assert desk.status()["finished"] == "merged into main"
+    assert "merged into main" in desk.porch("log", "0001").out
+
+
+def test_a_second_finish_is_a_notice_and_nothing_is_merged_twice(desk: "Desk") -> None:
+    ended(desk)
+    desk.porch("finish", "0001", "--squash")
+    assert desk.git("log", "-1", "--format=%s %P").startswith("0001 x ")
+    head = desk.git("rev-parse", "main")
+    for option in ("--squash", "--merge", "--keep"):
+        assert "nothing was changed" in desk.porch("finish", "0001", option).out
+    assert desk.git("rev-parse", "main") == head
+    assert finished(desk) == ["squashed"]
+
+
+def test_a_failed_check_on_the_merged_files_refuses_with_the_report(desk: "Desk") -> None:
+    ended(desk)
+    committed(desk, "bad.txt", "together they fail\n")
+    head = desk.git("rev-parse", "main")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    assert "test failed on the merged files" in said
+    assert "exit code 1" in said
+    assert (desk.git("rev-parse", "main"), finished(desk)) == (head, [])
+    assert desk.git("worktree", "list").count("\n") == 1
+
+
+def test_a_conflict_names_the_files_and_the_way_out_which_works(desk: "Desk") -> None:
+    ended(desk)
+    committed(desk, "new.py", "x = 2\n")
+    before = desk.git("for-each-ref")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    assert "Files: new.py" in said
+    assert "git merge main" in said
+    assert desk.git("for-each-ref") == before
+    assert f"{NAME} and main conflict in new.py" in desk.porch("finish", "0001").out
+    place = str(desk.root / "worktrees" / NAME)
+    desk.git("-C", place, "merge", "-q", "-X", "ours", "main")
+    desk.porch("finish", "0001", "--merge")
+    assert (desk.root / "new.py").read_text() == "x = 1\n"
+
+
+def test_a_dirty_target_is_refused_with_the_other_ways_and_never_touched(desk: "Desk") -> None:
+    ended(desk)
+    desk.write("codev/config.toml", SETTINGS + "\n")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    assert "codev/config.toml" in said
+    assert "--pr" in said
+    assert "--keep" in said
+    desk.git("checkout", "-q", "codev/config.toml")
+    desk.write("new.py", "mine, untracked\n")
+    assert "new.py" in desk.porch("finish", "0001", "--merge", code=1).err
+    assert (desk.root / "new.py").read_text() == "mine, untracked\n"
+    assert "finish-dirty-target" in desk.porch("finish", "0001", "--merge", "--json", code=1).all
+    assert not desk.facts("WorkFinished")
+
+
+def test_another_branch_can_be_named_which_need_not_be_checked_out(desk: "Desk") -> None:
+    ended(desk)
+    desk.git("branch", "release")
+    desk.porch("finish", "0001", "--merge", "--into", "release")
+    assert desk.git("show", "release:new.py") == "x = 1"
+    assert not (desk.root / "new.py").exists()
+
+
+def test_a_target_that_does_not_exist_is_refused(desk: "Desk") -> None:
+    ended(desk)
+    said = desk.porch("finish", "0001", "--merge", "--into", "nowhere", code=None)
+    assert said.code != 0
+    assert "there is no branch 'nowhere'" in said.err
+    assert not desk.facts("WorkFinished")
+
+
+def test_keep_leaves_the_branch_and_a_merge_can_follow(desk: "Desk") -> None:
+    ended(desk)
+    assert f"kept on branch {NAME}" in desk.porch("finish", "0001", "--keep").out
+    desk.porch("finish", "0001", "--merge")
+    assert finished(desk) == ["kept", "merged"]
+
+
+def test_a_run_that_has_not_ended_is_not_finished(desk: "Desk") -> None:
+    desk.begin({"id": "go", "gate": {"name": "go"}}, code=3)
+    assert "has not ended" in desk.porch("finish", "0001", "--merge", code=1).err
+
+
+def test_only_people_finish(desk: "Desk", monkeypatch: pytest.MonkeyPatch) -> None:
+    ended(desk)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "only people" in desk.porch("finish", "0001", "--merge", code=2).err
+    desk.porch("finish", "0001", "--merge", "--as-person")
+    assert desk.facts("WorkFinished")[0]["as_person"] is True
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        *("finish.after-candidate", "finish.after-checks", "merge.before-swap"),
+        *("merge.after-swap", "merge.after-checkout", "finish.before-record"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--merge", "--squash"])
+def test_killed_anywhere_the_next_finish_ends_it_and_merges_once(
+    desk: "Desk", point: str, option: str
+) -> None:
+    ended(desk)
+    before = int(desk.git("rev-list", "--count", "--first-parent", "main"))
+    dead = desk.call("finish", "0001", option, code=None, PORCH_CRASH_AT=point)
+    assert dead.code == -signal.SIGKILL
+    desk.porch("finish", "0001", option)
+    assert int(desk.git("rev-list", "--count", "--first-parent", "main")) == before + 1
+    assert desk.git("status", "--porcelain") == ""
+    assert len(finished(desk)) == 1
+    assert desk.git("worktree", "list").count("\n") == 1
+
+
+# --- in one's own checkout
+
+
+def test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed(desk: "Desk") -> None:
+    committed(desk, "both.txt", "".join(f"{n}\n" for n in range(20)))
+    desk.write("codev/config.toml", SETTINGS)
+    desk.protocol("p", CHECKED)
+    lines = [f"{n}\n" for n in range(20)]
+    turn = {
+        "write": {"new.py": "x = 1\n", "both.txt": "mine\n" + "".join(lines[1:19]) + "run\n"},
+        "say": "done",
+    }
+    script = desk.script(agents={"work": [turn]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.write("both.txt", "mine\n" + "".join(lines[1:]))
+    desk.write("own.txt", "not committed\n")
+    said = desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--here").out
+    assert "--merge commits it on main" in said
+    assert "committed on main (" in desk.porch("finish", "0001", "--merge").out
+    changed = desk.git("show", "--format=", "--name-only", "HEAD").splitlines()
+    assert changed == ["both.txt", "new.py"]
+    assert desk.git("show", "HEAD:both.txt").splitlines()[::19] == ["0", "run"]
+    assert (desk.root / "both.txt").read_text().splitlines()[::19] == ["mine", "run"]
+    assert sorted(desk.git("status", "--porcelain").split()) == ["??", "M", "both.txt", "own.txt"]
+    assert "nothing was changed" in desk.porch("finish", "0001", "--merge").out
+
+
+def test_lines_that_both_changed_are_refused_and_left_alone(desk: "Desk") -> None:
+    committed(desk, "both.txt", "one\n")
+    desk.write("both.txt", "mine\n")
+    desk.protocol("p", {"id": "work"})
+    turn = {"write": {"both.txt": "run\n"}, "say": "done"}
+    script = desk.script(agents={"work": [turn]})
+    desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--here")
+    head = desk.git("rev-parse", "HEAD")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    assert "yours are not committed: both.txt" in said
+    assert desk.git("rev-parse", "HEAD") == head
+    assert "kept, not committed" in desk.porch("finish", "0001", "--keep").out
+
+
+@pytest.mark.parametrize("point", ["git.before-update-ref", "git.after-update-ref"])
+def test_a_commit_in_ones_own_checkout_survives_a_kill(desk: "Desk", point: str) -> None:
+    ended(desk, "--here")
+    dead = desk.call("finish", "0001", "--merge", code=None, PORCH_CRASH_AT=point)
+    assert dead.code == -signal.SIGKILL
+    desk.porch("finish", "0001", "--merge")
+    assert desk.git("log", "--format=%s", "--grep=finish").splitlines() == ["0001 x"]
+    assert desk.git("status", "--porcelain") == ""
+
+
+# --- pull requests
+
+
+@pytest.fixture
+def remote(desk: "Desk", tmp_path: Path) -> Path:
+    place = tmp_path / "remote.git"
+    desk.git("init", "-q", "--bare", str(place))
+    desk.git("remote", "add", "origin", str(place))
+    return place
+
+
+@pytest.fixture
+def gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    room = tmp_path / "gh"
+    (room / "bin").mkdir(parents=True)
+    (room / "bin/gh").write_text(GH.format(room=room))
+    (room / "bin/gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{room}/bin{os.pathsep}{os.environ['PATH']}")
+    return room
+
+
+@pytest.mark.req("P-016")
+def test_p24_a_pull_request_holds_what_was_asked_measured_and_decided(
+    desk: "Desk", remote: Path, gh: Path
+) -> None:
+    desk.write("codev/config.toml", SETTINGS)
+    gated = {"id": "go", "gate": {"name": "go"}}
+    desk.protocol("p", CHECKED, gated)
+    script = desk.script(agents={"work": [{"write": {"new.py": "x = 1\n"}, "say": "done"}]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--worktree", code=3)
+    desk.porch("approve", "0001", "go")
+    desk.porch("resume", "0001")
+    said = desk.porch("finish", "0001", "--pr").out
+    assert "pull request https://example.org/pull/7" in said
+    assert desk.git("-C", str(remote), "rev-parse", NAME) == desk.git("rev-parse", NAME)
+    body = (gh / "body").read_text()
+    for heading in ("## What was asked", "## Checks", "## Decisions"):
+        assert heading in body
+    assert "- tests: passed" in body
+    assert "approved by" in body
+    assert f"--base main --head {NAME}" in (gh / "calls").read_text()
+    assert "pull request https://example.org/pull/7" in desk.porch("status", "0001").out
+
+
+def test_p24_an_open_pull_request_is_found_and_said(desk: "Desk", remote: Path, gh: Path) -> None:
+    ended(desk)
+    known = {"url": "https://example.org/pull/3", "state": "OPEN", "headRefName": NAME}
+    (gh / "open").write_text(json.dumps(known))
+    said = desk.porch("finish", "0001", "--pr").out
+    assert "was open already" in said
+    assert "https://example.org/pull/3" in said
+    assert "pr create" not in (gh / "calls").read_text()
+    assert desk.facts("WorkFinished")[0]["url"] == known["url"]
+
+
+def test_without_gh_the_branch_is_pushed_and_the_way_to_look_at_it_printed(
+    desk: "Desk", remote: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended(desk)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    said = desk.porch("finish", "0001", "--pr").out
+    assert f"git diff origin/main...origin/{NAME}" in said
+    assert desk.git("-C", str(remote), "rev-parse", NAME)
+    assert finished(desk) == ["pushed"]
+
+
+def test_a_pull_request_of_work_on_the_base_branch_itself_is_refused(
+    desk: "Desk", remote: Path, gh: Path
+) -> None:
+    ended(desk, "--here")
+    said = desk.porch("finish", "0001", "--pr", code=1).err
+    assert "needs a branch of its own" in said
+    desk.git("switch", "-qc", "topic")
+    desk.porch("finish", "0001", "--pr")
+    assert "--base main --head topic" in (gh / "calls").read_text()
+    assert desk.git("show", "topic:new.py") == "x = 1"
