@@ -45,4 +45,25 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
         "if False else None",
         "test_everything_is_kept_on_an_archive_branch_and_named",
     ),
+    Guard(
+        "nothing is merged before its checks have passed",
+        "fleet/finish/publish.py",
+        "        checks = check_candidate(found, made.commit)\n",
+        "        checks: dict[str, str] = {}\n",
+        "test_a_failed_check_on_the_merged_files_refuses_with_the_report",
+    ),
+    Guard(
+        "finished once",
+        "fleet/finish/finish.py",
+        "        if (known := _find_settled(found, work)) is not None:\n            return known\n",
+        "",
+        "test_a_second_finish_is_a_notice_and_nothing_is_merged_twice",
+    ),
+    Guard(
+        "a person's own edits stay out of the commit of a run",
+        "fleet/finish/checkout_commit.py",
+        "    if before == head_tree:\n        return now\n",
+        "    return now\n",
+        "test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed",
+    ),
 )

@@ -24,11 +24,11 @@ esac
 """
 
 
-def ended(desk: "Desk", *more: str, write: Mapping[str, str] | None = None) -> str:
+def ended(desk: "Desk", *more: str, settings: str = SETTINGS) -> str:
     """A run that has ended, on its own branch unless `--here` is given; what it said last."""
     desk.protocol("p", CHECKED)
-    desk.write("codev/config.toml", SETTINGS)
-    turn = {"write": dict(write or {"new.py": "x = 1\n"}), "say": "done"}
+    desk.write("codev/config.toml", settings)
+    turn = {"write": {"new.py": "x = 1\n"}, "say": "done"}
     script = desk.script(agents={"work": [turn]})
     desk.git("add", "-A")
     desk.git("commit", "-qm", "a protocol")
@@ -141,6 +141,17 @@ def test_another_branch_can_be_named_which_need_not_be_checked_out(desk: "Desk")
     desk.porch("finish", "0001", "--merge", "--into", "release")
     assert desk.git("show", "release:new.py") == "x = 1"
     assert not (desk.root / "new.py").exists()
+
+
+def test_a_target_that_moves_during_the_checks_is_merged_and_checked_again(desk: "Desk") -> None:
+    moved = desk.root.parent / "moved"
+    meanwhile = f"touch {moved}; git -C {desk.root} commit -q --allow-empty -m meanwhile"
+    test = f"case $PWD in *finish_*) test -f {moved} || {{ {meanwhile}; }};; esac"
+    ended(desk, settings=f'[agent]\nback_off = 0.01\n\n[commands]\ntest = "{test}"\n')
+    desk.porch("finish", "0001", "--merge")
+    assert moved.exists()
+    assert desk.git("log", "-1", "--format=%s", "HEAD^1") == "meanwhile"
+    assert desk.git("show", "HEAD:new.py") == "x = 1"
 
 
 def test_a_target_that_does_not_exist_is_refused(desk: "Desk") -> None:
