@@ -50,6 +50,7 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         _WORKS: ("done", "check"),
         "a run without a script decides nothing": ("run", "resume"),
         "it works in a temporary repository": ("demo", "agents test"),
+        "it offers no command that decides": ("mcp",),
     },
     "codev": {
         _LOOKS: ("completion",),

@@ -140,7 +140,10 @@ def _message(step: Step) -> dict[str, Any]:
 
 
 def _call_item(name: str, input: Any) -> dict[str, Any]:
-    call = {"call_id": fresh("call_"), "name": name, "status": "completed"}
+    # A tool of a server has two names, which stand here as one: `server/tool`.
+    space, _, own = name.rpartition("/")
+    call = {"call_id": fresh("call_"), "name": own, "status": "completed"}
+    call |= {"namespace": space} if space else {}
     if isinstance(input, str):
         return {"type": "custom_tool_call", "id": fresh("ctc_"), **call, "input": input}
     return {"type": "function_call", "id": fresh("fc_"), **call, "arguments": json.dumps(input)}

@@ -39,6 +39,7 @@ _ENVOY_GIT = "porch.cli.envoy.git"
 _FINISHING = "porch.cli.porch.finish"
 _KNOWLEDGE = "porch.cli.envoy.knowledge"
 _LOG = "porch.cli.porch.log"
+_MCP = "porch.cli.porch.mcp"
 _MIGRATE = "porch.cli.codev.migrate"
 _PLAN = "porch.cli.envoy.plan"
 _PLAN_FINDINGS = "porch.cli.envoy.plan_findings"
@@ -117,6 +118,7 @@ PORCH = (
     CommandRow(
         "check", "run the checks of the current phase; changes nothing in the run", _STEERING
     ),
+    CommandRow("mcp", "serve commands to agents as MCP tools, on standard input and output", _MCP),
     CommandRow("protocols list", "list the protocols that you can run here", _PROTOCOLS),
     CommandRow("protocols show", "show the phases, gates and checks of a protocol", _PROTOCOLS),
     CommandRow(

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from porch.errors import UsageError
 from porch.system import process_marks
 
-AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK")
+# Set for every command that `porch mcp` calls: whoever speaks to it is an agent.
+AGENT_SERVER = "PORCH_MCP"
+AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", AGENT_SERVER)
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 # The ways that porch itself has; any other is what somebody wrote into a file by hand.
