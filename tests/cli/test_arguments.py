@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from porch.cli import arguments, dashed_texts
 from porch.cli.command import CliCommand, View, make_argument, make_text_arguments
 from porch.cli.dispatch import run_words as run_command
+from porch.cli.rows import ENVOY
+from porch.cli.table import load_command
 from porch.errors import UsageError
 
 Told = dict[str, Any]
@@ -149,13 +151,28 @@ def test_help_is_no_error(root: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize(
     "value",
-    ["-x", "-", "-h is a flag", "-hello", "---\nfoo", "--unknown", "- a\n- b", "-1", "--x=y"],
+    ["-x", "-h is a flag", "-hello", "---\nfoo", "--unknown", "- a\n- b", "-1", "--x=y"],
 )
 def test_a_flag_takes_a_text_that_begins_with_a_dash(envoy: Envoy, value: str) -> None:
     envoy("plan", "write-prompt", "1", "--context", value, "--description", value)
     told = envoy("plan", "read-prompt", "1")
     assert told["content"].strip("\n") == value
     assert told["front_matter"]["description"] == value
+
+
+@pytest.mark.parametrize("words", [("--walkthrough", "-"), ("--walkthrough=-",)])
+def test_n6_a_dash_in_place_of_a_text_is_standard_input(
+    envoy: Envoy, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    command = load_command(next(row for row in ENVOY if row.words == "plan record-implementation"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# All of it\n")))
+    argv = ["plan", "record-implementation", "1", "--iteration", "1", *words]
+    assert arguments.read_command_arguments("envoy", command, argv).walkthrough == "# All of it\n"
+
+
+def test_n6_only_one_text_is_standard_input(envoy: Envoy) -> None:
+    words = ("plan", "write-finding", "web", "--notes", "-", "--approaches-file", "-")
+    assert "only one text can come from standard input" in envoy(*words, code=2)["message"]
 
 
 def test_a_flag_is_never_taken_for_the_text_of_another(envoy: Envoy) -> None:

@@ -196,7 +196,8 @@ def _add_arguments(parser: argparse.ArgumentParser, command: CliCommand) -> None
 def fill_texts(args: Args, arguments: Sequence[Argument]) -> None:
     """Every text that has a file beside it is one of the two, or what it is by default."""
     files = [(a, a.instead_of) for a in arguments if a.instead_of is not None]
-    if [getattr(args, file.dest) for file, _ in files].count("-") > 1:
+    places = [getattr(args, each) for file, of in files for each in (file.dest, of.text.dest)]
+    if places.count("-") > 1:
         from porch.errors import UsageError
 
         raise UsageError(
@@ -218,6 +219,8 @@ def _choose_text(args: Args, file: Argument, instead: FileForText) -> str | None
         )
     if path is not None:
         return _read_text_file(path, names[1])
+    if said == "-":
+        return _read_text_file(said, names[0])
     if said is None and instead.is_needed:
         from porch.errors import UsageError
 

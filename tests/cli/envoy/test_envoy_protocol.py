@@ -47,6 +47,29 @@ def test_a_file_of_the_project_is_printed_as_text(desk: "Desk", envoy: Envoy) ->
     assert envoy("protocol", "own") == "# own\n\n## Steps\n\n1: mine\n"
 
 
+def test_n8_a_file_of_the_project_extends_the_packaged_one_of_its_name(
+    desk: "Desk", envoy: Envoy
+) -> None:
+    packaged = data(envoy("protocol", "debugging", "--json"))
+    own = "name: implementation\nextends: implementation\nsteps:\n  1+: OURS TOO\n"
+    desk.write(".claude/protocols/implementation.yaml", own)
+    text = envoy("protocol", "implementation")
+    assert "OURS TOO" in text
+    assert envoy("protocol", "implementation") == text  # from what was kept
+    told = envoy("protocol", "implementation", "--explain")
+    assert "implementation (packaged)" in told
+    assert envoy("protocol", "implementation", "--check") is not None
+    # Whoever extends that name gets the file of the project, and below it ours.
+    below = data(envoy("protocol", "debugging", "--json"))
+    assert "OURS TOO" in str(below)
+    assert len(below["steps"]) == len(packaged["steps"])
+
+
+def test_n8_a_name_that_nothing_of_ours_has_is_still_a_circle(desk: "Desk", envoy: Envoy) -> None:
+    desk.write(".claude/protocols/own.yaml", "name: own\nextends: own\nsteps:\n  1: x\n")
+    assert "own -> own" in envoy("protocol", "own", "--json", code=2)
+
+
 @pytest.mark.req("E-015", "E-090")
 @pytest.mark.parametrize(
     "name, last",

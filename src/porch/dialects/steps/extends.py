@@ -43,12 +43,37 @@ def _read_files(root: Node, fetch: FetchTree, findings: list[Finding]) -> list[S
     names = [file.level.name] if file else []
     while file is not None and file.extends:
         if file.extends in names:
-            findings.append(_cycle_finding(file, names))
-            break
-        names.append(file.extends)
-        file = _read_base_file(file, fetch, names, findings)
+            file = _read_hidden_file(file, fetch, names, findings)
+        else:
+            names.append(file.extends)
+            file = _read_base_file(file, fetch, names, findings)
         found += [file] if file else []
     return found[::-1]
+
+
+def _read_hidden_file(
+    file: StepFile, fetch: FetchTree, names: list[str], findings: list[Finding]
+) -> StepFile | None:
+    """A file that extends its own name means the one that it hides: ours, of the same name."""
+    hidden = _fetch_hidden_tree(file, fetch, findings) if file.extends == names[-1] else None
+    if hidden is None:
+        if not errors_in(findings):
+            findings.append(_cycle_finding(file, names))
+        return None
+    # Where a step comes from is told by these names; two alike would not tell.
+    names.append(f"{file.extends} (packaged)")
+    return read_step_file(hidden, findings, names[-1])
+
+
+def _fetch_hidden_tree(file: StepFile, fetch: FetchTree, findings: list[Finding]) -> Node | None:
+    try:
+        root = fetch(file.extends)
+    except DefinitionError as error:
+        findings.extend(error.findings)
+        return None
+    asking = file.extends_place
+    is_itself = root is not None and asking is not None and root.place.file == asking.file
+    return None if is_itself else root
 
 
 def _read_base_file(

@@ -26,24 +26,27 @@ def file_stem(file: str) -> str:
     return file.rpartition("/")[2].rpartition(".")[0]
 
 
-def read_step_file(root: Node, findings: list[Finding]) -> StepFile | None:
+def read_step_file(root: Node, findings: list[Finding], known_as: str = "") -> StepFile | None:
     """Nothing only for what is no mapping at all; the findings say whether it can be used."""
     if not isinstance(root, MapNode):
         message = f"a protocol of steps must be a mapping, not {describe_node(root)}"
         findings.append(Finding("wrong-type", message, root.place, "start with `name:`"))
         return None
-    return _StepFileReader(root, findings).file()
+    return _StepFileReader(root, findings, known_as).file()
 
 
 class _StepFileReader:
-    def __init__(self, root: MapNode, findings: list[Finding]):
+    def __init__(self, root: MapNode, findings: list[Finding], known_as: str):
+        self.known_as = known_as
         self.root = root
         self.fields = Fields(root, "a protocol of steps", findings)
         self.name = ""
         self.extends = ""
 
     def file(self) -> StepFile:
-        self.name = self._name()
+        name = self._name()
+        # Of two files with one name in a chain, one is known by another.
+        self.name = self.known_as or name
         self.extends = self._extends()
         description = self.fields.text("description")
         inputs, outputs = self._inputs(), self._outputs()

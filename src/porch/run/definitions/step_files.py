@@ -76,17 +76,22 @@ def _first_existing(files: Sequence[str]) -> str | None:
 def make_fetcher(file: str, where: ProjectPaths | None, seen: list[str]) -> "FetchTree":
     """Looks up what a file extends, and notes every file that has a say in it.
 
-    A file that lies elsewhere than in the places of the project has its neighbours, too.
+    A file that lies elsewhere than in the places of the project has its neighbours, too. No file
+    is given twice: whoever extends a protocol of its own name gets the one that it hides.
     """
     home = os.path.dirname(os.path.abspath(file))
     is_known = where is not None and home in [place for place, _ in list_directories(where)]
+    given = {os.path.abspath(file)}
 
     def fetch(name: str) -> "Node | None":
         beside = [] if is_known else [os.path.join(os.path.dirname(file), name + ENDING)]
         known = [*beside, *(list_candidates(where, name) if where else _packaged_files(name))]
         seen.extend(path for path in known if path not in seen)
-        found = _first_existing(known)
-        return read_step_file(found) if found else None
+        found = _first_existing([path for path in known if os.path.abspath(path) not in given])
+        if found is None:
+            return None
+        given.add(os.path.abspath(found))
+        return read_step_file(found)
 
     return fetch
 

@@ -28,10 +28,11 @@ class LoadedSteps(Struct, frozen=True):
 def load_steps(where: ProjectPaths, name: str, lenient: bool = False) -> LoadedSteps:
     file = step_files.require_step_file(where, name)
     stamps = compiled_protocols.stamp_files(step_files.list_candidates(where, name))
+    find = step_files.make_fetcher(file, where, [])
 
     def fetch(base: str) -> Node | None:
         stamps.extend(compiled_protocols.stamp_files(step_files.list_candidates(where, base)))
-        return step_files.make_fetcher(file, where, [])(base)
+        return find(base)
 
     return LoadedSteps(follow_extends(step_files.read_step_file(file), fetch, lenient), stamps)
 
