@@ -75,7 +75,7 @@ def test_a_phrase_finds_a_document_without_a_word_in_common(
 def test_words_and_meaning_together_beat_either(model: str, project: where.ProjectPaths) -> None:
     told = search.search_documents(project, ["login credentials of users"])
     assert told["results"][0]["path"] == "docs/auth.md"
-    assert told["results"][0]["score"] == 1.0
+    assert told["results"][0]["score"] == max(each["score"] for each in told["results"])
 
 
 def test_a_vector_is_made_once_for_each_content(

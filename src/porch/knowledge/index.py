@@ -236,6 +236,27 @@ class Index:
         (body,) = self._one("select substr(body, 1, 300) from words where rowid = ?", section)
         return str(body)
 
+    def body(self, section: int) -> str:
+        """The text of a section, without its heading."""
+        (body,) = self._one("select body from words where rowid = ?", section)
+        return str(body)
+
+    def has_word(self, section: int, word: str) -> bool:
+        """In its text, its headings, or what the document says of itself."""
+        found = self._one(
+            "select 1 from words where words match ? and rowid = ?", f'"{word}"', section
+        )
+        return bool(found)
+
+    def count_sections_with(self, word: str) -> int:
+        """In all worktrees; a section that several have counts once."""
+        (count,) = self._one("select count(*) from words where words match ?", f'"{word}"')
+        return int(count)
+
+    def count_all_sections(self) -> int:
+        (count,) = self._one("select count(*) from sections")
+        return int(count)
+
     def count(self, worktree: int) -> tuple[int, int, int]:
         """Documents, sections and tokens of a worktree."""
         documents, tokens = self._one(

@@ -12,6 +12,7 @@ class SearchHit(TypedDict):
 
     path: str
     score: float
+    matched_words: list[str]
     similarity: float | None
     title: str
     description: str
@@ -21,6 +22,7 @@ class SearchHit(TypedDict):
     token_count: int
     relevant_files: list[str]
     tags: list[str]
+    section_text: str | None
     full_text: str | None
 
 

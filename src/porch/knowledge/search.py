@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from porch.knowledge import document_files, index_update
+from porch.knowledge import index_update
 from porch.knowledge.index import Index
 from porch.knowledge.index_file import (
     INDEX_FILE_NAME,
@@ -18,6 +18,8 @@ from porch.knowledge.index_file import (
     make_index_trouble,
     remove_index,
 )
+from porch.knowledge.inlined_texts import inline_texts
+from porch.knowledge.matched_words import QuestionWords
 from porch.knowledge.query_words import make_match_query
 
 TYPE_CHECKING = False
@@ -60,8 +62,10 @@ def search_documents(
         number = _refresh_worktree(where, index, notes)
         ranking = _DocumentRanking(index, number, phrases, notes)
         best = ranking.best(limit)
-        results = [ranking.result(document, score, metadata_only) for document, score in best]
-        used = 0 if metadata_only else _inline_texts(where, results, budget)
+        results = [ranking.result(document, metadata_only) for document in best]
+        texts = [] if metadata_only else [ranking.section_text(document) for document in best]
+        inlined = list(zip(results, texts, strict=False))
+        used = inline_texts(where.workspace, inlined, budget)
         return {
             "query": phrases,
             "method": ranking.method,
@@ -184,7 +188,7 @@ class _DocumentRanking:
         self._scores: dict[int, float] = {}
         self._sections: dict[int, tuple[float, int, str]] = {}
         self._similar: dict[int, float] = {}
-        self._lists = 0
+        self._words = QuestionWords(index, phrases)
         self.method = FULL_TEXT
         for query in self._matches:
             self._count(index.ranked(worktree, query, _CANDIDATES) if query else [], query)
@@ -212,7 +216,6 @@ class _DocumentRanking:
 
     def _count(self, rows: list[tuple[int, int]], query: str) -> None:
         """One list more: a document stands where its best section stands."""
-        self._lists += 1
         best: dict[int, int] = {}
         for section, document in rows:
             best.setdefault(document, section)
@@ -222,20 +225,25 @@ class _DocumentRanking:
             if weight > self._sections.get(document, (0.0, 0, ""))[0]:
                 self._sections[document] = (weight, section, query)
 
-    def best(self, limit: int) -> list[tuple[int, float]]:
-        """Documents with their scores; 1 is the first place in every list."""
-        highest = self._lists / (_RANK_FUSION_CONSTANT + 1)
+    def best(self, limit: int) -> list[int]:
+        """Documents, the one that stands first in all lists together first."""
         order = sorted(self._scores.items(), key=lambda pair: (-pair[1], pair[0]))
-        return [(document, round(score / highest, 4)) for document, score in order[:limit]]
+        return [document for document, _ in order[:limit]]
 
-    def result(self, document: int, score: float, metadata_only: bool) -> SearchHit:
+    def section_text(self, document: int) -> str:
+        """The section of a document that fits best."""
+        return self._index.body(self._sections[document][1])
+
+    def result(self, document: int, metadata_only: bool) -> SearchHit:
         path, title, description, relevant, tags, tokens, _ = self._index.shown(document)
         _, section, query = self._sections[document]
         headings, line = self._index.place(section)
         similarity = self._similar.get(document)
+        matched = self._words.find_in(section)
         return {
             "path": path,
-            "score": score,
+            "score": round(max(self._words.score(matched), similarity or 0.0), 4),
+            "matched_words": matched,
             "similarity": None if similarity is None else round(similarity, 4),
             "title": title,
             "description": description,
@@ -245,22 +253,9 @@ class _DocumentRanking:
             "token_count": tokens,
             "relevant_files": relevant,
             "tags": tags,
+            "section_text": None,
             "full_text": None,
         }
-
-
-def _inline_texts(where: ProjectPaths, results: list[SearchHit], budget: int) -> int:
-    """Whole texts in order of rank, as far as the budget goes; a smaller one may still fit."""
-    used = 0
-    for result in results:
-        if used + result["token_count"] <= budget:
-            data, why = document_files.read_document_bytes(
-                where.workspace, result["path"], index_update.LARGEST_BYTES
-            )
-            if not why:
-                result["full_text"] = data.decode("utf-8", "replace")
-                used += result["token_count"]
-    return used
 
 
 def _run_with_index(where: ProjectPaths, work: Callable[[Index, list[str]], Answer]) -> Answer:

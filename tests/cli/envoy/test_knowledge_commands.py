@@ -41,6 +41,7 @@ DEPLOY = "# Deploying\n\nContainers go to production on Fridays.\n"
 RESULT_KEYS = [
     "path",
     "score",
+    "matched_words",
     "similarity",
     "title",
     "description",
@@ -50,6 +51,7 @@ RESULT_KEYS = [
     "token_count",
     "relevant_files",
     "tags",
+    "section_text",
     "full_text",
 ]
 
@@ -94,6 +96,7 @@ def test_a_phrase_finds_the_document_and_the_section(docs: "Desk", envoy: Envoy)
     assert found | {"score": 0} == {
         "path": "docs/auth.md",
         "score": 0,
+        "matched_words": ["token", "expire"],
         "similarity": None,
         "title": "Signing in",
         "description": "How people prove who they are",
@@ -103,6 +106,7 @@ def test_a_phrase_finds_the_document_and_the_section(docs: "Desk", envoy: Envoy)
         "token_count": (len(AUTH) + 3) // 4,
         "relevant_files": ["src/auth.py"],
         "tags": ["login"],
+        "section_text": None,
         "full_text": AUTH,
     }
     assert found["score"] == 1.0
@@ -209,6 +213,44 @@ def test_whole_texts_stay_within_the_budget(docs: "Desk", envoy: Envoy) -> None:
     assert second["full_text"].startswith("# Other")
     assert told["tokens_inlined"] == second["token_count"] <= 100
     assert all(r["full_text"] is None for r in envoy("search", "kettle", "--budget=0")["results"])
+
+
+def test_n7_the_section_that_matches_comes_where_its_document_is_too_long(
+    docs: "Desk", envoy: Envoy
+) -> None:
+    long = "## Filler\n\n" + "many other words " * 400
+    for number in range(4):
+        docs.write(f"docs/long{number}.md", f"# L{number}\n\n{long}\n## Tea\n\nA kettle boils.\n")
+    told = envoy("search", "kettle", "--budget", "100")
+    assert [hit["section_text"] for hit in told["results"]] == ["A kettle boils."] * 4
+    assert all(hit["full_text"] is None for hit in told["results"])
+    assert all(hit["heading"].endswith("Tea") for hit in told["results"])
+    assert told["tokens_inlined"] == 4 * 4
+    few = envoy("search", "kettle", "--budget", "10")
+    assert sum(hit["section_text"] is not None for hit in few["results"]) == 2
+    assert few["tokens_inlined"] <= 10
+    # Where there is room for one whole document, it takes the place of its section.
+    whole = envoy("search", "kettle", "--budget", "2000")["results"]
+    assert [hit["full_text"] is not None for hit in whole] == [True, False, False, False]
+    assert [hit["section_text"] is None for hit in whole] == [True, False, False, False]
+
+
+def test_n7_the_words_that_matched_are_told_and_the_score_says_how_much_that_is(
+    docs: "Desk", envoy: Envoy
+) -> None:
+    for number in range(8):
+        docs.write(f"docs/{number}.md", f"# The page {number}\n\nIt is the one of the many.\n")
+    docs.write("docs/k.md", "# Kettles\n\nThe kettles whistle.\n")
+    docs.write("docs/t.md", "# Pot\n\nThe teapot.\n")
+    both, one = envoy("search", "kettle teapot whistling")["results"]
+    assert (both["path"], both["matched_words"]) == ("docs/k.md", ["kettle", "whistling"])
+    assert (one["path"], one["matched_words"]) == ("docs/t.md", ["teapot"])
+    assert both["score"] == pytest.approx(2 / 3, abs=0.001)
+    assert one["score"] == pytest.approx(1 / 3, abs=0.001)
+    common = envoy("search", "the")["results"]
+    assert common
+    assert all(hit["score"] < 0.35 for hit in common)
+    assert envoy("search", "kettle")["results"][0]["score"] == 1.0
 
 
 def test_metadata_only_shows_no_text(docs: "Desk", envoy: Envoy) -> None:
