@@ -133,6 +133,39 @@ def test_a_form_may_come_through_a_pipe_and_be_a_whole_feedback_file(
     assert (told["passed"], told["user_required_changes"]) == (False, "größer")
 
 
+@pytest.mark.parametrize("gate", ["logging", "testing"])
+def test_n6_logs_are_given_on_the_command_line(
+    where: ProjectPaths, envoy: Type, tmp_path: Path, gate: str
+) -> None:
+    ready(where, gate)
+    envoy("plan", *WORDS[gate], "--wait", "0", code=3)
+    logs = tmp_path / "app.log"
+    logs.write_text("it went wrong here\n")
+    typed = "{test_passed: false, user_required_changes: it hangs}"
+    form = ("--form", typed) if gate == "testing" else ()
+    envoy("gate", "answer", gate, "1", *form, "--logs-file", str(logs))
+    assert envoy("plan", *WORDS[gate])["logs"].strip() == "it went wrong here"
+
+
+def test_n6_logs_that_are_not_asked_for_are_refused(where: ProjectPaths, envoy: Type) -> None:
+    ready(where, "plan")
+    envoy("plan", *WORDS["plan"], "--wait", "0", code=3)
+    told = envoy("gate", "answer", "plan", "--form", "thoughts: x", "--logs", "l", code=2)
+    assert "takes no logs" in told["message"]
+
+
+def test_n6_logs_that_are_too_long_are_refused(
+    where: ProjectPaths, envoy: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAX_LOGS_TOKENS", "5")
+    ready(where, "logging")
+    envoy("plan", *WORDS["logging"], "--wait", "0", code=3)
+    told = envoy("gate", "answer", "logging", "1", "--logs", "many words " * 20, code=2)
+    assert told["type"] == "logs_too_large"
+    told = envoy("gate", "answer", "logging", "1", code=2)
+    assert "one of --form and --file is required" in told["message"]
+
+
 @pytest.mark.req("E-085")
 @pytest.mark.parametrize("id_", ["2", "2_A", "2b", "2-A"])
 def test_variants_are_chosen_whichever_of_them_is_named(

@@ -63,7 +63,7 @@ READY = Prompt(status="reviewed", in_progress=True, worktree_branch_name="b", te
         (
             "complete-prompt",
             replace(READY, variant_solution="alternative"),
-            ["variant-put-aside", "not-merged"],
+            ["variant-put-aside"],
         ),
         ("complete-prompt", replace(READY, merge_commit_hash="abc"), []),
         ("write-prompt", Prompt(in_progress=True), ["already-in-progress"]),

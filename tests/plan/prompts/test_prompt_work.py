@@ -214,6 +214,24 @@ def test_two_prompts_have_two_branches(where: ProjectPaths) -> None:
     start(where, "2")
 
 
+@pytest.mark.parametrize("branch", ["feat/x--implementation-7", "feat/y--implementation-1"])
+def test_n6_a_branch_that_is_named_for_another_prompt_is_refused_with_the_right_one(
+    where: ProjectPaths, branch: str
+) -> None:
+    write(where, "1")
+    with refused("bad-worktree") as told:
+        prompt_claims.start_prompt(where, ONE, "backend", branch)
+    assert "feat/x--implementation-1" in str(told.value)
+    assert start(where, "1").worktree == "feat/x--implementation-1"
+
+
+def test_n6_a_branch_is_corrected_by_starting_again_with_another(where: ProjectPaths) -> None:
+    write(where, "1")
+    prompt_claims.start_prompt(where, ONE, "backend", "mine")
+    told = prompt_claims.start_prompt(where, ONE, "backend", "feat/x--implementation-1")
+    assert told.worktree == fields(where, "1")["worktree_branch_name"] == "feat/x--implementation-1"
+
+
 def test_a_branch_of_another_name_is_taken_with_a_word_of_warning(where: ProjectPaths) -> None:
     write(where, "1")
     told = prompt_claims.start_prompt(where, ONE, "backend", "mine")
@@ -533,6 +551,18 @@ def test_what_the_protocol_asks_for_is_asked_for_and_force_is_logged(where: Proj
 
 
 @pytest.mark.req("E-042")
+def test_n6_nobody_is_told_to_merge_an_alternative(shop: Path, where: ProjectPaths) -> None:
+    for each in ("1_A", "1_B"):
+        carried_out(where, each)
+    mark(where, "1_A", variant_solution="main")
+    mark(where, "1_B", variant_solution="alternative", in_progress=False)
+    with refused("variant-put-aside") as told:
+        prompt_work.complete_prompt(where, PromptId(1, "B"))
+    assert [each.code for each in told.value.findings] == ["variant-put-aside"]
+    assert "merge-worktree" not in str(told.value)
+    assert "go on with the main variant" in str(told.value)
+
+
 def test_alternatives_that_are_still_there_are_told(shop: Path, where: ProjectPaths) -> None:
     made = {id_: carried_out(where, id_) for id_ in ("1_A", "1_B", "1_C")}
     mark(where, "1_A", variant_solution="main")

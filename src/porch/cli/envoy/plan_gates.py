@@ -84,14 +84,27 @@ def _answer_gate(args: Args) -> dict[str, object]:
     where = places.find_project(os.getcwd())
     plan = plan_location.require_plan(plan_location.find_current_plan(where))
     name = _decision_name(args.gate, args.id)
-    verdict = DecisionRequest("answered", args.form, args.as_person)
-    answered = decide.decide_question(where, plan.run, name, verdict, typed_answers.read_typed_form)
+    verdict = DecisionRequest("answered", _read_typed_words(args), args.as_person)
+    read_form = partial(typed_answers.read_typed_form, logs=args.logs)
+    answered = decide.decide_question(where, plan.run, name, verdict, read_form)
     return {
         "decision": answered.name,
         "position": answered.position,
         "message": answered.message,
         "notice": answered.notice,
     }
+
+
+def _read_typed_words(args: Args) -> str:
+    """Logs alone are an answer where only logs are asked for."""
+    if args.form is None and args.logs is None:
+        from porch.errors import UsageError
+
+        raise UsageError(
+            "one of --form and --file is required",
+            fix="give the text, or the path of its file with --file (- for stdin)",
+        )
+    return args.form or ""
 
 
 def _decision_name(gate: str, id_: str) -> str:
@@ -165,7 +178,10 @@ _PROVIDER = make_argument(
 )
 
 _FORM = make_text_arguments(
-    "--form", "--file", required=True, metavar="YAML", help="the fields of its feedback file"
+    "--form", "--file", metavar="YAML", help="the fields of its feedback file"
+)
+_LOGS = make_text_arguments(
+    "--logs", metavar="TEXT", help="logs, for the gates `logging` and `testing`"
 )
 
 COMMANDS: Verbs = {
@@ -182,6 +198,7 @@ COMMANDS: Verbs = {
                 "id", nargs="?", default="", help="the prompt, or the number for variants"
             ),
             *_FORM,
+            *_LOGS,
             PERSON,
             AGENT,
         ),

@@ -120,7 +120,7 @@ _PUT_ASIDE = Condition(
     "variant-put-aside",
     lambda _all, _id, prompt: not prompt.is_put_aside,
     "this variant was not chosen",
-    "work on the main variant",
+    "its branch stays as it is and is not merged; go on with the main variant",
 )
 _OTHER_MERGED = Condition(
     "other-variant-merged",
@@ -172,6 +172,13 @@ _RESOLVED = Condition(
     "no variant has been chosen, or another one is main",
     "pass `envoy plan block-prompt-variants-gate` first; only the main variant is merged",
 )
+# Of a variant that was not chosen it is said that it was not, and nothing else.
+_ASIDE_OR_RESOLVED = Condition(
+    _RESOLVED.code,
+    lambda all_, id_, prompt: prompt.is_put_aside or _RESOLVED.holds(all_, id_, prompt),
+    _RESOLVED.otherwise,
+    _RESOLVED.fix,
+)
 _WORKTREE = Condition(
     "no-worktree",
     lambda _all, _id, prompt: bool(prompt.worktree_branch_name),
@@ -180,7 +187,8 @@ _WORKTREE = Condition(
 )
 _MERGED = Condition(
     "not-merged",
-    lambda _all, _id, prompt: bool(prompt.merge_commit_hash),
+    # Of a variant that was not chosen, nobody is told to merge it.
+    lambda _all, _id, prompt: bool(prompt.merge_commit_hash) or prompt.is_put_aside,
     "its work is not merged into the feature branch",
     "merge it first: `envoy git merge-worktree`",
 )
@@ -215,7 +223,7 @@ STEP_CONDITIONS: Mapping[str, tuple[Condition, ...]] = {
     "block-prompt-testing-gate": (_ALREADY_MERGED, _WRITTEN),
     "block-prompt-variants-gate": (_ALREADY_MERGED, _WRITTEN, _TESTED),
     "merge-worktree": (_WORKTREE, _WRITTEN, _REVIEWED, _TESTED, _PUT_ASIDE, _RESOLVED),
-    "complete-prompt": (_PUT_ASIDE, _MERGED, _WRITTEN, _REVIEWED, _TESTED, _RESOLVED),
+    "complete-prompt": (_PUT_ASIDE, _MERGED, _WRITTEN, _REVIEWED, _TESTED, _ASIDE_OR_RESOLVED),
 }
 
 

@@ -192,13 +192,18 @@ def read_logs_file(plan: Plan, gate: str, item: str) -> tuple[str, Sequence[Find
         content = feedback_files.read_feedback_file(path)
     except DefinitionError as error:
         return "", error.findings
-    logs = forms.extract_logs(content.text) if content else ""
+    return check_logs(forms.extract_logs(content.text) if content else "", path)
+
+
+def check_logs(logs: str, came_from: str) -> tuple[str, Sequence[Finding]]:
+    """Whatever is too long for an agent to read is refused."""
     most = _most_log_tokens()
     if feedback_files.estimate_tokens(logs) <= most:
         return logs, ()
-    message = f"the logs in {os.path.basename(path)} have more than about {most} tokens"
+    name = os.path.basename(came_from)
+    message = f"the logs in {name} have more than about {most} tokens"
     fix = "keep only the important part, or raise MAX_LOGS_TOKENS"
-    return logs, [Finding("logs-too-large", message, Place(path), fix)]
+    return logs, [Finding("logs-too-large", message, Place(came_from), fix)]
 
 
 def _most_log_tokens() -> int:

@@ -12,9 +12,11 @@ from porch.machine.plan.prompt_lifecycle import prompts_of
 from porch.machine.state import RunState, Standing
 from porch.plan import forms
 from porch.plan.files import plan_location
+from porch.plan.files.plan_location import Plan
 from porch.plan.findings import findings_files
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form
 from porch.plan.gates import form_answers
+from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.session import payload_directory
 from porch.store.large_payloads import expand_payloads, slim_wish_text
 from porch.store.where import ProjectPaths
@@ -25,11 +27,24 @@ _KEY = late_pattern(r"""^[ \t]*["']?(\w+)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
 
 
 def read_typed_form(
-    where: ProjectPaths, state: RunState, standing: Standing, text: str
+    where: ProjectPaths,
+    state: RunState,
+    standing: Standing,
+    text: str,
+    logs: str | None = None,
 ) -> Mapping[str, Any] | None:
-    """The form of a gate from YAML, or from plain words where they can mean only one thing."""
+    """The form of a gate from YAML, or from plain words where they can mean only one thing.
+
+    Logs that are not given with it are those in their file.
+    """
     if standing.state not in run_rules.FORMS:
         return None
+    if logs is not None and standing.state not in WITH_LOGS:
+        raise UsageError(
+            f"the gate '{standing.state}' takes no logs",
+            fix=f"leave out --logs; these gates take them: {', '.join(sorted(WITH_LOGS))}",
+            code="bad-form",
+        )
     plan = plan_location.plan_of_branch(where, state.run.title)
     known = state.memory.get(("", standing.item), {}).get(
         run_rules.question_path(standing.state), {}
@@ -43,11 +58,18 @@ def read_typed_form(
     ):
         raise DefinitionError(wrong)
     if standing.state in WITH_LOGS:
-        logs, refused = form_answers.read_logs_file(plan, standing.state, standing.item)
-        if refused:
-            raise DefinitionError(refused)
-        values["logs"] = slim_wish_text(store, logs)
+        values["logs"] = slim_wish_text(store, _read_logs(plan, standing, logs))
     return values
+
+
+def _read_logs(plan: Plan, standing: Standing, given: str | None) -> str:
+    if given is None:
+        found, refused = form_answers.read_logs_file(plan, standing.state, standing.item)
+    else:
+        found, refused = form_answers.check_logs(redact_text(given), "--logs")
+    if refused:
+        raise DefinitionError(refused)
+    return found
 
 
 def _read_form_text(form: forms.GateForm, gate: str, text: str) -> Mapping[str, Any]:

@@ -167,8 +167,14 @@ def _require_branch(held: LockedPlan, id_: PromptId, branch: str) -> None:
             fix=f"use {plan.branch}--implementation-N[-V]",
             code="bad-worktree",
         )
-    known = feature_of(branch)
-    if known is None or known[0] != plan.branch:
+    known, own = feature_of(branch), _own_branch(plan, id_)
+    if known is not None and branch != own:
+        raise UsageError(
+            f"'{branch}' is the name of a branch for another prompt, and this is {id_}",
+            fix=f"use --worktree {own}",
+            code="bad-worktree",
+        )
+    if known is None:
         held.notes.append(
             f"in a worktree of '{branch}' envoy cannot find this plan; it knows only names like "
             f"{plan.branch}--implementation-N"
