@@ -184,8 +184,9 @@ def test_a_form_of_everything_is_written_so_that_a_person_can_read_it() -> None:
 
 
 EVERYTHING = """# Look at it.
+# texts: write on the lines below `|-`, indented
 
-# one entry for each; keep all of them
+# keep all of them
 variants:
   # one
   # way
@@ -194,10 +195,10 @@ variants:
     test_passed: true
   "a b": {}
 
-# one entry for each; keep all of them
+# keep all of them
 nothing: {}
 
-# what we ask; answer each; write on the lines below `|-`, indented
+# what we ask; answer each
 questions:
   - question: |-
       Why?
@@ -210,10 +211,10 @@ questions:
 
       it is
 
-# answer each; write on the lines below `|-`, indented
+# answer each
 none: []
 
-# anything else you want to say; write on the lines below `|-`, indented
+# anything else you want to say
 thoughts: |-
   <>
 

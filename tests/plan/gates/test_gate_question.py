@@ -773,6 +773,39 @@ def test_an_answer_of_a_completed_plan_is_still_told(where: ProjectPaths) -> Non
     assert answered(where, "testing")["thoughts"] == "fine"
 
 
+def test_n5_whoever_finds_a_plan_busy_is_told_to_wait_and_not_to_stop_it(
+    where: ProjectPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert plan_session.PATIENCE_S >= 60
+    ready(where, "testing")
+    monkeypatch.setattr(plan_session, "PATIENCE_S", 0.2)
+    guard = lock.RunLock(str(Path(where.run_dir(RUN), "lock")))
+    assert guard.acquire("envoy plan", 0)
+    with pytest.raises(BusyError) as told:
+        ask(where, "testing")
+    guard.release()
+    assert told.value.findings[0].fix == "wait a moment, then run the same command again"
+
+
+@pytest.mark.parametrize(
+    "gate, places",
+    [
+        ("findings", ["# findings: .claude/plans/feat~x/findings"]),
+        ("plan", ["# plan: .claude/plans/feat~x", "# the whole of it: envoy plan get-full-plan"]),
+        ("testing", ["# prompt 1: .claude/plans/feat~x/prompts/", "# changes: git diff feat/x..."]),
+        ("variants", ["# prompt 2_A: ", "# prompt 2_B: "]),
+    ],
+)
+def test_n9_a_form_says_where_to_look_and_how_to_write_only_once(
+    where: ProjectPaths, gate: str, places: list[str]
+) -> None:
+    ready(where, gate)
+    ask(where, gate)
+    text = file(where, gate).read_text()
+    assert [place for place in places if place not in text] == []
+    assert text.count("on the lines below") == 1
+
+
 def test_who_waits_is_not_sent_away_by_a_long_holder_of_the_plan(
     where: ProjectPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:

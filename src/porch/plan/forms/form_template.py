@@ -28,13 +28,14 @@ _WIDTH = 96
 _STEP = "  "
 _PLAIN = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_BELOW = "write on the lines below `|-`, indented"
+_BELOW = "texts: write on the lines below `|-`, indented"
 LOGS = "<!-- Paste the logs below this line; leave the file as it is if there are none. -->"
 
 
 def render_form(form: GateForm, head: Sequence[str]) -> str:
     """The whole file; `head` says what it is about. Half characters do not survive."""
-    lines = [line for words in head for line in _render_comment(words, "")]
+    # Said once: below every field it would hide what the field is about.
+    lines = [line for words in (*head, _BELOW) for line in _render_comment(words, "")]
     for field in form.fields:
         lines += ["", *_render_field(field, "")]
     lines += ["", *_render_comment(DONE_HELP, ""), f"{DONE}: false"]
@@ -87,16 +88,16 @@ def _describe_field(field: FormField) -> str:
         case FlagKind(required):
             what = "write true or false" if required else "true or false"
         case TextKind():
-            what = _BELOW
+            what = ""
         case ChoiceKind(words):
             what = f"one of: {', '.join(words)}"
         case FormParts():
-            what = "one entry for each; keep all of them"
+            what = "keep all of them"
         case QuestionList():
-            what = f"answer each; {_BELOW}"
+            what = "answer each"
         case _:
             assert_never(field.kind)
-    return f"{field.help}; {what}" if field.help else what
+    return "; ".join(words for words in (field.help, what) if words)
 
 
 def _first_word(words: Mapping[str, str], meaning: str) -> str:

@@ -16,6 +16,7 @@ from porch.plan.findings import findings_files
 from porch.plan.gate_files import feedback_files
 from porch.plan.gate_files.form_notice import EMPTY
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
+from porch.plan.gate_files.where_to_look import list_places
 from porch.plan.session import file_sync
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.fact_redaction import redact_text, redact_wish
@@ -40,7 +41,9 @@ def offer_form(held: LockedPlan, gate: str, item: str) -> None:
 def _render_question_form(held: LockedPlan, gate: str, item: str) -> str:
     posed = held.recalled(run_rules.question_path(gate), item)
     form = build_form(held.plan, held.prompts, gate, item, posed)
-    return forms.render_form(form, _form_head(held.plan, gate, item, posed))
+    head = _form_head(held.plan, gate, item, posed)
+    places = list_places(held.plan, held.prompts, gate, item)
+    return forms.render_form(form, [*head, *places])
 
 
 def _form_head(plan: Plan, gate: str, item: str, posed: Mapping[str, Any]) -> list[str]:

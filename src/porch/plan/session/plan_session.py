@@ -31,7 +31,7 @@ from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import require_directory_inside
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 OWN_FILES = ("/.claude/plans/",)
 ROOMS = ("prompts", "findings", "design", "user_feedback")
 
