@@ -167,7 +167,7 @@ def test_a_forged_snapshot_changes_no_answer_and_no_record(asked: "Desk", how: s
     shutil.copytree(asked.root, kept, symlinks=True)
     without(asked)
     wanted = told(asked)
-    assert (0, "ready: approved\n") in wanted, "or nothing would be compared"
+    assert any(said.startswith("ready: approved\n") for _, said in wanted), "nothing is compared"
     shutil.rmtree(asked.root)
     shutil.copytree(kept, asked.root, symlinks=True)
     os.chdir(asked.root)

@@ -18,6 +18,7 @@ _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([^`\n]+)`:\n\n$")
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"(?<=since )(?:\d{4}-\d\d-\d\d )?\d\d:\d\d\b"), "TIME"),
     (re.compile(r"pid \d+ on [^)\s]+"), "pid N on HOST"),
     (re.compile(r"in \d+\.\d s"), "in N s"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),

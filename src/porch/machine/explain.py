@@ -7,25 +7,35 @@ from porch.machine.wishes import shows_failure
 from porch.model.protocol import Agent, Check, Children, End, Git, Human, Join, Panel, Protocol
 
 
-def explain_positions(protocol: Protocol, state: RunState) -> tuple[str, ...]:
+def explain_positions(
+    protocol: Protocol, state: RunState, is_driven: bool = True
+) -> tuple[str, ...]:
     """One sentence for each position, or one for a run that stands nowhere."""
     if state.outcome:
         return (f"The run is over: {state.outcome}.",)
     if not state.positions:
         return ("The run has not started yet.",)
-    sentences = tuple(_describe_position(protocol, state, s) for s in state.positions.values())
+    is_moving = is_driven and not state.paused
+    sentences = tuple(
+        _describe_position(protocol, state, s, is_moving) for s in state.positions.values()
+    )
     if state.paused:
         front = "The run is stopped. Continue with `porch resume`."
         return (front, *sentences)
     return sentences
 
 
-def _describe_position(protocol: Protocol, state: RunState, standing: Standing) -> str:
+def _describe_position(
+    protocol: Protocol, state: RunState, standing: Standing, is_moving: bool
+) -> str:
     why = f" (came from {standing.because})" if standing.because else ""
-    return f"It is at {standing.position}{why}: {_describe_next_mover(protocol, state, standing)}."
+    mover = _describe_next_mover(protocol, state, standing, is_moving)
+    return f"It is at {standing.position}{why}: {mover}."
 
 
-def _describe_next_mover(protocol: Protocol, state: RunState, standing: Standing) -> str:
+def _describe_next_mover(
+    protocol: Protocol, state: RunState, standing: Standing, is_moving: bool
+) -> str:
     kind = protocol.states[standing.state]
     missing = [path for path in kind.waits_for if state.recall(standing, path) is None]
     if missing:
@@ -38,7 +48,10 @@ def _describe_next_mover(protocol: Protocol, state: RunState, standing: Standing
         case Agent(exits=exits):
             names = ", ".join(exit_.name for exit_ in exits)
             last = _describe_last_failure(state, standing)
-            return f"an agent works on it and must end with one of: {names}{last}"
+            works = (
+                "an agent works on it and" if is_moving else "an agent has to go on with it, and"
+            )
+            return f"{works} must end with one of: {names}{last}"
         case Check(commands=commands):
             names = ", ".join(command.name for command in commands)
             return f"the next step depends on these checks: {names}"

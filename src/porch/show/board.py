@@ -130,6 +130,7 @@ def _render_decision(decision: Mapping[str, Any]) -> list[str]:
     lines += wrap_text(
         f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}", 2
     )
+    lines += wrap_text(f"driver: {get('driven')}" if get("driven") else "", 2)
     lines += _render_request(get("request") or ())
     for text in (get("question"), get("description"), *(get("reason") or "").split("\n")):
         lines += wrap_text(text or "", 2)

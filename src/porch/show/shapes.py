@@ -55,6 +55,8 @@ class DecisionShape(TypedDict):
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]
+    driver: NotRequired[dict[str, Any] | None]
+    driven: NotRequired[str]
 
 
 class CostShape(TypedDict):

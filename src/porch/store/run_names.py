@@ -1,6 +1,16 @@
-"""Which runs a word may mean; without imports, because the fast path asks it too."""
+"""Which runs a word may mean, and which word means one run and no other.
+
+Without imports, because the fast path asks it too.
+"""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")
 
 
 def match_run_names(known: list[str], word: str) -> list[str]:
@@ -23,3 +33,43 @@ def _is_id_of(name: str, word: str) -> bool:
 def _is_number_of(name: str, word: str) -> bool:
     ids = (name.partition("-")[0], name.partition("_")[2].partition("_")[0])
     return word.isdecimal() and any(id_.isdecimal() and int(id_) == int(word) for id_ in ids)
+
+
+def unique_word(names: list[str], name: str, id_: str) -> str:
+    """What to type for a run so that nobody is asked which one was meant."""
+    is_enough = bool(id_) and match_run_names(names, id_) == [name]
+    return quote_word(id_ if is_enough else name)
+
+
+def quote_word(text: str) -> str:
+    """As a shell takes it for one word."""
+    return text if text and _SAFE.issuperset(text) else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def rename_in_commands(text: str, id_: str, word: str) -> str:
+    """The text with `porch VERB ID` and `af VERB ID` naming the run by this word."""
+    if not id_ or word == quote_word(id_):
+        return text
+    import re
+
+    old = re.escape(quote_word(id_))
+    return re.sub(rf"\b((?:porch|af) [a-z]+) {old}(?![\w.-])", lambda m: f"{m[1]} {word}", text)
+
+
+def rename_decision(decision: Mapping[str, Any], word: str) -> dict[str, Any]:
+    """A decision whose answers name its run uniquely."""
+    id_ = str(decision["id"])
+    options = [
+        {**option, "command": rename_in_commands(option["command"], id_, word)}
+        for option in decision.get("options") or ()
+    ]
+    return {**decision, "options": options}
+
+
+def list_shared_ids(ids: Mapping[str, str]) -> frozenset[str]:
+    """Of names with their ids: the ids that several have."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for id_ in ids.values():
+        (shared if id_ in seen else seen).add(id_)
+    return frozenset(shared)

@@ -53,7 +53,7 @@ def test_status_of_one_run_for_programs(asked: "Desk") -> None:
     (asked.run_dir() / "picture.json").unlink()
     slow = asked.porch("status", "1", "--json").json
     assert quick == slow
-    extra = ["positions", "decisions", "journal", "cost", "definition_changed"]
+    extra = ["positions", "decisions", "journal", "cost", "definition_changed", "driver"]
     assert list(quick) == [*STATUS_KEYS, *extra]
     assert {key: quick[key] for key in STATUS_KEYS} == asked.status()
     assert quick["positions"][0]["position"] == "write:gate#1"
@@ -294,13 +294,14 @@ def _porch() -> tuple[str, ...]:
 
 
 def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
-    said = asked.porch("explain", "1").out
+    alone, said = asked.porch("explain", "1").out.splitlines()
+    assert alone.startswith("Nobody drives this run since ")
     assert said.startswith("It is at write:gate#1 (came from write.PHASE_COMPLETE):")
     assert "waiting for your decision ready: approved - " in said
     told = asked.porch("explain", "1", "--json").json
-    assert told == {"run": "0001-x", "sentences": [said.rstrip("\n")]}
+    assert told == {"run": "0001-x", "sentences": [alone, said]}
     asked.porch("approve", "1", "ready")
-    assert "an agent works on it" in asked.porch("explain", "1").out
+    assert "an agent has to go on with it" in asked.porch("explain", "1").out
 
 
 def test_settings_say_where_each_comes_from(desk: "Desk") -> None:

@@ -86,7 +86,7 @@ def asked(where: ProjectPaths) -> list[str]:
     """What `porch pending` lists."""
     shown = overview.list_all_runs(where)
     assert not shown.troubles
-    return [each["name"] for picture in shown.pictures for each in picture["decisions"]]
+    return [each["name"] for picture in shown.rows.values() for each in picture["decisions"]]
 
 
 @pytest.mark.parametrize("gate", EVERY)
@@ -593,7 +593,7 @@ def test_whoever_chooses_is_shown_every_variant(where: ProjectPaths) -> None:
     branch = "feat/x--implementation-2"
     wanted = [f"2_A: with a cache (branch {branch}-A)", f"2_B: without (branch {branch}-B)"]
     (posed,) = [
-        each for shown in overview.list_all_runs(where).pictures for each in shown["decisions"]
+        each for shown in overview.list_all_runs(where).rows.values() for each in shown["decisions"]
     ]
     assert posed["reason"].split("\n")[:-1] == wanted
     assert all(f"# {line}" in file(where, "variants").read_text() for line in wanted)

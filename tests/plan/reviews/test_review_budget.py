@@ -41,7 +41,7 @@ def decide(court: Court, name: str, exit_: str, text: str = "") -> None:
 
 
 def pending(court: Court) -> list[str]:
-    found = overview.list_all_runs(court.where).pictures
+    found = overview.list_all_runs(court.where).rows.values()
     return [each["name"] for picture in found for each in picture["decisions"]]
 
 

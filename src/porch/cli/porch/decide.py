@@ -42,13 +42,17 @@ def _decide_named(args: Args, name: str, exit_: str, text: str) -> View:
     where = places.find_project(os.getcwd())
     run = find_run(where, args.id)
     answered = _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
-    return _decision_view(answered)
+    return _decision_view(where, answered)
 
 
-def _decision_view(answered: "DecisionResult") -> View:
+def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
+    from porch.run.verbs.liveness import describe_next_move
+
+    next_ = "" if answered.notice else describe_next_move(where, answered.run)
     lines = [answered.message]
     if answered.changed:
         lines.append(f"changed since porch asked: {', '.join(answered.changed)}")
+    lines += [next_] if next_ else []
     data = {
         "run": answered.run,
         "decision": answered.name,
@@ -56,6 +60,7 @@ def _decision_view(answered: "DecisionResult") -> View:
         "message": answered.message,
         "notice": answered.notice,
         "changed": list(answered.changed),
+        **({"next": next_} if next_ else {}),
     }
     return View("\n".join(lines), data)
 
@@ -102,9 +107,8 @@ def _resolve_failure(args: Args, exit_: str, text: str) -> View:
     where = places.find_project(os.getcwd())
     run = find_run(where, args.id)
     name = decide.resolve_failure(read_run(where, run), exit_)
-    return _decision_view(
-        _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
-    )
+    answered = _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
+    return _decision_view(where, answered)
 
 
 COMMANDS: Verbs = {

@@ -8,6 +8,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from porch.run.verbs.run_list import RunRows
     from porch.show.shapes import PictureShape
@@ -45,13 +46,14 @@ def _print_all_runs(flags: set[str]) -> int | None:
     if found is None:
         return None
     from porch.cli.terminal_width import table_width
+    from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
     foreign = _list_foreign_status_files(where.root, found.rows)
+    live = LiveRows(where, found.rows)
     if "--json" in flags:
-        known = [row["row"] for row in found.rows.values()]
-        return _print_json({"runs": known, "without_journal": foreign})
-    text = board.render_board(list(found.rows.values()), table_width())
+        return _print_json({"runs": live.data_rows(), "without_journal": foreign})
+    text = board.render_board(live.board_rows(), table_width())
     return _print_text("\n".join([text, *(f"{path}: has no journal here" for path in foreign)]))
 
 
@@ -64,19 +66,23 @@ def _print_run(word: str, flags: set[str]) -> int | None:
     picture = _read_picture(where, fits[0]) if len(fits) == 1 else None
     if picture is None or _has_definition_changed(picture):
         return None
+    from porch.run.verbs.liveness import complete_status
+
+    whole = complete_status(where, fits[0], picture)
     if "--json" in flags:
-        return _print_json(_render_status_json(picture))
-    return _print_text("\n".join(picture["text"]))
+        return _print_json(_render_status_json(picture, whole))
+    return _print_text("\n".join(whole["text"]))
 
 
-def _render_status_json(picture: PictureShape) -> dict[str, object]:
+def _render_status_json(picture: PictureShape, whole: dict[str, Any]) -> dict[str, object]:
     extra = {
         "positions": picture["positions"],
-        "decisions": picture["decisions"],
+        "decisions": whole["decisions"],
         "journal": True,
         "cost": picture["cost"],
         "definition_changed": False,
         **({"request": picture["request"]} if "request" in picture else {}),
+        **whole["driver"],
     }
     return {**picture["status"], **extra}
 
@@ -88,10 +94,11 @@ def _print_pending(flags: set[str]) -> int | None:
     found = _read_rows(where, with_decisions=True)
     if found is None:
         return None
+    from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
-    decisions = [d for row in found.rows.values() for d in row["decisions"]]
-    decisions.sort(key=lambda decision: decision["asked_at"])
+    live = LiveRows(where, found.rows)
+    decisions = live.decisions()
     if any(each["run"].startswith("plan_") for each in decisions):
         # Only plans are answered in files.
         from porch.plan.gate_files.pending_problems import add_form_problems
@@ -99,11 +106,10 @@ def _print_pending(flags: set[str]) -> int | None:
         add_form_problems(where, decisions)
     if "--json" in flags:
         return _print_json({"decisions": decisions})
-    return _print_text(
-        board.render_hook_lines(decisions)
-        if "--hook" in flags
-        else board.render_pending_decisions(decisions)
-    )
+    if "--hook" in flags:
+        return _print_text(board.render_hook_lines(decisions))
+    told = board.render_pending_decisions(decisions).rstrip("\n")
+    return _print_text("\n".join([told, *live.describe_alone()]))
 
 
 def _read_rows(where: ProjectPaths, with_decisions: bool) -> RunRows | None:

@@ -55,19 +55,19 @@ def _redraw_view(view: View, as_json: bool) -> None:
 def _status_view(where: "ProjectPaths", word: str) -> View:
     from porch.cli.terminal_width import table_width
     from porch.run.verbs import overview
+    from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
     if not word:
         runs = overview.list_all_runs(where)
-        pictures = runs.pictures
+        live = LiveRows(where, runs.rows)
         foreign = overview.list_foreign_status_files(where)
         lines = [
-            board.render_board(pictures, table_width()),
+            board.render_board(live.board_rows(), table_width()),
             *(f"{path}: has no journal here" for path in foreign),
         ]
-        rows = [picture["row"] for picture in pictures]
         lines += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
-        data = {"runs": rows, "without_journal": foreign, **_trouble_findings(runs)}
+        data = {"runs": live.data_rows(), "without_journal": foreign, **_trouble_findings(runs)}
         return View("\n".join(filter(None, lines)), data, _exit_code(runs))
     shown = overview.show_run(where, word)
     return View(shown.text, shown.data)
@@ -76,21 +76,22 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
 def _show_pending(args: Args) -> View:
     from porch.plan.gate_files.pending_problems import add_form_problems
     from porch.run.verbs import overview
+    from porch.run.verbs.liveness import LiveRows
     from porch.show import board
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
     runs = overview.list_all_runs(where)
-    decisions = [d for picture in runs.pictures for d in picture["decisions"]]
-    decisions.sort(key=lambda decision: str(decision["asked_at"]))
+    live = LiveRows(where, runs.rows)
+    decisions = live.decisions()
     add_form_problems(where, decisions)
     text = (
         board.render_hook_lines(decisions)
         if args.hook
         else board.render_pending_decisions(decisions)
     )
-    lost = [] if args.hook else _describe_lost_runs(where)
-    told = "\n".join([text, *lost, *map(str, runs.troubles)]).strip("\n")
+    more = [] if args.hook else [*live.describe_alone(), *_describe_lost_runs(where)]
+    told = "\n".join([text.rstrip("\n"), *more, *map(str, runs.troubles)]).strip("\n")
     return View(told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs))
 
 
@@ -120,6 +121,7 @@ def _render_json(value: object) -> str:
 
 def _explain_run(args: Args) -> View:
     from porch.machine.explain import explain_positions
+    from porch.run.verbs.liveness import describe_explained_driver
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
     from porch.store import where as places
@@ -128,7 +130,9 @@ def _explain_run(args: Args) -> View:
     where = places.find_project(os.getcwd())
     found = read_run(where, find_run(where, args.id))
     flaky = describe_flaky_checks(where.state_dir, found.state.run.protocol)
-    sentences = (*explain_positions(found.definition.protocol, found.state), *flaky)
+    driven = describe_explained_driver(where, found)
+    protocol = found.definition.protocol
+    sentences = (*driven, *explain_positions(protocol, found.state, not driven), *flaky)
     notes = _start_notes(where.run_dir(found.name)) if args.verbose else []
     data = {"run": found.name, "sentences": list(sentences)}
     return View("\n".join([*sentences, *notes]), data, is_prose=True)

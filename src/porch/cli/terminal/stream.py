@@ -16,6 +16,7 @@ from porch.show.evidence_notes import TITLE, list_abstentions
 from porch.show.log_text import shown_lines
 from porch.show.place_words import PlaceWords
 from porch.show.status import names_of
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
 
@@ -90,7 +91,9 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
         **({"reviews": missing} if (missing := list_abstentions(state)) else {}),
         **({"measured_by_changed": list(touched)} if touched else {}),
     }
-    lines = _render_closing(driven)
+    id_ = state.run.id
+    word = unique_word(where.names(), driven.name, id_) if where is not None else id_
+    lines = _render_closing(driven, word)
     if where is not None and driven.rest == "ended":
         from porch.fleet.finish.finish_texts import describe_ended_run
 
@@ -98,7 +101,7 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     return View("\n".join(lines), data, drive_exit_code(driven))
 
 
-def _render_closing(driven: DriveResult) -> list[str]:
+def _render_closing(driven: DriveResult, word: str) -> list[str]:
     state = driven.state
     if driven.rest == "ended":
         ended = f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"
@@ -112,9 +115,9 @@ def _render_closing(driven: DriveResult) -> list[str]:
         asked = ", ".join(decision.name for decision in state.decisions.values())
         return [
             f"waiting for your decision: {asked}",
-            f"  see: porch pending; porch status {state.run.id}",
+            f"  see: porch pending; porch status {word}",
         ]
     if driven.rest == "interrupted":
-        return [f"interrupted; nothing is lost. Continue with `porch resume {state.run.id}`"]
+        return [f"interrupted; nothing is lost. Continue with `porch resume {word}`"]
     where = ", ".join(state.positions)
-    return [f"{driven.name} is paused at {where}. Continue with `porch resume {state.run.id}`"]
+    return [f"{driven.name} is paused at {where}. Continue with `porch resume {word}`"]

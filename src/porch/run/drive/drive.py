@@ -34,6 +34,7 @@ from porch.run.engine.session import HeldRun, payload_directory
 from porch.run.handlers import make_performer
 from porch.run.handlers.products import Products
 from porch.store import known_runs, lock
+from porch.store.run_drivers import Pulse
 
 
 def drive_run(
@@ -194,7 +195,10 @@ def _make_watchers(
         watch.record(record, state)
         answers.after(record, state)
 
+    pulse = Pulse(found.directory)
+
     def on_idle() -> None:
+        pulse.beat()
         found.draw_due()
         watch.idle()
 

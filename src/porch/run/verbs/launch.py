@@ -171,7 +171,7 @@ def resume_run(
         if wanted.protocol and state.run.protocol != wanted.protocol:
             raise UsageError(
                 f"{name} runs {state.run.protocol}, not {wanted.protocol}",
-                fix=f"run `porch resume {state.run.id}`, or use another id",
+                fix=f"run `porch resume {name}`, or use another id",
                 code="other-protocol",
             )
         if state.outcome:

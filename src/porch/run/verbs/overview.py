@@ -11,6 +11,7 @@ from porch.errors import PorchError
 from porch.machine.budgets import PLAN
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.verbs import run_list
+from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.run.verbs.run_lookup import find_run
 from porch.show.shapes import PictureShape, RunRowShape
@@ -44,14 +45,14 @@ class ForeignRun(Struct, frozen=True):
 class RunOverview(Struct, frozen=True):
     """All that can be shown, and what is wrong with the others."""
 
-    pictures: list[RunRowShape]
+    rows: dict[str, RunRowShape]
     troubles: list[PorchError]
 
 
 def list_all_runs(where: ProjectPaths) -> RunOverview:
     """All runs, as lists show them."""
     found = run_list.every_row(where)
-    return RunOverview(list(found.rows.values()), found.troubles)
+    return RunOverview(found.rows, found.troubles)
 
 
 def read_picture(where: ProjectPaths, name: str) -> PictureShape:
@@ -70,16 +71,18 @@ def show_run(where: ProjectPaths, word: str) -> ShownRun:
     run = read_run(where, find_run(where, word))
     changed = has_definition_changed(where, run)
     picture = run.picture(changed)
+    whole = complete_status(where, run.name, picture)
     data = {
         **picture["status"],
         "positions": picture["positions"],
-        "decisions": picture["decisions"],
+        "decisions": whole["decisions"],
         "journal": True,
         "cost": picture["cost"],
         "definition_changed": changed,
         **({"request": picture["request"]} if "request" in picture else {}),
+        **whole["driver"],
     }
-    return ShownRun("\n".join(picture["text"]), data)
+    return ShownRun("\n".join(whole["text"]), data)
 
 
 def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:

@@ -19,6 +19,7 @@ from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run, mark_of, payload_directory, workspace_of
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store import chain, journal, payloads
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.system import process_marks
 from porch.system.clock import Clock, later_instant
@@ -52,9 +53,8 @@ def stop_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerRes
         return SteerResult(f"{run} is already {what}; nothing was changed", data, notice=True)
     fact = send_wish(where, run, {"kind": "stop", "as_person": as_person}, "porch stop")
     _stop_left_agents(where, run)
-    return _steer_result(
-        run, fact, f"{run} is stopped; continue with `porch resume {found.state.run.id}`", data
-    )
+    word = unique_word(where.names(), run, found.state.run.id)
+    return _steer_result(run, fact, f"{run} is stopped; continue with `porch resume {word}`", data)
 
 
 def _stop_left_agents(where: ProjectPaths, run: str) -> None:
@@ -139,14 +139,14 @@ def replan_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerR
     message = f"{run}: {len(new)} plan phases, {len(new - old)} new{vanished}"
     asked = list(fact.get("gates") or ())
     if asked:
-        message += f"\n{_describe_asked_gates(found, asked)}"
+        message += f"\n{_describe_asked_gates(where, found, asked)}"
     return _steer_result(run, fact, message, {"run": run, **told, "asked": asked})
 
 
-def _describe_asked_gates(found: ReadRun, gates: list[str]) -> str:
+def _describe_asked_gates(where: ProjectPaths, found: ReadRun, gates: list[str]) -> str:
     """What has to be approved before the rest goes on, and how."""
-    id_ = found.state.run.id or found.name
-    commands = [f"porch approve {id_} {gate}" for gate in gates]
+    word = unique_word(where.names(), found.name, found.state.run.id)
+    commands = [f"porch approve {word} {gate}" for gate in gates]
     return "approve first (`porch pending` shows what is different): " + "; ".join(commands)
 
 
@@ -183,9 +183,10 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
         said += f"\n{renewed.get(key, key)} is asked again: {told.get('reason')}"
     asked = [key for key in gates if key not in renewed]
     if asked:
-        said += f"\n{_describe_asked_gates(found, asked)}"
+        said += f"\n{_describe_asked_gates(where, found, asked)}"
     if renewed:
-        said += f"\nto see the question as it is now: porch resume {found.state.run.id or run}"
+        word = unique_word(where.names(), run, found.state.run.id)
+        said += f"\nto see the question as it is now: porch resume {word}"
     return _steer_result(run, fact, said, {**data, "asked": [*asked, *renewed.values()]})
 
 

@@ -1,0 +1,147 @@
+"""What views add to a picture when they print it: who drives the run, and hints that fit only it.
+
+A picture is drawn from a journal, and a journal cannot know that its driver was killed. So this is
+asked of the lock, by os alone, because the lists that people type most ask it of every run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from porch.store import run_drivers
+from porch.store.run_names import (
+    list_shared_ids,
+    quote_word,
+    rename_decision,
+    rename_in_commands,
+    unique_word,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from porch.run.verbs.read_run import ReadRun
+    from porch.store.run_drivers import RunDriver
+    from porch.store.where import ProjectPaths
+
+    Rows = Mapping[str, Any]
+_BEFORE = "  started "
+
+
+class LiveRows:
+    """Rows of many runs with their drivers; `words` is what names each run in a command."""
+
+    def __init__(self, where: ProjectPaths, rows: Rows) -> None:
+        self._rows = rows
+        live = [n for n, row in rows.items() if run_drivers.needs_driver(n, row["row"])]
+        self.drivers = run_drivers.find_drivers(os.path.join(where.state_dir, "runs"), live)
+        ids = {name: str(row["row"].get("id") or name) for name, row in rows.items()}
+        shared = list_shared_ids(ids)
+        self.words = {n: quote_word(n if id_ in shared else id_) for n, id_ in ids.items()}
+
+    def board_rows(self) -> list[Any]:
+        """For the board: what a run waits for, and who would have to go on first."""
+        return [
+            {**row, "row": {**row["row"], "waits": self._waits(name)}}
+            if self._is_alone(name)
+            else row
+            for name, row in self._rows.items()
+        ]
+
+    def _is_alone(self, name: str) -> bool:
+        driver = self.drivers.get(name)
+        return driver is not None and (driver.holder is None or driver.is_queued)
+
+    def _waits(self, name: str) -> str:
+        waits, driver = str(self._rows[name]["row"]["waits"]), self.drivers[name]
+        if driver.is_queued:
+            return run_drivers.describe_driver(driver, self.words[name])
+        since = run_drivers.describe_nobody(driver).replace("this run", "it")
+        if waits.startswith("you: "):
+            return f"{waits} ({since})"
+        return f"porch resume {self.words[name]} ({since})"
+
+    def data_rows(self) -> list[dict[str, Any]]:
+        """For programs: of each run that is not over, its driver, or null."""
+        return [{**row["row"], **self._driver_data(name)} for name, row in self._rows.items()]
+
+    def _driver_data(self, name: str) -> dict[str, Any]:
+        driver = self.drivers.get(name)
+        return {"driver": run_drivers.make_driver_data(driver)} if driver else {}
+
+    def decisions(self) -> list[Any]:
+        """What people are asked, oldest first, with answers that name one run each."""
+        found = [
+            self._decision(name, each)
+            for name, row in self._rows.items()
+            for each in row["decisions"]
+        ]
+        found.sort(key=lambda decision: str(decision["asked_at"]))
+        return found
+
+    def _decision(self, name: str, decision: Mapping[str, Any]) -> Any:
+        driver = self.drivers.get(name)
+        if driver is None:
+            return decision
+        named = rename_decision(decision, self.words[name])
+        told = run_drivers.describe_driver(driver, self.words[name])
+        return {**named, "driver": run_drivers.make_driver_data(driver), "driven": told}
+
+    def describe_alone(self) -> list[str]:
+        """Runs that ask nobody anything and still do not go on: a line each."""
+        return [
+            f"{name}: {run_drivers.describe_driver(driver, self.words[name])}"
+            for name, driver in self.drivers.items()
+            if driver.holder is None and not self._rows[name]["decisions"]
+        ]
+
+
+def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
+    """Who would have to go on first; nothing if somebody does, or nobody has to."""
+    state = run.state
+    if state.outcome or state.paused or run.name.startswith("plan_"):
+        return []
+    driver = run_drivers.find_driver(where.run_dir(run.name))
+    if driver.holder is not None and not driver.is_queued:
+        return []
+    told = run_drivers.describe_driver(driver, unique_word(where.names(), run.name, state.run.id))
+    return [f"{told[0].upper()}{told[1:]}."]
+
+
+def complete_status(where: ProjectPaths, name: str, picture: Mapping[str, Any]) -> dict[str, Any]:
+    """Text and data of one run's picture, with its driver and with hints that are unique."""
+    id_ = str(picture["status"].get("id") or name)
+    word = unique_word(where.names(), name, id_)
+    lines = [rename_in_commands(line, id_, word) for line in picture["text"]]
+    asked = [rename_decision(each, word) for each in picture["decisions"]]
+    if picture["outcome"] or picture["paused"] or name.startswith("plan_"):
+        return {"text": lines, "decisions": asked, "driver": {}}
+    driver = run_drivers.find_driver(where.run_dir(name))
+    return {
+        "text": _with_driver_line(lines, driver, word),
+        "decisions": asked,
+        "driver": {"driver": run_drivers.make_driver_data(driver)},
+    }
+
+
+def _with_driver_line(lines: list[str], driver: RunDriver, word: str) -> list[str]:
+    at = next((n for n, line in enumerate(lines) if line.startswith(_BEFORE)), len(lines))
+    line = f"  {'driver':<10}  {run_drivers.describe_driver(driver, word)}"
+    return [*lines[:at], line, *lines[at:]]
+
+
+def describe_next_move(where: ProjectPaths, name: str) -> str:
+    """After a decision: who goes on with the run now; nothing if it is over."""
+    from porch.store import picture_cache
+
+    driver = run_drivers.find_driver(where.run_dir(name))
+    if driver.holder is not None:
+        told = run_drivers.describe_driver(driver, name)
+        return f"{told}, goes on with it" if not driver.is_queued else told
+    picture = picture_cache.read_current_picture(where.run_dir(name))
+    if picture is None or picture["outcome"] or name.startswith("plan_"):
+        return ""
+    word = unique_word(where.names(), name, str(picture["status"].get("id") or ""))
+    return f"nobody drives this run now; to go on: porch resume {word}"

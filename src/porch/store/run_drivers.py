@@ -1,0 +1,133 @@
+"""Who drives a run, by its lock, whose holder the kernel knows; with os and fcntl only.
+
+Lists ask this of every run that is not over, so it costs one open and one flock each.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from porch.store.lock import LockHolder
+
+# What a driver writes into its lock while it waits until fewer runs of this project work.
+QUEUED = "waits for a free place"
+_BEAT_S = 10.0
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+
+
+class RunDriver:
+    """Who holds a run, or since when (in seconds) nobody does."""
+
+    __slots__ = ("alone_since", "holder")
+
+    def __init__(self, holder: LockHolder | None, alone_since: float = 0.0) -> None:
+        self.holder = holder
+        self.alone_since = alone_since
+
+    @property
+    def is_queued(self) -> bool:
+        return self.holder is not None and self.holder.what.startswith(QUEUED)
+
+
+class Pulse:
+    """The sign of life of a driver: without it nobody could say when a killed one was gone."""
+
+    __slots__ = ("_every_s", "_last", "_path")
+
+    def __init__(self, directory: str, every_s: float = _BEAT_S) -> None:
+        self._path = os.path.join(directory, "lock")
+        self._every_s = every_s
+        self._last = time.monotonic()
+
+    def beat(self) -> None:
+        if time.monotonic() - self._last < self._every_s:
+            return
+        self._last = time.monotonic()
+        try:
+            os.utime(self._path)
+        except OSError:
+            return
+
+
+def find_driver(directory: str) -> RunDriver:
+    """Who drives the run of this directory."""
+    path = f"{directory}/lock"
+    last = 0.0
+    try:
+        fd = os.open(path, _FLAGS)
+    except OSError:
+        return RunDriver(None, _last_change(f"{directory}/journal.jsonl"))
+    try:
+        last = os.fstat(fd).st_mtime
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        # Somebody holds it, and who, is worth a second look; or nobody can say.
+        from porch.store.lock import read_lock_holder
+
+        return RunDriver(read_lock_holder(path), last)
+    finally:
+        os.close(fd)
+    return RunDriver(None, max(last, _last_change(f"{directory}/journal.jsonl")))
+
+
+def find_drivers(runs: str, names: Iterable[str]) -> dict[str, RunDriver]:
+    """The same for many runs: who drives each of them."""
+    return {name: find_driver(f"{runs}/{name}") for name in names}
+
+
+def _last_change(path: str) -> float:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
+
+
+def needs_driver(name: str, row: dict[str, str]) -> bool:
+    """Of a row of a list: over or stopped runs need none, and plans move by commands alone."""
+    return row.get("waits") not in ("", None, "porch resume") and not name.startswith("plan_")
+
+
+def describe_driver(driver: RunDriver, word: str) -> str:
+    """For people; `word` is what means this run and no other."""
+    by = driver.holder
+    if by is None:
+        return f"{describe_nobody(driver)}: porch resume {word}"
+    who = f"{by.what}, pid {by.pid}" if by.pid else "an unknown process"
+    where = f" on {by.host}" if by.pid and by.host != os.uname().nodename else ""
+    return f"{who}{where}, since {format_clock(parse_instant(by.since))}"
+
+
+def describe_nobody(driver: RunDriver) -> str:
+    since = f" since {format_clock(driver.alone_since)}" if driver.alone_since else ""
+    return f"nobody drives this run{since}"
+
+
+def make_driver_data(driver: RunDriver) -> dict[str, Any] | None:
+    """The same for programs: nothing if nobody drives it."""
+    by = driver.holder
+    return {"pid": by.pid, "host": by.host, "since": by.since, "what": by.what} if by else None
+
+
+def parse_instant(text: str) -> float:
+    """Seconds of an instant like 2026-01-19T10:41:00Z; without the modules that read dates."""
+    try:
+        parts = [int(text[a:b]) for a, b in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19))]
+        return time.mktime((*parts, 0, 0, 0)) - time.timezone  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def format_clock(seconds: float) -> str:
+    """The time of day for people here; with the date if it was another day."""
+    if not seconds:
+        return "an unknown time"
+    then, today = time.localtime(seconds), time.localtime()
+    form = "%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M"
+    return time.strftime(form, then)
