@@ -15,9 +15,9 @@ from porch.testing import Project, Result, distrust, result
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 
 WHICH = ("first", "second", "middle")
-# Passed only by trees of instances; the tests of worktrees and merging kill there.
-OF_TREES = ("worktree.", "merge.")
-ON_THE_ROAD = tuple(point for point in crash_points.POINTS if not point.startswith(OF_TREES))
+# Passed only by trees of instances and by `porch finish`; the tests of these kill there.
+ELSEWHERE = ("worktree.", "merge.", "finish.")
+ON_THE_ROAD = tuple(point for point in crash_points.POINTS if not point.startswith(ELSEWHERE))
 
 
 def _chosen(point: str) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def test_v1_what_a_person_left_uncommitted_is_no_change_of_the_run(desk: "Desk")
     assert results(desk) == {"fix": "failed"}
     start = desk.facts("RunStarted")[0]
     assert start["base_tree"] != desk.git("rev-parse", "HEAD^{tree}")
-    assert desk.records()[0]["v"] == 2
+    assert desk.records()[0]["v"] == 3
     kept = desk.root / ".git" / "porch" / "tree.git" / "refs" / "porch" / "base"
     assert (kept / "0001-x").read_text().strip() == start["base_tree"]
 

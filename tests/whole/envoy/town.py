@@ -252,27 +252,34 @@ class People(threading.Thread):
         does = self.left.get(path.stem)
         if not does or "done: false" not in _text_of(path):
             return
-        first = does.pop(0)
+        first, text = does.pop(0), _text_of(path)
         given = first() if callable(first) else first
         if isinstance(given, Mapping):
-            self._fill(path, dict(given))
+            text = self._fill(path, dict(given))
         else:
             self.town.type(*given)
-        self._await(path)
+        self._await(path, text)
 
-    def _fill(self, path: Path, given: dict[str, Any]) -> None:
+    def _fill(self, path: Path, given: dict[str, Any]) -> str:
         """As editors save: beside it, then under its name."""
         if "logs" in given:
             path.with_name(f"{path.stem}_logs.md").write_text(given.pop("logs"))
         form = merged(yaml.safe_load(path.read_text()), {**given, "done": True})
         draft = path.with_name(f".{path.name}.swp")
-        draft.write_text(yaml.safe_dump(form, sort_keys=False))
+        text = yaml.safe_dump(form, sort_keys=False)
+        draft.write_text(text)
         draft.rename(path)
+        return text
 
-    def _await(self, path: Path) -> None:
-        """Until it was taken; an answer that is not taken is a finding, written into the file."""
-        text, until = _text_of(path), time.monotonic() + 90
-        while text and _text_of(path) == text:
+    def _await(self, path: Path, text: str) -> None:
+        """Until it was taken; an answer that is not taken is a finding, written into the file.
+
+        While porch brings a form up to date, the one that it drew stands there for an instant.
+        """
+        gone_since, until = time.monotonic(), time.monotonic() + 90
+        while path.exists() and time.monotonic() - gone_since < 1:
+            if _text_of(path) == text:
+                gone_since = time.monotonic()
             assert time.monotonic() < until, f"nobody took {path.name}:\n{text}"
             time.sleep(0.02)
 
