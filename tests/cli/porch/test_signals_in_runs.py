@@ -205,7 +205,7 @@ def test_l15_the_next_plan_phase_is_worked_on_and_behind_the_last_nobody_is_aske
 ) -> None:
     begin_leaving(desk, LEAVING, build=[{"signal": "DONE"}, {"signal": "DONE"}])
     desk.porch("retry", "1")
-    assert desk.porch("resume", "1").out.rstrip().splitlines()[-1].startswith("0001-x is complete")
+    assert "\n0001-x is complete" in desk.porch("resume", "1").out
     went = ["build:phase_1", "unfinished:build:phase_1", "build:phase_2", "review", "complete"]
     assert desk.entered()[-5:] == went
     assert {phase["status"] for phase in desk.status()["phases"].values()} == {"complete"}

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from porch.dialects.steps.extends import follow_extends
 from porch.dialects.steps.file_records import StepProtocol
-from porch.errors import DefinitionError, Finding
+from porch.errors import DefinitionError, Finding, Place
+from porch.text.formats import read_yaml
+from porch.text.nodes import Node
 
 if TYPE_CHECKING:
     from tests.dialects.steps.conftest import Merge
@@ -277,3 +280,13 @@ def test_findings_of_all_files_are_told_at_once(merge: "Merge") -> None:
     }
     codes = [finding.code for finding in merge(files, "c").findings]
     assert codes == ["bad-step-key", "unknown-key", "bad-step"]
+
+
+def test_n8_a_hidden_file_that_cannot_be_read_is_told_and_is_no_circle() -> None:
+    wrong = Finding("yaml-syntax", "not YAML", Place("packaged/a.yaml", 1, 1))
+
+    def fetch(_: str) -> Node | None:
+        raise DefinitionError([wrong])
+
+    root = read_yaml("name: a\nextends: a\nsteps:\n  1: one\n", "protocols/a.yaml")
+    assert follow_extends(root, fetch).findings == (wrong,)
