@@ -35,6 +35,7 @@ DECISIONS = {
     "replan": ("1",),
     "upgrade": ("1",),
     "repair": ("1",),
+    "cleanup": ("1",),
     "finish": ("1",),
     "gate answer": ("plan", "--form", "a: b"),
 }
@@ -51,6 +52,10 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         "a run without a script decides nothing": ("run", "resume"),
         "it works in a temporary repository": ("demo", "agents test"),
         "it offers no command that decides": ("mcp",),
+    },
+    "af": {
+        _LOOKS: ("status", "logs", "open"),
+        "a run without a script decides nothing": ("kickoff", "resume"),
     },
     "codev": {
         _LOOKS: ("completion",),
@@ -92,6 +97,7 @@ PEOPLES_CALLS = {
     ("porch", "resume", "1", "--adopt"),
     ("porch", "resume", "1", "--take-over"),
     ("codev", "init", "--yes"),
+    ("af", "kickoff", "1", "--script", "s.yaml"),
     ("codev", "adopt", "--yes"),
     ("codev", "migrate", "--adopt"),
     ("codev", "migrate", "--clean"),

@@ -21,6 +21,11 @@ def porch() -> int:
     return _start_program("porch")
 
 
+def af() -> int:
+    """The command `af`."""
+    return _start_program("af")
+
+
 def codev() -> int:
     """The command `codev`."""
     return _start_program("codev")

@@ -29,6 +29,9 @@ class CommandRow:
         self.people_options = people_options
 
 
+_AF_KICKOFF = "porch.cli.af.kickoff"
+_AF_RUNS = "porch.cli.af.runs"
+_AF_STATUS = "porch.cli.af.status"
 _AGENTS = "porch.cli.porch.agents"
 _CLEANUP = "porch.cli.envoy.debug_cleanup"
 _COMPLETION = "porch.cli.codev.completion"
@@ -324,5 +327,34 @@ ENVOY = (
         _CLEANUP,
     ),
 )
+AF = (
+    CommandRow(
+        "kickoff",
+        "start a run in a worktree of its own; a process in the background drives it",
+        _AF_KICKOFF,
+        people_options=("script",),
+    ),
+    CommandRow("status", "show all runs, or one run as a checklist", _AF_STATUS),
+    CommandRow("approve", "approve a gate; the run goes on by itself", _AF_RUNS, for_people=True),
+    CommandRow(
+        "reject", "reject a gate with your reason; the run goes on", _AF_RUNS, for_people=True
+    ),
+    CommandRow("stop", "stop a run and its driver; the worktree stays", _AF_RUNS, for_people=True),
+    CommandRow("resume", "go on with a run in the background", _AF_RUNS),
+    CommandRow(
+        "finish",
+        "merge the work of a run that has ended, open a pull request, or keep it",
+        _FINISHING,
+        for_people=True,
+    ),
+    CommandRow(
+        "cleanup",
+        "remove the worktree of a run that is over; everything in it is kept first",
+        _AF_RUNS,
+        for_people=True,
+    ),
+    CommandRow("logs", "show what the driver of a run printed", _AF_RUNS),
+    CommandRow("open", "print the path of a run's worktree", _AF_RUNS),
+)
 
-PROGRAMS = {"porch": PORCH, "codev": CODEV, "envoy": ENVOY}
+PROGRAMS = {"porch": PORCH, "af": AF, "codev": CODEV, "envoy": ENVOY}

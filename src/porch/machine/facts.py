@@ -68,6 +68,7 @@ class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):
     release: str
     resumed: bool = False
     as_person: bool = False  # whoever started it confirmed to be a person
+    detached: bool = False  # kicked off by `af`, which starts it again if it dies
 
 
 class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):

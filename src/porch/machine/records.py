@@ -47,6 +47,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("CheckEnded", "flaky"): 2,
     ("CheckEnded", "touched"): 2,
     ("ReviewEnded", "touched"): 2,
+    ("RunnerStarted", "detached"): 3,
     ("RunStarted", "own_worktree"): 3,
     ("Began", "own_worktree"): 3,
     ("Began", "branch"): 3,

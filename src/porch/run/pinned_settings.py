@@ -19,6 +19,8 @@ FREE_KEYS: Mapping[str, str] = {
     "knowledge.paths": "no run reads it",
     "review.agents": "of `envoy review`, which no run drives",
     "review.max_rounds": "of `envoy review`, which no run drives",
+    "af.max_runs": "how many runs share a machine, which no run decides",
+    "af.repositories": "only which other projects `af status` lists",
     "notify.desktop": "only whom a person wants to be told by",
     "notify.webhook": "the same, and an address may be a secret",
     "notify.command": "the same",

@@ -100,6 +100,8 @@ KEYS: Mapping[str, SettingKey] = {
     "notify.desktop": SettingKey("notify_desktop", FLAG, only_user=True),
     "notify.webhook": SettingKey("notify_webhook", TEXT, only_user=True),
     "notify.command": SettingKey("notify_command", TEXTS, only_user=True),
+    "af.max_runs": SettingKey("max_runs", COUNT),
+    "af.repositories": SettingKey("repositories", TEXTS, only_user=True),
     "worktree.setup": SettingKey("setup", TEXTS),
     "worktree.copy": SettingKey("copy", TEXTS),
     "worktree.link": SettingKey("link", TEXTS),

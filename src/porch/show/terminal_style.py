@@ -21,7 +21,7 @@ class TerminalStyle:
 
     def __init__(self, width: int, colour: bool, unicode: bool = True) -> None:
         self.width = width
-        self._colour = colour
+        self.colour = colour
         self._unicode = unicode
 
     def marked(self, head: str, text: str, mark: str) -> str:
@@ -45,7 +45,7 @@ class TerminalStyle:
             first = False
 
     def _painted(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if code and self._colour else text
+        return f"\x1b[{code}m{text}\x1b[0m" if code and self.colour else text
 
     def _lines(self, text: str, used: int, indent: int) -> Iterator[str]:
         """Broken between words; a word that is longer stays whole, so that it can be copied."""

@@ -74,18 +74,7 @@ class RunLock:
         return False
 
     def _sign(self, what: str) -> None:
-        signature = {
-            "pid": os.getpid(),
-            "host": host_name(),
-            "boot": read_boot_id(),
-            "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "what": what,
-        }
-        line = json.dumps(signature).encode() + b"\n"
-        # The lock is the kernel's; a full disk only keeps the holder anonymous. In this order a
-        # reader, who stops at the end of line, never sees an empty file.
-        if atomic.try_os_call(os.pwrite, self._fd, line, 0):
-            atomic.try_os_call(os.ftruncate, self._fd, len(line))
+        _write_signature(self._fd, what)
 
     def release(self) -> None:
         if self._fd < 0:
@@ -99,6 +88,33 @@ class RunLock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def sign_held_lock(path: str, what: str) -> None:
+    """The holder of a lock does something else from now on."""
+    try:
+        fd = open_regular(path, os.O_WRONLY)
+    except OSError:
+        return
+    try:
+        _write_signature(fd, what)
+    finally:
+        os.close(fd)
+
+
+def _write_signature(fd: int, what: str) -> None:
+    signature = {
+        "pid": os.getpid(),
+        "host": host_name(),
+        "boot": read_boot_id(),
+        "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "what": what,
+    }
+    line = json.dumps(signature).encode() + b"\n"
+    # The lock is the kernel's; a full disk only keeps the holder anonymous. In this order a
+    # reader, who stops at the end of line, never sees an empty file.
+    if atomic.try_os_call(os.pwrite, fd, line, 0):
+        atomic.try_os_call(os.ftruncate, fd, len(line))
 
 
 def _try_flock(fd: int, path: str, kind: int) -> bool:

@@ -91,7 +91,9 @@ def _last_change(path: str) -> float:
 
 def needs_driver(name: str, row: dict[str, str]) -> bool:
     """Of a row of a list: over or stopped runs need none, and plans move by commands alone."""
-    return row.get("waits") not in ("", None, "porch resume") and not name.startswith("plan_")
+    waits = str(row.get("waits") or "")
+    is_over = not waits or waits.startswith(("porch finish ", "porch resume"))
+    return not is_over and not name.startswith("plan_")
 
 
 def describe_driver(driver: RunDriver, word: str) -> str:

@@ -146,6 +146,10 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
     stream = Stream(quiet=args.json)
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
     manner = DriveManner(wait=args.wait, turns=int(args.once))
+    if kicked_off := os.environ.pop("PORCH_KICKED_OFF", ""):
+        from porch.fleet.drivers.detached import detach_drive
+
+        manner, watch = detach_drive(where, kicked_off, manner, watch)
     return driven_view(noticed(manner, watch), where)
 
 

@@ -113,11 +113,13 @@ def drive_run(
         on_record,
         look_around,
         partial(_find_objection, known, world),
+        manner.open_place(found.directory) if manner.open_place else None,
     )
     _review_questions(world, book)
     answers.open(book.state)
     try:
-        rest = asyncio.run(_drive_with_signals(driver, resumed, watch.started, wanted.as_person))
+        me = _runner_started(resumed, wanted.as_person, manner.open_place is not None)
+        rest = asyncio.run(_drive_with_signals(driver, me, watch.started))
     except asyncio.CancelledError:
         # Asked to leave while leaving; what is still in hand is settled by the next runner.
         rest = "interrupted"
@@ -205,20 +207,24 @@ def _make_watchers(
     return on_record, on_idle
 
 
-async def _drive_with_signals(
-    driver: Driver, resumed: bool, started: Callable[[], None], as_person: bool
-) -> RestReason:
-    """Ctrl-C and a polite kill both stop the agents and journal that, then leave."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, task.cancel if task else loop.stop)
-    started()
-    me = f.RunnerStarted(
+def _runner_started(resumed: bool, as_person: bool, detached: bool) -> f.RunnerStarted:
+    return f.RunnerStarted(
         host=lock.host_name(),
         boot=lock.read_boot_id(),
         pid=os.getpid(),
         release=porch.__version__,
         resumed=resumed,
         as_person=as_person,
+        detached=detached,
     )
+
+
+async def _drive_with_signals(
+    driver: Driver, me: f.RunnerStarted, started: Callable[[], None]
+) -> RestReason:
+    """Ctrl-C and a polite kill both stop the agents and journal that, then leave."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, task.cancel if task else loop.stop)
+    started()
     return await driver.drive(me)

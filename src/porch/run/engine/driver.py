@@ -7,10 +7,11 @@ from typing import Literal
 from typing import Protocol as Port
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import PorchError
 from porch.machine import facts as f
-from porch.machine.effects import Request
+from porch.machine.effects import PATIENT, Request
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
@@ -30,12 +31,24 @@ class WishesPort(Port):
     def drain(self, answer: Callable[[f.Fact], JournalRecord]) -> int: ...
 
 
+class WorkPlace(Port):
+    """One of the places that the runs of a project share; without one, no work begins."""
+
+    def take(self) -> bool: ...
+
+    def give_back(self) -> None: ...
+
+
 class DriveManner(Struct, frozen=True):
-    """How long a drive goes on: while people think, or for a number of agent turns only."""
+    """How long a drive goes on: while people think, or for a number of agent turns only.
+
+    A driver that was kicked off opens a place, by the directory of its run.
+    """
 
     wait: bool = False
     turns: int = 0
     poll_s: float = 0.1
+    open_place: Callable[[str], WorkPlace] | None = None
 
 
 class Driver:
@@ -51,6 +64,7 @@ class Driver:
         on_record: Callable[[JournalRecord, RunState], None] = lambda _record, _state: None,
         on_idle: Callable[[], None] = lambda: None,
         may_begin: BeginGuard = lambda _definition, _state, _hand: True,
+        place: WorkPlace | None = None,
     ):
         self._book = book
         self._queue = queue
@@ -66,6 +80,9 @@ class Driver:
         self._stopping: set[str] = set()
         self._turns_at_start = book.state.turns
         self._leaving = False
+        self._place = place
+        self._is_queued = False
+        self._first: f.Fact | None = None
 
     @property
     def state(self) -> RunState:
@@ -74,6 +91,7 @@ class Driver:
     async def drive(self, first: f.Fact) -> RestReason:
         """Until the run rests: over, stopped, waiting for a person, or with nothing left to do."""
         self._queue.load(self._book.definition.protocol, self.state)
+        self._first = first
         try:
             self.record(first)
             while True:
@@ -103,6 +121,7 @@ class Driver:
             self.record(arrived.result())
         else:
             self._on_idle()
+            self._leave_queue()
 
     def record(self, fact: f.Fact) -> JournalRecord:
         """One fact becomes one record; then what it begins is started, what it ends is stopped."""
@@ -130,7 +149,22 @@ class Driver:
         if not self._has_turns_left(moved):
             # The next agent belongs to the next call; what the engine itself does goes on.
             chosen = [hand for hand in chosen if hand.kind != "agent"]
-        return [hand for hand in chosen if self._is_allowed(definition, moved, hand)]
+        allowed = [hand for hand in chosen if self._is_allowed(definition, moved, hand)]
+        return self._with_place(allowed)
+
+    def _with_place(self, chosen: list[InHand]) -> list[InHand]:
+        """Whatever works needs a place; timers of people's questions do not."""
+        patient = [hand for hand in chosen if hand.kind == PATIENT]
+        needs_place = self._place is not None and len(patient) < len(chosen)
+        self._is_queued = bool(needs_place and self._place and not self._place.take())
+        return patient if self._is_queued else chosen
+
+    def _leave_queue(self) -> None:
+        """A record begins what had to wait: the driver really starts only now."""
+        if self._is_queued and self._place and self._place.take():
+            first = self._first
+            assert isinstance(first, f.RunnerStarted)  # noqa: S101 - only drivers have places
+            self.record(replace(first, resumed=True))
 
     def _is_allowed(self, definition: Definition, state: RunState, hand: InHand) -> bool:
         """What a guard objects to does not begin; once, it is said that a person is asked."""
@@ -176,9 +210,14 @@ class Driver:
             if not self._queue.holds_nothing():
                 return None
             return "ended" if state.outcome else "stopped"
-        if state.decisions:
-            return None if self._manner.wait else "waiting"
-        return "idle"
+        if self._is_queued:
+            return None
+        if not state.decisions:
+            return "idle"
+        if self._place is not None:
+            # People may think for days; others can work in the meantime.
+            self._place.give_back()
+        return None if self._manner.wait else "waiting"
 
     async def _let_go(self) -> None:
         """Stop everything in hand and journal that it was stopped, before anybody reuses it."""

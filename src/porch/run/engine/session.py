@@ -55,12 +55,17 @@ RecordFact = Callable[[f.Fact], JournalRecord]
 class WishInbox:
     """The inbox of one run, drained by whoever holds its lock."""
 
-    def __init__(self, book: Book, directory: str, workspace: str):
+    def __init__(self, book: Book, directory: str, find_workspace: Callable[[], str]):
         self._book = book
         self._inbox = os.path.join(directory, "inbox")
         self._payloads = os.path.join(directory, "payloads")
-        self._workspace = workspace
+        self._find_workspace = find_workspace
         self._was_over = bool(book.state.outcome)
+
+    @property
+    def _workspace(self) -> str:
+        """Where the run works; the first record of a run says it, so nobody knows it before."""
+        return self._find_workspace()
 
     def drain(self, answer: RecordFact) -> int:
         """Answer every wish; one that the journal knows already is just removed."""
@@ -289,7 +294,7 @@ def assemble_held_run(
         partial(_prepare_fact, payload_directory(where, name)),
     )
     pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside=aside))
-    wishes = WishInbox(book, directory, workspace_of(where, state))
+    wishes = WishInbox(book, directory, lambda: workspace_of(where, book.state))
     if state.seq:
         _refresh_pictures(book, pictures)
     return HeldRun(where, name, directory, book, pictures, wishes, folded)

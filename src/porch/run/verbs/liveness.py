@@ -44,18 +44,16 @@ class LiveRows:
     def board_rows(self) -> list[Any]:
         """For the board: what a run waits for, and who would have to go on first."""
         return [
-            {**row, "row": {**row["row"], "waits": self._waits(name)}}
-            if self._is_alone(name)
-            else row
+            {**row, "row": {**row["row"], "waits": self._waits(name, row["row"])}}
             for name, row in self._rows.items()
         ]
 
-    def _is_alone(self, name: str) -> bool:
-        driver = self.drivers.get(name)
-        return driver is not None and (driver.holder is None or driver.is_queued)
-
-    def _waits(self, name: str) -> str:
-        waits, driver = str(self._rows[name]["row"]["waits"]), self.drivers[name]
+    def _waits(self, name: str, row: Mapping[str, str]) -> str:
+        waits, driver = str(row.get("waits") or ""), self.drivers.get(name)
+        if driver is None:
+            return rename_in_commands(waits, str(row.get("id") or ""), self.words[name])
+        if driver.holder is not None and not driver.is_queued:
+            return waits
         if driver.is_queued:
             return run_drivers.describe_driver(driver, self.words[name])
         since = run_drivers.describe_nobody(driver).replace("this run", "it")

@@ -1,0 +1,154 @@
+"""`af kickoff`: a run in a worktree of its own, driven by a process that nobody has to watch."""
+
+import os
+from typing import TYPE_CHECKING
+
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.fleet.drivers.start import DriverStart
+
+_PASSED = ("title", "request", "agent", "script")
+
+
+def _kick_off(args: Args) -> View:
+    if args.legacy:
+        return _kick_off_legacy(args)
+    words = _driver_words(args)
+    if args.foreground:
+        return _run_here(words, args.json)
+    from porch.fleet.drivers.start import start_driver
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    started = start_driver(where, words, os.getcwd()).wait()
+    if "[own-worktrees]" in started.said:
+        # A tree makes a worktree for each of its parts anyway.
+        words.remove("--worktree")
+        started = start_driver(where, words, os.getcwd()).wait()
+    return make_start_view(started, "is on its way")
+
+
+def make_start_view(started: "DriverStart", how: str) -> View:
+    """The run that is driven now, or what its driver said before it ended."""
+    if not started.run:
+        data = {"run": None, "exit": started.code, "said": started.said}
+        return View(started.said or "the driver ended without a word", data, started.code)
+    tree = started.worktree
+    lines = [f"{started.run} {how}, driven by pid {started.pid}"]
+    lines += [f"  worktree: {tree}"] if tree else []
+    lines += [f"  see: af status {started.run}; af logs {started.run} --follow"]
+    return View("\n".join(lines), {"run": started.run, "pid": started.pid, "worktree": tree})
+
+
+def _driver_words(args: Args) -> list[str]:
+    """The words of `porch run` that mean the same."""
+    _refuse_mixed(args)
+    words = ["run", _choose_protocol(args), *_subject_words(args), "--worktree"]
+    for name in _PASSED:
+        if getattr(args, name):
+            words += [f"--{name}", getattr(args, name)]
+    words += ["--no-claude"] if args.no_claude else []
+    words += ["--as-person"] if args.as_person else []
+    return words
+
+
+def _choose_protocol(args: Args) -> str:
+    special = "tick" if args.tick else "bugfix" if args.issue else "spider"
+    return args.protocol or special
+
+
+def _subject_words(args: Args) -> list[str]:
+    if args.tick:
+        spec, name = args.tick
+        return [spec, *args.words, *([] if args.title else ["--title", name])]
+    if args.issue_file:
+        number = [args.issue] if args.issue else []
+        return [*number, *args.words, "--request", f"@{args.issue_file}"]
+    if args.issue:
+        return [*args.words, "--issue", args.issue]
+    return list(args.words)
+
+
+def _refuse_mixed(args: Args) -> None:
+    from porch.errors import UsageError
+
+    if args.tick and args.issue:
+        raise UsageError("--tick and --issue exclude each other", fix="use only one of them")
+    if args.issue_file and not args.issue:
+        raise UsageError("--issue-file needs the number of the issue", fix="add it: --issue 142")
+    if args.issue_file and args.request:
+        raise UsageError(
+            "--issue-file and --request exclude each other", fix="use only one of them"
+        )
+
+
+def _run_here(words: list[str], as_json: bool) -> View:
+    """In this terminal, with its live view; it ends with the command."""
+    from porch.cli.dispatch import run_words
+
+    return View(code=run_words("porch", [*words, *(["--json"] if as_json else [])]))
+
+
+def _kick_off_legacy(args: Args) -> View:
+    from porch.fleet.legacy import start_legacy_builder
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    made = start_legacy_builder(where, args.legacy, args.protocol or "spider", args.title or "")
+    data = {"worktree": made.path, "branch": made.branch, "exit": made.code}
+    return View(f"claude has left {made.path} (branch {made.branch})", data, made.code)
+
+
+COMMANDS: Verbs = {
+    "kickoff": Verb(
+        _kick_off,
+        (
+            make_argument(
+                "words",
+                nargs="*",
+                metavar="REQUEST",
+                help="an id, what you want in your own words or as a file, or both",
+            ),
+            make_argument("--title", default="", help="the title of a new run"),
+            make_argument(
+                "--request",
+                default="",
+                metavar="TEXT",
+                help="what you want: a text, or @FILE",
+            ),
+            make_argument("--protocol", default="", help="the protocol; default: spider"),
+            make_argument(
+                "--tick", nargs=2, metavar=("SPEC", "NAME"), help="amend a project, with TICK"
+            ),
+            make_argument(
+                "--issue", default="", metavar="N", help="mend what an issue reports, with BUGFIX"
+            ),
+            make_argument(
+                "--issue-file", default="", metavar="PATH", help="the text of that issue"
+            ),
+            make_argument(
+                "--legacy",
+                default="",
+                metavar="ID",
+                help="as before porch: claude alone, in a worktree under .builders/",
+            ),
+            make_argument(
+                "--agent",
+                default="",
+                metavar="NAME",
+                help="the agent: claude, codex, gemini, or your own",
+            ),
+            make_argument(
+                "--script", default="", help="a YAML script of answers for the scripted agent"
+            ),
+            make_argument(
+                "--no-claude", action="store_true", help="use the scripted agent, not a real one"
+            ),
+            make_argument(
+                "--foreground", action="store_true", help="drive it here, until it needs you"
+            ),
+            PERSON,
+        ),
+    ),
+}

@@ -1,0 +1,178 @@
+"""Steering one of many runs: what `porch` has for it, and a driver that goes on by itself."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.store.where import ProjectPaths
+
+_ID = make_argument("id", help="the run: id, short id or directory name; `.` means here")
+_LOOK_S = 0.05
+_STOP_S = 30.0
+
+
+def _find(word: str) -> tuple["ProjectPaths", str]:
+    from porch.run.verbs.run_lookup import find_run
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    return where, find_run(where, word)
+
+
+def _approve(args: Args) -> View:
+    from porch.cli.porch.decide import COMMANDS as DECIDING
+
+    return _decide(args, DECIDING["approve"].run(args))
+
+
+def _reject(args: Args) -> View:
+    from porch.cli.porch.decide import COMMANDS as DECIDING
+
+    return _decide(args, DECIDING["reject"].run(args))
+
+
+def _decide(args: Args, decided: View) -> View:
+    """What was decided, and a driver for what comes next if the run has none."""
+    from porch.run.verbs.read_run import read_run
+    from porch.store.run_drivers import find_driver
+
+    where, name = _find(args.id)
+    state = read_run(where, name).state
+    is_done = bool(state.outcome or state.paused) or name.startswith("plan_")
+    if is_done or find_driver(where.run_dir(name)).holder:
+        return decided
+    began = _start(where, name, "goes on")
+    # The note that nobody drives it was true until now.
+    lines = [line for line in decided.text.split("\n") if "nobody drives" not in line]
+    data = {**decided.data, "driver": began.data}
+    return View("\n".join([*lines, began.text]), data, began.code)
+
+
+def _start(where: "ProjectPaths", name: str, how: str) -> View:
+    from porch.cli.af.kickoff import make_start_view
+    from porch.fleet.drivers.revive import forget_tries
+    from porch.fleet.drivers.start import start_driver
+
+    forget_tries(where.run_dir(name))
+    return make_start_view(start_driver(where, ("resume", name), where.root, name).wait(), how)
+
+
+def _resume(args: Args) -> View:
+    from porch.store.lock import run_busy_error
+    from porch.store.run_drivers import find_driver
+
+    where, name = _find(args.id)
+    holder = find_driver(where.run_dir(name)).holder
+    if holder is not None:
+        raise run_busy_error(name, holder)
+    return _start(where, name, "goes on")
+
+
+def _stop(args: Args) -> View:
+    """The run is stopped, and its driver has left."""
+    from porch.run.verbs import steer
+    from porch.store.run_drivers import find_driver
+
+    where, name = _find(args.id)
+    steered = steer.stop_run(where, name, args.as_person)
+    end = time.monotonic() + _STOP_S
+    while find_driver(where.run_dir(name)).holder and time.monotonic() < end:
+        time.sleep(_LOOK_S)
+    message = steered.message.replace("porch resume", "af resume")
+    return View(message, {**steered.data, "message": message})
+
+
+def _clean_up(args: Args) -> View:
+    from porch.run.verbs.read_run import read_run
+    from porch.run.worktrees.remove import remove_run_worktree
+
+    where, name = _find(args.id)
+    gone = remove_run_worktree(where, read_run(where, name).state)
+    data = {"run": name, "worktree": gone.path, "branch": gone.branch, "kept": gone.kept.ref}
+    return View("\n".join(gone.describe()), data)
+
+
+def _open(args: Args) -> View:
+    from porch.run.engine.run_places import workspace_of
+    from porch.run.verbs.read_run import read_run
+
+    where, name = _find(args.id)
+    path = workspace_of(where, read_run(where, name).state)
+    return View(path, {"run": name, "path": path})
+
+
+def _show_logs(args: Args) -> View:
+    from porch.errors import UsageError
+    from porch.fleet.drivers.detached import LOG
+    from porch.store.run_drivers import find_driver
+
+    where, name = _find(args.id)
+    path = os.path.join(where.run_dir(name), LOG)
+    if not os.path.exists(path):
+        raise UsageError(
+            f"{name} was not kicked off, so its driver has no log",
+            fix=f"see what happened: porch log {name}",
+            code="no-driver-log",
+        )
+    with open(path, encoding="utf-8", errors="replace") as file:
+        if not args.follow:
+            return View(file.read(), {"run": name, "log": path})
+        while True:
+            is_driven = find_driver(where.run_dir(name)).holder is not None
+            _print_news(file.read())
+            if not is_driven:
+                return View(data={"run": name, "log": path})
+            time.sleep(_LOOK_S * 4)
+
+
+def _print_news(text: str) -> None:
+    from porch.text.printable import make_printable
+
+    sys.stdout.write(make_printable(text))
+    sys.stdout.flush()
+
+
+COMMANDS: Verbs = {
+    "approve": Verb(
+        _approve,
+        (
+            _ID,
+            make_argument(
+                "gate", nargs="?", default="", help="the gate; not needed if only one is waiting"
+            ),
+            make_argument("--note", help="a note to keep with the approval"),
+            make_argument("--override", help="approve although a check failed; give the reason"),
+            PERSON,
+        ),
+    ),
+    "reject": Verb(
+        _reject,
+        (
+            _ID,
+            make_argument("gate", nargs="?", default="", help="the gate"),
+            make_argument(
+                "--reason", required=True, help="what must change; the agent gets this text"
+            ),
+            PERSON,
+        ),
+    ),
+    "stop": Verb(_stop, (_ID, PERSON)),
+    "resume": Verb(_resume, (_ID, PERSON)),
+    "cleanup": Verb(_clean_up, (_ID, PERSON)),
+    "logs": Verb(
+        _show_logs,
+        (
+            _ID,
+            make_argument(
+                "--follow",
+                action="store_true",
+                help="keep showing it while somebody drives the run",
+            ),
+        ),
+    ),
+    "open": Verb(_open, (_ID,)),
+}

@@ -1,0 +1,126 @@
+"""`af status`: all runs as a table, or one as a checklist; live with `--watch`."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.store.where import ProjectPaths
+
+_EVERY_S = 0.5
+
+
+def _show_status(args: Args) -> View:
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    view = _make_view(where, args)
+    shown = None
+    while args.watch:
+        if view != shown:
+            _redraw(view, args.json)
+        shown = view
+        time.sleep(_EVERY_S)
+        view = _make_view(where, args)
+    if args.json or not sys.stdout.isatty():
+        return view
+    # Colours are ours, and what a run brings was made printable before it was painted.
+    print(view.text)
+    return View("", view.data, view.code)
+
+
+def _redraw(view: View, as_json: bool) -> None:
+    import json
+
+    if as_json:
+        print(json.dumps(view.data, ensure_ascii=False), flush=True)
+    else:
+        front = "\x1b[2J\x1b[H" if sys.stdout.isatty() else ""
+        print(front + view.text, flush=True)
+
+
+def _make_view(where: "ProjectPaths", args: Args) -> View:
+    return _run_view(where, args.id) if args.id else _fleet_view(where, args.pending_only)
+
+
+def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
+    from porch.cli.terminal_width import table_width, terminal_style
+    from porch.fleet.drivers.revive import revive_runs
+    from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, sort_rows
+    from porch.show.fleet.board import render_fleet
+
+    others = find_other_projects(where, os.environ)
+    label = os.path.basename(where.root) if others else ""
+    mine = ProjectRuns(where, label)
+    revived = revive_runs(where, mine.alone) if mine.alone else None
+    if revived and revived.started:
+        mine = ProjectRuns(where, label)
+    projects = [mine, *(ProjectRuns(other, name) for name, other in others)]
+    rows = sort_rows([row for each in projects for row in each.rows])
+    if pending_only:
+        rows = [row for row in rows if row["group"] == "waiting"]
+    troubles = [trouble for each in projects for trouble in each.troubles]
+    look = terminal_style()
+    table = render_fleet(rows, table_width(), look is not None and look.colour)
+    notes = [*_describe_revived(revived), *map(str, troubles)]
+    text = "" if pending_only and not rows else table
+    data = {"runs": rows, "notes": notes}
+    code = max((trouble.exit_code for trouble in troubles), default=0)
+    return View("\n".join([text.rstrip("\n"), *notes]).strip("\n"), data, code)
+
+
+def _describe_revived(revived: Any) -> list[str]:
+    if revived is None:
+        return []
+    return [
+        *(f"{name}: its driver was gone and was started again" for name in revived.started),
+        *revived.notes,
+    ]
+
+
+def _run_view(where: "ProjectPaths", word: str) -> View:
+    from porch.cli.terminal_width import table_width, terminal_style
+    from porch.fleet.drivers.revive import revive_runs
+    from porch.run.verbs import overview
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+    from porch.show.fleet.checklist import render_checklist
+    from porch.store import run_drivers
+    from porch.store.run_names import unique_word
+
+    name = find_run(where, word)
+    found = read_run(where, name)
+    is_live = not (found.state.outcome or found.state.paused or name.startswith("plan_"))
+    driver = run_drivers.find_driver(where.run_dir(name))
+    revived = revive_runs(where, [name]) if is_live and driver.holder is None else None
+    if revived and revived.started:
+        driver = run_drivers.find_driver(where.run_dir(name))
+    unique = unique_word(where.names(), name, found.state.run.id)
+    driven = run_drivers.describe_driver(driver, unique) if is_live else ""
+    look = terminal_style()
+    lines = render_checklist(
+        found.definition.protocol,
+        found.state,
+        driven.replace("porch resume", "af resume"),
+        table_width(),
+        look is not None and look.colour,
+    )
+    data = overview.show_run(where, word).data
+    return View("\n".join([*lines, *_describe_revived(revived)]), data)
+
+
+COMMANDS: Verbs = {
+    "status": Verb(
+        _show_status,
+        (
+            make_argument("id", nargs="?", default="", help="a run; default: all runs"),
+            make_argument(
+                "--pending-only", action="store_true", help="only what waits for a person"
+            ),
+            make_argument("--watch", action="store_true", help="keep showing it, updated"),
+        ),
+    ),
+}

@@ -1,0 +1,110 @@
+"""The runs of this project, and of others that a person lists, as rows for one table.
+
+Loads os and json alone as long as nothing is out of date, because people watch this.
+"""
+
+from __future__ import annotations
+
+import os
+
+from porch.run.verbs import run_list
+from porch.run.verbs.liveness import LiveRows
+from porch.store import run_drivers
+from porch.store import where as places
+from porch.store.run_names import rename_in_commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from porch.errors import PorchError
+    from porch.store.where import ProjectPaths
+
+_ORDER = ("waiting", "alone", "queued", "running", "stopped", "over")
+
+
+class ProjectRuns:
+    """The runs of one project: rows for the table, who drives them, what is wrong."""
+
+    __slots__ = ("alone", "rows", "troubles")
+
+    def __init__(self, where: ProjectPaths, label: str = "") -> None:
+        found = run_list.every_row(where)
+        live = LiveRows(where, found.rows)
+        self.troubles: list[PorchError] = found.troubles
+        self.alone = [n for n, d in live.drivers.items() if d.holder is None]
+        self.rows = [_make_row(n, row, live, label) for n, row in found.rows.items()]
+
+
+def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]:
+    told, driver = row["row"], live.drivers.get(name)
+    asked = row["decisions"]
+    group = _find_group(told, asked, driver)
+    return {
+        "group": group,
+        "repository": label,
+        "run": name,
+        "id": told["id"] or name,
+        "title": told["title"],
+        "protocol": told["protocol"],
+        "state": told["state"],
+        "since": asked[0]["asked_at"] if asked else "",
+        "told": _describe(group, live.words[name], told, asked, driver),
+        "decisions": [each["name"] for each in asked],
+        "driver": run_drivers.make_driver_data(driver) if driver else None,
+    }
+
+
+def _find_group(told: Any, asked: Any, driver: run_drivers.RunDriver | None) -> str:
+    if told["waits"] == "porch resume":
+        return "stopped"
+    if asked:
+        return "waiting"
+    if driver is None:
+        is_over = not told["waits"] or told["waits"].startswith("porch finish ")
+        return "over" if is_over else "running"
+    if driver.holder is None:
+        return "alone"
+    return "queued" if driver.is_queued else "running"
+
+
+def _describe(
+    group: str, word: str, told: Any, asked: Any, driver: run_drivers.RunDriver | None
+) -> str:
+    if group == "waiting":
+        since = run_drivers.format_clock(run_drivers.parse_instant(asked[0]["asked_at"]))
+        alone = "" if driver is None or driver.holder else "; nobody drives it"
+        return f"{asked[0]['name']} since {since}{alone}"
+    if group == "stopped":
+        return f"af resume {word}"
+    if group == "alone" and driver is not None:
+        nobody = run_drivers.describe_nobody(driver).replace("this run", "it")
+        return f"af resume {word} ({nobody})"
+    if group == "queued" and driver is not None:
+        return run_drivers.describe_driver(driver, word)
+    return rename_in_commands(str(told["waits"]), told["id"], word)
+
+
+def sort_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What waits for people first, oldest first; then by what moves least."""
+    return sorted(rows, key=lambda row: (_ORDER.index(row["group"]), row["since"], row["run"]))
+
+
+def find_other_projects(where: ProjectPaths, environ: Any) -> list[tuple[str, ProjectPaths]]:
+    """Those that the person's own settings list; they are read only if they mention any."""
+    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
+    try:
+        with open(os.path.join(base, "porch", "config.toml"), "rb") as file:
+            is_listed = b"repositories" in file.read()
+    except OSError:
+        return []
+    if not is_listed:
+        return []
+    from porch.run.settings import load_settings
+
+    found = []
+    for path in load_settings(where.root).repositories:
+        whole = os.path.realpath(os.path.expanduser(path))
+        if whole != os.path.realpath(where.root):
+            found.append((os.path.basename(whole), places.find_project(whole)))
+    return found

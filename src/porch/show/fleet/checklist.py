@@ -1,0 +1,132 @@
+"""One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
+
+from collections.abc import Iterator
+
+from porch.machine.state import RunState, Standing
+from porch.model.protocol import Agent, Check, Protocol
+from porch.show import cost
+from porch.show.board import cut_text, format_moment, one_line
+from porch.show.place_words import item_words
+from porch.show.status import names_of
+
+SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
+_CODES = {"done": "32", "now": "36", "asked": "33"}
+
+
+def render_checklist(
+    protocol: Protocol, state: RunState, driven: str, width: int, colour: bool = False
+) -> list[str]:
+    """Lines that fit the width; `driven` says who drives the run."""
+    run = state.run
+    head = f"{run.id or run.name} {run.heading or run.title} ({run.protocol})"
+    lines = [cut_text(one_line(head), width)]
+    for group, sign in _list_phases(protocol, state):
+        told = f"  [{SIGNS[sign]}] {group}{_describe_place(protocol, state, group)}"
+        lines.append(_paint(cut_text(one_line_kept(told), width), _CODES.get(sign, ""), colour))
+    lines += [
+        cut_text(f"  {one_line(each)}", width) for each in _list_notes(protocol, state, driven)
+    ]
+    return lines
+
+
+def one_line_kept(text: str) -> str:
+    """On one line, with the blanks at its front."""
+    return text[: len(text) - len(text.lstrip())] + one_line(text)
+
+
+def _list_phases(protocol: Protocol, state: RunState) -> Iterator[tuple[str, str]]:
+    """Phases in the order of the protocol, each with a sign."""
+    groups = dict.fromkeys(
+        kind.group for kind in protocol.states.values() if isinstance(kind.actor, (Agent, Check))
+    )
+    now = {_group_of(protocol, each) for each in state.positions.values()}
+    asked = {
+        _group_of(protocol, each)
+        for each in state.positions.values()
+        if each.position in state.decisions
+    }
+    seen = {_group_of_state(protocol, key[1]) for key in state.visits}
+    for group in groups:
+        if state.outcome or group not in now:
+            yield group, "done" if group in seen else "later"
+        else:
+            yield group, "asked" if group in asked else "now"
+
+
+def _group_of(protocol: Protocol, standing: Standing) -> str:
+    return _group_of_state(protocol, standing.state)
+
+
+def _group_of_state(protocol: Protocol, name: str) -> str:
+    known = protocol.states.get(name)
+    return known.group if known else name
+
+
+def _describe_place(protocol: Protocol, state: RunState, group: str) -> str:
+    """Plan phase 2 of 3, attempt 2 of 3, and the first line of the last failure."""
+    if state.outcome:
+        return ""
+    names = names_of(protocol, state)
+    for standing in state.positions.values():
+        if _group_of(protocol, standing) == group:
+            asked = state.decisions.get(standing.position)
+            parts = [
+                item_words(standing.item, names) if standing.item else "",
+                f"waiting for you: {asked.name}" if asked else "",
+                _describe_attempt(protocol, state, standing),
+                _describe_failure(protocol, state, standing),
+            ]
+            told = ", ".join(filter(None, parts))
+            return f": {told}" if told else ""
+    return ""
+
+
+def _describe_failure(protocol: Protocol, state: RunState, standing: Standing) -> str:
+    """The first line of it: of the agent's last attempt, else of a check that sent it back."""
+    failure = str(state.marked(standing.position, "failure") or "").strip()
+    if failure:
+        return f"failed: {failure.splitlines()[0]}"
+    group = _group_of(protocol, standing)
+    for scope in ((standing.instance, standing.item), (standing.instance, "")):
+        for path, payload in reversed([*state.memory.get(scope, {}).items()]):
+            if _group_of_state(protocol, path.rpartition(".")[0]) == group:
+                for name, report in (payload.get("reports") or {}).items():
+                    return f"{name} failed: {_first_line(str(report))}"
+    return ""
+
+
+def _first_line(report: str) -> str:
+    """Of what a check printed; how it ended stands above that and says little."""
+    lines = [line for line in report.splitlines() if line.strip()] or [""]
+    return lines[1] if lines[0].startswith("exit code") and len(lines) > 1 else lines[0]
+
+
+def _describe_attempt(protocol: Protocol, state: RunState, standing: Standing) -> str:
+    """How often this was begun; of how many times, where a budget says so."""
+    front = f"{_group_of(protocol, standing)}:"
+    for budget, used in state.spent.items():
+        name, _, item = budget.rpartition("/")[2].partition("@")
+        known = protocol.budgets.get(name)
+        is_mine = name.startswith(front) and item in ("", standing.item)
+        if used and known and is_mine and not name.endswith(":rounds"):
+            return f"attempt {used + 1} of {known.limit + 1}"
+    return f"attempt {standing.visit}" if standing.visit > 1 else ""
+
+
+def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[str]:
+    if driven:
+        yield f"driver: {driven}"
+    if state.paused and not state.outcome:
+        yield "stopped by a person"
+    if state.outcome:
+        yield f"the run is {state.outcome}"
+    total = cost.make_cost_data(protocol, state)
+    minutes, seconds = divmod(round(total["seconds"]), 60)
+    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    yield f"started {format_moment(state.run.started_at)}, updated {format_moment(state.at)}"
+    spent = f"{total['turns']} turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    yield f"agents worked {took}, {spent}"
+
+
+def _paint(text: str, code: str, colour: bool) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if code and colour else text

@@ -1,0 +1,138 @@
+"""What `af status` shows: all runs by what a person has to do, one run as a checklist."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from porch.show.board import text_width
+from porch.show.fleet.board import render_fleet
+from tests.cli.af.conftest import Farm
+from tests.cli.conftest import Open, Terminal
+from tests.repositories import make_repository
+
+AF = (sys.executable, "-c", "from porch.cli.dispatch import af; exit(af())")
+ROWS = [
+    {
+        "group": group,
+        "repository": "",
+        "id": "0073",
+        "title": "ein sehr langer Titel 日本語",
+        "state": "implement:phase_2",
+        "told": "specify_approval since 10:41; nobody drives it",
+    }
+    for group in ("over", "running", "waiting", "alone", "queued", "stopped")
+]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_the_table_fits_every_width_and_begins_with_what_waits(width: int) -> None:
+    text = render_fleet(ROWS, width)
+    assert text.startswith("AWAITING REVIEW (1)\n? ")
+    assert text.index("NOT MOVING") < text.index("RUNNING") < text.index("OVER")
+    assert all(text_width(line) <= width for line in text.splitlines())
+    assert text.count("0073") == 6
+    assert "\x1b" not in text
+    assert "\x1b[33mAWAITING" in render_fleet(ROWS, width, colour=True)
+
+
+@pytest.mark.req("P-186", "P-187", "P-188")
+def test_all_runs_and_one_of_them(farm: Farm) -> None:
+    desk = farm.desk
+    desk.protocol("q", {"id": "one", "checks": {"lint": {"command": "false", "max_retries": 0}}})
+    for id_ in ("0002", "0001"):
+        desk.porch("run", "p", id_, "--title", "x", "--no-claude", code=3)
+    desk.porch("run", "q", "0003", "--title", "x", "--no-claude", code=3)
+    said = farm.af("status").out
+    lines = said.splitlines()
+    assert lines[0] == "AWAITING REVIEW (3)"
+    assert [line.split()[1] for line in lines[1:]] == ["0002", "0001", "0003"]
+    assert "go since" in lines[1]
+    assert farm.af("status", "--pending-only").out == said
+    desk.porch("approve", "1", "go")
+    assert "NOT MOVING (1)" in farm.af("status").out
+    assert "af resume 0001 (nobody drives it" in farm.af("status").out
+    one = farm.af("status", "1").out.splitlines()
+    assert one[0] == "0001 x (p)"
+    assert one[1] == "  [x] one"
+    assert one[2].startswith("  [>] two")
+    assert any("nobody drives this run since" in line for line in one)
+    assert "USD" in one[-1]
+    failed = farm.af("status", "3").out
+    assert "[?] one: waiting for you: failed:one" in failed
+    assert farm.af("status", "3", "--json").json["id"] == "0003"
+
+
+def test_a_checklist_says_plan_phase_attempt_and_failure(farm: Farm) -> None:
+    desk = farm.desk
+    plan = "## Phases\n\n### Phase 1: A\n\ntext\n\n### Phase 2: B\n\ntext\n"
+    desk.protocol(
+        "q",
+        {"id": "plan", "artifact": "plan.md"},
+        {
+            "id": "build",
+            "phased": True,
+            "phases_from": "plan",
+            "checks": {"tests": {"command": "echo tests are red; false", "max_retries": 2}},
+        },
+    )
+    agents = {
+        "plan": [{"write": {"codev/projects/0001-x/plan.md": plan}}],
+        "build": [{"tries": [{"say": "done"}]}, {"hang": True}],
+    }
+    words = ("run", "q", "0001", "--title", "x", "--no-claude", "--here")
+    desk.start(*words, "--script", desk.script(agents=agents))
+    desk.wait_for(lambda: "build:phase_1#2" in desk.call("status", "1", code=None).out)
+    said = farm.af("status", "1").out
+    assert "[>] build: plan phase 1 of 2, attempt 2 of 3, tests failed: tests are red" in said
+
+
+def test_runs_of_other_repositories_are_listed_if_a_person_names_them(
+    farm: Farm, tmp_path: Path, home: Path
+) -> None:
+    other = make_repository(tmp_path / "other", {"codev/config.toml": ""})
+    farm.desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    os.chdir(other)
+    (other / "codev/protocols").symlink_to(farm.desk.root / "codev/protocols")
+    farm.desk.porch("run", "p", "0009", "--title", "y", "--no-claude", "--here", code=3)
+    os.chdir(farm.desk.root)
+    assert "0009" not in farm.af("status").out
+    own = home / ".config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"[af]\nrepositories = [{json.dumps(str(other))}]\n")
+    said = farm.af("status").out
+    assert "other" in said
+    assert "0009" in said
+    assert "project" in said
+
+
+@pytest.mark.req("P-210")
+def test_watching_prints_only_on_change(farm: Farm) -> None:
+    with subprocess.Popen(
+        [*AF, "status", "--pending-only", "--watch", "--json"],
+        cwd=farm.desk.root,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as watching:
+        assert watching.stdout is not None
+        assert json.loads(watching.stdout.readline())["runs"] == []
+        farm.desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+        rows = json.loads(watching.stdout.readline())["runs"]
+        watching.terminate()
+    assert [row["decisions"] for row in rows] == [["go"]]
+
+
+def test_on_a_terminal_the_table_is_coloured_and_without_colour_it_is_not(
+    farm: Farm, open_: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    farm.desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    monkeypatch.setenv("TERM", "xterm")
+    for no_colour in ("", "1"):
+        monkeypatch.setenv("NO_COLOR", no_colour)
+        terminal = Terminal((*AF, "status"), farm.desk.root, columns=40)
+        assert terminal.leave() == 0
+        assert ("[33m" in terminal.raw.decode()) == (not no_colour)
+        terminal.close()

@@ -1,0 +1,297 @@
+"""Kicking runs off: a worktree, a driver of its own, and what can go wrong with either."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.af.conftest import Farm
+
+KICKOFF = "from porch.cli.dispatch import af; raise SystemExit(af())"
+
+
+@pytest.mark.req("P-008", "P-010", "P-014", "P-027", "P-031", "P-035", "P-160")
+def test_a_kicked_off_run_builds_by_itself_until_a_person_is_needed(
+    farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(_bare_path(tmp_path)))
+    assert shutil.which("tmux") is None
+    words = ("--title", "user-auth", "--no-claude")
+    said = farm.af("kickoff", "0073", "Users can log in", *words).out
+    assert "0073-user-auth is on its way" in said
+    assert farm.driver("0073-user-auth") in map(int, filter(str.isdigit, os.listdir("/proc")))
+    worktrees = farm.desk.git("worktree", "list")
+    assert "worktrees/spider_0073_user-auth" in worktrees
+    assert not (farm.desk.root / ".builders").exists()
+    began = farm.desk.facts("RunStarted", "0073-user-auth")[0]
+    assert (began["protocol"], began["id"]) == ("spider", "0073")
+    assert farm.desk.facts("RunnerStarted", "0073-user-auth")[0]["detached"]
+    farm.wait_for_gate("0073-user-auth")
+    assert farm.driver("0073-user-auth"), "it stays at the gate"
+    assert "porch started" in farm.af("logs", "73").out
+
+
+def _bare_path(tmp_path: Path) -> Path:
+    """Only what a run needs."""
+    place = tmp_path / "tools"
+    place.mkdir()
+    for name in ("git", "sh", "bash", "true", "env", "grep", "cat", "test", "sed", "awk"):
+        found = shutil.which(name)
+        if found:
+            (place / name).symlink_to(found)
+    return place
+
+
+@pytest.mark.req("P-028", "P-029", "P-032", "P-033", "P-189")
+def test_a_run_is_stopped_and_goes_on_in_the_same_worktree(farm: Farm) -> None:
+    farm.kick_off()
+    farm.wait_for_gate()
+    place = farm.af("open", "1").out.strip()
+    assert place == str(farm.desk.root / "worktrees/p_0001_x")
+    pid = farm.driver()
+    assert "af resume 0001" in farm.af("stop", "1").out
+    assert not farm.driver()
+    farm.desk.wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    assert Path(place).is_dir()
+    assert farm.group() == "stopped"
+    farm.af("resume", "1")
+    assert farm.af("open", "1").out.strip() == place
+    assert "already running" in farm.af("resume", "1", code=4).err
+    said = farm.af("approve", "1", "go").out
+    assert "go: approved" in said
+    assert f"pid {farm.driver() or ''}" in said or farm.group() == "over"
+    farm.wait_for_end()
+    assert farm.group() == "over"
+    assert farm.desk.entered()[-1] == "complete"
+
+
+@pytest.mark.req("P-034")
+def test_cleanup_removes_the_worktree_of_a_run_that_is_over_and_keeps_its_branch(
+    farm: Farm,
+) -> None:
+    farm.kick_off()
+    farm.wait_for_gate()
+    place = Path(farm.af("open", "1").out.strip())
+    assert "is being worked on" in farm.af("cleanup", "1", code=4).err
+    farm.af("stop", "1")
+    (place / "left.txt").write_text("work")
+    said = farm.af("cleanup", "1").out
+    assert not place.exists()
+    assert "archive/p_0001_x" in said
+    assert "archive/p_0001_x" in farm.desk.git("branch")
+    assert farm.desk.git("show", "archive/p_0001_x:left.txt") == "work"
+
+
+def test_af_approve_starts_the_driver_again_by_itself(farm: Farm) -> None:
+    farm.kick_off()
+    farm.wait_for_gate()
+    os.kill(farm.driver(), 9)
+    farm.wait_for_end()
+    said = farm.af("approve", "1", "go").out
+    assert "0001-x goes on, driven by pid" in said
+    assert "nobody drives" not in said
+    farm.wait_for_end()
+    assert farm.desk.entered()[-1] == "complete"
+
+
+def test_af_reject_sends_the_work_back_and_it_goes_on(farm: Farm) -> None:
+    farm.kick_off()
+    farm.wait_for_gate()
+    farm.af("stop", "1")
+    farm.af("resume", "1")
+    assert "go: rejected" in farm.af("reject", "1", "go", "--reason", "shorter").out
+    farm.desk.wait_for(lambda: farm.desk.entered().count("one:gate") == 2)
+
+
+def test_r4_a_dead_driver_is_started_again_by_the_next_command_but_not_for_ever(farm: Farm) -> None:
+    farm.kick_off()
+    farm.wait_for_gate()
+    for _ in range(3):
+        os.kill(farm.driver(), 9)
+        farm.wait_for_end()
+        assert "its driver was gone and was started again" in farm.af("status").out
+        assert farm.driver()
+    os.kill(farm.driver(), 9)
+    farm.wait_for_end()
+    said = farm.af("status").out
+    assert "died 3 times without any progress" in said
+    assert "nobody drives it" in said
+    assert not farm.driver()
+    assert "died 3 times" in farm.af("status", "1").out
+    farm.af("resume", "1")
+    assert farm.driver()
+
+
+def test_what_the_driver_said_is_shown_if_it_cannot_start_and_nothing_is_left(farm: Farm) -> None:
+    farm.desk.write(
+        "codev/config.toml", '[commands]\nbuild = "true"\n\n[worktree]\nsetup = ["exit 7"]\n'
+    )
+    said = farm.kick_off(code=None)
+    assert said.code
+    assert "exit 7" in said.all
+    assert farm.desk.git("worktree", "list").count("\n") == 0
+    assert farm.desk.git("branch").split() == ["*", "main"]
+    assert not list((farm.desk.root / ".git/porch/kickoffs").iterdir())
+    assert farm.af("status").out.startswith("Nothing runs here")
+
+
+def test_a_finished_run_is_left_alone_by_another_kickoff(farm: Farm) -> None:
+    farm.desk.protocol("p", {"id": "one"})
+    farm.kick_off()
+    farm.wait_for_end()
+    assert "already complete" in farm.af("kickoff", "1", "--protocol", "p").out
+
+
+def test_of_two_kickoffs_of_one_id_one_wins_and_the_other_says_so(farm: Farm) -> None:
+    words = ("kickoff", "0001", "--title", "x", "--protocol", "p", "--no-claude")
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", KICKOFF, *words],
+            cwd=farm.desk.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = sorted((each.communicate(timeout=90)[0], each.returncode) for each in both)
+    codes = sorted(code for _, code in said)
+    assert codes[0] == 0, said
+    assert codes[1] in (2, 4), said
+    assert sum("is on its way" in text for text, _ in said) == 1
+    assert len(farm.desk.facts("RunStarted")) == 1
+    assert farm.desk.git("worktree", "list").count("\n") == 1
+
+
+@pytest.mark.req("P-030", "P-159", "P-186", "P-187")
+def test_runs_beyond_the_cap_wait_and_say_so_and_a_gate_frees_a_place(farm: Farm) -> None:
+    farm.desk.write("codev/config.toml", "[agent]\nback_off = 0.01\n\n[af]\nmax_runs = 1\n")
+    slow = farm.desk.script(agents={"one": [{"sleep": 60}]})
+    farm.kick_off("0001", "--script", slow)
+    farm.kick_off("0002")
+    farm.desk.wait_for(lambda: farm.group("0002-x") == "queued")
+    rows = farm.af("status").out
+    assert "QUEUED (1)" in rows
+    assert "waits for a free place (1 run works" in farm.af("status", "2").out
+    assert farm.group("0001-x") == "running"
+    assert not farm.af("status", "--pending-only").out
+    farm.af("stop", "1")
+    farm.wait_for_gate("0002-x")
+    farm.kick_off("0003")
+    farm.wait_for_gate("0003-x")
+    assert farm.driver("0002-x"), "who waits for people needs no place"
+    said = farm.af("status", "--pending-only").out
+    assert "0002" in said
+    assert "0003" in said
+    assert "0001" not in said
+    farm.af("stop", "2")
+
+
+def test_a_queued_run_can_be_stopped(farm: Farm) -> None:
+    farm.desk.write("codev/config.toml", "[af]\nmax_runs = 1\n")
+    farm.kick_off("0001", "--script", farm.desk.script(agents={"one": [{"hang": True}]}))
+    farm.kick_off("0002")
+    farm.desk.wait_for(lambda: farm.group("0002-x") == "queued")
+    farm.af("stop", "2")
+    assert not farm.driver("0002-x")
+    assert not farm.desk.started("agent", "0002-x")
+
+
+@pytest.mark.req("P-181", "P-182")
+def test_tick_and_issue_choose_their_protocols(farm: Farm) -> None:
+    farm.desk.write("issue.md", "The button is red\n\nIt should be green.\n")
+    farm.af("kickoff", "--tick", "0073", "add-feature", "--no-claude")
+    farm.af("kickoff", "--issue", "142", "--issue-file", "issue.md", "--no-claude")
+    assert farm.desk.facts("RunStarted", "tick_0073_add-feature")[0]["protocol"] == "tick"
+    assert farm.desk.facts("RunStarted", "bugfix_142")[0]["protocol"] == "bugfix"
+    assert "worktrees/tick_0073_add-feature" in farm.desk.git("worktree", "list")
+    assert "worktrees/bugfix_142" in farm.desk.git("worktree", "list")
+    for words in (("--tick", "1", "a", "--issue", "2"), ("--issue-file", "issue.md")):
+        farm.af("kickoff", *words, code=2)
+
+
+@pytest.mark.req("P-208")
+def test_legacy_starts_claude_alone_in_builders(
+    farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = tmp_path / "bin/claude"
+    stub.parent.mkdir()
+    stub.write_text('#!/bin/sh\npwd > told\nprintf %s "$1" >> told\nexit 3\n')
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{stub.parent}:{os.environ['PATH']}")
+    farm.af("kickoff", "--legacy", "0073", "--title", "Login", code=3)
+    told = (farm.desk.root / ".builders/0073/told").read_text()
+    assert told.startswith(str(farm.desk.root / ".builders/0073"))
+    assert "Project 0073: Login" in told
+    assert "SPIDER" in told.upper()
+    assert not (farm.desk.root / ".git/porch/runs").exists()
+    assert farm.desk.git("status", "--porcelain", ".builders") == ""
+    farm.af("kickoff", "--legacy", "0073", code=3)
+    assert "not an id" in farm.af("kickoff", "--legacy", "../x", code=2).err
+    monkeypatch.setenv("PATH", str(_bare_path(tmp_path)))
+    assert "there is no `claude` here" in farm.af("kickoff", "--legacy", "1", code=6).err
+
+
+def test_kickoff_in_the_foreground_is_porch_run(farm: Farm) -> None:
+    said = farm.kick_off("0001", "--foreground", code=3).out
+    assert "waiting for your decision: go" in said
+    assert not farm.driver()
+    assert "was not kicked off" in farm.af("logs", "1", code=2).err
+
+
+def test_logs_can_be_followed_until_the_driver_is_gone(farm: Farm) -> None:
+    farm.desk.protocol("p", {"id": "one"})
+    farm.kick_off()
+    assert "0001-x is complete" in farm.af("logs", "1", "--follow").out
+
+
+@pytest.mark.torture
+@pytest.mark.req("P-195")
+def test_many_kickoffs_at_once_with_a_cap_all_come_through(farm: Farm) -> None:
+    number = 20 if os.environ.get("PORCH_TORTURE") == "full" else 3
+    farm.desk.protocol("p", {"id": "one"})
+    farm.desk.write("codev/config.toml", "[agent]\nback_off = 0.01\n\n[af]\nmax_runs = 3\n")
+    words = ("kickoff", "--title", "x", "--protocol", "p", "--no-claude")
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", KICKOFF, *words, f"{n:04}"],
+            cwd=farm.desk.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for n in range(1, number + 1)
+    ]
+    for each in started:
+        said = each.communicate(timeout=300)[0]
+        assert each.returncode == 0, said
+    for n in range(1, number + 1):
+        farm.wait_for_end(f"{n:04}-x")
+    rows = farm.af("status", "--json").json["runs"]
+    assert [row["group"] for row in rows] == ["over"] * number
+
+
+@pytest.mark.torture
+def test_stopping_and_resuming_over_and_over_loses_nothing(farm: Farm) -> None:
+    cycles = 100 if os.environ.get("PORCH_TORTURE") == "full" else 3
+    farm.kick_off()
+    for _ in range(cycles):
+        farm.af("stop", "1")
+        assert not farm.driver()
+        farm.af("resume", "1")
+    farm.wait_for_gate()
+    farm.af("approve", "1", "go")
+    farm.wait_for_end()
+    assert farm.desk.entered()[-1] == "complete"
+
+
+def test_the_first_driver_takes_the_approval_of_a_file_in_the_worktree(farm: Farm) -> None:
+    farm.desk.protocol("p", {"id": "one", "artifact": "text.md", "gate": {"name": "go"}})
+    farm.kick_off()
+    farm.wait_for_gate()
+    assert "go: approved" in farm.desk.porch("approve", "1", "go").out
+    farm.wait_for_end()
+    assert farm.desk.entered()[-1] == "complete"
