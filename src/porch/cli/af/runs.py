@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
 
 _ID = make_argument("id", help="the run: id, short id or directory name; `.` means here")
-_LOOK_S = 0.05
-_STOP_S = 30.0
+_LOOK_S = 0.2
+_LEAVE_S = 10.0
 
 
 def _find(word: str) -> tuple["ProjectPaths", str]:
@@ -74,14 +74,14 @@ def _resume(args: Args) -> View:
 
 def _stop(args: Args) -> View:
     """The run is stopped, and its driver has left."""
+    from porch.fleet.drivers.leaving import wait_until_gone
     from porch.run.verbs import steer
     from porch.store.run_drivers import find_driver
 
     where, name = _find(args.id)
+    driver = find_driver(where.run_dir(name)).holder
     steered = steer.stop_run(where, name, args.as_person)
-    end = time.monotonic() + _STOP_S
-    while find_driver(where.run_dir(name)).holder and time.monotonic() < end:
-        time.sleep(_LOOK_S)
+    wait_until_gone(driver.pid if driver else 0, _LEAVE_S)
     message = steered.message.replace("porch resume", "af resume")
     return View(message, {**steered.data, "message": message})
 
@@ -108,6 +108,8 @@ def _open(args: Args) -> View:
 def _show_logs(args: Args) -> View:
     from porch.errors import UsageError
     from porch.fleet.drivers.detached import LOG
+    from porch.fleet.drivers.leaving import wait_until_gone
+    from porch.fleet.drivers.revive import find_last_driver
     from porch.store.run_drivers import find_driver
 
     where, name = _find(args.id)
@@ -121,12 +123,15 @@ def _show_logs(args: Args) -> View:
     with open(path, encoding="utf-8", errors="replace") as file:
         if not args.follow:
             return View(file.read(), {"run": name, "log": path})
-        while True:
-            is_driven = find_driver(where.run_dir(name)).holder is not None
+        pid = int(find_last_driver(where, name).get("pid", 0))
+        while holder := find_driver(where.run_dir(name)).holder:
+            pid = holder.pid
             _print_news(file.read())
-            if not is_driven:
-                return View(data={"run": name, "log": path})
-            time.sleep(_LOOK_S * 4)
+            time.sleep(_LOOK_S)
+        # It gives the run back before it says how the run ended.
+        wait_until_gone(pid, _LEAVE_S)
+        _print_news(file.read())
+    return View(data={"run": name, "log": path})
 
 
 def _print_news(text: str) -> None:

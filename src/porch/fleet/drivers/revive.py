@@ -6,6 +6,8 @@ stopped it, and its lock is free. A small file beside the run counts how often t
 
 import json
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -55,12 +57,15 @@ def revive_runs(where: ProjectPaths, names: list[str]) -> Revived:
 
 def was_kicked_off(where: ProjectPaths, name: str) -> bool:
     """By the journal; the log is only where one need not look otherwise."""
-    directory = where.run_dir(name)
-    if not os.path.exists(os.path.join(directory, LOG)):
-        return False
-    records = scan_journal(os.path.join(directory, "journal.jsonl")).records
+    has_log = os.path.exists(os.path.join(where.run_dir(name), LOG))
+    return has_log and bool(find_last_driver(where, name).get("detached"))
+
+
+def find_last_driver(where: ProjectPaths, name: str) -> Mapping[str, Any]:
+    """What the last driver of a run said when it began; nothing if there was none."""
+    records = scan_journal(os.path.join(where.run_dir(name), "journal.jsonl")).records
     drivers = [each["fact"] for each in records if each["fact"].get("is") == "RunnerStarted"]
-    return bool(drivers) and bool(drivers[-1].get("detached"))
+    return drivers[-1] if drivers else {}
 
 
 def _progress(where: ProjectPaths, name: str) -> str:
