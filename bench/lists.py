@@ -39,7 +39,7 @@ class Spent:
         self.cpu_s = used.ru_utime + used.ru_stime
 
 
-Call = Callable[[], Spent]
+Call = Callable[[], "Spent | Together"]
 # A process counts as at least as large as the one that started it, so a small one has to do that.
 SMALL = """
 import os, subprocess, sys
@@ -70,6 +70,7 @@ def _lists(root: Path, porch: str, number: int) -> list[Result]:
     for words in (["status"], ["status", "--json"], ["pending"], ["pending", "--hook"]):
         found += _against_cat(root, [porch, *words], runs, number)
     if number == RUNS[0]:
+        found.append(_fleet(root, [str(Path(porch).with_name("af")), "status"], runs, number))
         found += _stale(root, [porch, "status"], number)
     return found
 
@@ -118,6 +119,22 @@ def _against_cat(root: Path, call: list[str], runs: Path, number: int) -> list[R
         times,
         Result(f"{name}, memory", round(size, 1), MOST_MB, "MB", f"{size:.1f} MB", "", 1),
     ]
+
+
+class Together:
+    """CPU seconds of several processes, one after the other."""
+
+    def __init__(self, *parts: Spent):
+        self.cpu_s = sum(part.cpu_s for part in parts)
+
+
+def _fleet(root: Path, call: list[str], runs: Path, number: int) -> Result:
+    """The table of all runs, against reading the same bytes and starting Python."""
+    cat = ["cat", *(f"{name}/{run_rows.FILE}" for name in sorted(os.listdir(runs)))]
+    bare = [sys.executable, "-I", "-c", "pass"]
+    name = f"af status, {number:,} runs / cat of the rows and a bare Python"
+    reference = lambda: Together(Spent(cat, runs), Spent(bare, root))  # noqa: E731
+    return _ratio(name, 5.0, lambda: Spent(call, root), reference)
 
 
 def _ratio(name: str, limit: float, mine: Call, reference: Call) -> Result:

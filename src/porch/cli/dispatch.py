@@ -65,6 +65,10 @@ def _quick_answer(program: str, argv: list[str]) -> int | None:
         from porch.cli.porch import fast
 
         return fast.answer_from_pictures(argv)
+    if program == "af":
+        from porch.cli.af import fast as af_fast
+
+        return af_fast.answer_from_rows(argv)
     if program == "envoy":
         from porch.cli.envoy import fast as envoy_fast
 

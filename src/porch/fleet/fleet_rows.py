@@ -85,9 +85,10 @@ def _describe(
     return rename_in_commands(str(told["waits"]), told["id"], word)
 
 
-def sort_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What waits for people first, oldest first; then by what moves least."""
-    return sorted(rows, key=lambda row: (_ORDER.index(row["group"]), row["since"], row["run"]))
+def select_rows(rows: list[dict[str, Any]], pending_only: bool) -> list[dict[str, Any]]:
+    """What waits for people first, oldest first; then by what moves least, unless nothing else."""
+    kept = [row for row in rows if row["group"] == "waiting"] if pending_only else rows
+    return sorted(kept, key=lambda row: (_ORDER.index(row["group"]), row["since"], row["run"]))
 
 
 def find_other_projects(where: ProjectPaths, environ: Any) -> list[tuple[str, ProjectPaths]]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # What a driver writes into its lock while it waits until fewer runs of this project work.
 QUEUED = "waits for a free place"
 _BEAT_S = 10.0
+_TRY = fcntl.LOCK_SH | fcntl.LOCK_NB
+_MINUTES: dict[int, str] = {}  # lists say the same few minutes over and over
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 
 
@@ -58,28 +60,39 @@ class Pulse:
 
 def find_driver(directory: str) -> RunDriver:
     """Who drives the run of this directory."""
-    path = f"{directory}/lock"
-    last = 0.0
-    try:
-        fd = os.open(path, _FLAGS)
-    except OSError:
-        return RunDriver(None, _last_change(f"{directory}/journal.jsonl"))
-    try:
-        last = os.fstat(fd).st_mtime
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        # Somebody holds it, and who, is worth a second look; or nobody can say.
-        from porch.store.lock import read_lock_holder
-
-        return RunDriver(read_lock_holder(path), last)
-    finally:
-        os.close(fd)
-    return RunDriver(None, max(last, _last_change(f"{directory}/journal.jsonl")))
+    runs, name = os.path.split(directory)
+    return find_drivers(runs, (name,))[name]
 
 
 def find_drivers(runs: str, names: Iterable[str]) -> dict[str, RunDriver]:
     """The same for many runs: who drives each of them."""
-    return {name: find_driver(f"{runs}/{name}") for name in names}
+    try:
+        # Names under it are looked up more quickly than whole paths.
+        top = os.open(runs, _FLAGS | os.O_DIRECTORY)
+    except OSError:
+        return {name: RunDriver(None) for name in names}
+    try:
+        return {name: _probe_lock(top, runs, name) for name in names}
+    finally:
+        os.close(top)
+
+
+def _probe_lock(top: int, runs: str, name: str) -> RunDriver:
+    try:
+        fd = os.open(f"{name}/lock", _FLAGS, dir_fd=top)
+    except OSError:
+        return RunDriver(None, _last_change(f"{runs}/{name}/journal.jsonl"))
+    try:
+        fcntl.flock(fd, _TRY)
+        # Whoever leaves a lock, or only lives on with it, changes the file.
+        return RunDriver(None, os.fstat(fd).st_mtime)
+    except OSError:
+        # Somebody holds it, and who, is worth a second look; or nobody can say.
+        from porch.store.lock import read_lock_holder
+
+        return RunDriver(read_lock_holder(f"{runs}/{name}/lock"), os.fstat(fd).st_mtime)
+    finally:
+        os.close(fd)
 
 
 def _last_change(path: str) -> float:
@@ -130,6 +143,10 @@ def format_clock(seconds: float) -> str:
     """The time of day for people here; with the date if it was another day."""
     if not seconds:
         return "an unknown time"
-    then, today = time.localtime(seconds), time.localtime()
-    form = "%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M"
-    return time.strftime(form, then)
+    minute = int(seconds // 60)
+    if minute not in _MINUTES:
+        then, today = time.localtime(seconds), time.localtime()
+        form = "%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M"
+        _MINUTES.clear()
+        _MINUTES[minute] = time.strftime(form, then)
+    return _MINUTES[minute]

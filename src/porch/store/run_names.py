@@ -59,6 +59,8 @@ def rename_in_commands(text: str, id_: str, word: str) -> str:
 def rename_decision(decision: Mapping[str, Any], word: str) -> dict[str, Any]:
     """A decision whose answers name its run uniquely."""
     id_ = str(decision["id"])
+    if word == id_:
+        return dict(decision)
     options = [
         {**option, "command": rename_in_commands(option["command"], id_, word)}
         for option in decision.get("options") or ()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from porch.cli.af.fast import answer_from_rows
 from porch.cli.dispatch import run_words
 from porch.store import where as places
 from porch.store.run_drivers import find_driver
@@ -28,7 +29,8 @@ class Farm:
 
     def af(self, *words: str, code: int | None = 0) -> Said:
         self._capsys.readouterr()
-        left = run_words("af", list(words))
+        answered = answer_from_rows(list(words))
+        left = run_words("af", list(words)) if answered is None else answered
         out, err = self._capsys.readouterr()
         assert code in (None, left), f"exit {left}, not {code}\n{out}{err}"
         return Said(left, out, err)

@@ -85,9 +85,13 @@ def _refuse_mixed(args: Args) -> None:
 
 def _run_here(words: list[str], as_json: bool) -> View:
     """In this terminal, with its live view; it ends with the command."""
-    from porch.cli.dispatch import run_words
+    from porch.cli.command import run_command
+    from porch.cli.rows import PORCH
+    from porch.cli.table import load_command
 
-    return View(code=run_words("porch", [*words, *(["--json"] if as_json else [])]))
+    row = next(row for row in PORCH if row.words == "run")
+    argv = [*words, *(["--json"] if as_json else [])]
+    return View(code=run_command("porch", load_command(row), argv))
 
 
 def _kick_off_legacy(args: Args) -> View:

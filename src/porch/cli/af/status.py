@@ -3,11 +3,12 @@
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
+    from porch.fleet.drivers.revive import Revived
     from porch.store.where import ProjectPaths
 
 _EVERY_S = 0.5
@@ -48,20 +49,17 @@ def _make_view(where: "ProjectPaths", args: Args) -> View:
 
 def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     from porch.cli.terminal_width import table_width, terminal_style
-    from porch.fleet.drivers.revive import revive_runs
-    from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, sort_rows
+    from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
     from porch.show.fleet.board import render_fleet
 
     others = find_other_projects(where, os.environ)
     label = os.path.basename(where.root) if others else ""
     mine = ProjectRuns(where, label)
-    revived = revive_runs(where, mine.alone) if mine.alone else None
+    revived = _revive(where, mine.alone) if mine.alone else None
     if revived and revived.started:
         mine = ProjectRuns(where, label)
     projects = [mine, *(ProjectRuns(other, name) for name, other in others)]
-    rows = sort_rows([row for each in projects for row in each.rows])
-    if pending_only:
-        rows = [row for row in rows if row["group"] == "waiting"]
+    rows = select_rows([row for each in projects for row in each.rows], pending_only)
     troubles = [trouble for each in projects for trouble in each.troubles]
     look = terminal_style()
     table = render_fleet(rows, table_width(), look is not None and look.colour)
@@ -72,7 +70,13 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     return View("\n".join([text.rstrip("\n"), *notes]).strip("\n"), data, code)
 
 
-def _describe_revived(revived: Any) -> list[str]:
+def _revive(where: "ProjectPaths", names: list[str]) -> "Revived":
+    from porch.fleet.drivers.revive import revive_runs
+
+    return revive_runs(where, names)
+
+
+def _describe_revived(revived: "Revived | None") -> list[str]:
     if revived is None:
         return []
     return [
@@ -83,7 +87,6 @@ def _describe_revived(revived: Any) -> list[str]:
 
 def _run_view(where: "ProjectPaths", word: str) -> View:
     from porch.cli.terminal_width import table_width, terminal_style
-    from porch.fleet.drivers.revive import revive_runs
     from porch.run.verbs import overview
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
@@ -95,7 +98,7 @@ def _run_view(where: "ProjectPaths", word: str) -> View:
     found = read_run(where, name)
     is_live = not (found.state.outcome or found.state.paused or name.startswith("plan_"))
     driver = run_drivers.find_driver(where.run_dir(name))
-    revived = revive_runs(where, [name]) if is_live and driver.holder is None else None
+    revived = _revive(where, [name]) if is_live and driver.holder is None else None
     if revived and revived.started:
         driver = run_drivers.find_driver(where.run_dir(name))
     unique = unique_word(where.names(), name, found.state.run.id)

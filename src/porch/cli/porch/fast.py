@@ -97,6 +97,9 @@ def _print_pending(flags: set[str]) -> int | None:
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
+    if flags == {"--hook"}:
+        asked = [d for row in found.rows.values() for d in row["decisions"]]
+        return _print_text(board.render_hook_lines(sorted(asked, key=lambda d: d["asked_at"])))
     live = LiveRows(where, found.rows)
     decisions = live.decisions()
     if any(each["run"].startswith("plan_") for each in decisions):
@@ -106,8 +109,6 @@ def _print_pending(flags: set[str]) -> int | None:
         add_form_problems(where, decisions)
     if "--json" in flags:
         return _print_json({"decisions": decisions})
-    if "--hook" in flags:
-        return _print_text(board.render_hook_lines(decisions))
     told = board.render_pending_decisions(decisions).rstrip("\n")
     return _print_text("\n".join([told, *live.describe_alone()]))
 

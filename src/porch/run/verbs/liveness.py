@@ -84,8 +84,9 @@ class LiveRows:
         if driver is None:
             return decision
         named = rename_decision(decision, self.words[name])
-        told = run_drivers.describe_driver(driver, self.words[name])
-        return {**named, "driver": run_drivers.make_driver_data(driver), "driven": told}
+        named["driver"] = run_drivers.make_driver_data(driver)
+        named["driven"] = run_drivers.describe_driver(driver, self.words[name])
+        return named
 
     def describe_alone(self) -> list[str]:
         """Runs that ask nobody anything and still do not go on: a line each."""

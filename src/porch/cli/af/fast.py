@@ -1,0 +1,57 @@
+"""`af status` of all runs, as long as their rows are up to date: os and json only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from porch.store.where import ProjectPaths
+
+_FLAGS = {"--json", "--pending-only"}
+
+
+def answer_from_rows(argv: list[str]) -> int | None:
+    """The exit code if this call could be answered from rows alone; otherwise None."""
+    if argv[:1] != ["status"] or not set(argv[1:]) <= _FLAGS:
+        return None
+    from porch.fleet import fleet_rows
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    if fleet_rows.find_other_projects(where, os.environ):
+        return None
+    try:
+        mine = fleet_rows.ProjectRuns(where)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if mine.troubles or any(_has_driver_log(where, name) for name in mine.alone):
+        return None  # the long way round says what is wrong, and starts drivers again
+    rows = fleet_rows.select_rows(mine.rows, "--pending-only" in argv)
+    _print(rows, "--json" in argv, "--pending-only" in argv)
+    return 0
+
+
+def _has_driver_log(where: ProjectPaths, name: str) -> bool:
+    """Whether `af` once started a driver for this run."""
+    return os.path.exists(os.path.join(where.run_dir(name), "driver.log"))
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool, is_quiet: bool) -> None:
+    if as_json:
+        import json
+
+        text = json.dumps({"runs": rows, "notes": []}, ensure_ascii=False, indent=2) + "\n"
+    elif is_quiet and not rows:
+        return
+    else:
+        from porch.cli.terminal_width import table_width, terminal_style
+        from porch.show.fleet.board import render_fleet
+
+        look = terminal_style()
+        text = render_fleet(rows, table_width(), look is not None and look.colour)
+    sys.stdout.write(text)
+    sys.stdout.flush()
