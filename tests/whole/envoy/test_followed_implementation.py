@@ -21,7 +21,8 @@ SHOP = "def total(prices):\n    return 0\n"
 FIRST = "def total(prices):\n    return sum(prices)\n"
 SECOND = 'def total(prices):\n    """What all of it costs."""\n    return sum(prices)\n'
 THIRD = SECOND.replace("sum(prices)", "round(sum(prices), 2)")
-FILES = {"shop.py": SHOP}
+# Whoever tries the program leaves compiled files behind; git ignores them, as everywhere.
+FILES = {"shop.py": SHOP, ".gitignore": "__pycache__/\n"}
 CHANGES = {"verdict": "failed", "thoughts": "x", "suggested_changes": "Say what it is for."}
 STORY = re.compile(
     ".*".join((

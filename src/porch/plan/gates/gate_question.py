@@ -41,6 +41,11 @@ COMMANDS: Mapping[str, str] = {
     "logging": "block-debugging-logging-gate",
 }
 LONGEST_S = 43_200.0
+_OTHER_FILES = (
+    "ASKED AGAIN: files of the branch changed after this was asked the last time.\n"
+    "Files that a test run leaves behind count too (for example __pycache__), unless git ignores"
+    " them."
+)
 
 
 class GateOutcome(Struct, frozen=True):
@@ -97,29 +102,34 @@ def _look_at_gate(gate: WaitedGate, plan: Plan) -> GateOutcome:
     with plan_session.hold_plan(gate.where, gate.caller, plan=plan) as held:
         if _is_needless(held, gate):
             return GateOutcome(gate_results.skipped_result(held, gate.name, gate.id))
-        _forget_other_files(held, gate)
+        why_again = _forget_other_files(held, gate)
         if answer := _find_answer(held, gate):
             return GateOutcome(gate_results.answered_result(held, gate.name, gate.id, answer))
         locked_plan.require_open_plan(held)
         waiting = _list_unready_variants(held, gate)
         if waiting:
             return _pending_outcome(held, gate, waiting)
-        _pose_if_unasked(held, gate)
+        _pose_if_unasked(held, gate, why_again)
         if form_answers.take_form(held, gate.name, gate.item):
             answer = _find_answer(held, gate)
             return GateOutcome(gate_results.answered_result(held, gate.name, gate.id, answer))
         return _pending_outcome(held, gate, [])
 
 
-def _forget_other_files(held: LockedPlan, gate: WaitedGate) -> None:
-    """Who was content with other files is asked again; what somebody wants changed is told."""
+def _forget_other_files(held: LockedPlan, gate: WaitedGate) -> str:
+    """Who was content with other files is asked again, and told why; nothing if they are the same.
+
+    What somebody wants changed is told, whatever has changed.
+    """
     if gate.name != "testing" or gate.id is None:
-        return
+        return ""
     answer, prompt = _find_answer(held, gate), held.demand(gate.id)
     if not answer or not answer["form"]["test_passed"] or prompt.status == "merged":
-        return
-    if prompt.tested_tree != hash_branch_files(held.plan, prompt.worktree_branch_name):
-        held.move("files-changed", {gate.id: {}})
+        return ""
+    if prompt.tested_tree == hash_branch_files(held.plan, prompt.worktree_branch_name):
+        return ""
+    held.move("files-changed", {gate.id: {}})
+    return _OTHER_FILES
 
 
 def _is_needless(held: LockedPlan, gate: WaitedGate) -> bool:
@@ -160,10 +170,11 @@ def _list_unready_variants(held: LockedPlan, gate: WaitedGate) -> list[str]:
     return [str(each) for each in others if unmet_conditions(action, held.prompts, each)]
 
 
-def _pose_if_unasked(held: LockedPlan, gate: WaitedGate) -> None:
+def _pose_if_unasked(held: LockedPlan, gate: WaitedGate, why_again: str) -> None:
     if run_rules.gate_position(held.state, gate.name, gate.item) is not None:
         return
-    payload: Payload = {"reason": _describe_reason(held, gate)}
+    lines = (why_again, _describe_reason(held, gate))
+    payload: Payload = {"reason": "\n".join(line for line in lines if line)}
     if gate.name == "testing" and gate.id is not None:
         tree = hash_branch_files(held.plan, held.prompts[gate.id].worktree_branch_name)
         payload = {**payload, "tree": tree}
