@@ -45,6 +45,14 @@ def _bare_path(tmp_path: Path) -> Path:
     return place
 
 
+def test_a_file_named_like_a_module_of_python_is_not_run_by_the_driver(farm: Farm) -> None:
+    for name in ("json", "msgspec", "porch"):
+        (farm.desk.root / f"{name}.py").write_text("open('it-ran', 'w')\n")
+    farm.kick_off()
+    farm.wait_for_gate()
+    assert not list(farm.desk.root.rglob("it-ran"))
+
+
 @pytest.mark.req("P-028", "P-029", "P-032", "P-033", "P-189")
 def test_a_run_is_stopped_and_goes_on_in_the_same_worktree(farm: Farm) -> None:
     farm.kick_off()

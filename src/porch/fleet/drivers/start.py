@@ -67,7 +67,8 @@ def start_driver(
         with open(log, "ab") as output:
             before = output.tell()
             process = subprocess.Popen(
-                [sys.executable, "-c", _START, *words, "--wait", "--plain"],
+                # Without the directory it starts in on the path: agents write files there.
+                [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
                 cwd=directory,
                 env=environ,
                 stdin=subprocess.DEVNULL,
