@@ -139,7 +139,8 @@ def _render_decision(decision: Mapping[str, Any]) -> list[str]:
     for problem in get("problems") or ():
         lines += wrap_text(f"your answer cannot be used yet: {problem}", 2)
     for path in get("artifacts") or ():
-        lines += wrap_text(f"read: {path}", 2)
+        # Whoever reads this stands in the main checkout, where the files of a worktree are not.
+        lines += wrap_text(f"read: {'/'.join(filter(None, (get('worktree'), path)))}", 2)
     lines += _render_findings(get("findings") or (), get("reports") or {})
     for text in (get("difference") or {}).values():
         lines += [f"    {clip_text(_plain(line), WIDTH - 4)}" for line in text.split("\n")]

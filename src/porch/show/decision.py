@@ -40,6 +40,8 @@ def list_decisions(protocol: Protocol, state: RunState, request: str = "") -> li
             each["request"] = first_lines(request, each["id"])
         if state.run.heading:
             each["heading"] = state.run.heading
+        if state.run.worktree not in ("", "."):
+            each["worktree"] = state.run.worktree
     return [_make_printable(each) for each in told]
 
 

@@ -51,6 +51,7 @@ class DecisionShape(TypedDict):
     reports: dict[str, str]
     needs_override: bool
     heading: NotRequired[str]
+    worktree: NotRequired[str]
     request: NotRequired[list[str]]
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]

@@ -1,6 +1,7 @@
 """Kicking runs off: a worktree, a driver of its own, and what can go wrong with either."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,9 @@ def test_a_kicked_off_run_builds_by_itself_until_a_person_is_needed(
     assert farm.desk.facts("RunnerStarted", "0073-user-auth")[0]["detached"]
     farm.wait_for_gate("0073-user-auth")
     assert farm.driver("0073-user-auth"), "it stays at the gate"
+    shown = re.findall(r"read: (\S+)", farm.desk.porch("pending").out)
+    assert shown, "what is to be read is named"
+    assert all((farm.desk.root / path).exists() for path in shown), "from where the person stands"
     assert "porch started" in farm.af("logs", "73").out
 
 
