@@ -94,6 +94,15 @@ def test_a_second_finish_is_a_notice_and_nothing_is_merged_twice(desk: "Desk") -
     assert finished(desk) == ["squashed"]
 
 
+def test_a_finish_after_the_branch_was_tidied_away_says_where_the_work_is(desk: "Desk") -> None:
+    ended(desk)
+    desk.porch("finish", "0001", "--merge")
+    desk.git("worktree", "remove", "--force", "worktrees/p_0001_x")
+    desk.git("branch", "-D", "p_0001_x")
+    for way in ([], ["--merge"]):
+        assert "is already merged into main" in desk.porch("finish", "0001", *way).out
+
+
 def test_a_failed_check_on_the_merged_files_refuses_with_the_report(desk: "Desk") -> None:
     ended(desk)
     committed(desk, "bad.txt", "together they fail\n")

@@ -16,8 +16,10 @@ from porch.fleet.finish.finish_texts import describe_choices
 from porch.fleet.finish.forecast import forecast_live_runs
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
-from porch.fleet.finish.run_work import RunWork, survey_work
+from porch.fleet.finish.run_work import RunWork, own_branch, survey_work
+from porch.git import repository
 from porch.machine import facts as f
+from porch.machine.state import RunState
 from porch.plan.branches.base_branch import find_base_branch
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.session import HeldRun, hold_run
@@ -42,6 +44,8 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     """What there is to finish and in which ways; nothing is changed."""
     found = read_run(where, name)
     _refuse_unfinished(name, found.state.outcome, found.state.run.id or name)
+    if _is_tidied_away(where, found.state):
+        return _tell_settled(name, found.state)
     work = survey_work(where, found.state, into)
     pairs = forecast_live_runs(where, work.into) if work.is_own else None
     text = describe_choices(found.state, work, pairs)
@@ -57,6 +61,8 @@ def finish_run(
     with hold_run(where, name, "porch finish") as found:
         state = found.book.state
         _refuse_unfinished(name, state.outcome, state.run.id or name)
+        if _is_tidied_away(where, state):
+            return _tell_settled(name, state)
         work = survey_work(where, state, into)
         if (known := _find_settled(found, work)) is not None:
             return known
@@ -90,8 +96,20 @@ def _find_settled(found: HeldRun, work: RunWork) -> FinishResult | None:
     # In a checkout of one's own, what changes after the commit is one's own work.
     if work.is_own and known.head != work.head:
         return None
-    said = f"{found.name} is already {describe_state_delivery(found.book.state)}"
-    return FinishResult(f"{said}; nothing was changed", {"run": found.name, "finished": said})
+    return _tell_settled(found.name, found.book.state)
+
+
+def _is_tidied_away(where: ProjectPaths, state: RunState) -> bool:
+    """Merged, and then its branch was deleted, as `af cleanup` does: nothing is left to finish."""
+    known, branch = state.run.delivery, own_branch(state)
+    is_settled = known is not None and known.how in SETTLED
+    is_gone = bool(branch) and not repository.resolve_commit(where.base, f"refs/heads/{branch}")
+    return is_settled and is_gone
+
+
+def _tell_settled(name: str, state: RunState) -> FinishResult:
+    said = f"{name} is already {describe_state_delivery(state)}"
+    return FinishResult(f"{said}; nothing was changed", {"run": name, "finished": said})
 
 
 def _merge(
