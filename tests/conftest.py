@@ -1,11 +1,13 @@
 """Fixtures that tests of several rooms want: repositories, real agents, the vendors' stand-in."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.measured import measure_first_examples
 from tests.real_agents import clean_room, cli, vendor
 from tests.repositories import at_home, make_repository, sh
 
@@ -32,6 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             known = getattr(item, "_id", None)
             if known is not None:
                 setattr(item, "_id", type(known).parse(named))  # noqa: B010 - no name of the API
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with measure_first_examples(item):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
