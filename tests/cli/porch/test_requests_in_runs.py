@@ -218,3 +218,14 @@ def test_r1_a_request_reaches_the_first_prompt_of_packaged_protocols(
     run(desk, protocol, "Count the words of a file", "--once", code=None)
     (name,) = (path.name for path in (desk.root / ".git/porch/runs").iterdir())
     assert "> Count the words of a file" in desk.prompts(name)[0]
+
+
+def test_a_run_that_was_refused_does_not_use_up_an_id(desk: "Desk") -> None:
+    """In a repository without a commit there is nothing from which a worktree could begin."""
+    desk.protocol("p", PHASE)
+    desk.git("update-ref", "-d", "HEAD")
+    said = desk.porch("run", "p", "Greet people", "--no-claude", code=None)
+    assert said.code not in (0, 3), said.all
+    desk.git("commit", "-q", "--allow-empty", "-m", "start")
+    desk.porch("run", "p", "Greet people", "--no-claude", code=3)
+    assert [row["id"] for row in desk.porch("status", "--json").json["runs"]] == ["0001"]

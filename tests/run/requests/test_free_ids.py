@@ -1,11 +1,14 @@
 """Ids that are drawn: the next free number, and never one number twice."""
 
+import contextlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from porch.run.requests.free_ids import draw_free_id, next_free_number
+from porch.errors import UsageError
+from porch.run.requests.free_ids import draw_free_id, given_back_if_unused, next_free_number
 from porch.store import where as places
 
 
@@ -47,3 +50,26 @@ def test_a_kept_number_that_nobody_can_read_is_not_missed(tmp_path: Path) -> Non
     draw_free_id(where)
     Path(where.state_dir, "last-id").write_text("many")
     assert draw_free_id(where) == "0001"
+
+
+def refuse_run(where: places.ProjectPaths, drawn: str, meanwhile: Callable[[], object]) -> None:
+    with contextlib.suppress(UsageError), given_back_if_unused(where, drawn):
+        meanwhile()
+        raise UsageError("there is no commit yet")
+
+
+def test_an_id_of_a_refused_run_is_drawn_again(tmp_path: Path) -> None:
+    where = places.find_project(str(tmp_path))
+    drawn = draw_free_id(where)
+    refuse_run(where, drawn, lambda: None)
+    assert draw_free_id(where) == drawn == "0001"
+
+
+def test_an_id_is_not_given_back_once_a_run_has_it_or_somebody_drew_after_it(
+    tmp_path: Path,
+) -> None:
+    where = places.find_project(str(tmp_path))
+    refuse_run(where, draw_free_id(where), lambda: draw_free_id(where))
+    assert draw_free_id(where) == "0003"
+    refuse_run(where, "0003", lambda: Path(where.run_dir("0003-x")).mkdir(parents=True))
+    assert draw_free_id(where) == "0004"

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from porch.errors import BusyError
 from porch.run.requests.known_names import list_document_names
@@ -35,6 +36,30 @@ def draw_free_id(where: ProjectPaths) -> str:
         number = next_free_number(names, _read_last(path))
         atomic.replace_file(path, str(number).encode(), sync=False)
     return f"{number:04}"
+
+
+@contextmanager
+def given_back_if_unused(where: ProjectPaths, id_: str) -> Iterator[None]:
+    """An id that was drawn for a run that was refused is free again; `id_` may be none at all."""
+    try:
+        yield
+    except BaseException:
+        if id_.isdecimal() and not any(_has_number(name, int(id_)) for name in where.names()):
+            _give_back(where, int(id_))
+        raise
+
+
+def _give_back(where: ProjectPaths, number: int) -> None:
+    """Only the last one: somebody who drew after us has another, and keeps it."""
+    path = os.path.join(where.state_dir, "last-id")
+    with RunLock(f"{path}.lock") as lock:
+        if lock.acquire("porch run", _WAIT_S) and _read_last(path) == number:
+            atomic.replace_file(path, str(number - 1).encode(), sync=False)
+
+
+def _has_number(name: str, number: int) -> bool:
+    found = _ID.match(name)
+    return found is not None and int(found["id"]) == number
 
 
 def next_free_number(names: Iterable[str], last: int = 0) -> int:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from msgspec.structs import replace
 
@@ -24,10 +25,11 @@ from porch.run.drive.start_requirements import require_start
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
-from porch.run.engine.session import hold_run, workspace_of
+from porch.run.engine.session import HeldRun, hold_run, workspace_of
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
 from porch.run.requests import run_request
+from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
 from porch.run.settings import Settings, load_settings
 from porch.run.verbs.adopt import refuse_lost_run
@@ -78,7 +80,26 @@ def start_run(
     require_agents(known_settings, wanted, protocol, "")
     require_start(where, known_settings, wanted, protocol)
     require_check_commands(protocol, known_settings, wanted.agent == "scripted")
-    wanted = _with_whole_request(where, loaded, wanted, known_settings)
+    whole = _with_whole_request(where, loaded, wanted, known_settings)
+    drawn = "" if wanted.subject else whole.subject
+    with (
+        given_back_if_unused(where, drawn),
+        _begin_new_run(where, loaded, whole, watch, is_apart=is_apart) as started,
+    ):
+        return drive_run(started, whole, manner, watch, products, resumed=False)
+
+
+@contextmanager
+def _begin_new_run(
+    where: ProjectPaths,
+    loaded: LoadedDefinition,
+    wanted: RunRequest,
+    watch: DriveWatch,
+    *,
+    is_apart: bool,
+) -> Iterator[HeldRun]:
+    """The first record, in the checkout or in a worktree of the run's own."""
+    protocol = loaded.demand().protocol
     about = _find_about(where, protocol, wanted)
     if about.text and not protocol.spec:
         check_text(about.text)
@@ -94,7 +115,7 @@ def start_run(
         else nullcontext(where)
     )
     with place as there, begin_run(there, about, loaded, wanted, watch) as started:
-        return drive_run(started, wanted, manner, watch, products, resumed=False)
+        yield started
 
 
 def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
