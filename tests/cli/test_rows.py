@@ -97,6 +97,8 @@ PEOPLES_CALLS = {
     ("porch", "resume", "1", "--adopt"),
     ("porch", "resume", "1", "--take-over"),
     ("codev", "init", "--yes"),
+    ("codev", "init", "--mcp", "claude"),
+    ("codev", "adopt", "--mcp", "codex"),
     ("af", "kickoff", "1", "--script", "s.yaml"),
     ("codev", "adopt", "--yes"),
     ("codev", "migrate", "--adopt"),

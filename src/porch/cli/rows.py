@@ -56,8 +56,8 @@ _STEERING = "porch.cli.porch.steer"
 _DRIVE_DECISIONS = ("script", "adopt", "take_over")
 # It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
 _RULES_SET_ASIDE = ("force",)
-# It lets specialists run commands without anybody being asked.
-_SETUP_DECISIONS = ("yes",)
+# It lets specialists run commands without anybody being asked, or agents have more tools.
+_SETUP_DECISIONS = ("yes", "mcp")
 # It counts approvals that nobody here gave, or removes worktrees.
 _MIGRATE_DECISIONS = ("adopt", "clean")
 # With answers of one's own a review would pass that nobody gave.

@@ -25,8 +25,9 @@ Doctor = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def claude(command: Put, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The default agent is here, and so is a key for it."""
+    """The default agent is here, and so are a key for it and another reviewer."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-value-that-is-nobodys-business")
+    command("codex", "echo 'codex-cli 9.9.9'")
     return command("claude", "echo '9.9.9 (Claude Code)'")
 
 

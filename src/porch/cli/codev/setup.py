@@ -1,10 +1,11 @@
 """Setting up a project: little is asked, what was found is said, nothing is overwritten."""
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from porch.cli.codev.asking import ask_person, is_terminal
+from porch.cli.codev.setup_mcp import MCP, ask_for_mcp, describe_missing_package, install_for_codex
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
@@ -24,18 +25,19 @@ def _begin_project(args: Args) -> View:
 
     root = _find_root()
     is_new = not first_commit.is_inside_repository(root)
-    if is_new and not (args.yes or _ask(f"{root} is not a git repository. Make one?", False)):
+    if is_new and not (args.yes or ask_person(f"{root} is not a git repository. Make one?", False)):
         raise UsageError(
             f"{root} is not a git repository, and porch cannot work without one",
             fix="run `git init`, then `codev init`; or `codev init --yes`, which does both",
             code="no-repository",
         )
-    chosen = _choose(root, args.yes)
+    chosen = _choose(root, args, is_yes=args.yes)
     planned = project_setup.plan_setup(root, chosen)
     if is_new:
         first_commit.make_repository(root)
     project_setup.write_setup(root, planned)
     lines = [f"made a git repository in {root}"] if is_new else []
+    lines += install_for_codex(chosen.mcp)
     return _setup_view(root, chosen, planned, [*lines, *_commit_lines(root, planned, args.yes)])
 
 
@@ -50,12 +52,13 @@ def _adopt_project(args: Args) -> View:
             fix="run `git init`, or use `codev init`, which can make one",
             code="no-repository",
         )
-    chosen = _choose(root, args.yes or args.dry_run)
+    chosen = _choose(root, args, is_yes=args.yes or args.dry_run)
     planned = project_setup.plan_setup(root, chosen)
     if args.dry_run:
         return _setup_view(root, chosen, planned, ["nothing was written (--dry-run)"])
     project_setup.write_setup(root, planned)
-    return _setup_view(root, chosen, planned, list(_commit_advice(planned)))
+    lines = [*install_for_codex(chosen.mcp), *_commit_advice(planned)]
+    return _setup_view(root, chosen, planned, lines)
 
 
 def _find_root() -> str:
@@ -73,40 +76,35 @@ def _find_root() -> str:
     return project_setup.find_project_root(os.getcwd())
 
 
-def _choose(root: str, is_yes: bool) -> "SetupChoices":
+def _choose(root: str, args: Args, *, is_yes: bool) -> "SetupChoices":
     """On a terminal a person confirms; elsewhere only `--yes` allows an agent anything."""
-    from porch.fleet.setup import project_commands, project_setup
+    from porch.fleet.setup import found_agents, project_commands, project_setup
 
     found = project_commands.find_commands(root)
-    if is_yes or not _is_terminal():
-        return project_setup.SetupChoices(found, permissions=is_yes)
-    if not os.path.exists(os.path.join(root, "codev", "config.toml")):
+    has_config = os.path.exists(os.path.join(root, "codev", "config.toml"))
+    is_asked = not is_yes and is_terminal()
+    if args.test:
+        found = _with_test_command(found, args.test)
+    elif is_asked and not has_config:
         found = _confirm_test_command(found)
     said = "May specialists of Claude Code run envoy and git in their worktrees without asking?"
-    return project_setup.SetupChoices(found, permissions=_ask(said, True))
+    is_allowed = ask_person(said, True) if is_asked else is_yes
+    agents = found_agents.find_agents()
+    mcp = tuple(args.mcp or (ask_for_mcp(agents) if is_asked else ()))
+    return project_setup.SetupChoices(found, is_allowed, agents, mcp)
 
 
 def _confirm_test_command(found: "list[FoundCommand]") -> "list[FoundCommand]":
-    from porch.fleet.setup.project_commands import FoundCommand
-
     known = next((each for each in found if each.name == "test"), None)
     shown = f"{known.command}, from {known.file}" if known else "none found"
     typed = input(f"The command that runs all tests [{shown}]: ").strip()
-    if not typed:
-        return found
+    return _with_test_command(found, typed) if typed else found
+
+
+def _with_test_command(found: "list[FoundCommand]", typed: str) -> "list[FoundCommand]":
+    from porch.fleet.setup.project_commands import FoundCommand
+
     return [*(each for each in found if each.name != "test"), FoundCommand("test", typed, "")]
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _ask(question: str, default: bool) -> bool:
-    """Without anybody to ask, nothing is done that was not asked for."""
-    if not _is_terminal():
-        return False
-    said = input(f"{question} [{'Y/n' if default else 'y/N'}] ").strip().lower()
-    return said in ("y", "yes") if said else default
 
 
 def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> Iterator[str]:
@@ -115,7 +113,7 @@ def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> 
     paths = [each.path for each in planned if each.is_change]
     if first_commit.has_commit(root) or not paths:
         yield from _commit_advice(planned)
-    elif is_yes or _ask("There is no commit yet. Commit these files as the first one?", True):
+    elif is_yes or ask_person("There is no commit yet. Commit these files as the first one?", True):
         who = first_commit.make_first_commit(root, paths)
         yield f"committed these files as the first commit, by {who or _NOBODY}"
     else:
@@ -144,6 +142,8 @@ def _setup_view(
             for each in chosen.commands
         ],
         "permissions": chosen.permissions,
+        "agents": list(chosen.agents),
+        "mcp": list(chosen.mcp),
         "files": [each.as_json() for each in planned],
         "said": said,
     }
@@ -151,15 +151,22 @@ def _setup_view(
 
 
 def _command_lines(chosen: "SetupChoices") -> Iterator[str]:
+    from porch.fleet.setup.found_agents import choose_reviewers
+
     for each in chosen.commands:
         origin = f"found in {each.file}" if each.file else "as you typed it"
         yield f"{each.name:<6}{each.command}   ({origin})"
     if not any(each.name == "test" for each in chosen.commands):
-        yield "no test command was found; write it into codev/config.toml, below [commands]"
+        yield "no test command was found, and spider, tick and bugfix do not begin without one:"
+        yield '  write into codev/config.toml, below [commands]: test = "your command"'
+    if reviewers := choose_reviewers(chosen.agents):
+        yield f"agent {reviewers[0]}   (the only one found here: it works, and it reviews)"
 
 
 def _unset_command_lines(root: str, chosen: "SetupChoices") -> Iterator[str]:
     """The settings of a project are its own: what they do not say is only mentioned."""
+    import json
+
     from porch.errors import PorchError
     from porch.run.settings import PROJECT_FILE, load_settings
 
@@ -170,7 +177,9 @@ def _unset_command_lines(root: str, chosen: "SetupChoices") -> Iterator[str]:
         return
     for each in chosen.commands:
         if each.name not in known:
-            yield f"{PROJECT_FILE} has no {each.name} command; {each.file} has: {each.command}"
+            origin = f"{each.file} has" if each.file else "you gave"
+            yield f"{PROJECT_FILE} has no {each.name} command; {origin}: {each.command}"
+            yield f"  write into it, below [commands]: {each.name} = {json.dumps(each.command)}"
 
 
 def _file_lines(planned: "Sequence[PlannedFile]") -> Iterator[str]:
@@ -191,17 +200,22 @@ def _next_lines(chosen: "SetupChoices") -> Iterator[str]:
     if not chosen.permissions:
         yield "specialists of Claude Code will ask before they run envoy;"
         yield "  to allow it: codev adopt --yes"
+    yield from describe_missing_package(chosen.mcp)
     yield "next: codev doctor"
+    yield 'then: porch run spider "what you want"'
 
 
-_YES = make_argument("--yes", action="store_true", help="ask nothing, and do all of it")
+_YES = make_argument("--yes", action="store_true", help="ask nothing, and do all of it but --mcp")
+_TEST = make_argument("--test", default="", metavar="COMMAND", help="what runs all tests")
 COMMANDS: Verbs = {
-    "init": Verb(_begin_project, (_YES, PERSON)),
+    "init": Verb(_begin_project, (_YES, _TEST, MCP, PERSON)),
     "adopt": Verb(
         _adopt_project,
         (
             make_argument("--dry-run", action="store_true", help="only list what would be written"),
             _YES,
+            _TEST,
+            MCP,
             PERSON,
         ),
     ),

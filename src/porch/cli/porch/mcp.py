@@ -1,18 +1,11 @@
 """`porch mcp`: agents call the commands as tools, without a shell between them."""
 
-import sys
 from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-    from porch.errors import OutsideError
-
-_MAJOR = 2
-# What `uv tool install` makes has no pip of its own.
-_INSTALL_WITH_UV = f"uv pip install --python {sys.executable}"
 
 
 def _serve_tools(args: Args) -> View:
@@ -36,36 +29,18 @@ def _serve_tools(args: Args) -> View:
 
 
 def _load_server() -> "ModuleType":
+    from porch.fleet.setup import mcp_package
+
+    if fault := mcp_package.find_package_fault():
+        raise fault
     try:
-        _refuse_old_package()
         from porch.cli.mcp import server
     except ModuleNotFoundError as error:
         if (error.name or "porch").partition(".")[0] == "porch":
             raise
-        raise _package_error(f"the package {error.name} is not installed") from error
+        what = f"the package {error.name} is not installed"
+        raise mcp_package.describe_package_fault(what) from error
     return server
-
-
-def _refuse_old_package() -> None:
-    from importlib.metadata import version
-
-    found = version("mcp")  # not found is a ModuleNotFoundError with the name of the package
-    if int(found.partition(".")[0]) != _MAJOR:
-        raise _package_error(f"the package mcp is installed in version {found}")
-
-
-def _package_error(what: str) -> "OutsideError":
-    from importlib.util import find_spec
-
-    from porch.errors import OutsideError
-
-    has_pip = find_spec("pip") is not None
-    install = f"{sys.executable} -m pip install" if has_pip else _INSTALL_WITH_UV
-    return OutsideError(
-        f"{what}, and `porch mcp` needs version {_MAJOR} of the MCP SDK",
-        fix=f"{install} 'mcp>={_MAJOR},<{_MAJOR + 1}'",
-        code="no-mcp",
-    )
 
 
 COMMANDS: Verbs = {

@@ -8,11 +8,13 @@ from msgspec.structs import replace
 
 from porch.agents.login_signs import find_login_signs
 from porch.fleet.health.doctor_line import DoctorLine
+from porch.fleet.setup.found_agents import KNOWN, choose_reviewers
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
 from porch.run.agents.roster import SCRIPTED
-from porch.run.settings import Settings
+from porch.run.settings import PROJECT_FILE, Settings
 
+_NEED_REVIEWERS = "not spider or tick: they need two reviewers, or [panel] models"
 _DEFAULT = "default"
 _ONLY_REVIEWS = "panel"
 
@@ -27,6 +29,17 @@ def examine_agents(known: Settings) -> Iterator[DoctorLine]:
         fix = f"correct the name, or add [agents.{name}] to codev/config.toml"
         line = DoctorLine("missing", f"agent {name} ({use}): unknown agent", fix)
         yield _weigh_missing(line, (use,), name, others)
+    if not known.models:
+        yield from _examine_reviewers(others)
+
+
+def _examine_reviewers(found: Sequence[str]) -> Iterator[DoctorLine]:
+    """The protocols name three reviewers; whoever has one agent must say that it is enough."""
+    here = choose_reviewers([name for name in found if name in KNOWN])
+    if here:
+        what = f"reviewers: only {here[0]} is installed, and two of {', '.join(KNOWN)} must answer"
+        fix = f'write into {PROJECT_FILE}, below [panel]: models = ["{here[0]}"]'
+        yield DoctorLine("missing", what, fix, limit=_NEED_REVIEWERS)
 
 
 def _weigh_missing(

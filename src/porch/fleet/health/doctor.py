@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from porch.fleet.health import (
     agent_health,
     machine_health,
+    mcp_health,
     notice_health,
     project_health,
     repository_health,
@@ -25,6 +26,7 @@ def examine_installation(where: ProjectPaths, *, is_trial: bool = False) -> list
         *project_health.examine_settings(where, findings),
         *(project_health.examine_project(where, known) if has_git else ()),
         *agent_health.examine_agents(known),
+        *mcp_health.examine_mcp(where),
         *notice_health.examine_channels(known, os.environ, is_trial=is_trial),
     ]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from porch.fleet.health import project_health, repository_health
 from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
+from porch.fleet.setup.found_agents import find_agents
 from porch.fleet.setup.package_files import HOOK
 from porch.git.command import run_git
 from porch.run.settings import PROJECT_FILE
@@ -33,7 +34,7 @@ def _apply_repair(where: ProjectPaths, name: str) -> Iterator[str]:
 
 def _write_missing_files(root: str) -> Iterator[str]:
     """Permissions are left out: what agents may do unasked is for a person to say."""
-    text = config_text.render_config(project_commands.find_commands(root))
+    text = config_text.render_config(project_commands.find_commands(root), find_agents())
     planned = [additive_files.plan_new_file(root, PROJECT_FILE, text.encode())]
     if os.path.isdir(os.path.join(root, ".claude")):
         planned += [

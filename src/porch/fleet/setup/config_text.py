@@ -1,8 +1,9 @@
 """The text of a new `codev/config.toml`: what was found, with comments that say what it is for."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from porch.fleet.setup.found_agents import choose_reviewers, choose_worker
 from porch.fleet.setup.project_commands import NAMES, FoundCommand
 
 _USES = {
@@ -21,11 +22,11 @@ _HEAD = """\
 _REST = """
 # Who works where a run does not name an agent: claude, codex, gemini, or one of your own.
 [agent]
-# name = "claude"
+{worker}
 
 # Who reviews, instead of the three that the protocols name. Name those that you have.
 [panel]
-# models = ["claude"]
+{reviewers}
 
 # When one of these is reached, porch asks a person before it goes on. Without it there is no limit.
 [budget]
@@ -39,9 +40,16 @@ _REST = """
 """
 
 
-def render_config(found: Iterable[FoundCommand]) -> str:
+def render_config(found: Iterable[FoundCommand], agents: Sequence[str] = ()) -> str:
+    """`agents` are those of the machine; only what would not work without a line gets one."""
     known = {each.name: each for each in found}
-    return _HEAD + "".join(line for n in NAMES for line in _command_lines(n, known.get(n))) + _REST
+    commands = "".join(line for n in NAMES for line in _command_lines(n, known.get(n)))
+    worker, reviewers = choose_worker(agents), choose_reviewers(agents)
+    rest = _REST.format(
+        worker=f"name = {json.dumps(worker)}" if worker else '# name = "claude"',
+        reviewers=f"models = {json.dumps(reviewers)}" if reviewers else '# models = ["claude"]',
+    )
+    return _HEAD + commands + rest
 
 
 def _command_lines(name: str, found: FoundCommand | None) -> Iterator[str]:

@@ -17,6 +17,7 @@ from porch.fleet.setup.additive_files import (
 )
 from porch.fleet.setup.claude_settings import SETTINGS_FILE, merge_claude_settings
 from porch.fleet.setup.config_text import render_config
+from porch.fleet.setup.mcp_entries import plan_claude_entry
 from porch.fleet.setup.project_commands import FoundCommand
 from porch.run.settings import PROJECT_FILE
 
@@ -29,19 +30,26 @@ class SetupChoices(Struct, frozen=True):
 
     commands: Sequence[FoundCommand] = ()
     permissions: bool = False
+    agents: Sequence[str] = ()  # those that the machine has
+    mcp: Sequence[str] = ()  # those that shall start `porch mcp`
 
 
 def plan_setup(root: str, chosen: SetupChoices) -> list[PlannedFile]:
     """Every file, with what would happen to it; nothing is changed."""
     return [
-        plan_new_file(root, PROJECT_FILE, render_config(chosen.commands).encode()),
+        plan_new_file(root, PROJECT_FILE, _config_of(chosen)),
         *_plan_protocols(root, package_files.load_protocol_files()),
         *_plan_all(root, package_files.load_step_files()),
         *_plan_all(root, package_files.load_claude_directory()),
         plan_hook(root),
         plan_claude_settings(root, with_permissions=chosen.permissions),
         _plan_agents_page(root),
+        *([plan_claude_entry(root)] if "claude" in chosen.mcp else []),
     ]
+
+
+def _config_of(chosen: SetupChoices) -> bytes:
+    return render_config(chosen.commands, chosen.agents).encode()
 
 
 def write_setup(root: str, planned: Sequence[PlannedFile]) -> None:
