@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from porch.fleet.finish.written_text import WrittenText, split_text
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -309,6 +311,31 @@ def test_p24_a_pull_request_holds_what_was_asked_measured_and_decided(
     assert "approved by" in body
     assert f"--base main --head {NAME}" in (gh / "calls").read_text()
     assert "pull request https://example.org/pull/7" in desk.porch("status", "0001").out
+
+
+@pytest.mark.req("P-180")
+def test_p24_a_bugfix_ends_with_the_pull_request_that_its_agent_wrote(
+    desk: "Desk", remote: Path, gh: Path
+) -> None:
+    desk.write("142.md", "The button is red.\n")
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "settings")
+    asked = desk.porch("run", "bugfix", "--issue", "142.md", "--no-claude").out
+    assert "porch finish 142 (--merge into main, --squash, --pr, --keep)" in asked
+    assert "https://example.org/pull/7" in desk.porch("finish", "142", "--pr").out
+    (opened,) = [line for line in (gh / "calls").read_text().splitlines() if "pr create" in line]
+    assert "--base main --head bugfix_142" in opened
+    assert "--title Fix what the issue describes" in opened
+    body = (gh / "body").read_text()
+    assert body.startswith("The cause is in `codev/executions/bugfix_142/diagnosis.md`.\n")
+    assert "> The button is red." in body
+    assert "- tests: passed" in body
+
+
+def test_what_an_agent_wrote_for_a_pull_request_needs_no_heading() -> None:
+    assert split_text("# A title\n\nText.\n") == WrittenText("A title", "Text.")
+    assert split_text("Only text.\n") == WrittenText("", "Only text.")
+    assert split_text("") == WrittenText()
 
 
 def test_p24_an_open_pull_request_is_found_and_said(desk: "Desk", remote: Path, gh: Path) -> None:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from porch.errors import FailedError
 from porch.fleet.finish.pull_request_text import write_pull_request_text
 from porch.fleet.finish.run_work import RunWork, name_work
+from porch.fleet.finish.written_text import read_written_text
 from porch.git.command import try_git
 from porch.plan.branches import github
 from porch.run.engine.fact_redaction import redact_text
@@ -60,8 +61,10 @@ def _open_pull_request(found: HeldRun, work: RunWork) -> str:
     run = state.run
     request = payloads.read_payload(store, run.subject).decode() if run.subject else ""
     protocol, records = found.book.definition.protocol, found.records_after(0)
-    body = write_pull_request_text(protocol, state, request, records)
-    title = redact_text(name_work(state))
+    written = read_written_text(work, state)
+    measured = write_pull_request_text(protocol, state, request, records)
+    body = f"{written.body}\n\n{measured}" if written.body else measured
+    title = written.title or redact_text(name_work(state))
     return github.create_pull_request(work.repo, work.into, work.branch, title, body, False)
 
 
