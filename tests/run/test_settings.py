@@ -6,6 +6,7 @@ import pytest
 
 from porch.errors import DefinitionError, Finding, OutsideError, Place
 from porch.run import settings
+from porch.run.engine.driver import DriveManner
 from porch.run.setting_keys import KEYS
 
 
@@ -45,6 +46,11 @@ def test_without_files_the_defaults_hold(tmp_path: Path) -> None:
     assert (found.idle, found.check, found.back_off, found.max_running) == (0, 600, 1.0, 4)
     assert found.trusted is False
     assert found.origin("timeouts.check") == "default"
+
+
+@pytest.mark.req("P-147")
+def test_a_waiting_runner_looks_at_least_as_often_as_the_settings_ask() -> None:
+    assert DriveManner().poll_s <= settings.Settings().gate_poll_interval == 30
 
 
 def test_the_project_wins_over_ones_own_key_by_key(places: Places) -> None:
@@ -96,6 +102,9 @@ max_rounds = 3
 desktop = true
 webhook = "$HOOK"
 command = ["tell-me"]
+[af]
+max_runs = 8
+repositories = ["~/shop"]
 [worktree]
 setup = ["npm ci"]
 copy = [".env"]
@@ -114,6 +123,7 @@ link = ["node_modules"]
     assert (found.models, found.setup) == (("gemini",), ("npm ci",))
     assert found.check_env == ("DATABASE_URL",)
     assert (found.copy, found.link) == ((".env",), ("node_modules",))
+    assert (found.max_runs, found.repositories) == (8, ("~/shop",))
     assert {key for key, _, origin in found.rows() if origin == "default"} == set()
 
 

@@ -57,7 +57,7 @@ def test_a_file_named_like_a_module_of_python_is_not_run_by_the_driver(farm: Far
     assert not list(farm.desk.root.rglob("it-ran"))
 
 
-@pytest.mark.req("P-028", "P-029", "P-032", "P-033", "P-189")
+@pytest.mark.req("P-012", "P-028", "P-029", "P-032", "P-033", "P-189")
 def test_a_run_is_stopped_and_goes_on_in_the_same_worktree(farm: Farm) -> None:
     farm.kick_off()
     farm.wait_for_gate()
@@ -148,6 +148,15 @@ def test_what_the_driver_said_is_shown_if_it_cannot_start_and_nothing_is_left(fa
     assert farm.desk.git("branch").split() == ["*", "main"]
     assert not list((farm.desk.root / ".git/porch/kickoffs").iterdir())
     assert farm.af("status").out.startswith("Nothing runs here")
+
+
+@pytest.mark.req("P-022")
+@pytest.mark.parametrize("place", ["projects/0073-user-auth/spec.md", "specs/0073-user-auth.md"])
+def test_an_id_alone_finds_the_name_of_its_project(farm: Farm, place: str) -> None:
+    farm.desk.write(f"codev/{place}", "# User auth\n\nPeople log in.\n")
+    said = farm.af("kickoff", "0073", "--protocol", "p", "--no-claude").out
+    assert "0073-user-auth is on its way" in said
+    assert (farm.desk.root / "worktrees/p_0073_user-auth").is_dir()
 
 
 def test_a_finished_run_is_left_alone_by_another_kickoff(farm: Farm) -> None:
@@ -300,6 +309,7 @@ def test_stopping_and_resuming_over_and_over_loses_nothing(farm: Farm) -> None:
     assert farm.desk.entered()[-1] == "complete"
 
 
+@pytest.mark.req("P-147")
 def test_the_first_driver_takes_the_approval_of_a_file_in_the_worktree(farm: Farm) -> None:
     farm.desk.protocol("p", {"id": "one", "artifact": "text.md", "gate": {"name": "go"}})
     farm.kick_off()

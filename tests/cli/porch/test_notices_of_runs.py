@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.listener import Listener
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -41,6 +43,23 @@ def test_a_gate_and_the_end_are_told_once_each(desk: "Desk", told: Path) -> None
     desk.porch("approve", "0001", "ok")
     desk.porch("resume", "0001")
     assert told.read_text() == "gate 0001 ok\ncomplete 0001 \n"
+
+
+@pytest.mark.req("P-170")
+def test_a_notice_of_a_gate_names_run_and_gate_and_nothing_that_was_written(
+    desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener(200)
+    own = tmp_path / "config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"[notify]\nwebhook = '{listener.url}'\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    try:
+        desk.begin(PHASE, code=3, **SCRIPT)
+    finally:
+        listener.close()
+    said = "0001 x: waiting for your approval: ok"
+    assert listener.bodies == [{"text": said, "event": "gate", "run": "0001", "decision": "ok"}]
 
 
 @pytest.mark.req("P-118")

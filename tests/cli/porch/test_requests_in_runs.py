@@ -167,6 +167,7 @@ def gh(desk: "Desk", monkeypatch: pytest.MonkeyPatch) -> "Desk":
     return desk
 
 
+@pytest.mark.req("P-179")
 @pytest.mark.parametrize("said", ["142", "#142", "https://github.com/o/r/issues/142"])
 def test_r1_an_issue_is_read_by_gh(gh: "Desk", said: str) -> None:
     run(gh, "bugfix", "--issue", said, code=None)
@@ -181,6 +182,8 @@ def test_r1_an_issue_is_read_by_gh(gh: "Desk", said: str) -> None:
         f"issue view {word} --json title,body,url,comments\n"
     )
     assert gh.facts("RunStarted", run="bugfix_142")[0]["heading"] == "It crashes on start"
+    assert "> It crashes on start\n" in gh.prompts("bugfix_142")[0]
+    assert "> Since Monday.\n" in gh.prompts("bugfix_142")[0]
 
 
 def test_r1_an_issue_may_be_a_file_and_needs_no_gh(desk: "Desk") -> None:

@@ -285,13 +285,18 @@ def test_r3_of_runs_that_begin_at_once_one_gets_the_checkout(desk: "Desk") -> No
     assert codes == [3, 4, 4, 4]
 
 
-@pytest.mark.req("P-159")
+@pytest.mark.req("P-159", "P-162")
 def test_r3_several_at_once_in_worktrees_of_their_own_all_come_through(desk: "Desk") -> None:
-    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.write(".gitignore", "out/\n")
+    build = {"command": "mkdir out && echo $PROJECT_ID > out/$PROJECT_ID"}
+    script = committed_protocol(desk, {"id": "work", "checks": {"build": build}}, **SCRIPT)
     started = [desk.start(*words(script, "--worktree", id_=f"000{n}")) for n in range(1, 5)]
     assert [each.wait(timeout=90) for each in started] == [0] * 4
     for number in range(1, 5):
         assert subjects(desk, f"p_000{number}_x") == [f"000{number}-x: work"]
+        built = desk.root / "worktrees" / f"p_000{number}_x" / "out"
+        assert [path.name for path in built.iterdir()] == [f"000{number}"], "each has its own"
+    assert not (desk.root / "out").exists()
 
 
 # TICK and BUGFIX.

@@ -304,6 +304,7 @@ def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
     assert "an agent has to go on with it" in asked.porch("explain", "1").out
 
 
+@pytest.mark.req("P-145", "P-146", "P-147", "P-148")
 def test_settings_say_where_each_comes_from(desk: "Desk") -> None:
     own = desk.root.parent / "home/.config/porch"
     own.mkdir(parents=True)

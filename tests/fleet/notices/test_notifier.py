@@ -1,12 +1,8 @@
 """Every notice once, beside the run, whatever its channels do."""
 
-import http.server
-import json
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -16,6 +12,7 @@ from porch.fleet.notices.due_notices import Notice, due_notices
 from porch.fleet.notices.notifier import FILE, Notifier, read_sent_keys
 from porch.machine.state import Decision, Run, RunState
 from porch.run.settings import Settings
+from tests.listener import Listener
 
 GATE = Decision("plan:gate#1", "gate", "plan_approval", "2026-01-02T03:04:05Z")
 WAITING = RunState(run=Run(name="0007-x", id="0007", title="x"), decisions={GATE.position: GATE})
@@ -28,34 +25,6 @@ def keep_in(sent: list[str]) -> channels.Send:
         return ""
 
     return send
-
-
-class Listener:
-    """A server on loopback that keeps what is posted to it."""
-
-    def __init__(self, code: int):
-        bodies: list[dict[str, Any]] = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                size = int(self.headers["Content-Length"])
-                bodies.append(json.loads(self.rfile.read(size)))
-                self.send_response(code)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.bodies = bodies
-        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook/secret-part"
-        self._thread = threading.Thread(target=self.server.serve_forever)
-        self._thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self._thread.join()
 
 
 @pytest.fixture
@@ -123,6 +92,7 @@ def test_a_channel_that_fails_is_told_and_the_others_are_used(tmp_path: Path) ->
     assert sent == [GATE.position]
 
 
+@pytest.mark.req("P-170")
 def test_a_webhook_gets_a_body_that_slack_understands(listener: Listener) -> None:
     known = Settings(notify_webhook="$HOOK")
     ways = channels.open_channels(known, {"HOOK": listener.url})
