@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from porch.run.verbs.read_run import read_run
 from porch.show.board import text_width
 from porch.show.fleet.board import render_fleet
+from porch.show.fleet.checklist import render_checklist
+from porch.store import where as places
 from tests.cli.af.conftest import Farm
 from tests.cli.conftest import Open, Terminal
 from tests.repositories import make_repository
@@ -88,6 +91,14 @@ def test_a_checklist_says_plan_phase_attempt_and_failure(farm: Farm) -> None:
     desk.wait_for(lambda: "build:phase_1#2" in desk.call("status", "1", code=None).out)
     said = farm.af("status", "1").out
     assert "[>] build: plan phase 1 of 2, attempt 2 of 3, tests failed: tests are red" in said
+    found = read_run(places.find_project(str(desk.root)), "0001-x")
+    for width in (40, 80, 120, 200):
+        lines = render_checklist(found.definition.protocol, found.state, "d" * 300, width)
+        assert max(map(text_width, lines)) == width
+        assert "  [x] plan" in lines
+        whole = " ".join(line.strip() for line in lines).replace(":", "")
+        for part in ("[>] build plan phase 1 of 2", "attempt 2 of 3", "tests are red"):
+            assert part in whole, f"nothing is lost in {width} columns"
 
 
 def test_runs_of_other_repositories_are_listed_if_a_person_names_them(
@@ -107,6 +118,35 @@ def test_runs_of_other_repositories_are_listed_if_a_person_names_them(
     assert "other" in said
     assert "0009" in said
     assert "project" in said
+
+
+def test_conflicts_of_live_runs_are_told_for_one_run_on_request_and_when_one_is_finished(
+    farm: Farm,
+) -> None:
+    desk = farm.desk
+    desk.protocol("p", {"id": "one"})
+    for id_, file in (("0001", "a.txt"), ("0002", "a.txt"), ("0003", "b.txt")):
+        script = desk.script(agents={"one": [{"write": {file: f"{id_}\n"}, "say": "done"}]})
+        words = ("run", "p", id_, "--title", "x", "--script", script, "--worktree")
+        desk.porch(*words)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    pair = "p_0001_x and p_0002_x conflict in a.txt"
+    assert "  expect a conflict with p_0002_x: a.txt\n" in farm.af("status", "1").out
+    assert farm.af("status", "1", "--json").json["conflicts"] == [pair]
+    assert "expect a conflict" not in farm.af("status", "3").out
+    assert "expect a conflict" not in farm.af("status").out, "all runs are shown without asking git"
+    said = farm.af("status", "--conflicts").out
+    assert f"expect a conflict: {pair}\n" in said
+    assert "in this order the fewest conflict: p_0003_x, p_0001_x, p_0002_x\n" in said
+    told = farm.af("status", "--conflicts", "--json").json
+    assert told["conflicts"] == [{"one": "p_0001_x", "other": "p_0002_x", "files": ["a.txt"]}]
+    assert f"expect a conflict: {pair}" in farm.af("finish", "1").out
+    done = farm.af("finish", "1", "--merge").out
+    assert "0001-x: merged into main" in done
+    assert f"  other live runs conflict with it: {pair}\n" in done
+    assert "  expect a conflict with main: a.txt\n" in farm.af("status", "2").out
+    assert "expect a conflict" not in farm.af("status", "1").out, "merged work meets nobody"
 
 
 @pytest.mark.req("P-210")

@@ -9,6 +9,7 @@ from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from porch.fleet.drivers.revive import Revived
+    from porch.fleet.finish.fleet_forecast import FleetForecast
     from porch.store.where import ProjectPaths
 
 _EVERY_S = 0.5
@@ -18,14 +19,15 @@ def _show_status(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    view = _make_view(where, args)
+    forecast = _open_forecast(where) if args.id or args.conflicts else None
+    view = _make_view(where, args, forecast)
     shown = None
     while args.watch:
         if view != shown:
             _redraw(view, args.json)
         shown = view
         time.sleep(_EVERY_S)
-        view = _make_view(where, args)
+        view = _make_view(where, args, forecast)
     if args.json or not sys.stdout.isatty():
         return view
     # Colours are ours, and what a run brings was made printable before it was painted.
@@ -43,8 +45,31 @@ def _redraw(view: View, as_json: bool) -> None:
         print(front + view.text, flush=True)
 
 
-def _make_view(where: "ProjectPaths", args: Args) -> View:
-    return _run_view(where, args.id) if args.id else _fleet_view(where, args.pending_only)
+def _open_forecast(where: "ProjectPaths") -> "FleetForecast":
+    from porch.fleet.finish.fleet_forecast import FleetForecast
+
+    return FleetForecast(where)
+
+
+def _make_view(where: "ProjectPaths", args: Args, forecast: "FleetForecast | None") -> View:
+    if args.id:
+        return _run_view(where, args.id, forecast)
+    view = _fleet_view(where, args.pending_only)
+    return _add_conflicts(view, forecast) if forecast else view
+
+
+def _add_conflicts(view: View, forecast: "FleetForecast") -> View:
+    """Below the table, because git has to be asked about every two branches."""
+    from porch.text.printable import make_printable
+
+    found = forecast.look_at_all()
+    lines = [f"expect a conflict: {pair.describe()}" for pair in found.pairs]
+    lines += [f"in this order the fewest conflict: {', '.join(found.order)}"] if lines else []
+    lines = lines or ["no conflicts between live runs are expected"]
+    text = "\n".join([view.text, *map(make_printable, lines)]).strip("\n")
+    pairs = [{"one": p.one, "other": p.other, "files": list(p.files)} for p in found.pairs]
+    data = {**view.data, "conflicts": pairs, "merge_order": list(found.order)}
+    return View(text, data, view.code)
 
 
 def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
@@ -85,7 +110,7 @@ def _describe_revived(revived: "Revived | None") -> list[str]:
     ]
 
 
-def _run_view(where: "ProjectPaths", word: str) -> View:
+def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None") -> View:
     from porch.cli.terminal_width import table_width, terminal_style
     from porch.run.verbs import overview
     from porch.run.verbs.read_run import read_run
@@ -103,6 +128,7 @@ def _run_view(where: "ProjectPaths", word: str) -> View:
         driver = run_drivers.find_driver(where.run_dir(name))
     unique = unique_word(where.names(), name, found.state.run.id)
     driven = run_drivers.describe_driver(driver, unique) if is_live else ""
+    pairs = forecast.look_at_run(found.state) if forecast else ()
     look = terminal_style()
     lines = render_checklist(
         found.definition.protocol,
@@ -110,8 +136,9 @@ def _run_view(where: "ProjectPaths", word: str) -> View:
         driven.replace("porch resume", "af resume"),
         table_width(),
         look is not None and look.colour,
+        [f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs],
     )
-    data = overview.show_run(where, word).data
+    data = {**overview.show_run(where, word).data, "conflicts": [p.describe() for p in pairs]}
     return View("\n".join([*lines, *_describe_revived(revived)]), data)
 
 
@@ -122,6 +149,11 @@ COMMANDS: Verbs = {
             make_argument("id", nargs="?", default="", help="a run; default: all runs"),
             make_argument(
                 "--pending-only", action="store_true", help="only what waits for a person"
+            ),
+            make_argument(
+                "--conflicts",
+                action="store_true",
+                help="also which branches of live runs will conflict, and the best order",
             ),
             make_argument("--watch", action="store_true", help="keep showing it, updated"),
         ),

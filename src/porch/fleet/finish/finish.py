@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from porch.errors import FailedError, UsageError
 from porch.fleet.finish.checkout_work import commit_here
 from porch.fleet.finish.finish_texts import describe_choices
-from porch.fleet.finish.forecast import forecast_live_runs
+from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
 from porch.fleet.finish.run_work import RunWork, own_branch, survey_work
@@ -72,11 +72,23 @@ def finish_run(
                 fix="look at its branch first; --pr and --keep are possible",
                 code="finish-not-complete",
             )
+        rivals = _list_rivals(where, work) if way != "keep" else []
         fact, said = _WAYS[way](found, work, way == "squash", bool(into))
         crash_points.reach_point("finish.before-record")
         done = replace(fact, by=find_user_name(), as_person=as_person)
         found.book.record(done)
-        return FinishResult("\n".join(_tell(name, done, said)), {"run": name, **_fact_data(done)})
+        data = {"run": name, **_fact_data(done), "conflicts": rivals}
+        told = [f"other live runs conflict with it: {each}" for each in rivals]
+        return FinishResult("\n".join(_tell(name, done, [*said, *told])), data)
+
+
+def _list_rivals(where: ProjectPaths, work: RunWork) -> list[str]:
+    """Who will have to give way after this; said to whoever did not ask before."""
+    if not work.is_own or not repository.resolve_commit(work.repo, f"refs/heads/{work.into}"):
+        return []
+    others = [each for each in list_live_branches(where) if each != work.branch]
+    pairs = find_conflicts(work.repo, work.branch, others, work.into)
+    return [pair.describe() for pair in pairs if pair.other != work.into]
 
 
 def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:

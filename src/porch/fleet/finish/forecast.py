@@ -13,6 +13,8 @@ from porch.fleet.finish.run_work import own_branch
 from porch.git import repository
 from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, merge_commits
+from porch.machine.state import RunState
+from porch.run.verbs import run_list
 from porch.run.verbs.read_run import RunReader
 from porch.store.where import ProjectPaths
 
@@ -47,18 +49,30 @@ def forecast_live_runs(where: ProjectPaths, target: str) -> ConflictForecast:
 
 def list_live_branches(where: ProjectPaths) -> list[str]:
     """The branches of runs whose work is not merged yet; a run that cannot be read has none."""
+    if not where.common_dir:
+        return []
     reader, found = RunReader(where), []
-    for name in where.runs() if where.common_dir else ():
+    for name in _list_unmerged_runs(where):
         try:
             state = reader.read(name).state
         except PorchError:
             continue
-        branch, delivery = own_branch(state), state.run.delivery
-        is_merged = delivery is not None and delivery.how in MERGED
-        if branch and not is_merged:
+        branch = own_branch(state)
+        if branch and not is_merged(state):
             found.append(branch)
     heads = {b: repository.resolve_commit(where.base, f"refs/heads/{b}") for b in found}
     return [branch for branch in found if heads[branch]]
+
+
+def is_merged(state: RunState) -> bool:
+    return state.run.delivery is not None and state.run.delivery.how in MERGED
+
+
+def _list_unmerged_runs(where: ProjectPaths) -> list[str]:
+    """By their rows: in an old project most runs are merged, and need not be read."""
+    rows = run_list.every_row(where, with_decisions=False).rows
+    told = {name: row["row"] for name, row in rows.items()}
+    return [name for name, row in told.items() if row["waits"] or row["state"] not in MERGED]
 
 
 def forecast_conflicts(repo: str, branches: Sequence[str], target: str) -> ConflictForecast:
@@ -75,6 +89,20 @@ def forecast_conflicts(repo: str, branches: Sequence[str], target: str) -> Confl
     ]
     known = tuple(pair for pair in pairs if pair is not None)
     return ConflictForecast(known, order_merges(branches, known, target))
+
+
+def find_conflicts(
+    repo: str, branch: str, others: Iterable[str], target: str
+) -> tuple[ConflictPair, ...]:
+    """What one branch will meet: the target, and others of which it is not known who comes first.
+
+    Less than the forecast of all, because the others are not tried with each other.
+    """
+    mine = _list_changed(repo, target, branch)
+    rivals = [target] if _meet(mine, _list_changed(repo, branch, target)) else []
+    rivals += [each for each in others if mine and _meet(mine, _list_changed(repo, target, each))]
+    pairs = (_try_pair(repo, branch, each) for each in rivals)
+    return tuple(pair for pair in pairs if pair is not None)
 
 
 def order_merges(

@@ -1,11 +1,11 @@
 """One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.show import cost
-from porch.show.board import cut_text, format_moment, one_line
+from porch.show.board import cut_text, format_moment, one_line, text_width
 from porch.show.place_words import item_words
 from porch.show.status import names_of
 
@@ -14,24 +14,33 @@ _CODES = {"done": "32", "now": "36", "asked": "33"}
 
 
 def render_checklist(
-    protocol: Protocol, state: RunState, driven: str, width: int, colour: bool = False
+    protocol: Protocol,
+    state: RunState,
+    driven: str,
+    width: int,
+    colour: bool = False,
+    notes: Sequence[str] = (),
 ) -> list[str]:
-    """Lines that fit the width; `driven` says who drives the run."""
+    """Lines that fit the width; `driven` says who drives the run, `notes` come last."""
     run = state.run
     head = f"{run.id or run.name} {run.heading or run.title} ({run.protocol})"
     lines = [cut_text(one_line(head), width)]
     for group, sign in _list_phases(protocol, state):
-        told = f"  [{SIGNS[sign]}] {group}{_describe_place(protocol, state, group)}"
-        lines.append(_paint(cut_text(one_line_kept(told), width), _CODES.get(sign, ""), colour))
-    lines += [
-        cut_text(f"  {one_line(each)}", width) for each in _list_notes(protocol, state, driven)
-    ]
+        place = _describe_place(protocol, state, group)
+        told = _fit_place(f"[{SIGNS[sign]}] {group}", place, width)
+        lines += [_paint(cut_text(each, width), _CODES.get(sign, ""), colour) for each in told]
+    below = [*_list_notes(protocol, state, driven), *notes]
+    lines += [cut_text(f"  {one_line(each)}", width) for each in below]
     return lines
 
 
-def one_line_kept(text: str) -> str:
-    """On one line, with the blanks at its front."""
-    return text[: len(text) - len(text.lstrip())] + one_line(text)
+def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:
+    """On one line; where that is too long, what there is to say stands below the phase."""
+    front, told = f"  {one_line(phase)}", [one_line(part) for part in parts]
+    whole = f"{front}: {', '.join(told)}" if told else front
+    if not told or text_width(whole) <= width:
+        return [whole]
+    return [f"{front}:", *(f"      {part}" for part in told)]
 
 
 def _list_phases(protocol: Protocol, state: RunState) -> Iterator[tuple[str, str]]:
@@ -62,10 +71,10 @@ def _group_of_state(protocol: Protocol, name: str) -> str:
     return known.group if known else name
 
 
-def _describe_place(protocol: Protocol, state: RunState, group: str) -> str:
+def _describe_place(protocol: Protocol, state: RunState, group: str) -> list[str]:
     """Plan phase 2 of 3, attempt 2 of 3, and the first line of the last failure."""
     if state.outcome:
-        return ""
+        return []
     names = names_of(protocol, state)
     for standing in state.positions.values():
         if _group_of(protocol, standing) == group:
@@ -76,9 +85,8 @@ def _describe_place(protocol: Protocol, state: RunState, group: str) -> str:
                 _describe_attempt(protocol, state, standing),
                 _describe_failure(protocol, state, standing),
             ]
-            told = ", ".join(filter(None, parts))
-            return f": {told}" if told else ""
-    return ""
+            return [part for part in parts if part]
+    return []
 
 
 def _describe_failure(protocol: Protocol, state: RunState, standing: Standing) -> str:
