@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from porch.show import board
 from porch.show.shapes import RunRowShape
+from porch.show.text_columns import text_width
 
 AT = "2026-01-19T10:15:00.123Z"
 
@@ -49,7 +50,7 @@ def test_each_run_is_a_row_in_aligned_columns() -> None:
 def test_wide_characters_take_two_columns_and_the_table_stays_aligned() -> None:
     table = board.render_board([run_called("日本語"), run_called("abcdef", id="74")])
     _, wide, plain, _ = table.split("\n")
-    assert board.text_width(wide[: wide.index("spider")]) == plain.index("spider")
+    assert text_width(wide[: wide.index("spider")]) == plain.index("spider")
 
 
 def test_a_table_is_as_wide_as_the_terminal() -> None:
@@ -76,7 +77,7 @@ def test_a_row_fits_eighty_columns_by_shortening_titles_before_anything_else(
 ) -> None:
     title, waits, protocol = texts
     table = board.render_board([run_called(title, waits=waits, protocol=protocol)])
-    assert all(board.text_width(line) <= board.WIDTH for line in table.split("\n"))
+    assert all(text_width(line) <= board.WIDTH for line in table.split("\n"))
     assert table.count("\n") == 2
     assert "0073" in table
     assert "s:draft" in table
@@ -163,7 +164,7 @@ def test_wrapped_text_keeps_every_word_and_no_control_character(text: str, inden
     assert " ".join(lines).split() == board.one_line(text).split()
     assert all(line.isprintable() and line.startswith(" " * indent) for line in lines)
     for line in lines:
-        assert board.text_width(line) <= board.WIDTH or " " not in line.strip()
+        assert text_width(line) <= board.WIDTH or " " not in line.strip()
 
 
 def test_a_short_instant_is_left_as_it_is() -> None:
@@ -182,6 +183,6 @@ def test_the_quick_views_import_nothing_but_themselves(module: str) -> None:
         text=True,
         check=True,
     )
-    ours = {"board", "place_words", "timeline"}
+    ours = {"board", "place_words", "text_columns", "timeline"}
     allowed = {"__future__", "porch", "porch.show", *(f"porch.show.{name}" for name in ours)}
     assert set(done.stdout.split()) <= allowed

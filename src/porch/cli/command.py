@@ -141,7 +141,7 @@ def _print_view(view: View, as_json: bool) -> None:
 
 
 def _fit_to_terminal(view: View) -> str:
-    text: str = make_printable(view.text)
+    text: str = view.text if view.is_painted else make_printable(view.text)
     if not view.is_prose:
         return text
     from porch.cli.terminal_width import terminal_style

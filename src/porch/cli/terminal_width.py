@@ -12,10 +12,19 @@ if TYPE_CHECKING:
     from porch.show.terminal_style import TerminalStyle
 
 
+_UNCUT = 100_000
+
+
 def table_width() -> int:
     """How wide a table may be; 80 where nobody looks, so that pipes get the same every time."""
     look = terminal_style()
     return look.width if look else 80
+
+
+def listing_width() -> int:
+    """The same for what a pipe gets uncut, since programs and people search in it."""
+    look = terminal_style()
+    return look.width if look else _UNCUT
 
 
 def terminal_style(stream: TextIO | None = None) -> TerminalStyle | None:

@@ -35,12 +35,14 @@ class View(NamedTuple):
     """What a command shows: text for people, the same as data for programs, and an exit code.
 
     Prose is broken to the width of a terminal; pictures and what is meant to be copied is not.
+    What is painted holds colours of ours, and was made printable before it was painted.
     """
 
     text: str = ""
     data: Any = None
     code: int = 0
     is_prose: bool = False
+    is_painted: bool = False
 
 
 def keep_as_is(run: RunVerb) -> RunVerb:

@@ -46,6 +46,7 @@ def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]
         "run": name,
         "id": told["id"] or name,
         "title": told["title"],
+        **({"heading": told["heading"]} if told.get("heading") else {}),
         "protocol": told["protocol"],
         "state": told["state"],
         "since": asked[0]["asked_at"] if asked else "",

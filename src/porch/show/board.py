@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from porch.show.text_columns import cut_text, lay_out_table, text_width
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
 
     from porch.machine.state import RunState
     from porch.show.shapes import RunRowShape
+    from porch.show.terminal_style import TerminalStyle
 
 WIDTH = 80
 _COLUMNS = (
@@ -18,8 +21,25 @@ _COLUMNS = (
     ("state", "STATE"),
     ("waits", "WAITING FOR"),
 )
-# What gives way first where a row is too wide; an id and a state must stay whole to be used.
-_SHRINKING_COLUMNS = (("title", 12), ("waits", 16), ("protocol", 8))
+# What gives way first where a row is too wide, and how far: who drives a run stands at the end of
+# what it waits for, and the title is what people know it by. An id is never cut: it is typed.
+_TITLE, _PROTOCOL, _STATE, _WAITS = range(1, 5)
+_SHRINKING_COLUMNS = (
+    (_WAITS, 24),
+    (_TITLE, 12),
+    (_WAITS, 16),
+    (_PROTOCOL, 8),
+    (_PROTOCOL, 0),
+    (_TITLE, 8),
+    (_WAITS, 8),
+    (_STATE, 8),
+)
+_STATE_MARKS = {
+    **dict.fromkeys(("complete", "merged", "squashed", "committed"), "good"),
+    **dict.fromkeys(("proposed", "pushed", "kept"), "good"),
+    **dict.fromkeys(("failed", "abandoned"), "bad"),
+}
+_LEAST_WIDTH = 40
 _KIND_TITLES = {
     "gate": "Gate",
     "question": "Question",
@@ -50,38 +70,12 @@ def clip_text(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
-def text_width(text: str) -> int:
-    """How many columns a text takes: some characters take two, some none."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def cut_text(text: str, width: int) -> str:
-    """As much of a text as fits, and a sign that there is more."""
-    if text_width(text) <= width:
-        return text
-    kept, room = "", max(width - 3, 0)
-    for char in text:
-        room -= text_width(char)
-        if room < 0:
-            break
-        kept += char
-    return kept + "..."
-
-
-def pad_text(text: str, width: int) -> str:
-    return text + " " * (width - text_width(text))
-
-
-def wrap_text(text: object, indent: int = 0) -> list[str]:
+def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
     """Lines that fit the width; a word that is longer stays whole, so that it can be copied."""
     lines: list[str] = []
     line = ""
     for word in one_line(text).split(" "):
-        if line and indent + text_width(line) + 1 + text_width(word) > WIDTH:
+        if line and indent + text_width(line) + 1 + text_width(word) > width:
             lines.append(" " * indent + line)
             line = word
         else:
@@ -89,18 +83,19 @@ def wrap_text(text: object, indent: int = 0) -> list[str]:
     return [*lines, " " * indent + line] if line else lines
 
 
-def render_board(pictures: Sequence[RunRowShape], width: int = WIDTH) -> str:
-    """One line for each run, as wide as the terminal if there is one."""
+def render_board(
+    pictures: Sequence[RunRowShape], width: int = WIDTH, look: TerminalStyle | None = None
+) -> str:
+    """One line for each run, as wide as the terminal if there is one; there also with a sign."""
     if not pictures:
         return "There are no runs here yet. Start one: porch run PROTOCOL ID\n"
-    told = [{key: one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS} for p in pictures]
-    table = [dict(_COLUMNS), *told]
-    widths = {key: max(text_width(row[key]) for row in table) for key, _ in _COLUMNS}
-    for key, least in _SHRINKING_COLUMNS:
-        spare = sum(widths.values()) + 2 * (len(widths) - 1) - width
-        if spare > 0:
-            widths[key] = max(min(least, widths[key]), widths[key] - spare)
-    return "".join(_render_row(row, widths) for row in table)
+    told = [[one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS] for p in pictures]
+    room = max(width, _LEAST_WIDTH) - (2 if look else 0)
+    lines = lay_out_table([[head for _, head in _COLUMNS], *told], room, _SHRINKING_COLUMNS)
+    if look:
+        marks = ["", *(_mark_row(p["row"]) for p in pictures)]
+        lines = [look.signed(line, mark) for line, mark in zip(lines, marks, strict=True)]
+    return "".join([f"{line}\n" for line in lines])
 
 
 def _read_cell(row: Mapping[str, str], key: str) -> str:
@@ -108,63 +103,73 @@ def _read_cell(row: Mapping[str, str], key: str) -> str:
     return (key == "title" and row.get("heading")) or row.get(key, "")
 
 
-def _render_row(row: Mapping[str, str], widths: Mapping[str, int]) -> str:
-    told = [pad_text(cut_text(row[key], width), width) for key, width in widths.items()]
-    return "  ".join(told).rstrip() + "\n"
+def _mark_row(row: Mapping[str, str]) -> str:
+    if row.get("waits", "").startswith("you: "):
+        return "asks"
+    return _STATE_MARKS.get(row.get("state", ""), "")
 
 
-def render_pending_decisions(decisions: Sequence[Mapping[str, Any]]) -> str:
+def render_pending_decisions(decisions: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
     """Every open question with its answers and the command that gives each."""
     if not decisions:
         return "No decision is waiting for you.\n"
-    told = ["\n".join(_render_decision(each)) + "\n" for each in decisions]
+    room = max(min(width, WIDTH), _LEAST_WIDTH)
+    told = ["\n".join(_render_decision(each, room)) + "\n" for each in decisions]
     if any(each.get("kind") == "gate" for each in decisions):
-        told.append("\n".join(wrap_text(_ONLY_MALICE)) + "\n")
+        told.append("\n".join(wrap_text(_ONLY_MALICE, 0, room)) + "\n")
     return "\n".join(told)
 
 
-def _render_decision(decision: Mapping[str, Any]) -> list[str]:
+def _render_decision(decision: Mapping[str, Any], width: int) -> list[str]:
     get = decision.get
     title = get("heading") or get("title")
-    lines = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})")
-    lines += wrap_text(
-        f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}", 2
-    )
-    lines += wrap_text(f"driver: {get('driven')}" if get("driven") else "", 2)
-    lines += _render_request(get("request") or ())
-    for text in (get("question"), get("description"), *(get("reason") or "").split("\n")):
-        lines += wrap_text(text or "", 2)
-    for missing in get("reviews") or ():
-        lines += wrap_text(f"review of {missing}", 2)
-    for problem in get("problems") or ():
-        lines += wrap_text(f"your answer cannot be used yet: {problem}", 2)
-    for path in get("artifacts") or ():
-        # Whoever reads this stands in the main checkout, where the files of a worktree are not.
-        lines += wrap_text(f"read: {'/'.join(filter(None, (get('worktree'), path)))}", 2)
-    lines += _render_findings(get("findings") or (), get("reports") or {})
+    lines = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})", 0, width)
+    since = f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}"
+    driven = f"driver: {get('driven')}" if get("driven") else ""
+    lines += _wrap_all([since, driven], width)
+    lines += _render_request(get("request") or (), width)
+    lines += _wrap_all(_list_remarks(decision), width)
+    lines += _render_findings(get("findings") or (), get("reports") or {}, width)
     for text in (get("difference") or {}).values():
-        lines += [f"    {clip_text(_plain(line), WIDTH - 4)}" for line in text.split("\n")]
+        lines += [f"    {cut_text(_plain(line), width - 4)}" for line in text.split("\n")]
     if get("needs_override"):
-        lines += wrap_text("A check or review failed. To approve anyway, give a reason.", 2)
+        lines += _wrap_all(["A check or review failed. To approve anyway, give a reason."], width)
     for option in get("options") or ():
-        lines += wrap_text(f"{option['answer']}: {option['meaning']}", 2)
+        lines += _wrap_all([f"{option['answer']}: {option['meaning']}"], width)
         lines.append(f"      {one_line(option['command'])}")
     return lines
 
 
-def _render_request(lines: Iterable[str]) -> list[str]:
-    told = [f"    {one_line(line)}" for line in lines]
+def _wrap_all(texts: Iterable[str], width: int) -> list[str]:
+    return [line for text in texts for line in wrap_text(text, 2, width)]
+
+
+def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
+    """What is asked, and what is to be read before it is answered."""
+    get = decision.get
+    return [
+        get("question") or "",
+        get("description") or "",
+        *(get("reason") or "").split("\n"),
+        *(f"review of {missing}" for missing in get("reviews") or ()),
+        *(f"your answer cannot be used yet: {each}" for each in get("problems") or ()),
+        *(f"read: {'/'.join(filter(None, (get('worktree'), p)))}" for p in get("artifacts") or ()),
+    ]
+
+
+def _render_request(lines: Iterable[str], width: int) -> list[str]:
+    told = [f"    {cut_text(one_line(line), width - 4)}" for line in lines]
     return ["  asked for:", *told] if told else []
 
 
 def _render_findings(
-    findings: Iterable[Mapping[str, str]], reports: Mapping[str, str]
+    findings: Iterable[Mapping[str, str]], reports: Mapping[str, str], width: int
 ) -> list[str]:
     lines = []
     for found in findings:
-        lines += wrap_text(f"{found['by']}: {found['finding']}", 4)
+        lines += wrap_text(f"{found['by']}: {found['finding']}", 4, width)
     for name, report in reports.items():
-        lines += wrap_text(f"{name}: {report.strip().rpartition(chr(10))[2]}", 4)
+        lines += wrap_text(f"{name}: {report.strip().rpartition(chr(10))[2]}", 4, width)
     return lines
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from porch.show import board
+from porch.show.text_columns import cut_text, text_width
 from porch.text.printable import make_printable
 
 FIRST_LINES = 4
@@ -20,7 +21,7 @@ def render_request(request: str, source: str) -> Iterator[str]:
 def first_lines(request: str, id_: str) -> list[str]:
     """How it begins, and the command that shows the rest."""
     lines = [line for line in _split_lines(request) if line.strip()]
-    shown = [board.cut_text(line.strip(), board.WIDTH - 4) for line in lines[:FIRST_LINES]]
+    shown = [cut_text(line.strip(), board.WIDTH - 4) for line in lines[:FIRST_LINES]]
     is_whole = len(lines) <= FIRST_LINES and shown == [line.strip() for line in lines]
     more = f" ({len(lines) - FIRST_LINES} more lines)" if len(lines) > FIRST_LINES else ""
     return shown if is_whole else [*shown, f"the whole request{more}: porch status {id_}"]
@@ -31,6 +32,6 @@ def _split_lines(request: str) -> list[str]:
 
 
 def _fit_line(line: str) -> list[str]:
-    if board.text_width(line) <= board.WIDTH - 4:
+    if text_width(line) <= board.WIDTH - 4:
         return [f"    {line}".rstrip()]
     return board.wrap_text(line, 4)

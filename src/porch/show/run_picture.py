@@ -12,6 +12,7 @@ from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.request_lines import render_request
 from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
+from porch.show.text_columns import cut_text
 from porch.text.printable import make_printable
 
 __all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]
@@ -233,7 +234,7 @@ def _render_phases(document: status.StatusDocument) -> Iterator[str]:
         yield "  plan"
     for item in document["plan_phases"]:
         mark = _PHASE_MARKS[document["phases"][item["id"]]["status"]]
-        yield board.clip_text(
+        yield cut_text(
             f"    [{mark}] {_make_plain_line(item['id'] + ' ' + item['title'])}", board.WIDTH
         )
 
@@ -245,4 +246,4 @@ def _render_gates(document: status.StatusDocument) -> Iterator[str]:
         at = board.format_moment(gate.get("decided_at") or gate.get("requested_at", ""))
         by = f" by {gate['by']}" if "by" in gate else ""
         told = f"{name}: {gate['status']}{by}{' ' + at if at else ''}"
-        yield board.clip_text(f"    {_make_plain_line(told)}", board.WIDTH)
+        yield cut_text(f"    {_make_plain_line(told)}", board.WIDTH)

@@ -5,13 +5,15 @@ In a pipe nothing of this happens: a line stays one line, so that programs can r
 
 from __future__ import annotations
 
-from porch.show.board import text_width
+from porch.show.text_columns import text_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SIGNS = {"good": ("✓", "+", "32"), "bad": ("✗", "x", "31"), "asks": ("?", "?", "33")}
+# A line that is only a command stays whole, so that it can be copied.
+_COMMANDS = ("porch ", "af ", "envoy ", "codev ", "git ")
 # Narrower than this, what follows under the text would leave no room for it.
 _NARROW = 72
 
@@ -28,9 +30,12 @@ class TerminalStyle:
         """A line of a log, with the sign of its mark between its head and its text."""
         indent = len(head) + 3 if self.width >= _NARROW else 4
         body = "\n".join(self._lines(text, len(head) + 3, indent))
+        return f"{head} {self.signed(body, mark)}"
+
+    def signed(self, text: str, mark: str) -> str:
+        """Behind the sign of its mark, and in its colour; as wide where it has none."""
         wide, plain, code = _SIGNS.get(mark, (" ", " ", ""))
-        sign = f"{wide if self._unicode else plain} {body}"
-        return f"{head} {self._painted(sign, code)}"
+        return self._painted(f"{wide if self._unicode else plain} {text}", code)
 
     def fitted(self, text: str) -> str:
         """Whole texts: each line is broken between words, and goes on under its own beginning."""
@@ -39,6 +44,9 @@ class TerminalStyle:
     def _fitted(self, line: str) -> Iterator[str]:
         told = line.lstrip(" ")
         front = len(line) - len(told)
+        if front and told.startswith(_COMMANDS):
+            yield line
+            return
         first = True
         for part in self._lines(told, front, front + 2):
             yield " " * front + part if first else part

@@ -39,7 +39,8 @@ def test_r1_words_are_the_request_and_an_id_is_drawn(desk: "Desk") -> None:
     row = desk.porch("status", "--json").json["runs"][0]
     assert (row["id"], row["title"]) == ("0001", "tcp-ip-support-please")
     assert row["heading"] == "TCP/IP support please"
-    assert "TCP/IP su" in desk.porch("status").out
+    status = desk.porch("status").out
+    assert "TCP/IP support please" in status
     desk.porch("run", "p", "The same again", "--no-claude", "--worktree", code=3)
     assert [row["id"] for row in desk.porch("status", "--json").json["runs"]] == ["0001", "0002"]
 

@@ -31,7 +31,7 @@ from porch.show.graph.mermaid import render_mermaid
 from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
 from porch.show.graph.svg import render_svg
 from porch.show.graph.text import render_graph_text
-from porch.show.graph.text_width import count_cells
+from porch.show.text_columns import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 FORMATS: list[Callable[[ProtocolPicture], str]] = [
@@ -139,7 +139,7 @@ def test_text_has_every_state_once_and_groups_under_their_titles() -> None:
 @given(st.lists(ANY, min_size=1, max_size=4, unique=True))
 def test_text_fits_eighty_columns_and_has_nothing_that_moves_a_cursor(names: list[str]) -> None:
     for line in render_graph_text(small(*names)).split("\n"):
-        assert count_cells(line) <= 80
+        assert text_width(line) <= 80
         assert not re.search(r"[\x00-\x1f\x7f-\x9f]", line)
 
 

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, Verb, Verbs, View, make_argument
+from porch.cli.terminal_width import terminal_style
+from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
     from porch.fleet.health.doctor_line import DoctorLine
+    from porch.show.terminal_style import TerminalStyle
+
+_MARKS = {"ok": "good", "warning": "asks", "missing": "bad"}
 
 
 def _examine_project(args: Args) -> View:
@@ -19,7 +24,8 @@ def _examine_project(args: Args) -> View:
     fixed = _fix_project(doctor.examine_installation(where)) if args.fix else []
     told = doctor.examine_installation(where, is_trial=args.notify)
     can_run, closing = doctor.conclude(told)
-    text = "\n".join(row for line in told for row in _render_line(line))
+    look = terminal_style()
+    text = "\n".join(row for line in told for row in _render_line(line, look))
     data = {
         "can_run": can_run,
         "closing": closing,
@@ -28,7 +34,8 @@ def _examine_project(args: Args) -> View:
     }
     done = "".join(f"fixed: {each}\n" for each in fixed)
     done = done or ("nothing that can be fixed without you\n" if args.fix else "")
-    return View(f"{done}{text}\n\n{closing}", data, 0 if can_run else EXIT_OUTSIDE)
+    whole = f"{make_printable(done)}{text}\n\n{make_printable(closing)}"
+    return View(whole, data, 0 if can_run else EXIT_OUTSIDE, is_painted=True)
 
 
 def _fix_project(told: "list[DoctorLine]") -> list[str]:
@@ -38,11 +45,14 @@ def _fix_project(told: "list[DoctorLine]") -> list[str]:
     return repairs.apply_repairs(places.find_project(os.getcwd()), told)
 
 
-def _render_line(line: "DoctorLine") -> Iterator[str]:
-    yield f"{line.status:<8} {line.what}"
-    yield from (f"{'':<11}{more}" for more in line.more)
-    if line.fix:
-        yield f"{'':<9}fix: {line.fix}"
+def _render_line(line: "DoctorLine", look: "TerminalStyle | None") -> Iterator[str]:
+    what = make_printable(line.what)
+    status = f"{line.status:<8}"
+    yield look.marked(status, what, _MARKS[line.status]) if look else f"{status} {what}"
+    notes = [f"{'':<11}{more}" for more in line.more]
+    notes += [f"{'':<9}fix: {line.fix}"] if line.fix else []
+    for note in map(make_printable, notes):
+        yield look.fitted(note) if look else note
 
 
 COMMANDS: Verbs = {

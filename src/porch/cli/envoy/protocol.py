@@ -67,9 +67,9 @@ def _list_protocols(args: Args, rows: Sequence[dict[str, str]]) -> View:
             "the name of a protocol is missing",
             fix="envoy protocol NAME; without options it lists all",
         )
-    width = max(len(row["name"]) for row in rows)
-    lines = [f"{row['name']:<{width}}  {row['description']}\n  {row['file']}" for row in rows]
-    return View("\n".join(lines), {"protocols": list(rows)})
+    from porch.show.text_columns import list_with_files
+
+    return View("\n".join(list_with_files(rows)), {"protocols": list(rows)}, is_prose=True)
 
 
 def _view_findings(args: Args, findings: "Sequence[Finding]") -> View:

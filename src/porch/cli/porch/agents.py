@@ -11,20 +11,23 @@ if TYPE_CHECKING:
     from porch.run.agents import agent_list, conformance
 
 _HEAD = ("agent", "installed", "model", "used for")
+# What gives way first on a narrow terminal; the name of an agent is typed, and is cut last.
+_SHRINKING = ((3, 12), (2, 8), (1, 8), (0, 8))
 _TIMEOUT_S = 180.0
 
 
 def _list_agents(_: Args) -> View:
+    from porch.cli.terminal_width import listing_width
     from porch.run import settings
     from porch.run.agents import agent_list
+    from porch.show.text_columns import lay_out_table
     from porch.store import where as places
 
     known = agent_list.list_known_agents(
         settings.load_settings(places.find_project(os.getcwd()).root)
     )
     rows = [_HEAD, *(_agent_row(each) for each in known)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD))]
-    lines = ["  ".join(f"{c:<{w}}" for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    lines = lay_out_table(rows, listing_width(), _SHRINKING)
     return View("\n".join(lines), {"agents": [each.as_json() for each in known]})
 
 

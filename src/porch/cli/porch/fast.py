@@ -45,7 +45,7 @@ def _print_all_runs(flags: set[str]) -> int | None:
     found = _read_rows(where, with_decisions=False)
     if found is None:
         return None
-    from porch.cli.terminal_width import table_width
+    from porch.cli.terminal_width import table_width, terminal_style
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
@@ -53,7 +53,7 @@ def _print_all_runs(flags: set[str]) -> int | None:
     live = LiveRows(where, found.rows)
     if "--json" in flags:
         return _print_json({"runs": live.data_rows(), "without_journal": foreign})
-    text = board.render_board(live.board_rows(), table_width())
+    text = board.render_board(live.board_rows(), table_width(), terminal_style())
     return _print_text("\n".join([text, *(f"{path}: has no journal here" for path in foreign)]))
 
 
@@ -71,7 +71,7 @@ def _print_run(word: str, flags: set[str]) -> int | None:
     whole = complete_status(where, fits[0], picture)
     if "--json" in flags:
         return _print_json(_render_status_json(picture, whole))
-    return _print_text("\n".join(whole["text"]))
+    return _print_fitted("\n".join(whole["text"]))
 
 
 def _render_status_json(picture: PictureShape, whole: dict[str, Any]) -> dict[str, object]:
@@ -109,8 +109,10 @@ def _print_pending(flags: set[str]) -> int | None:
         add_form_problems(where, decisions)
     if "--json" in flags:
         return _print_json({"decisions": decisions})
-    told = board.render_pending_decisions(decisions).rstrip("\n")
-    return _print_text("\n".join([told, *live.describe_alone()]))
+    from porch.cli.terminal_width import table_width
+
+    told = board.render_pending_decisions(decisions, table_width()).rstrip("\n")
+    return _print_fitted("\n".join([told, *live.describe_alone()]))
 
 
 def _read_rows(where: ProjectPaths, with_decisions: bool) -> RunRows | None:
@@ -164,7 +166,7 @@ def _print_protocol(name: str, flags: set[str]) -> int | None:
     shown = compiled_protocols.read_cached_protocol(places.find_project(os.getcwd()), name)
     if shown is None:
         return None
-    return _print_json(shown["json"]) if "--json" in flags else _print_text(shown["text"])
+    return _print_json(shown["json"]) if "--json" in flags else _print_fitted(shown["text"])
 
 
 def _read_picture(where: ProjectPaths, name: str) -> PictureShape | None:
@@ -194,6 +196,14 @@ def _list_foreign_status_files(root: str, known: dict) -> list[str]:  # type: ig
         paths = [os.path.join("codev", kind, name, "status.yaml") for name in sorted(names)]
         found += [path for path in paths if os.path.exists(os.path.join(root, path))]
     return found
+
+
+def _print_fitted(text: str) -> int:
+    """Prose, broken where the terminal ends; a pipe gets it as it is."""
+    from porch.cli.terminal_width import terminal_style
+
+    look = terminal_style()
+    return _print_text(look.fitted(text) if look else text)
 
 
 def _print_text(text: str) -> int:

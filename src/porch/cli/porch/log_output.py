@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from porch.cli.command import Args, View
-from porch.cli.terminal_width import terminal_style
+from porch.cli.terminal_width import listing_width, terminal_style
 from porch.errors import UsageError
 from porch.machine.state import RunState
 from porch.run.agents import turn_activity as doing
@@ -19,6 +19,7 @@ from porch.run.verbs.run_lookup import find_run
 from porch.show import activity, log_text
 from porch.show.board import format_moment, one_line
 from porch.show.place_words import PlaceWords
+from porch.show.text_columns import lay_out_table
 from porch.store import journal, journal_tail
 from porch.store import where as places
 from porch.store.where import ProjectPaths
@@ -26,6 +27,8 @@ from porch.store.where import ProjectPaths
 _EVERY_S = 0.25
 # The number of a turn is what `porch log --turn` takes.
 _COLUMNS = ("TURN", "POSITION", "AGENT", "OUTCOME", "BEGAN", "TOOK", "COST")
+# What gives way first on a narrow terminal; the number of a turn never does.
+_SHRINKING = ((4, 0), (3, 10), (1, 12), (2, 6), (5, 0), (6, 4), (3, 6), (1, 6))
 
 
 def show_log(args: Args) -> View:
@@ -164,16 +167,11 @@ def _output_width() -> int:
 
 
 def render_turns(turns: Iterable[Mapping[str, Any]]) -> str:
-    """One line for each; nothing is clipped, because positions are there to be copied."""
+    """One line for each; in a pipe nothing is clipped, because positions are there to be copied."""
     table = [_COLUMNS, *(_turn_cells(turn) for turn in turns)]
     if len(table) == 1:
         return "No agent has worked in this run yet.\n"
-    widths = [max(len(row[at]) for row in table) for at in range(len(_COLUMNS))]
-    return "".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        + "\n"
-        for row in table
-    )
+    return "".join([f"{line}\n" for line in lay_out_table(table, listing_width(), _SHRINKING)])
 
 
 def _turn_cells(turn: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,12 +7,11 @@ from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 def _list_protocols(_: Args) -> View:
     from porch.run.definitions import protocol_list
+    from porch.show.text_columns import list_with_files
     from porch.store import where as places
 
     rows = protocol_list.list_protocol_rows(places.find_project(os.getcwd()))
-    width = max(len(row["name"]) for row in rows)
-    lines = [f"{row['name']:<{width}}  {row['description']}\n  {row['file']}" for row in rows]
-    return View("\n".join(lines), {"protocols": rows}, is_prose=True)
+    return View("\n".join(list_with_files(rows)), {"protocols": rows}, is_prose=True)
 
 
 def _show_protocol(args: Args) -> View:
@@ -20,7 +19,7 @@ def _show_protocol(args: Args) -> View:
     from porch.store import where as places
 
     shown = protocol_list.show_protocol(places.find_project(os.getcwd()), args.name)
-    return View(shown["text"], shown["json"])
+    return View(shown["text"], shown["json"], is_prose=True)
 
 
 def _draw_protocol(args: Args) -> View:

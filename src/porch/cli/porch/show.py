@@ -53,27 +53,28 @@ def _redraw_view(view: View, as_json: bool) -> None:
 
 
 def _status_view(where: "ProjectPaths", word: str) -> View:
-    from porch.cli.terminal_width import table_width
+    from porch.cli.terminal_width import table_width, terminal_style
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
+    from porch.text.printable import make_printable
 
     if not word:
         runs = overview.list_all_runs(where)
         live = LiveRows(where, runs.rows)
         foreign = overview.list_foreign_status_files(where)
-        lines = [
-            board.render_board(live.board_rows(), table_width()),
-            *(f"{path}: has no journal here" for path in foreign),
-        ]
-        lines += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
+        table = board.render_board(live.board_rows(), table_width(), terminal_style())
+        notes = [f"{path}: has no journal here" for path in foreign]
+        notes += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
+        text = "\n".join([table, *map(make_printable, notes)])
         data = {"runs": live.data_rows(), "without_journal": foreign, **_trouble_findings(runs)}
-        return View("\n".join(filter(None, lines)), data, _exit_code(runs))
+        return View(text, data, _exit_code(runs), is_painted=True)
     shown = overview.show_run(where, word)
-    return View(shown.text, shown.data)
+    return View(shown.text, shown.data, is_prose=True)
 
 
 def _show_pending(args: Args) -> View:
+    from porch.cli.terminal_width import table_width
     from porch.plan.gate_files.pending_problems import add_form_problems
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
@@ -88,11 +89,13 @@ def _show_pending(args: Args) -> View:
     text = (
         board.render_hook_lines(decisions)
         if args.hook
-        else board.render_pending_decisions(decisions)
+        else board.render_pending_decisions(decisions, table_width())
     )
     more = [] if args.hook else [*live.describe_alone(), *_describe_lost_runs(where)]
     told = "\n".join([text.rstrip("\n"), *more, *map(str, runs.troubles)]).strip("\n")
-    return View(told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs))
+    return View(
+        told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs), is_prose=True
+    )
 
 
 def _describe_lost_runs(where: "ProjectPaths") -> list[str]:
@@ -148,12 +151,14 @@ def _show_settings(args: Args) -> View:
     if args.schema:
         return _settings_schema_view()
     from porch.run import settings
+    from porch.show.text_columns import pad_text, text_width
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
     rows = settings.load_settings(where.root).rows()
-    width = max(len(key) for key, _, _ in rows)
-    text = "\n".join(f"{key:<{width}}  {value}  ({origin})" for key, value, origin in rows)
+    width = max(text_width(key) for key, _, _ in rows)
+    lines = [f"{pad_text(key, width)}  {value}  ({origin})" for key, value, origin in rows]
+    text = "\n".join(lines)
     data = [{"key": key, "value": value, "from": origin} for key, value, origin in rows]
     return View(text, {"settings": data}, is_prose=True)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from porch.show.board import cut_text, one_line, pad_text, text_width
+from porch.show.board import one_line
+from porch.show.text_columns import cut_text, pad_text, text_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def render_fleet(rows: Sequence[FleetRow], width: int, colour: bool = False) -> 
     """The groups one after the other; columns are as wide in all of them."""
     if not rows:
         return "Nothing runs here. Start something: af kickoff ID\n"
-    told = [{key: one_line(row.get(key, "")) for key in _COLUMNS} for row in rows]
+    told = [{key: one_line(_read_cell(row, key)) for key in _COLUMNS} for row in rows]
     widths = _fit_columns(told, max(width, _LEAST) - 2)
     lines: list[str] = []
     for group, (title, sign, code) in GROUPS.items():
@@ -38,6 +39,11 @@ def render_fleet(rows: Sequence[FleetRow], width: int, colour: bool = False) -> 
             lines.append(_paint(f"{title} ({len(mine)})", code, colour))
             lines += [_render_line(sign, line, widths, width) for line in mine]
     return "\n".join(lines) + "\n"
+
+
+def _read_cell(row: FleetRow, key: str) -> str:
+    """People read a title as it was typed."""
+    return (key == "title" and row.get("heading")) or row.get(key, "")
 
 
 def _fit_columns(rows: Sequence[Mapping[str, str]], width: int) -> dict[str, int]:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.show import cost
-from porch.show.board import cut_text, format_moment, one_line, text_width
+from porch.show.board import format_moment, one_line, wrap_text
 from porch.show.place_words import item_words
 from porch.show.status import names_of
+from porch.show.text_columns import cut_text, text_width
 
 SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
 _CODES = {"done": "32", "now": "36", "asked": "33"}
@@ -29,8 +30,8 @@ def render_checklist(
         place = _describe_place(protocol, state, group)
         told = _fit_place(f"[{SIGNS[sign]}] {group}", place, width)
         lines += [_paint(cut_text(each, width), _CODES.get(sign, ""), colour) for each in told]
-    below = [*_list_notes(protocol, state, driven), *notes]
-    lines += [cut_text(f"  {one_line(each)}", width) for each in below]
+    for note in [*_list_notes(protocol, state, driven), *notes]:
+        lines += _wrap_under(note, 4, width)
     return lines
 
 
@@ -41,6 +42,12 @@ def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:
     if not told or text_width(whole) <= width:
         return [whole]
     return [f"{front}:", *(f"      {part}" for part in told)]
+
+
+def _wrap_under(text: str, indent: int, width: int) -> list[str]:
+    """What does not fit goes on below, further in."""
+    first, *more = wrap_text(one_line(text), indent, width) or [""]
+    return [f"  {first.strip()}", *more]
 
 
 def _list_phases(protocol: Protocol, state: RunState) -> Iterator[tuple[str, str]]:

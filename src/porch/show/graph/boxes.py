@@ -6,8 +6,9 @@ from typing import Literal
 from msgspec import Struct
 
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
-from porch.show.graph.text_width import clip_lines, count_cells, wrap_cells
+from porch.show.graph.text_width import clip_lines, wrap_cells
 from porch.show.graph.vertices import RoomSize
+from porch.show.text_columns import text_width
 
 LineStyle = Literal["name", "detail", "note"]
 
@@ -109,12 +110,12 @@ def _label_lines(arrow: Arrow) -> tuple[str, ...]:
 
 
 def measure_box(lines: tuple[BoxLine, ...]) -> tuple[float, float]:
-    wide = max(count_cells(line.text) * CELL_WIDTH[line.style] for line in lines)
+    wide = max(text_width(line.text) * CELL_WIDTH[line.style] for line in lines)
     return max(wide, 60.0) + 2 * PADDING, sum(LINE_HEIGHT[line.style] for line in lines) + PADDING
 
 
 def measure_label(lines: tuple[str, ...]) -> tuple[float, float]:
-    wide = max((count_cells(line) for line in lines), default=0) * LABEL_CELL
+    wide = max((text_width(line) for line in lines), default=0) * LABEL_CELL
     return wide + 2 * LABEL_PADDING, len(lines) * LABEL_LINE + LABEL_PADDING
 
 

@@ -15,7 +15,8 @@ from porch.show.graph.layout import (
 )
 from porch.show.graph.outlines import draw_outline
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
-from porch.show.graph.text_width import count_cells, wrap_cells
+from porch.show.graph.text_width import wrap_cells
+from porch.show.text_columns import text_width
 
 _LEGEND = (
     "solid: an exit   dashed: its budget is spent   blue: goes back",
@@ -93,8 +94,8 @@ def render_svg(picture: ProtocolPicture) -> str:
 
 
 def _measure_heading_width(picture: ProtocolPicture) -> float:
-    legend = max(count_cells(line) for line in _LEGEND) * boxes.LABEL_CELL
-    return max(legend, count_cells(_fit_text(picture.title, _TITLE_CELLS)) * 10.0)
+    legend = max(text_width(line) for line in _LEGEND) * boxes.LABEL_CELL
+    return max(legend, text_width(_fit_text(picture.title, _TITLE_CELLS)) * 10.0)
 
 
 def _render_heading(picture: ProtocolPicture, wide: float) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _render_heading(picture: ProtocolPicture, wide: float) -> Iterator[str]:
 
 def _fit_text(text: str, room: int) -> str:
     """The whole of it is in the title of its element."""
-    return text if count_cells(text) <= room else wrap_cells(text, max(room - 3, 2))[0] + "..."
+    return text if text_width(text) <= room else wrap_cells(text, max(room - 3, 2))[0] + "..."
 
 
 def _render_legend(high: float) -> Iterator[str]:

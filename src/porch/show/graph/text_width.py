@@ -1,7 +1,6 @@
 """Words in cells of equal width, because a picture is made before anybody has a font to measure."""
 
-import unicodedata
-
+from porch.show.text_columns import text_width
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
@@ -16,22 +15,12 @@ def clean_line(text: str) -> str:
     return " ".join(make_printable(text).split())
 
 
-def count_cells(text: str) -> int:
-    return sum(_count_character_cells(char) for char in text)
-
-
-def _count_character_cells(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def wrap_cells(text: str, room: int) -> list[str]:
     """Lines of at most `room` cells (of one wide character at least); nothing is lost."""
     lines = [""]
     for word in text.split(" "):
         space = " " if lines[-1] else ""
-        if count_cells(lines[-1] + space + word) <= room:
+        if text_width(lines[-1] + space + word) <= room:
             lines[-1] += space + word
         else:
             lines += _break_word(word, room)
@@ -40,9 +29,9 @@ def wrap_cells(text: str, room: int) -> list[str]:
 
 def _break_word(word: str, room: int) -> list[str]:
     lines = [""]
-    for piece in [word] if count_cells(word) <= room else _WORD_PIECES.findall(word):
-        for part in [piece] if count_cells(piece) <= room else piece:
-            if lines[-1] and count_cells(lines[-1] + part) > room:
+    for piece in [word] if text_width(word) <= room else _WORD_PIECES.findall(word):
+        for part in [piece] if text_width(piece) <= room else piece:
+            if lines[-1] and text_width(lines[-1] + part) > room:
                 lines.append("")
             lines[-1] += part
     return lines
