@@ -47,7 +47,7 @@ def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:
 def _wrap_under(text: str, indent: int, width: int) -> list[str]:
     """What does not fit goes on below, further in."""
     first, *more = wrap_text(one_line(text), indent, width) or [""]
-    return [f"  {first.strip()}", *more]
+    return [cut_text(line, width) for line in (f"  {first.strip()}", *more)]
 
 
 def _list_phases(protocol: Protocol, state: RunState) -> Iterator[tuple[str, str]]:
