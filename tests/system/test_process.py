@@ -276,6 +276,25 @@ def test_stop_ends_a_process_that_forks_all_the_time(tmp_path: Path, mark: str) 
     assert process.list_marked_processes(mark) == []
 
 
+def test_a_stop_while_a_command_is_being_started_leaves_nobody(tmp_path: Path, mark: str) -> None:
+    """It is at work already, while asyncio has not yet said that it has started."""
+    sign = tmp_path / "sign"
+
+    async def stopped() -> None:
+        work = f"sleep 600 & touch {sign}; wait"
+        starting = asyncio.create_task(process.start_command(command(tmp_path, mark, work)))
+        await asyncio.sleep(0)
+        end = time.monotonic() + 90
+        while not sign.exists():  # nothing else may run meanwhile
+            assert time.monotonic() < end, "it never started"
+        starting.cancel()
+        await starting
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())
+    assert process.list_marked_processes(mark) == []
+
+
 def test_child_that_cleared_its_environment_goes_with_its_parent(tmp_path: Path, mark: str) -> None:
     shell = "setsid sh -c 'env -i /bin/sh -c \"echo \\$\\$; exec sleep 60\" & wait' & wait"
 

@@ -195,6 +195,10 @@ async def start_command(command: OutsideCommand) -> RunningCommand:
             f"`{command.words[0]}` could not be started in {command.cwd}: {error}",
             fix="check that it is installed, on PATH and executable, and that the directory exists",
         ) from error
+    except asyncio.CancelledError:
+        # It may be at work already, and asyncio ends only the first of its processes.
+        await asyncio.to_thread(kill_all_matching, lambda found: found == command.mark)
+        raise
     return RunningCommand(command, process)
 
 
