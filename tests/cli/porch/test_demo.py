@@ -1,5 +1,7 @@
 """The demonstration, watched by nobody and by somebody who presses keys."""
 
+import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,18 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk, Open
 
 
-def test_the_demonstration_completes_by_itself(
+def shown_files(text: str) -> list[Path]:
+    tail = text.partition("Look at:")[2].partition("\n  cd ")[0].splitlines()
+    return [Path(line.strip()) for line in tail if line.strip().startswith("/")]
+
+
+def shown_hints(text: str) -> list[str]:
+    lines = text.partition("Look at:")[2].splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("  cd "))
+    return [line.strip() for line in lines[first:] if line.strip()]
+
+
+def test_r8_the_demonstration_shows_the_way_of_the_readme(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(desk.root.parent))
@@ -20,24 +33,44 @@ def test_the_demonstration_completes_by_itself(
     assert "check build failed" in out
     for n in (1, 2, 3):
         assert f"evaluate, plan phase {n} of 3: the agent ended with EVALUATION_COMPLETE" in out
+    typed = [line for line in out.splitlines() if line.startswith("$ ")]
+    assert [line.split()[1:3] for line in typed[1:]] == [
+        ["codev", "init"],
+        ["porch", "run"],
+        *[["porch", "approve"], ["porch", "resume"]] * 2,
+        ["porch", "finish"],
+    ]
+    assert "0001-greeter: merged into" in out
     assert "The project is complete. Look at:" in out
-    tail = out.partition("Look at:")[2].splitlines()
-    named = [Path(line.strip()) for line in tail if line.strip().startswith("/")]
-    assert len(named) == 5
+    named = shown_files(out)
+    assert len(named) == 4
     assert all(path.is_file() for path in named)
 
 
-def test_whoever_watches_decides_the_gates_with_one_key(desk: "Desk", open_: "Open") -> None:
+def test_r8_other_keys_do_nothing_and_the_last_hints_work_as_printed(
+    desk: "Desk", open_: "Open"
+) -> None:
     terminal = open_("demo", columns=120)
     terminal.until("GATE  specify_approval: codev/projects/0001-greeter/spec.md")
     terminal.until("press a to approve, r to reject, q to quit: ")
-    terminal.type("a")
-    terminal.until("GATE  plan_approval")
-    terminal.until("press a to approve, r to reject, q to quit: ")
+    # The last character of an arrow is an A.
+    terminal.type("xX \r\x1b[A")
     terminal.type("q")
     assert terminal.leave() == 3
+    assert "$ porch approve" not in terminal.text
     assert "The project is not finished." in terminal.text
     assert terminal.after == terminal.before
+    assert [path.name for path in shown_files(terminal.text)] == [
+        "spec.md",
+        "consultation-specify-round-1.md",
+    ]
+    hints = shown_hints(terminal.text)
+    assert [hint.split()[1] for hint in hints[1:]] == ["approve", "resume", "log"]
+    done = subprocess.run(
+        ["sh", "-c", "\n".join(hints)], capture_output=True, text=True, env=os.environ, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "waiting for your decision: plan_approval" in done.stdout
 
 
 def test_nobody_there_approves_nothing(desk: "Desk", monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,21 @@
-"""The main job, shown: a whole project in a throw-away repository with the scripted agent."""
+"""The main job, shown: init, run, gate and finish in a throw-away repository, by the script."""
 
 import os
+import shlex
+import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from porch.cli.command import View
 from porch.cli.products import PRODUCTS
+from porch.cli.terminal.one_key import read_one_key
 from porch.cli.terminal.stream import Stream, drive_exit_code
-from porch.git import command
+from porch.fleet.finish import finish
+from porch.fleet.setup import first_commit, project_setup
+from porch.fleet.setup.project_commands import FoundCommand
 from porch.run.engine.driver import DriveManner
+from porch.run.engine.session import workspace_of
 from porch.run.verbs import decide, launch
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.launch import DriveResult, DriveWatch, RunRequest
@@ -16,93 +23,129 @@ from porch.store import where as places
 
 SCRIPT = os.path.join(os.path.dirname(__file__), "demo.yaml")
 _ID = "0001"
+_REQUEST = "Greet people by their name"
+_TITLE = "greeter"
+_ANSWERS = "        press a to approve, r to reject, q to quit: "
+_MERGES = "        press m to merge the work, q to quit: "
 
 
 def run_demo(yes: bool) -> View:
     """Run SPIDER from the first draft to `complete`; the viewer decides the two gates."""
-    repository = _make_repository()
-    print(f"A new repository: {repository}\n", flush=True)
+    repository = _make_project()
+    where = places.find_project(repository)
+    driven = _drive_project(where, yes)
+    merged = driven.state.outcome == "complete" and _offer_merge(where, driven, yes)
+    code = drive_exit_code(driven)
+    return View("\n".join(_closing_lines(where, driven, merged)), None, code)
+
+
+def _make_project() -> str:
+    directory = tempfile.mkdtemp(prefix="porch-demo-")
+    python = shlex.quote(sys.executable)
+    commands = (
+        FoundCommand("build", f"{python} -m py_compile *.py", ""),
+        FoundCommand("test", f"{python} -m unittest -q", ""),
+    )
+    _show_command(f"mkdir {directory} && cd {directory}")
+    _show_command("codev init --yes")
+    planned = project_setup.plan_setup(directory, project_setup.SetupChoices(commands))
+    first_commit.make_repository(directory)
+    project_setup.write_setup(directory, planned)
+    with open(os.path.join(directory, ".gitignore"), "w", encoding="utf-8") as file:
+        file.write("__pycache__/\n")
+    first_commit.make_first_commit(directory, [*(each.path for each in planned), ".gitignore"])
+    _say(f"made a git repository with {len(planned)} files: settings, protocols, a hook")
+    return directory
+
+
+def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     stream = Stream()
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
-    where = places.find_project(repository)
-    wanted = RunRequest("spider", _ID, "greeter", agent="scripted", script=SCRIPT)
+    _show_command(f'porch run spider "{_REQUEST}" --worktree')
+    wanted = RunRequest(
+        "spider", _ID, _TITLE, (_REQUEST,), agent="scripted", script=SCRIPT, place="worktree"
+    )
     driven = launch.start_run(where, wanted, DriveManner(), watch, PRODUCTS)
-    while driven.rest == "waiting":
-        if not _ask_viewer(where, driven, yes):
-            break
+    while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
+        _show_command(f"porch resume {_ID}")
         driven = launch.resume_run(
             where, driven.name, RunRequest(""), DriveManner(), watch, PRODUCTS
         )
-    return View(_render_closing(repository, driven), None, drive_exit_code(driven))
+    return driven
 
 
 def _ask_viewer(where: places.ProjectPaths, driven: DriveResult, yes: bool) -> bool:
     """Ask the viewer about everything that is open; silence approves nothing."""
     for decision in driven.state.decisions.values():
-        print(f"\n  GATE  {decision.name}: {', '.join(decision.artifacts)}", flush=True)
-        key = "a" if yes else read_one_key("        press a to approve, r to reject, q to quit: ")
-        print("        approved (--yes)" if yes else "", flush=True)
+        _say(f"\n  GATE  {decision.name}: {', '.join(decision.artifacts)}")
+        key = "a" if yes else read_one_key(_ANSWERS, "arq")
+        _say("        approved (--yes)" if yes else "")
         if key not in ("a", "r"):
             return False
         text = "" if key == "a" else "The viewer of the demo wants another version."
+        _show_command(_decision_command(decision.name, text))
         verdict = DecisionRequest("approved" if key == "a" else "rejected", text, channel="demo")
         decide.decide_question(where, driven.name, decision.name, verdict)
     return True
 
 
-def _render_closing(repository: str, driven: DriveResult) -> str:
-    run = driven.state.run
-    front = f"\nThe project is {driven.state.outcome or 'not finished'}. Look at:"
-    files = [
-        (f"{run.project_dir}/spec.md", "the specification, after a round of review"),
-        (f"{run.project_dir}/consultation-specify-round-1.md", "what the reviewers said"),
-        (f"{run.project_dir}/plan.md", "the plan and its three phases"),
-        (f"{run.project_dir}/status.yaml", "the status of the run"),
-        ("greeter.py", "the code; the first build failed, so it was written twice"),
-    ]
-    lines = [f"  {os.path.join(repository, path)}\n    {what}" for path, what in files]
-    more = f"\n  cd {repository} && porch log {_ID}    # everything that happened"
-    return "\n".join([front, *lines, more])
+def _decision_command(gate: str, reason: str) -> str:
+    if not reason:
+        return f"porch approve {_ID} {gate}"
+    return f'porch reject {_ID} {gate} --reason "{reason}"'
 
 
-def _make_repository() -> str:
-    directory = tempfile.mkdtemp(prefix="porch-demo-")
-    python = sys.executable
-    _write_file(directory, ".gitignore", "__pycache__/\n")
-    _write_file(
-        directory,
-        "codev/config.toml",
-        f"[commands]\nbuild = '\"{python}\" -m py_compile *.py'\n"
-        f"test = '\"{python}\" -m unittest -q'\n",
+def _offer_merge(where: places.ProjectPaths, driven: DriveResult, yes: bool) -> bool:
+    _say(f"\n  DONE  the work is on the branch {driven.state.run.branch}")
+    key = "m" if yes else read_one_key(_MERGES, "mq")
+    _say("" if not yes else "        merged (--yes)")
+    if key != "m":
+        return False
+    _show_command(f"porch finish {_ID} --merge")
+    _say(finish.finish_run(where, driven.name, "merge").message)
+    return True
+
+
+def _closing_lines(where: places.ProjectPaths, driven: DriveResult, merged: bool) -> Iterator[str]:
+    """What there is to look at, and what to type; nothing that is not there."""
+    state = driven.state
+    top = where.root if merged else workspace_of(where, state)
+    files = (
+        ("spec.md", "the specification, after a round of review"),
+        ("consultation-specify-round-1.md", "what the reviewers said"),
+        ("plan.md", "the plan and its three phases"),
     )
-    command.run_git(directory, "init", "-q", "-b", "main")
-    command.run_git(directory, "add", "-A")
-    identity = ("-c", "user.name=Demo", "-c", "user.email=demo@localhost")
-    command.run_git(directory, *identity, "commit", "-qm", "A new project")
-    return directory
+    named = [(f"{state.run.project_dir}/{name}", what) for name, what in files]
+    named.append(("greeter.py", "the code; the first build failed, so it was written twice"))
+    yield f"\nThe project is {state.outcome or 'not finished'}. Look at:"
+    for path, what in named:
+        if os.path.exists(whole := os.path.join(top, path)):
+            yield f"  {whole}\n    {what}"
+    yield f"\n  cd {where.root}"
+    yield from (f"  {find_own_command()} {each}" for each in _next_commands(driven, merged))
 
 
-def _write_file(directory: str, name: str, text: str) -> None:
-    path = os.path.join(directory, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+def _next_commands(driven: DriveResult, merged: bool) -> Iterator[str]:
+    for decision in driven.state.decisions.values():
+        yield f"approve {_ID} {decision.name}"
+    if not driven.state.outcome:
+        yield f"resume {_ID}"
+    elif not merged:
+        yield f"finish {_ID} --merge"
+    yield f"log {_ID}"
 
 
-def read_one_key(question: str) -> str:
-    """The key a person pressed, in lower case; empty when there is nobody to press one."""
-    if not sys.stdin.isatty():
-        return ""
-    import termios
-    import tty
+def find_own_command() -> str:
+    """The word with which this very program can be called again."""
+    if shutil.which("porch"):
+        return "porch"
+    beside = os.path.join(os.path.dirname(sys.executable), "porch")
+    return shlex.quote(beside) if os.path.exists(beside) else f"{sys.executable} -m porch"
 
-    fd = sys.stdin.fileno()
-    before = termios.tcgetattr(fd)
-    try:
-        # Before the question is asked, and without a flush: a quick finger must not be lost.
-        tty.setcbreak(fd, termios.TCSANOW)
-        sys.stdout.write(question)
-        sys.stdout.flush()
-        return os.read(fd, 1).decode("utf-8", "replace").lower()
-    finally:
-        termios.tcsetattr(fd, termios.TCSANOW, before)
+
+def _show_command(text: str) -> None:
+    _say(f"\n$ {text}")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
