@@ -93,6 +93,7 @@ class AgentPort(Protocol):
     EXECUTABLE: str
     # Variables that it needs to be itself, by names or globs, and what a person does to log in.
     CREDENTIALS: tuple[str, ...]
+    INSTALL: str  # the command that installs it; empty where there is none
     LOGIN: str
     # Whether it is nobody until the settings say by which words it is started.
     NEEDS_COMMAND: bool

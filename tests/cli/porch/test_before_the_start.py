@@ -1,7 +1,6 @@
 """Before anything is paid for: who works, what it may cost, and what must fail is refused."""
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ import pytest
 
 from porch.cli.dispatch import run_words
 from porch.run.settings import USER_FILE, user_directory
-from tests.repositories import at_home, sh
+from tests.repositories import sh
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -21,28 +20,6 @@ PANEL = {
     "signals": {"DRAFTED": "one:consult"},
     "consultation": {"on": "consult", "models": ["gemini", "codex", "claude"], "next": "complete"},
 }
-AGENT = """#!/bin/sh
-echo '{"type":"result","subtype":"success","is_error":false,"result":"<signal>DONE</signal>"}'
-"""
-
-
-@pytest.fixture
-def real(desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Desk":
-    """A desk with a claude that is installed, logged in and always done; no other agent."""
-    home = tmp_path / "home-of-agents"
-    at_home(home, monkeypatch)
-    names = tmp_path / "names"
-    names.mkdir()
-    for name in ("git", "sh", "cat", "env"):
-        (names / name).symlink_to(shutil.which(name) or name)
-    (names / "claude").write_text(AGENT)
-    (names / "claude").chmod(0o755)
-    for name in list(os.environ):
-        if name.startswith(("ANTHROPIC_", "CODEX_", "GEMINI_", "GOOGLE_", "CLAUDE_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PATH", str(names))
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
-    return desk
 
 
 def refused(desk: "Desk", *words: str) -> str:
@@ -143,7 +120,7 @@ def test_r14_a_real_agent_is_not_started_where_there_is_no_commit(
     monkeypatch.chdir(empty)
     said = real.porch("run", "spider", "Add a flag", code=2).err
     assert "error[no-repository]: there is no git here" in said
-    assert "git init && git add -A && git commit -m start" in " ".join(said.split())
+    assert "`codev init --yes`, which makes a repository with a first commit" in said
     assert list(empty.iterdir()) == []
     sh(empty, "init", "-q")
     assert "has no commit yet" in real.porch("run", "spider", "Add a flag", code=2).err

@@ -36,6 +36,7 @@ from porch.model.permissions import Permissions
 
 EXECUTABLE = "claude"
 CREDENTIALS: tuple[str, ...] = ("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN")
+INSTALL = "npm install -g @anthropic-ai/claude-code"
 LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
@@ -193,7 +194,7 @@ def probe() -> Probe:
     """Installed, and which version; nothing here says whether somebody is logged in."""
     path = shutil.which(EXECUTABLE)
     if path is None:
-        fix = "`npm install -g @anthropic-ai/claude-code`, or put `claude` on PATH"
+        fix = f"`{INSTALL}`, or put `claude` on PATH"
         return Probe(installed=False, note=f"claude is not on PATH; {fix}")
     try:
         done = subprocess.run(

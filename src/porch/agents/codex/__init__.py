@@ -18,6 +18,7 @@ from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = "codex"
 CREDENTIALS: tuple[str, ...] = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY")
+INSTALL = "npm install -g @openai/codex"
 LOGIN = "run `codex login`, or set CODEX_API_KEY"
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
@@ -111,7 +112,7 @@ def probe() -> Probe:
     """Installed, and whether anybody signed in; a provider of one's own may need no sign-in."""
     found = shutil.which(EXECUTABLE)
     if found is None:
-        return Probe(False, note="not installed: `npm install -g @openai/codex`")
+        return Probe(False, note=f"not installed: `{INSTALL}`")
     version = _read_command_output(found, "--version")
     if version is None:
         return Probe(False, note=f"the version of {found} cannot be read; install codex again")

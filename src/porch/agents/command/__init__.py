@@ -44,6 +44,7 @@ from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = ""
 CREDENTIALS: tuple[str, ...] = ()
+INSTALL = ""
 LOGIN = ""
 NEEDS_COMMAND = True
 HOLDS_PERMISSIONS = False

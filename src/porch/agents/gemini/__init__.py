@@ -42,6 +42,7 @@ from porch.text.late_pattern import late_pattern
 
 EXECUTABLE = "gemini"
 CREDENTIALS: tuple[str, ...] = ("GEMINI_API_KEY", "GOOGLE_*", "GEMINI_CLI_HOME")
+INSTALL = "npm install -g @google/gemini-cli"
 LOGIN = troubles.LOGIN_FIX
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
@@ -254,7 +255,7 @@ def resumes(_: tuple[str, ...]) -> bool:
 def probe() -> Probe:
     found = shutil.which(EXECUTABLE)
     if found is None:
-        return Probe(False, note="not installed; `npm install -g @google/gemini-cli`")
+        return Probe(False, note=f"not installed: `{INSTALL}`")
     env = scrub_environment(os.environ, CREDENTIALS)
     try:
         done = subprocess.run(

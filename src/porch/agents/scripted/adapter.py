@@ -31,6 +31,7 @@ from porch.model.permissions import Permissions
 EXECUTABLE = ""
 # The interpreter must find porch in the same places as the one that runs now.
 CREDENTIALS: tuple[str, ...] = ("PYTHONPATH",)
+INSTALL = ""
 LOGIN = ""
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = False

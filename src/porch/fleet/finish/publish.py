@@ -4,6 +4,7 @@ Killed anywhere, the next call looks again: the target has the work, or it can b
 candidate is built anew. So nothing is merged twice and nobody is asked.
 """
 
+import shlex
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -60,7 +61,8 @@ def require_clean_target(work: RunWork) -> None:
 def _dirty_target_error(work: RunWork, path: str, what: str) -> FailedError:
     return FailedError(
         f"'{work.into}' is checked out in {path}, which has changes that are not committed: {what}",
-        fix=f"commit or stash them there; {OTHER_WAYS}",
+        fix=f"commit them there, or put them aside with `git -C {shlex.quote(path)} stash`; "
+        f"{OTHER_WAYS}",
         code="finish-dirty-target",
     )
 

@@ -52,10 +52,12 @@ class EmployedAgent(Struct, frozen=True):
     def demand_installed(self) -> None:
         """Said before a run is begun, not after."""
         if not self.is_installed:
+            install = "" if self.command else self.agent.INSTALL
             raise OutsideError(
                 f"the agent '{self.name}' is not installed: no `{self.executable}` on PATH",
-                fix="install it, choose another one with --agent NAME, or try the protocol with "
-                "--no-claude; `codev doctor` shows what is installed",
+                fix=f"{f'run `{install}`' if install else 'install it'}, choose another one with "
+                "--agent NAME, or try the protocol with --no-claude; `codev doctor` shows what is "
+                "installed",
                 code="agent-missing",
             )
 

@@ -1,6 +1,7 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ REVIEWS_OF_OTHERS = (
     "investigation", "critique",
 )  # fmt: skip
 GRAPH = ".graph.yaml"
+_NAME = re.compile(r"[\w.-]+")
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
 PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
 
@@ -120,10 +122,12 @@ def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
         if each.name == name:
             return each
     names = [each.name for each in known]
+    told = f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}"
     raise UsageError(
         f"there is no protocol '{name}'",
-        fix=f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}; "
-        f"to add one, create the directory codev/protocols/{name}/",
+        fix=f"{told}; to add one, create the directory codev/protocols/{name}/"
+        if _NAME.fullmatch(name)
+        else f"the name of a protocol comes first, then what you want; {told}",
         code="unknown-protocol",
     )
 

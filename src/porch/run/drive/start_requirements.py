@@ -34,10 +34,10 @@ def _require_commit(where: ProjectPaths) -> None:
     if where.common_dir and repository.read_head(where.workspace) is not None:
         return
     what = "this git repository has no commit yet" if where.common_dir else "there is no git here"
-    begin = "" if where.common_dir else "git init && "
+    makes = "the first commit" if where.common_dir else "a repository with a first commit"
     raise UsageError(
         f"{what}: porch could not tell what an agent changes",
-        fix=f"{begin}git add -A && git commit -m start; or try the protocol with --no-claude",
+        fix=f"run `codev init --yes`, which makes {makes}; or try the protocol with --no-claude",
         code="no-repository",
     )
 
@@ -52,7 +52,7 @@ def _require_login(post: EmployedAgent) -> None:
     """Whoever is started by a command of the settings may have a login that nobody can see."""
     variables = (name for name in post.agent.CREDENTIALS if not name.endswith(("_HOME", "_DIR")))
     signs = find_login_signs(post.kind, os.environ, (*variables, *post.env))
-    if post.command or signs is None or signs:
+    if post.command or signs is None or signs or not post.is_installed:
         return
     raise OutsideError(
         f"the agent '{post.name}' is not logged in: no key is set, and it has no login file",

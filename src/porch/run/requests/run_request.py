@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from porch.errors import OutsideError, UsageError
+from porch.errors import OutsideError, UsageError, suggest_name
 from porch.model.definition import Definition
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.drive_options import RunRequest
 from porch.run.requests import request_text
 from porch.run.requests.free_ids import draw_free_id
-from porch.run.requests.known_names import find_known_names
+from porch.run.requests.known_names import find_known_names, list_document_names
 from porch.run.requests.request_text import RequestText
 from porch.run.requests.request_words import FILE_SUBJECTS, RequestWords, read_request_words
 from porch.show.prompt import uses_variable
+from porch.store.run_names import match_run_names, unique_word
 from porch.store.where import ProjectPaths
 
 # Their runs are about a number that exists elsewhere: a file of that name brings it along.
@@ -88,6 +89,22 @@ def refuse_request_for_run(name: str, id_: str, wanted: RunRequest) -> None:
             f"the id {id_}",
             code="request-for-run",
         )
+
+
+def require_project(where: ProjectPaths, subject: str, wanted: RunRequest) -> None:
+    """Nobody is paid to change a project that is not there: most likely its id is a slip."""
+    if subject != "amendment" or wanted.adopt:
+        return
+    names = [*where.runs(), *list_document_names(where)]
+    if match_run_names(names, wanted.subject):
+        return
+    ids = [unique_word(names, name, name.partition("-")[0]) for name in names]
+    near = suggest_name(wanted.subject, ids)
+    raise UsageError(
+        f"{wanted.protocol} changes an existing project, and there is no project {wanted.subject}",
+        fix=f'{near}`porch status` lists ids; for a new project: porch run spider "what you want"',
+        code="no-project",
+    )
 
 
 def with_drawn_id(where: ProjectPaths, subject: str, wanted: RunRequest) -> RunRequest:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.errors import FailedError, UsageError
+from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import PLAN
 from porch.machine.state import Decision, RunState, Standing
@@ -138,10 +138,11 @@ def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -
 
 
 def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:
-    open_ = ", ".join(d.name for d in state.decisions.values())
+    names = [d.name for d in state.decisions.values()]
+    open_ = ", ".join(names)
     known = [s.actor.name for s in protocol.states.values() if isinstance(s.actor, Human)]
     if open_:
-        return f"waiting now: {open_}"
+        return f"{suggest_name(name, names)}waiting now: {open_}"
     where = ", ".join(s.position for s in state.positions.values())
     later = "it comes later; " if name in known else ""
     return f"{later}the run is at {where}"

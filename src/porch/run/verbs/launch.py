@@ -19,6 +19,7 @@ from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
 from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
+from porch.run.drive.all_refusals import all_refusals
 from porch.run.drive.check_preflight import require_check_commands
 from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.drive.start_requirements import require_start
@@ -77,9 +78,10 @@ def start_run(
         )
     require_inputs(loaded, wanted)
     known_settings = load_settings(where.root)
-    require_agents(known_settings, wanted, protocol, "")
-    require_start(where, known_settings, wanted, protocol)
-    require_check_commands(protocol, known_settings, wanted.agent == "scripted")
+    with all_refusals() as attempt:
+        attempt(require_agents, known_settings, wanted, protocol, "")
+        attempt(require_start, where, known_settings, wanted, protocol)
+        attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
     whole = _with_whole_request(where, loaded, wanted, known_settings)
     drawn = "" if wanted.subject else whole.subject
     with (
@@ -143,6 +145,7 @@ def _with_whole_request(
     subject = loaded.demand().protocol.subject
     is_paid = not (Roster(known, wanted.agent).is_scripted or wanted.hands_off)
     if is_paid:
+        run_request.require_project(where, subject, wanted)
         wanted = _redact_request(run_request.with_issue_text(where, subject, wanted))
         # Under a name that nobody has: only what it says counts here.
         unnamed = wanted if wanted.subject else replace(wanted, subject="0")

@@ -2,9 +2,11 @@
 
 import os
 
-from porch.errors import UsageError
-from porch.store.run_names import match_run_names
+from porch.errors import UsageError, suggest_name
+from porch.store.run_names import match_run_names, unique_word
 from porch.store.where import ProjectPaths
+
+_START = 'porch run spider "what you want"'
 
 
 def find_run(where: ProjectPaths, word: str) -> str:
@@ -15,12 +17,15 @@ def find_run(where: ProjectPaths, word: str) -> str:
     )
     if len(fits) == 1:
         return fits[0]
-    names = ", ".join(fits or known) or "none yet"
+    names = ", ".join(fits or known) or f"none yet; to start one: {_START}"
     if not fits:
         _refuse_lost_run(where, word)
         is_here = word in ("", ".")
         what = "there is no run for this directory" if is_here else f"there is no run '{word}'"
-        raise UsageError(what, fix=f"known runs: {names}", code="unknown-run")
+        near = suggest_name(
+            word, [unique_word(known, name, name.partition("-")[0]) for name in known]
+        )
+        raise UsageError(what, fix=f"{near}known runs: {names}", code="unknown-run")
     raise UsageError(
         f"'{word}' matches several runs", fix=f"use one of: {names}", code="ambiguous-run"
     )

@@ -1,0 +1,195 @@
+"""The ten mistakes of a first day: each message says what to do, and doing exactly that works."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from porch.cli.dispatch import run_words
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk, Said
+
+PHASE = {"id": "one", "signals": {"DONE": "complete"}}
+GATED = {**PHASE, "gate": {"name": "note_approval", "next": None}}
+# Plays the part of the installer: afterwards the agent is where it was before.
+NPM = """#!/bin/sh
+test "$*" = "install -g @anthropic-ai/claude-code" && mv {away} {there}
+"""
+
+
+def told(said: "Said") -> str:
+    """The message on one line, as a person reads it."""
+    return " ".join(said.err.split())
+
+
+def quoted(text: str, begins: str) -> str:
+    """The command between backticks that begins so."""
+    found: list[str] = [each for each in re.findall(r"`([^`]+)`", text) if each.startswith(begins)]
+    assert found, text
+    return found[0]
+
+
+def do(command: str) -> None:
+    """Type exactly this; commands of porch are called in this process."""
+    first, *words = shlex.split(command)
+    if first in ("porch", "codev"):
+        assert run_words(first, words) == 0
+    else:
+        subprocess.run(["sh", "-c", command], check=True, capture_output=True)
+
+
+def runs(desk: "Desk") -> list[str]:
+    return [row["id"] for row in desk.porch("status", "--json").json["runs"]]
+
+
+def test_mistake_1_a_wrong_id_is_answered_with_the_near_one(real: "Desk") -> None:
+    assert 'to start one: porch run spider "what you want"' in told(real.porch("log", "1", code=2))
+    real.protocol("p", GATED)
+    real.porch("run", "p", "Greet people", code=3)
+    said = told(real.porch("status", "0011", code=2))
+    assert "there is no run '0011' fix: did you mean '0001'?" in said
+    assert "known runs: 0001-greet-people" in said
+    assert "Greet people" in real.porch("status", "0001").out
+
+
+def test_mistake_1_nobody_is_paid_to_change_a_project_that_is_not_there(real: "Desk") -> None:
+    real.write("codev/projects/0073-search/spec.md", "# Search\n")
+    real.write("codev/config.toml", '[commands]\ntest = "true"\n[panel]\nmodels = ["claude"]\n')
+    said = told(real.porch("run", "tick", "0037", "Two more", "--once", code=2))
+    assert "error[no-project]: tick changes an existing project, and there is no project" in said
+    assert "did you mean '0073'?" in said
+    assert runs(real) == []
+    real.porch("run", "tick", "0073", "Two more", "--once", code=None)
+    assert runs(real) == ["0073"]
+
+
+def test_mistake_2_outside_git_one_command_makes_a_place_to_work_in(
+    real: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    said = told(real.porch("run", "spider", "Greet people", code=2))
+    assert "error[no-repository]: there is no git here" in said
+    do(quoted(said, "codev init"))
+    # The other refusal was said at once, too.
+    assert "error[no-check-command]" in said
+    config = empty / "codev" / "config.toml"
+    config.write_text(config.read_text().replace('# test = "your command"', 'test = "true"'))
+    real.porch("run", "spider", "Greet people", "--once", code=None)
+    assert runs(real) == ["0001"]
+
+
+def test_mistake_3_without_the_agent_the_line_that_installs_it_is_told(
+    real: "Desk", tmp_path: Path
+) -> None:
+    real.protocol("p", PHASE)
+    there, away = tmp_path / "names" / "claude", tmp_path / "away"
+    there.rename(away)
+    (tmp_path / "names" / "mv").symlink_to(shutil.which("mv", path=os.defpath) or "mv")
+    npm = tmp_path / "names" / "npm"
+    npm.write_text(NPM.format(away=away, there=there))
+    npm.chmod(0o755)
+    said = told(real.porch("run", "p", "Greet people", code=6))
+    assert "error[agent-missing]: the agent 'claude' is not installed" in said
+    assert "agent-login" not in said
+    do(quoted(said, "npm"))
+    real.porch("run", "p", "Greet people")
+    assert runs(real) == ["0001"]
+
+
+def test_mistake_4_without_a_login_the_variable_is_named(
+    real: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real.protocol("p", PHASE)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    said = told(real.porch("run", "p", "Greet people", code=6))
+    assert "error[agent-login]: the agent 'claude' is not logged in" in said
+    assert "run `claude` once and log in, or set ANTHROPIC_API_KEY" in said
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    real.porch("run", "p", "Greet people")
+    assert runs(real) == ["0001"]
+
+
+def test_mistake_5_a_dirty_tree_is_said_at_the_start_and_in_the_way_of_a_merge(
+    real: "Desk",
+) -> None:
+    real.protocol("p", PHASE)
+    real.git("add", "-A")
+    real.git("commit", "-qm", "a protocol")
+    real.write("codev/config.toml", '[commands]\ntest = "make check"\n')
+    began = real.porch("run", "p", "Greet people", "--worktree").out
+    assert "codev/config.toml" in began
+    assert "the new worktree begins without" in began
+    worktree = real.root / "worktrees" / "p_0001_greet-people"
+    (worktree / "greeting.txt").write_text("Hello\n")
+    real.git("-C", str(worktree), "add", "-A")
+    real.git("-C", str(worktree), "commit", "-qm", "greet")
+    said = told(real.porch("finish", "1", "--merge", code=None))
+    assert "which has changes that are not committed: codev/config.toml" in said
+    do(quoted(said, "git "))
+    assert "merged into main" in real.porch("finish", "1", "--merge").out
+    assert (real.root / "greeting.txt").read_text() == "Hello\n"
+    real.git("stash", "pop", "-q")
+    assert "make check" in (real.root / "codev" / "config.toml").read_text()
+
+
+def test_mistake_6_a_mistyped_or_forgotten_protocol_is_noticed(real: "Desk") -> None:
+    real.protocol("note", PHASE)
+    said = told(real.porch("run", "ntoe", "Greet people", code=2))
+    assert "there is no protocol 'ntoe' fix: did you mean 'note'?" in said
+    said = told(real.porch("run", "Greet people", code=2))
+    assert "the name of a protocol comes first, then what you want; known protocols:" in said
+    assert "codev/protocols/Greet people" not in said
+    real.porch("run", "note", "Greet people")
+    assert runs(real) == ["0001"]
+
+
+def test_mistake_7_without_settings_one_command_writes_them(real: "Desk") -> None:
+    (real.root / "codev" / "config.toml").unlink()
+    said = told(real.porch("run", "spider", "Greet people", code=2))
+    assert "error[no-check-command]" in said
+    assert "error[quorum-unreachable]" in said
+    fix = re.search(r'fix: (codev init --yes --test "your command")', said)
+    assert fix is not None, said
+    do(fix[1].replace("your command", "true"))
+    real.porch("run", "spider", "Greet people", "--once", code=None)
+    assert runs(real) == ["0001"]
+
+
+def test_mistake_8_a_mistyped_gate_is_answered_with_the_open_one(real: "Desk") -> None:
+    real.protocol("p", GATED)
+    real.porch("run", "p", "Greet people", code=3)
+    said = told(real.porch("approve", "1", "note_aproval", code=2))
+    assert "note_aproval is not waiting for an answer" in said
+    assert "did you mean 'note_approval'?" in said
+    assert "note_approval: approved" in real.porch("approve", "1", "note_approval").out
+
+
+def test_mistake_9_a_run_that_somebody_drives_is_watched_or_stopped_first(real: "Desk") -> None:
+    real.protocol("p", GATED)
+    real.start("run", "p", "Greet people", "--wait")
+    real.wait_for(lambda: "note_approval" in real.porch("pending", code=None).out)
+    said = told(real.porch("resume", "1", code=4))
+    assert "run 0001-greet-people is already running (porch run, pid" in said
+    assert quoted(said, "porch status").endswith(" --watch")
+    do(quoted(said, "porch stop"))
+    assert "waiting for your decision: note_approval" in real.porch("resume", "1", code=3).out
+
+
+def test_mistake_10_a_branch_that_exists_is_renamed_with_the_line_that_is_told(
+    real: "Desk",
+) -> None:
+    real.protocol("p", PHASE)
+    real.git("branch", "p_0001_greet-people")
+    said = told(real.porch("run", "p", "Greet people", "--worktree", code=None))
+    assert "error[branch-exists]: the branch 'p_0001_greet-people' exists already" in said
+    do(said.partition("rename it: ")[2].partition(";")[0])
+    real.porch("run", "p", "Greet people", "--worktree")
+    assert runs(real) == ["0001"]
