@@ -198,6 +198,15 @@ def test_the_summary_is_the_labelled_one_or_the_first_paragraph(reply: str, summ
     assert read_verdict(reply).summary == summary
 
 
+@pytest.mark.parametrize(
+    "behind",
+    ["CONFIDENCE: HIGH", "Confidence: high", "KEY_ISSUES: none", "Next steps: merge", "- a"],
+)
+def test_r16_a_summary_ends_where_another_field_of_a_form_begins(behind: str) -> None:
+    told = read_verdict(f"VERDICT: APPROVE\nSUMMARY: All good.\n{behind}\nMore.")
+    assert (told.verdict, told.summary) == ("APPROVE", "All good.")
+
+
 CHANGES = "VERDICT: REQUEST_CHANGES\nSUMMARY: Not yet\n"
 
 

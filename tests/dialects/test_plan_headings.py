@@ -101,10 +101,10 @@ def test_phase_headings_are_known_in_all_their_spellings(heading: str, title: st
     "text",
     [
         "# Phase 1: too high",
-        "#### Phase 1: too deep",
+        "##### Phase 1: too deep",
         "Phase 1: no heading",
         "### Phase One: no number",
-        "### Phase 1.5: no whole number",
+        "### Phase 1.5.2.1: no number",
         "### Phase 1-2: a range",
         "### Phases 1: another word",
         "### Phase 1",
@@ -117,6 +117,26 @@ def test_phase_headings_are_known_in_all_their_spellings(heading: str, title: st
 )
 def test_what_only_looks_like_a_phase_is_none(text: str) -> None:
     assert read_plan(text, "p.md").reading == "single"
+
+
+def test_r16_phases_between_two_and_phases_one_level_deeper_are_read_too() -> None:
+    text = (
+        "### Phase 2: b\ntwo\n### Phase 1: a\none\n### Phase 1.5: between\nhalf\n"
+        "### Phase 1.10: late\n#### Phase 3: c\nthree\n"
+    )
+    reading = read_plan(text, "p.md")
+    assert ids(reading) == ["phase_1", "phase_1.5", "phase_1.10", "phase_2", "phase_3"]
+    assert [phase.text for phase in reading.phases] == ["one", "half", "", "two", "three"]
+    assert reading.findings == ()
+    assert ids(read_plan("#### Phase 1: a\n#### Phase 2: b\n", "p.md")) == ["phase_1", "phase_2"]
+
+
+def test_r16_a_deeper_heading_with_the_number_of_a_phase_is_told_and_is_no_phase() -> None:
+    reading = read_plan("### Phase 1: a\none\n#### Phase 1: first half\nmore\n", "p.md")
+    (phase,) = reading.phases
+    assert phase.text == "one\n#### Phase 1: first half\nmore"
+    (finding,) = reading.findings
+    assert (finding.code, finding.severity) == ("plan-depth", "warning")
 
 
 @pytest.mark.req("P-123")

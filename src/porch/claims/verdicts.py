@@ -27,6 +27,8 @@ _ISSUES = late_pattern(
     re.IGNORECASE,
 )
 _OTHER_LABEL = late_pattern(r"[A-Z][A-Z_]{2,}\s*:.*")
+# Names of one or two words in front of a colon: forms have more fields than are read here.
+_ANY_LABEL = late_pattern(r"[A-Z][A-Za-z_]{2,20}(?:[ _-][A-Za-z]{2,20})?:(?:\s.*)?")
 _VERDICTS: dict[str, Verdict] = {
     "APPROVE": "APPROVE",
     "APPROVED": "APPROVE",
@@ -274,7 +276,8 @@ def _read_paragraph(lines: Sequence[MarkdownLine], start: int, may_skip: bool) -
 
 
 def _begins_new_part(line: MarkdownLine) -> bool:
-    return bool(heading_of(line) or bullet_of(line) or _split_label(line)[0])
+    is_label = _split_label(line)[0] or _ANY_LABEL.fullmatch(_strip_markup(line))
+    return bool(heading_of(line) or bullet_of(line) or is_label)
 
 
 def _read_findings(

@@ -21,9 +21,12 @@ from porch.text.markdown import (
 from porch.text.nodes import ListNode, MapNode, Node, ScalarNode
 
 _PHASE = late_pattern(
-    r"phase[ \t]+([0-9]{1,6})(?:[ \t]*:|\.(?=[ \t]|$)|[ \t]+[-–—]|[-–—](?=[ \t]|$))[ \t]*(.*)",  # noqa: RUF001
+    r"phase[ \t]+([0-9]{1,6}(?:\.[0-9]{1,6}){0,2})"
+    r"(?:[ \t]*:|\.(?=[ \t]|$)|[ \t]+[-–—]|[-–—](?=[ \t]|$))[ \t]*(.*)",  # noqa: RUF001
     re.IGNORECASE,
 )
+_PHASE_LEVELS = (2, 3)
+_DEEPEST = 4
 _UNDERLINE = late_pattern(r" {0,3}(=+|-+)[ \t]*")
 _LOOKS_LIKE_PHASES = late_pattern(r"""["']?phases["']?\s*:""")
 _JSON_INFOS = frozenset({"", "json", "jsonc", "json5"})
@@ -47,14 +50,14 @@ class PlanReading(Struct, frozen=True):
 
 
 class _Heading(Struct, frozen=True):
-    """A heading and the lines it covers; `number` is that of a phase heading."""
+    """A heading and the lines it covers; `number` is that of a phase heading: `1`, `1.5`."""
 
     level: int
     title: str
     line: int
     body: int
     order: int
-    number: int | None = None
+    number: str = ""
 
 
 def read_plan(text: str, file: str) -> PlanReading:
@@ -163,11 +166,19 @@ class _PlanReader:
     # Phases from headings
 
     def heading_phases(self) -> tuple[PlanPhase, ...]:
-        numbered = [(h.number, h) for h in self.headings if h.number is not None]
-        ordered = sorted(numbered, key=lambda pair: pair[0])
-        return tuple(self._heading_phase(number, heading) for number, heading in ordered)
+        for heading in self.headings:
+            if not heading.number and _read_number(heading.title) and heading.level == _DEEPEST:
+                message = (
+                    f"'{heading.title}' is deeper than the phase of this number; it is no phase"
+                )
+                fix = "give it a number of its own if it is to be a phase"
+                self.report("plan-depth", message, heading.line, fix)
+        numbered = [heading for heading in self.headings if heading.number]
+        ordered = sorted(numbered, key=lambda each: _sort_key(each.number))
+        return tuple(self._heading_phase(heading) for heading in ordered)
 
-    def _heading_phase(self, number: int, heading: _Heading) -> PlanPhase:
+    def _heading_phase(self, heading: _Heading) -> PlanPhase:
+        number = heading.number
         id_ = self._unique(f"phase_{number}", heading.line)
         match = _PHASE.fullmatch(_strip_emphasis(heading.title))
         title = (match[2].strip() if match else "") or f"Phase {number}"
@@ -186,7 +197,7 @@ class _PlanReader:
     def _covered(self, heading: _Heading) -> Sequence[MarkdownLine]:
         for index in range(heading.order + 1, len(self.headings)):
             later = self.headings[index]
-            if later.level <= heading.level or later.number is not None:
+            if later.level <= heading.level or later.number:
                 return self.lines[heading.body : later.line - 1]
         return self.lines[heading.body :]
 
@@ -203,13 +214,30 @@ def _find_headings(lines: Sequence[MarkdownLine]) -> list[_Heading]:
         heading = heading_of(line)
         if heading is not None:
             level, title = heading
-            match = _PHASE.fullmatch(_strip_emphasis(title)) if level in (2, 3) else None
-            number = int(match[1]) if match else None
+            number = _read_number(title) if level in _PHASE_LEVELS else ""
             found.append(_Heading(level, title, line.number, index + 1, len(found), number))
         elif _is_underlined(lines, index):
             level = 1 if "=" in lines[index + 1].text else 2
             found.append(_Heading(level, line.text.strip(), line.number, index + 2, len(found)))
-    return found
+    return _with_deep_phases(found)
+
+
+def _with_deep_phases(headings: list[_Heading]) -> list[_Heading]:
+    """A heading one level deeper is a phase too, unless a phase has that number already."""
+    taken = {heading.number for heading in headings}
+    numbers = (_read_number(h.title) if h.level == _DEEPEST else "" for h in headings)
+    pairs = zip(headings, numbers, strict=True)
+    return [replace(h, number=n) if n and n not in taken else h for h, n in pairs]
+
+
+def _read_number(title: str) -> str:
+    """`1` or `1.5`, without leading zeros; empty if this is the heading of no phase."""
+    match = _PHASE.fullmatch(_strip_emphasis(title))
+    return ".".join(str(int(part)) for part in match[1].split(".")) if match else ""
+
+
+def _sort_key(number: str) -> list[int]:
+    return [int(part) for part in number.split(".")]
 
 
 def _is_underlined(lines: Sequence[MarkdownLine], index: int) -> bool:

@@ -1,7 +1,7 @@
 """What agents and reviewers have used: by phase, and in all."""
 
 from porch.machine.state import Cost, RunState
-from porch.model.protocol import Protocol
+from porch.model.protocol import Panel, Protocol
 from porch.show.shapes import CostShape
 
 
@@ -27,6 +27,19 @@ def make_cost_data(protocol: Protocol, state: RunState) -> CostShape:
         **_cost_fields(whole),
         "phases": {name: _cost_fields(cost) for name, cost in phases.items()},
     }
+
+
+def describe_turns(protocol: Protocol, state: RunState) -> str:
+    """Of agents, and of reviewers where there were any: lists of turns have both."""
+    reviews = sum(
+        used.turns
+        for name, used in state.costs.items()
+        if (known := protocol.states.get(name)) and isinstance(known.actor, Panel)
+    )
+    agents = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
+    if not reviews:
+        return agents
+    return f"{agents} and {'1 review' if reviews == 1 else f'{reviews} reviews'}"
 
 
 def format_cost(cost: Cost) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from porch.machine.effects import QuotedInput
     from porch.machine.facts import Item, Payload
 
-Variables = Mapping[str, str | Mapping[str, str]]
+Variables = Mapping[str, str | int | Mapping[str, str]]
 
 VARIABLES: Mapping[str, str] = {
     "project_id": "the id of the project, as text: 0073",
@@ -28,7 +28,7 @@ VARIABLES: Mapping[str, str] = {
     "protocol": "the name of the protocol",
     "project_dir": "the directory of the project's artifacts",
     "artifact": "the path of the document that the phase writes, or empty",
-    "iteration": "how many agent turns have started, including this one",
+    "iteration": "how many agent turns have started, including this one, a number",
     "base_commit": "the commit on which the run began",
     "subject_text": "what was asked: the whole text of the request or issue, else the title",
     "inputs": "what was given with --input: inputs.name",
@@ -47,7 +47,7 @@ REVIEW_VARIABLES: Mapping[str, str] = {
     "model": "the reviewer's name",
     "phase": "the phase that asks for the review",
     "review_type": "which review it is: spec-review",
-    "round": "the round of the consultation, from 1",
+    "round": "the round of the consultation, a number from 1",
     "subject_text": VARIABLES["subject_text"],
 }
 

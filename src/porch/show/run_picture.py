@@ -214,7 +214,8 @@ def _list_status_fields(
     yield "started", board.format_moment(document["started_at"])
     yield "updated", board.format_moment(document["last_updated"])
     yield from (("checks", note) for note in list_check_notes(state))
-    yield "spent", f"{state.turns} agent turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    turns = cost.describe_turns(protocol, state)
+    yield "spent", f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
     for title, names in describe_touched_files(protocol, state).items():
         yield "note", f"{title}: {names}"
     phases = cost.sum_cost_by_phase(protocol, state)

@@ -110,6 +110,16 @@ def test_a_rate_limit_waits_and_charges_no_try(desk: "Desk") -> None:
     assert len(desk.facts("EffectFailed")) == 6
 
 
+def test_r16_without_a_back_off_an_agent_that_must_wait_is_asked_less_and_less_often(
+    desk: "Desk",
+) -> None:
+    desk.write("codev/config.toml", "[agent]\nback_off = 0\n")
+    tries = [{"fail": "rate_limit"}] * 6 + [{"signal": "DONE"}]
+    desk.begin(ONE, TWO, code=0, **agents(one=[{"tries": tries}]))
+    waits = [fact["wait_s"] for fact in desk.facts("EffectFailed")]
+    assert waits == [0.001 * 2**n for n in range(6)]
+
+
 def test_a_commit_of_an_earlier_run_of_the_same_name_is_not_taken_for_ours(desk: "Desk") -> None:
     phase = {"id": "one", "artifact": "spec.md", "on_complete": {"commit": True}}
     spec = "codev/projects/0001-x/spec.md"

@@ -23,6 +23,13 @@ def in_protocol(**keys: Any) -> str:
     return json.dumps({"name": "p", "phases": [{"id": "a"}, {"id": "b"}], **keys})
 
 
+def test_r16_what_is_wrong_at_the_top_is_said_once_and_not_for_each_phase() -> None:
+    (finding,) = findings_of(in_protocol(signals={"DONE": "nowhere"}))
+    assert finding.message == (
+        "signal 'DONE' leads to 'nowhere', which is not a state of this protocol"
+    )
+
+
 ERRORS: list[tuple[str, str, str]] = [
     # text, code, part of the fix or message
     ("[]", "wrong-type", "mapping"),

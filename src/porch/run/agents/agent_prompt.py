@@ -57,7 +57,7 @@ def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> 
         "protocol": run.protocol,
         "project_dir": run.project_dir,
         "artifact": artifact,
-        "iteration": str(state.turns),
+        "iteration": state.turns,
         "base_commit": run.base_commit,
         "subject_text": world.subject_text,
         "inputs": run.inputs,

@@ -32,6 +32,7 @@ DETAIL_KEPT = 1000
 SAID_KEPT = 2000
 # Where an agent does not say when its limit is over.
 RATE_LIMIT_S = 60.0
+_LEAST_WAIT_S = 0.001
 # Trying again changes nothing; a person has to do something first.
 HOPELESS = ("auth", "bad_request", "max_turns", "refused")
 
@@ -96,6 +97,7 @@ async def run_turn(
     voice.finish()
     errors = read_tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(port.derive_outcome(post.agent, listener.summary, ended, errors))
+    outcome = _with_waiting_time(world, turn.effect, outcome)
     taken = _ended_turn(world, post, written, outcome, prepared.env, began)
     await _redact_transcript(prepared)
     return taken
@@ -121,7 +123,7 @@ def _ended_turn(
     given: Mapping[str, str],
     began: float,
 ) -> EndedTurn:
-    counted = _count_usage(world, post, written, _with_waiting_time(world, outcome))
+    counted = _count_usage(world, post, written, outcome)
     clean = _clean_outcome(counted, {**os.environ, **given}, find_secrets(given))
     return EndedTurn(clean, round(time.monotonic() - began, 3))
 
@@ -131,12 +133,16 @@ def _known_variables(prepared: port.PreparedTurn) -> Mapping[str, str]:
     return {**os.environ, **prepared.env}
 
 
-def _with_waiting_time(world: World, outcome: port.Outcome) -> port.Outcome:
+def _with_waiting_time(world: World, effect: str, outcome: port.Outcome) -> port.Outcome:
     """What a vendor says about its own limit is kept to the second; our guess is ours to scale."""
     if outcome.kind != "rate_limit" or outcome.wait_s:
         return outcome
-    # Not nothing, however short: a wait is what tells a limit from a failure.
-    return replace(outcome, wait_s=max(0.001, RATE_LIMIT_S * world.settings.back_off))
+    # A wait is what tells a limit from a failure. However short it is set, nothing but the waiting
+    # keeps porch from asking for ever, so it doubles with every time.
+    tries = effect.rpartition("/")[2]
+    least = _LEAST_WAIT_S * 2 ** min(int(tries) if tries.isdecimal() else 0, 16)
+    scaled = RATE_LIMIT_S * world.settings.back_off
+    return replace(outcome, wait_s=max(min(least, RATE_LIMIT_S), scaled))
 
 
 def _read_and_tell(follower: FileFollower, voice: LiveOutput) -> bool:

@@ -140,13 +140,13 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
     run = world.state().run
     template = world.definition().reviews.get(effect.review, "")
     first = effect.artifacts[0] if effect.artifacts else ""
-    variables = {
+    variables: prompt.Variables = {
         "review_type": effect.review,
         "project_id": run.id,
         "title": run.title,
         "project_dir": run.project_dir,
         "artifact": os.path.join(run.project_dir, first) if first else "",
-        "round": str(effect.round),
+        "round": effect.round,
         "model": effect.name,
         "phase": effect.subject,
         "base_commit": run.base_commit,

@@ -10,9 +10,11 @@ from msgspec.structs import asdict
 
 from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
 from porch.machine import facts as f
+from porch.machine.approvals import STATE as CHANGED
+from porch.machine.budgets import STATE as BUDGET
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import RunState
-from porch.model.protocol import Protocol
+from porch.model.protocol import End, Protocol
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.record_check import count_readable_records
 from porch.run.engine.send_wish import send_wish
@@ -89,12 +91,18 @@ def find_rollback_target(found: ReadRun, target: str) -> tuple[str, str]:
     state = _find_state(protocol, front)
     if state and item in _item_ids(found.state):
         return state, item
-    groups = list(dict.fromkeys(s.group for s in protocol.states.values()))
+    groups = _list_phases(protocol)
     raise UsageError(
         f"'{target}' is not a phase or state of {protocol.name}",
         fix=f"{suggest_name(target, groups)}phases: {', '.join(groups)}",
         code="unknown-state",
     )
+
+
+def _list_phases(protocol: Protocol) -> list[str]:
+    """Ends are groups too, and so are the questions that porch asks by itself."""
+    states = [s for s in protocol.states.values() if not isinstance(s.actor, End)]
+    return list(dict.fromkeys(s.group for s in states if s.name not in (BUDGET, CHANGED)))
 
 
 def _find_state(protocol: Protocol, name: str) -> str:

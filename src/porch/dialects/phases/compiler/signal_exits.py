@@ -79,7 +79,8 @@ def _find_signal_route(
     exit_ = _make_exit(signal.name, signal.description, signal.needs_reason)
     if signal.target is None:
         return ExitRoute(exit_, signal=signal)
-    goal = atlas.goal(signal.target, layout, f"signal '{signal.name}' of '{layout.phase.id}'")
+    owner = "" if signal.common else f" of '{layout.phase.id}'"
+    goal = atlas.goal(signal.target, layout, f"signal '{signal.name}'{owner}")
     if goal is None:
         return None
     if signal.name in COMPLETION_SIGNALS:

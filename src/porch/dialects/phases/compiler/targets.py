@@ -89,6 +89,9 @@ class PhaseLookup(Struct, frozen=True):
         return None
 
     def _report(self, word: ScalarNode, here: PhaseLayout | None, what: str) -> None:
+        """Once for each word: what stands at the top of a file is looked up from every phase."""
+        if any(f.code == "unknown-state" and f.place == word.place for f in self.findings):
+            return
         id_ = word.text.partition(":")[0]
         owner = self.layouts.get(id_)
         known = [*self.layouts, "complete"]
