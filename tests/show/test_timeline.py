@@ -243,14 +243,44 @@ def line_of(fact: f.Fact, *moves: m.Move, names: PlaceNames | None = None) -> st
     return describe_record(encode_record(JournalRecord(12, AT, fact, moves)), PlaceWords(names))
 
 
-def test_a_failure_is_told_with_its_first_line_the_retry_and_the_attempt() -> None:
+def test_r12_a_failure_is_told_with_its_first_line_and_the_attempt_that_follows() -> None:
     fact = check_at("implement:checks:phase_1#1", report="exit code 2\n\nno such file\nmore")
     moves = (m.Charged("implement:checks.build", 1), entered("implement:phase_1#2"))
     assert line_of(fact, *moves, names=NAMES) == (
         "implement, plan phase 1 of 3: check build failed: exit code 2: no such file"
-        "; retry 1 of 3; next: implement, plan phase 1 of 3, attempt 2"
+        "; next: implement, plan phase 1 of 3, attempt 2 of 4"
     )
     assert line_of(fact, *moves).endswith("; retry 1; next: implement, plan phase 1, attempt 2")
+
+
+def test_r12_positions_stand_only_in_verbose_lines() -> None:
+    fact = check_at("implement:checks:phase_1#1")
+    moves = (m.Charged("implement:checks.build", 1), entered("implement:phase_1#2"))
+    raw = encode_record(JournalRecord(12, AT, fact, moves))
+    assert "#" not in describe_record(raw, PlaceWords(NAMES))
+    said = describe_record(raw, PlaceWords(NAMES, verbose=True))
+    assert said.startswith("implement:checks:phase_1#1: ")
+    assert said.endswith(" -> implement:phase_1#2")
+
+
+@pytest.mark.parametrize(
+    "usage, told",
+    [
+        ({"usd": 0.2513, "tokens": 9}, ", cost $0.25"),
+        ({"usd": 0.0004}, ", cost $0.0004"),
+        ({"tokens": 12345}, ", 12,345 tokens"),
+        ({}, ""),
+    ],
+)
+def test_r12_what_a_turn_cost_stands_in_its_line(usage: dict[str, Any], told: str) -> None:
+    effect = "specify:draft#1/agent/specify/0"
+    ended = f.ExitAccepted(effect=effect, exit="DONE", signal="DONE", **usage)
+    assert f"the agent ended with DONE{told}; next" in line_of(ended, entered("pr#1"))
+    silent = f.TurnEndedSilent(effect=effect, **usage)
+    assert f"without a signal{told}; next" in line_of(silent, entered("pr#1"))
+    review = "specify:consult#1/review/codex/0"
+    judged = f.ReviewEnded(effect=review, verdict="APPROVE", **usage)
+    assert f"review by codex: APPROVE{told}; next" in line_of(judged, entered("pr#1"))
 
 
 def test_titles_items_and_rounds_are_named_as_the_protocol_names_them() -> None:

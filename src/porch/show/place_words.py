@@ -69,26 +69,26 @@ def item_words(item: str, names: Names) -> str:
     return str(known) if known else f"plan phase {_plan_phase_number(item) or item}"
 
 
-def place_words(position: str, names: Names) -> str:
-    """Phase, plan phase and attempt."""
+def place_words(position: str, names: Names, tried: str = "") -> str:
+    """Phase, plan phase and attempt; `tried` says which of how many, where that is known."""
     place = ParsedPosition(position, names)
     words = [f"{place.instance}: {place.phase}" if place.instance else place.phase]
     words += [item_words(place.item, names)] if place.item else []
-    if place.visit > 1 and place.step in _COUNTED and not place.decision:
-        words.append(f"{_COUNTED[place.step]} {place.visit}")
+    if (tried or place.visit > 1) and place.step in _COUNTED and not place.decision:
+        words.append(tried or f"{_COUNTED[place.step]} {place.visit}")
     return ", ".join(words)
 
 
-def next_words(position: str, source: str, names: Names) -> str:
+def next_words(position: str, source: str, names: Names, tried: str = "") -> str:
     """What comes next; inside the same phase only the step is worth a word."""
     place, before = ParsedPosition(position, names), ParsedPosition(source, names)
     step = _DECISIONS.get(place.decision) or _STEPS.get(place.step, "")
     same = ("instance", "phase", "item")
     if step and source and all(getattr(place, each) == getattr(before, each) for each in same):
-        return step
+        return f"{step}, {tried}" if tried and not place.decision else step
     if source and place.instance == before.instance:
         position = position[len(place.instance) + 1 :] if place.instance else position
-    return f"{place_words(position, names)}{': ' if step else ''}{step}"
+    return f"{place_words(position, names, tried)}{': ' if step else ''}{step}"
 
 
 def decision_words(position: str, name: str, names: Names) -> str:
@@ -117,11 +117,11 @@ class PlaceWords:
     def place(self, position: str) -> str:
         return position if self._verbose else place_words(position, self._names)
 
-    def ways(self, positions: list[str], source: str) -> str:
+    def ways(self, positions: list[str], source: str, tried: str = "") -> str:
         """What comes next; a run may go on in several places."""
         if self._verbose:
             return "".join(f" -> {position}" for position in positions)
-        told = (next_words(position, source, self._names) for position in positions)
+        told = (next_words(position, source, self._names, tried) for position in positions)
         return f"; next: {' and '.join(told)}"
 
     def item(self, item: str) -> str:
@@ -132,11 +132,24 @@ class PlaceWords:
             return f"{position}: waiting for your decision: {name}"
         return decision_words(position, name, self._names)
 
+    def tried(self, budget: str, spent: int) -> str:
+        """Which attempt comes next, of how many; empty if this budget counts something else."""
+        name, limit = self._budget(budget)
+        is_retry = ":" in name or name == "phase_completion"
+        if self._verbose or not limit or not is_retry or name.endswith(":rounds"):
+            return ""
+        return f"attempt {spent + 1} of {limit + 1}"
+
     def charge(self, budget: str, spent: int) -> str:
         """How often something was tried again, of how many times."""
-        limit = (self._names.get("limits") or {}).get(budget.rpartition("/")[2])
+        name, limit = self._budget(budget)
         of = f" of {limit}" if limit else ""
-        if budget.endswith(":rounds"):
+        if name.endswith(":rounds"):
             return f"; review round {spent + 1}" + (f" of {limit + 1}" if limit else "")
-        is_retry = ":" in budget or budget == "phase_completion"
-        return f"; {'retry' if is_retry else budget.rpartition('/')[2]} {spent}{of}"
+        is_retry = ":" in budget or name == "phase_completion"
+        return f"; {'retry' if is_retry else name} {spent}{of}"
+
+    def _budget(self, budget: str) -> tuple[str, int]:
+        """Its name, without the instance and the plan phase it is counted for, and its limit."""
+        name = budget.rpartition("/")[2].partition("@")[0]
+        return name, int((self._names.get("limits") or {}).get(name) or 0)

@@ -103,15 +103,24 @@ def _describe_moves(raw: Raw, words: PlaceWords) -> Iterator[str]:
     if _is_late(fact, [move.get("is") for move in moves]):
         yield " (too late: the run had already moved on; ignored)"
     source = _split_effect_id(fact)[0] or str((fact.get("wish") or {}).get("position") or "")
-    yield from (
-        tell(each, words, source)
-        for each in moves
-        if (tell := _MOVE_DESCRIPTIONS.get(each.get("is")))
-    )
     entered = [each for each in moves if each.get("is") == "Entered"]
+    tried = _describe_attempt(moves, words) if entered else ""
+    for each in moves:
+        tell = _MOVE_DESCRIPTIONS.get(each.get("is"))
+        # An attempt that is counted where it begins need not be counted as a retry before.
+        if tell and not (tried and each.get("is") == "Charged"):
+            yield tell(each, words, source)
     if entered:
-        yield words.ways([str(each.get("position")) for each in entered], source)
+        yield words.ways([str(each.get("position")) for each in entered], source, tried)
         yield _describe_delay(entered[-1])
+
+
+def _describe_attempt(moves: list[Raw], words: PlaceWords) -> str:
+    """Which attempt begins, of how many, if the only thing that was counted is an attempt."""
+    charged = [each for each in moves if each.get("is") == "Charged" and each.get("spent")]
+    if len(charged) != 1:
+        return ""
+    return words.tried(str(charged[0].get("budget")), charged[0]["spent"])
 
 
 def _is_late(fact: Raw, moves: list[Any]) -> bool:
@@ -157,11 +166,20 @@ def _describe_exit(fact: Raw, _kind: str, _name: str) -> str:
     noted = _list_signal_notes(fact)
     ignored = f" ({'; '.join(noted)})" if noted else ""
     kept = f", committed {fact['commit'][:12]}" if fact.get("commit") else ""
-    return f"the agent ended with {said}{': ' + str(reason) if reason else ''}{ignored}{kept}"
+    told = f"the agent ended with {said}{': ' + str(reason) if reason else ''}"
+    return f"{told}{ignored}{kept}{_describe_cost(fact)}"
+
+
+def _describe_cost(fact: Raw) -> str:
+    """What a turn used, where that is known."""
+    if fact.get("usd"):
+        return f", cost ${fact['usd']:.2f}" if fact["usd"] >= 0.01 else f", cost ${fact['usd']:.4f}"
+    return f", {fact['tokens']:,} tokens" if fact.get("tokens") else ""
 
 
 def _describe_silent_end(fact: Raw, _kind: str, _name: str) -> str:
-    return ": ".join(["the agent ended without a signal", *_list_signal_notes(fact)])
+    told = ": ".join(["the agent ended without a signal", *_list_signal_notes(fact)])
+    return told + _describe_cost(fact)
 
 
 def _list_signal_notes(fact: Raw) -> list[str]:
@@ -172,7 +190,7 @@ def _list_signal_notes(fact: Raw) -> list[str]:
 
 def _describe_failure(fact: Raw, kind: str, name: str) -> str:
     why = ": ".join(str(fact[key]) for key in ("why", "detail") if fact.get(key))
-    return f"{kind} {name} failed: {why}"
+    return f"{kind} {name} failed: {why}{_describe_cost(fact)}"
 
 
 def _format_duration(seconds: float) -> str:
@@ -211,7 +229,7 @@ def _first_line(report: str) -> str:
 def _describe_review(fact: Raw, _kind: str, name: str) -> str:
     why = f" ({fact['why']})" if fact.get("why") else ""
     summary = f": {fact['summary']}" if fact.get("summary") else ""
-    return f"review by {name}: {fact.get('verdict')}{why}{summary}"
+    return f"review by {name}: {fact.get('verdict')}{why}{summary}{_describe_cost(fact)}"
 
 
 def _describe_plan_items(fact: Raw, _kind: str, _name: str) -> str:
