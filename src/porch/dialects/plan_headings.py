@@ -169,7 +169,7 @@ class _PlanReader:
         for heading in self.headings:
             if not heading.number and _read_number(heading.title) and heading.level == _DEEPEST:
                 message = (
-                    f"'{heading.title}' is deeper than the phase of this number; it is no phase"
+                    f"'{heading.title}' is deeper than the phase of this number; it is not a phase"
                 )
                 fix = "give it a number of its own if it is to be a phase"
                 self.report("plan-depth", message, heading.line, fix)

@@ -21,7 +21,7 @@ def find_answer(
 ) -> Answered | None:
     """The answer of a turn, by the ways that its agent has; nothing is read out of prose."""
     ways = post.agent.ANSWERS
-    # What was said in a turn that did not come to its end was no last word.
+    # What was said in a turn that did not finish was no last word.
     answer = _find_structured_answer(effect, outcome) if outcome.kind == "ok" else None
     if answer is None and "file" in ways:
         answer = _read_answer_file(world, effect)

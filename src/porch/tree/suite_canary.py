@@ -46,7 +46,7 @@ def _find_problem(found: SuiteRun, canary: Canary) -> str:
     told = pytest_check.read_canary_results(canary)
     if told is None:
         # A runner that was called wrongly, or a suite that could not be collected, says so itself.
-        return "" if found.code else "pytest did not come to its end: there are no results"
+        return "" if found.code else "pytest did not finish: there are no results"
     problem = pytest_check.find_canary_problem(canary, told)
     is_forged = any(
         case.id.endswith(f"::{canary.fails}") and case.result == "passed" for case in found.cases

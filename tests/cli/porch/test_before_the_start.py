@@ -105,7 +105,7 @@ def test_r6_a_sign_of_a_login_is_enough(
 def test_r1_nobody_is_paid_to_guess_what_is_wanted(real: "Desk") -> None:
     real.write("codev/config.toml", '[panel]\nmodels = ["claude"]\n\n[commands]\ntest = "true"\n')
     said = refused(real, "spider")
-    assert "error[no-request]: nothing says what this run shall do" in said
+    assert "error[no-request]: nothing says what this run is to do" in said
     assert 'porch run spider 0073 "what you want"' in refused(real, "spider", "0073")
     said = refused(real, "bugfix", "142")
     assert "nobody knows what issue 142 says: gh, the command line of GitHub" in said

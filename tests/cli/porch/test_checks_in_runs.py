@@ -63,7 +63,7 @@ def test_a_failed_check_calls_the_agent_again_with_the_report_and_then_a_person(
     assert len(desk.started()) == 3
     assert "> no luck" in desk.prompts()[1]
     assert "no luck" not in desk.prompts()[0]
-    assert "waiting for your decision: failed:build" in said.out
+    assert "waiting for your decision: phase 'build' failed" in said.out
     assert desk.porch("status").out.splitlines()[1].split()[3] == "failed:build"
     assert "no luck" in desk.porch("pending").out
     desk.porch("retry", "1", "--note", "with more care")

@@ -37,7 +37,8 @@ WIDTHS = (40, 80, 200)
 def failed(desk: "Desk") -> "Desk":
     desk.write("codev/config.toml", "[agent]\nback_off = 0\n")
     desk.protocol("p", PHASE)
-    desk.porch("run", "p", "--title", TITLE, "--no-claude", "--here", code=3)
+    said = desk.porch("run", "p", "--title", TITLE, "--no-claude", "--here", code=3).out
+    assert "waiting for your decision: phase 'one' failed: retry, skip or stop?" in said
     return desk
 
 

@@ -19,7 +19,7 @@ def test_a_later_phases_signal_moves_nothing_and_a_person_hears_of_it(desk: "Des
     silent = desk.facts("TurnEndedSilent")
     assert len(silent) == 2  # the turn and one reminder
     assert silent[0]["notes"][0].startswith("unknown signal SECOND_DONE ignored; known here: ")
-    assert "waiting for your decision: failed:first" in said.out
+    assert "waiting for your decision: phase 'first' failed" in said.out
     log = desk.status()["log"]
     assert any("SECOND_DONE" in str(entry.get("notes")) for entry in log)
 

@@ -25,7 +25,7 @@ def settings(where: ProjectPaths, text: str) -> None:
 def test_l9_a_reviewer_that_is_no_agent_here_is_a_warning(where: ProjectPaths) -> None:
     (finding,) = find_unknown_reviewers({"claude": HERE, "gemnii": HERE}, where)
     assert (finding.code, finding.severity, finding.place) == ("unknown-agent", "warning", HERE)
-    assert finding.message == "the reviewer 'gemnii' is no agent that this project knows"
+    assert finding.message == "the reviewer 'gemnii' is not an agent that this project knows"
     assert finding.fix.startswith("did you mean 'gemini'? known agents: claude, codex, gemini")
     assert "[agents.gemnii]" in finding.fix
     assert find_unknown_reviewers({"claude": HERE, "gemini": HERE}, where) == []

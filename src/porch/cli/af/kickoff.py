@@ -126,7 +126,7 @@ COMMANDS: Verbs = {
                 "--tick", nargs=2, metavar=("SPEC", "NAME"), help="amend a project, with TICK"
             ),
             make_argument(
-                "--issue", default="", metavar="N", help="mend what an issue reports, with BUGFIX"
+                "--issue", default="", metavar="N", help="fix what an issue reports, with BUGFIX"
             ),
             make_argument(
                 "--issue-file", default="", metavar="PATH", help="the text of that issue"

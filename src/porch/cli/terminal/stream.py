@@ -8,13 +8,13 @@ from porch.cli.terminal_width import terminal_style
 from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.records import JournalRecord, encode_record
-from porch.machine.state import RunState, effect_parts
+from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
 from porch.show import timeline
 from porch.show.evidence_notes import TITLE, list_abstentions
 from porch.show.log_text import shown_lines
-from porch.show.place_words import PlaceWords
+from porch.show.place_words import PlaceWords, decision_words
 from porch.show.status import names_of
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
@@ -101,6 +101,13 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     return View("\n".join(lines), data, drive_exit_code(driven))
 
 
+def _describe_decision(decision: Decision) -> str:
+    """Gates are called as people answer them; a failure has no name that says more than it."""
+    if decision.kind != "failure":
+        return decision.name
+    return decision_words(decision.position, decision.name, {})
+
+
 def _render_closing(driven: DriveResult, word: str) -> list[str]:
     state = driven.state
     if driven.rest == "ended":
@@ -112,7 +119,7 @@ def _render_closing(driven: DriveResult, word: str) -> list[str]:
             *([make_printable(f"{TITLE}: {touched}")] if touched else []),
         ]
     if driven.rest == "waiting":
-        asked = ", ".join(decision.name for decision in state.decisions.values())
+        asked = ", ".join(map(_describe_decision, state.decisions.values()))
         return [
             f"waiting for your decision: {asked}",
             f"  see: porch pending; porch status {word}",

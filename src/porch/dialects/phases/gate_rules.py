@@ -54,7 +54,7 @@ def _invented_word_finding(word: ScalarNode, layout: PhaseLayout, known: list[st
     missing = f"the gate '{gate}' requires '{word.text[:80]}'"
     near = _find_near_word(word.text, known)
     if near:
-        message = f"{missing}, which is no step, signal, check or review of '{layout.phase.id}'"
+        message = f"{missing}, which is not a step, signal, check or review of '{layout.phase.id}'"
         return Finding("unknown-step", message, word.place, f"did you mean '{near}'?")
     message = (
         f"{missing}, and nothing in '{layout.phase.id}' is called so: its agent must now end with "

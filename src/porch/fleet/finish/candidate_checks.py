@@ -84,7 +84,7 @@ def _run(world: World, state: RunState, command: Command, commit: str) -> str:
         report = "\n".join(f"  {line}" for line in ended.report.splitlines()[-REPORT_LINES:])
         raise FailedError(
             f"nothing was merged: {command.name} {ended.result} on the merged files\n{report}",
-            fix=f"the merged files are commit {commit[:12]}; mend the branch and finish again, "
+            fix=f"the merged files are commit {commit[:12]}; fix the branch and finish again, "
             "or choose --pr or --keep",
             code="finish-check-failed",
         )

@@ -39,7 +39,7 @@ def _stranger_findings(strangers: Mapping[str, Place], settings: "Settings") -> 
     names = [name for name in dict.fromkeys((*settings.agents, *AGENTS)) if name != _NOBODY]
     for name, place in strangers.items():
         if name not in settings.agents:
-            message = f"the reviewer '{name[:80]}' is no agent that this project knows"
+            message = f"the reviewer '{name[:80]}' is not an agent that this project knows"
             fix = (
                 f"{suggest_name(name, names)}known agents: {', '.join(names)}; "
                 f"add [agents.{name[:80]}] to codev/config.toml, or set [panel] models"

@@ -137,7 +137,7 @@ class WishInbox:
         if digest and not isinstance(
             json.loads(payloads.read_payload(self._payloads, str(digest))), dict
         ):
-            raise ValueError("its settings are no settings")
+            raise ValueError("its settings cannot be read")
 
     def _refuse_odd_artifacts(self, wish: f.Wish) -> Refusal | None:
         """Nobody can have looked at what is no file, or lies elsewhere."""

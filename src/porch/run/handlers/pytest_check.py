@@ -201,7 +201,7 @@ def _describe_foreign(places: list[str]) -> str:
 
 def explain_unproved(found: TestResults | None, canary: Canary) -> str:
     if found is None:
-        return "pytest did not come to its end: there are no results of its tests"
+        return "pytest did not finish: there are no results of its tests"
     return "" if list_failed_tests(found, canary) else find_canary_problem(canary, found)
 
 

@@ -53,7 +53,7 @@ def _with_id(subject: str, wanted: RunRequest) -> RunRequest:
     if subject == "amendment" and not wanted.subject:
         raise UsageError(
             f"{wanted.protocol} changes an existing project, and no project was named",
-            fix=f'porch run {wanted.protocol} ID "what shall change"; `porch status` lists ids',
+            fix=f'porch run {wanted.protocol} ID "what should change"; `porch status` lists ids',
             code="no-project",
         )
     return wanted
@@ -137,7 +137,7 @@ def require_request(definition: Definition, about: RunSubject, wanted: RunReques
         return
     id_ = f"{wanted.subject} " if wanted.subject else ""
     raise UsageError(
-        "nothing says what this run shall do",
+        "nothing says what this run is to do",
         fix=f'porch run {wanted.protocol} {id_}"what you want"; or --request @FILE, or --issue N',
         code="no-request",
     )
