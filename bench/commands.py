@@ -64,7 +64,7 @@ ROWS = (
     Row("porch stop 1", 8, "waiting", "is stopped", True),
     Row("porch retry 1 --as-person", 8, "failed", "retry", True),
     Row("porch done 1", 8, "agents", "is complete", True),
-    Row("porch done 1", 9, "agents-gate", "waiting for your decision: go", True, 3),
+    Row("porch done 1", 8, "agents-gate", "waiting for your decision: go", True, 3),
     # It has to drive: an event loop alone costs six, and a check starts and ends a process.
     Row("porch done 1", 18, "agents-check", "is complete", True),
     Row("envoy plan status", 8, "plan", "feature/x"),

@@ -31,7 +31,10 @@ class Scenes:
         to = self._place / "copies" / f"{name}-{number}"
         if to.exists():
             shutil.rmtree(to)
-        return Path(shutil.copytree(self.at(name), to, symlinks=True))
+        shutil.copytree(self.at(name), to, symlinks=True)
+        for tree in to.glob("worktrees/*"):
+            _tie(tree, to / ".git" / "worktrees" / tree.name)
+        return to
 
     def type(self, root: Path, words: str, code: int = 0) -> None:
         program, *rest = words.split()
@@ -45,6 +48,12 @@ class Scenes:
         )
         if done.returncode != code:
             raise RuntimeError(f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def _tie(tree: Path, kept: Path) -> None:
+    """Both name each other by whole paths; in a copy, commits would go to the original."""
+    (tree / ".git").write_text(f"gitdir: {kept}\n")
+    (kept / "gitdir").write_text(f"{tree / '.git'}\n")
 
 
 def _long(_scenes: Scenes, root: Path) -> None:

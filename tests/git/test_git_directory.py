@@ -118,3 +118,18 @@ def test_the_tree_of_a_new_commit_is_read_from_its_file_and_of_a_packed_one_is_n
     assert git_directory.read_loose_tree(str(repo / "nowhere"), commit) is None
     sh(repo, "gc", "-q")
     assert git_directory.read_loose_tree(str(repo), commit) is None
+
+
+def test_the_message_of_a_new_commit_is_read_and_of_any_other_left_to_git(repo: Path) -> None:
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "ünï\n\nbody\n\nPorch-Effect: x")
+    commit = sh(repo, "rev-parse", "HEAD")
+    told = git_directory.read_loose_message(str(repo), commit)
+    assert told is not None
+    assert told.strip() == sh(repo, "log", "-1", "--format=%B")
+    assert git_directory.read_loose_message(str(repo), sh(repo, "rev-parse", "HEAD^{tree}")) is None
+    sh(repo, "-c", "i18n.commitEncoding=latin1", "commit", "-q", "--allow-empty", "-m", "ascii ä")
+    assert git_directory.read_loose_message(str(repo), sh(repo, "rev-parse", "HEAD")) is None
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "long" * 20_000)
+    assert git_directory.read_loose_message(str(repo), sh(repo, "rev-parse", "HEAD")) is None
+    sh(repo, "gc", "-q")
+    assert git_directory.read_loose_message(str(repo), commit) is None

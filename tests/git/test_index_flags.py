@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from porch.git import raw_index
 from porch.git.index_flags import clear_index_flags
 from porch.git.raw_index import has_flags
 from porch.git.worktrees import list_changed_paths
@@ -38,3 +39,21 @@ def test_an_index_without_flags_is_known_by_its_bytes(repo: Path, version: str) 
     assert clear_index_flags(str(repo)) == ["nnn.txt"]
     assert not has_flags(b"", 20)
     assert has_flags(index.read_bytes()[:60], 20)
+
+
+def test_an_index_in_two_parts_is_left_to_git_itself(repo: Path) -> None:
+    index = (repo / ".git" / "index").read_bytes()
+    assert not raw_index.may_overlook_files(index, raw_index.SHA1_BYTES)
+    assert not raw_index.may_have_repositories(index)
+    sh(repo, "update-index", "--split-index")
+    index = (repo / ".git" / "index").read_bytes()
+    assert raw_index.may_overlook_files(index, raw_index.SHA1_BYTES)
+    assert raw_index.may_have_repositories(index)
+
+
+def test_a_repository_inside_is_seen_in_an_index_of_any_version(repo: Path) -> None:
+    head = sh(repo, "rev-parse", "HEAD")
+    sh(repo, "update-index", "--add", "--cacheinfo", f"160000,{head},inner")
+    for version in ("2", "3", "4"):
+        sh(repo, "update-index", "--index-version", version)
+        assert raw_index.may_have_repositories((repo / ".git" / "index").read_bytes())

@@ -5,7 +5,7 @@ bounded number of them, so that no text makes the search slow.
 """
 
 import re
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -147,7 +147,7 @@ def _longest_plain_part(text: str) -> str:
 
 def _base64_core_and_tail(data: bytes, offset: int) -> tuple[str, str]:
     """The characters that depend on the secret alone, and a pattern for those after them."""
-    text = b64encode(bytes(offset) + data).decode()
+    text = b2a_base64(bytes(offset) + data, newline=False).decode()
     bits = 8 * (offset + len(data))
     tail = "[A-Za-z0-9+/_-]?={0,2}" if bits % 6 else ""
     return text[-(-8 * offset // 6) : bits // 6], tail

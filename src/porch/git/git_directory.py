@@ -15,6 +15,7 @@ _HASH = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # The first line of a commit, behind git's own word for what the object is.
 _TREE = late_pattern(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 _HEAD = 200
+_LONGEST = 64 * 1024
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
 _PLAIN = late_pattern(r"[\w./-]*[\w.-]", re.ASCII)
@@ -115,9 +116,23 @@ def read_ref(toplevel: str, name: str) -> str | Unknown | None:
 
 def read_loose_tree(toplevel: str, commit: str) -> str | None:
     """The tree of a commit that lies in a file of its own, as each does when it is new."""
+    told = _TREE.match(_read_loose_commit(toplevel, commit, _HEAD))
+    return told[1].decode() if told else None
+
+
+def read_loose_message(toplevel: str, commit: str) -> str | None:
+    """What stands in such a commit behind its first empty line; None if it lies elsewhere."""
+    data = _read_loose_commit(toplevel, commit, _LONGEST)
+    _, gap, message = data.partition(b"\n\n")
+    # An encoding of its own is git's business, and so is a commit that was cut here.
+    is_plain = gap and data.startswith(b"commit ") and b"\nencoding " not in data
+    return message.decode("utf-8", "replace") if is_plain and len(data) < _LONGEST else None
+
+
+def _read_loose_commit(toplevel: str, commit: str, most: int) -> bytes:
     found = find_git_directory(toplevel)
     if found is None:
-        return None
+        return b""
     import zlib
 
     try:
@@ -126,11 +141,9 @@ def read_loose_tree(toplevel: str, commit: str) -> str | None:
             "rb",
             opener=open_followed,
         ) as file:
-            text = zlib.decompressobj().decompress(file.read(), _HEAD)
+            return zlib.decompressobj().decompress(file.read(), most)
     except (OSError, zlib.error):
-        return None
-    told = _TREE.match(text)
-    return told[1].decode() if told else None
+        return b""
 
 
 def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:

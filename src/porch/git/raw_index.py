@@ -5,7 +5,6 @@ Version 2 of the format, which is the one that our own git directory asks for.
 
 import re
 from collections.abc import Iterator
-from hashlib import sha1, sha256
 
 from msgspec import Struct
 
@@ -21,6 +20,8 @@ _PLAIN_VERSION = 2
 _OVERLOOKED = 0x80
 _LONGEST = 0xFFF
 _LINK_TO_COMMIT = 0o160000
+# An index may leave a part of its entries to another file, which it names under this word.
+_SHARED = b"link"
 _MODES = (0o100644, 0o100755, 0o120000, _LINK_TO_COMMIT)
 
 
@@ -44,6 +45,8 @@ def forget_fresh_stats(data: bytes, id_bytes: int, first: int, last: int) -> byt
             changed[start + _OWNER_AT : start + _ID_AT] = bytes(_ID_AT - _OWNER_AT)
     if changed == data:
         return data
+    from hashlib import sha1, sha256  # short commands read an index and write none
+
     sum_ = sha1 if id_bytes == SHA1_BYTES else sha256
     body = bytes(changed[:-id_bytes])
     return body + sum_(body, usedforsecurity=False).digest()
@@ -53,6 +56,16 @@ def find_repository_entries(data: bytes, id_bytes: int) -> Iterator[IndexEntry]:
     """Repositories inside the worktree, of which git keeps only the commit they are at."""
     found = _find_entries(data, id_bytes, _LINK_TO_COMMIT.to_bytes(4, "big"), _MODE_AT)
     yield from (entry for _, entry in found)
+
+
+def may_have_repositories(data: bytes) -> bool:
+    """Whether an index of any version may name a repository inside the worktree."""
+    return _LINK_TO_COMMIT.to_bytes(4, "big") in data or _SHARED in data
+
+
+def may_overlook_files(data: bytes, id_bytes: int) -> bool:
+    """The same as `has_flags`, for the index of somebody else, which may have a second part."""
+    return _SHARED in data or has_flags(data, id_bytes)
 
 
 def has_flags(data: bytes, id_bytes: int) -> bool:

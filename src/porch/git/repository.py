@@ -12,6 +12,7 @@ from porch.git import git_directory
 from porch.git.command import git_error, run_git, try_git
 from porch.system import crash_points
 from porch.system.regular_file import open_regular
+from porch.system.scratch import copy_with_times, scratch_directory
 from porch.text.late_pattern import late_pattern
 
 TRAILER = "Porch-Effect"
@@ -129,9 +130,7 @@ def snapshot_index(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, 
 
     New objects go to a directory that is thrown away, so measuring leaves nothing behind.
     """
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="porch-tree-") as scratch:
+    with scratch_directory("porch-tree-") as scratch:
         env = {
             "GIT_INDEX_FILE": os.path.join(scratch, "index"),
             "GIT_OBJECT_DIRECTORY": os.path.join(scratch, "objects"),
@@ -140,9 +139,7 @@ def snapshot_index(toplevel: str, exclude: Sequence[str]) -> Iterator[dict[str, 
         os.mkdir(env["GIT_OBJECT_DIRECTORY"])
         with contextlib.suppress(FileNotFoundError):
             # With its time: by it git knows which files may have changed since in the same tick.
-            import shutil
-
-            shutil.copy2(find_git_path(toplevel, "index"), env["GIT_INDEX_FILE"])
+            copy_with_times(find_git_path(toplevel, "index"), env["GIT_INDEX_FILE"])
         if exclude:
             gone = [f":(top,glob){pattern}" for pattern in exclude]
             words = ("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch")
@@ -168,9 +165,7 @@ def stage_all_files(toplevel: str, exclude: Sequence[str], env: dict[str, str]) 
 
 def _create_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
     def write_tree(old: str | None) -> str:
-        import tempfile
-
-        with tempfile.TemporaryDirectory(prefix="porch-commit-") as scratch:
+        with scratch_directory("porch-commit-") as scratch:
             return write_tree_of_paths(toplevel, paths, old, os.path.join(scratch, "index"))
 
     return commit_tree_on_head(toplevel, write_tree, message, trailer)

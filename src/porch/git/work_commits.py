@@ -6,14 +6,14 @@ ones. What git ignores stays out, and so does what the caller names.
 
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from porch.git import repository, worktrees
+from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
+from porch.git.raw_index import may_have_repositories, may_overlook_files
+from porch.system.scratch import copy_with_times, scratch_directory
 
 _GITLINK = "160000"
 
@@ -52,26 +52,35 @@ def commit_all_work(
 
 
 def _carries_trailer(path: str, commit: str, trailer: str) -> bool:
-    return trailer in run_git(path, "log", "-1", "--format=%B", commit).splitlines()
+    message = git_directory.read_loose_message(path, commit)
+    if message is None:
+        message = run_git(path, "log", "-1", "--format=%B", commit)
+    return trailer in message.splitlines()
 
 
 def _write_tree_of_work(
     path: str, head: str | None, exclude: Sequence[str]
 ) -> tuple[str, list[str]]:
     """The files as they are as one tree, and the repositories inside that are not in it."""
-    with tempfile.TemporaryDirectory(prefix="porch-work-") as scratch:
+    with scratch_directory("porch-work-") as scratch:
         env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
         # A copy knows which files are unchanged; but what it says of hidden ones does not count.
         with contextlib.suppress(FileNotFoundError):
-            shutil.copy2(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
+            copy_with_times(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
         run_git(path, "read-tree", *(("-i", "-m", head) if head else ("--empty",)), env=env)
-        _unhide_files(path, env)
+        if head is None or may_overlook_files(_read_index(env), len(head) // 2):
+            _unhide_files(path, env)
         repository.stage_all_files(path, exclude, env)
         inner = _list_new_links(path, head, env)
         if inner:
             words = ("update-index", "-z", "--force-remove", "--stdin")
             run_git(path, *words, env=env, stdin="".join(f"{name}\0" for name in inner))
         return run_git(path, "write-tree", env=env).strip(), inner
+
+
+def _read_index(env: dict[str, str]) -> bytes:
+    with open(env["GIT_INDEX_FILE"], "rb") as file:
+        return file.read()
 
 
 def _unhide_files(path: str, env: dict[str, str]) -> None:
@@ -93,8 +102,12 @@ def _is_hidden(path: str, mark: str, name: str) -> bool:
 
 
 def _list_new_links(path: str, head: str | None, env: dict[str, str]) -> list[str]:
-    known = _list_links(run_git(path, "ls-tree", "-r", "-z", head)) if head else []
+    if not may_have_repositories(_read_index(env)):
+        return []
     staged = _list_links(run_git(path, "ls-files", "-s", "-z", env=env))
+    if not staged or not head:
+        return staged
+    known = _list_links(run_git(path, "ls-tree", "-r", "-z", head))
     return [name for name in staged if name not in known]
 
 

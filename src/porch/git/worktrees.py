@@ -12,6 +12,7 @@ from porch.git import git_directory, repository
 from porch.git.command import run_git, try_git
 from porch.git.worktree_lock import lock_worktrees
 from porch.system import crash_points
+from porch.system.scratch import copy_with_times, scratch_directory
 
 ARCHIVE = "refs/porch/archive/"
 SALVAGE = "refs/porch/salvage/"
@@ -237,13 +238,10 @@ def read_status(path: str) -> list[tuple[str, str]]:
 
 
 def _write_tree_of_all(path: str) -> str:
-    import shutil
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="porch-salvage-") as scratch:
+    with scratch_directory("porch-salvage-") as scratch:
         env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
         with contextlib.suppress(FileNotFoundError):
-            shutil.copy2(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
+            copy_with_times(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
         repository.stage_all_files(path, (), env)
         return run_git(path, "write-tree", env=env).strip()
 

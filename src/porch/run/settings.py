@@ -215,6 +215,8 @@ class _SettingsFile:
         self._lines = dict(reversed(list(_iterate_assignments(self._text))))
 
     def _parsed(self, data: bytes) -> dict[str, Any]:
+        if not data:
+            return {}
         import tomllib
 
         try:

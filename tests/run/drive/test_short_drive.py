@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from porch.cli.products import PRODUCTS
+from porch.git import worktrees
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.records import JournalRecord, encode_record
@@ -22,6 +23,7 @@ from porch.model.definition import Definition, hash_definition, serialize_defini
 from porch.model.protocol import Agent, Human
 from porch.run.definitions import library
 from porch.run.drive.short_drive import drive_without_loop
+from porch.run.engine import pictures
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.session import HeldRun, assemble_held_run, hold_run
@@ -32,7 +34,9 @@ from porch.store import payloads
 from porch.store.journal import Journal, scan_journal
 from porch.store.where import ProjectPaths, find_project
 from porch.system.clock import Clock
+from tests.repositories import sh
 
+BRANCH = "p_0001_x"
 RUN = "0001-x"
 PROJECT = f"codev/projects/{RUN}"
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)|[0-9a-f]{64}")
@@ -66,7 +70,9 @@ RESTS: dict[str, tuple[list[dict[str, Any]], str]] = {
 }
 
 
-def started(place: Path, definition: Definition, state: str, script: str = "") -> ProjectPaths:
+def started(
+    place: Path, definition: Definition, state: str, script: str = "", branch: str = ""
+) -> ProjectPaths:
     """A run that stands where an agent works on `state`, with its plan read if that has one."""
     (place / PROJECT).mkdir(parents=True)
     (place / PROJECT / "spec.md").write_text("# Spec\n")
@@ -87,6 +93,9 @@ def started(place: Path, definition: Definition, state: str, script: str = "") -
             status_file=f"{PROJECT}/status.yaml",
             agent="scripted",
             script=script,
+            worktree=f"worktrees/{branch}" if branch else "",
+            own_worktree=bool(branch),
+            branch=branch,
         )
         held.book.record(first)
         back = f.Wish(id="back", kind="rollback", data={"state": state})
@@ -280,6 +289,60 @@ def test_what_a_dead_runner_left_in_hand_needs_a_driver(tmp_path: Path) -> None:
         held.book.record(note, lambda *_: [e.as_in_hand(work)])
     rested, *_ = by_short_drive(where, state, exit_)
     assert rested is None
+
+
+@pytest.fixture
+def apart(repo: Path) -> Path:
+    """A repository with a worktree for the run, in which somebody has worked."""
+    worktrees.ensure_worktree(str(repo), str(repo / "worktrees" / BRANCH), BRANCH, "main")
+    (repo / "worktrees" / BRANCH / "work.txt").write_text("work\n")
+    return repo
+
+
+@pytest.mark.usefixtures("git_home")
+@pytest.mark.parametrize("follows", ["nothing follows", "a gate follows", "an agent follows"])
+def test_a_worktree_of_its_own_is_no_reason_for_a_driver(
+    tmp_path: Path, apart: Path, follows: str
+) -> None:
+    definition = made(tmp_path, *RESTS[follows][0])
+    state, exit_ = first_claim(definition)
+    where = started(apart, definition, state, branch=BRANCH)
+    rested, *_ = by_short_drive(where, state, exit_)
+    assert rested is not None
+    assert rested.rest == RESTS[follows][1]
+    kept = sh(apart, "ls-tree", "-r", "--name-only", BRANCH).splitlines()
+    # At the end of a run the last work is committed; before that, when an exit is accepted.
+    assert ("work.txt" in kept) == (rested.rest == "ended")
+
+
+@pytest.mark.usefixtures("git_home")
+def test_a_worktree_that_is_gone_needs_a_driver_which_makes_it_again(
+    tmp_path: Path, apart: Path
+) -> None:
+    definition = made(tmp_path, *RESTS["a gate follows"][0])
+    state, exit_ = first_claim(definition)
+    where = started(apart, definition, state, branch=BRANCH)
+    shutil.rmtree(apart / "worktrees")
+    rested, *_ = by_short_drive(where, state, exit_)
+    assert rested is None
+
+
+def test_what_a_short_drive_leaves_is_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = made(tmp_path, *RESTS["a gate follows"][0])
+    state, exit_ = first_claim(definition)
+    where = started(tmp_path / "one", definition, state)
+    drawn = []
+    real = pictures.RunPictures.draw_now
+
+    def draw_now(self: pictures.RunPictures, definition: Definition, state: RunState) -> None:
+        drawn.append(state.seq)
+        real(self, definition, state)
+
+    monkeypatch.setattr(pictures.RunPictures, "draw_now", draw_now)
+    by_short_drive(where, state, exit_)
+    assert len(drawn) == 1
 
 
 def test_a_question_that_cannot_be_opened_is_a_failed_step_as_in_a_drive(tmp_path: Path) -> None:

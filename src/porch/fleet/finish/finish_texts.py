@@ -1,12 +1,16 @@
 """What people read before they finish a run, and when it has just ended."""
 
+from typing import TYPE_CHECKING
+
 from porch.errors import PorchError
-from porch.fleet.finish.forecast import ConflictForecast
 from porch.fleet.finish.run_work import RunWork, survey_work
 from porch.machine.state import RunState
 from porch.show.board import describe_state_delivery
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
+
+if TYPE_CHECKING:  # the end of a run is told without a look at other runs
+    from porch.fleet.finish.forecast import ConflictForecast
 
 NAMED = 5
 
@@ -38,7 +42,7 @@ def _list_uncommitted(work: RunWork) -> list[str]:
     return [f"  not committed: {', '.join(work.uncommitted[:NAMED])}{more}"]
 
 
-def describe_choices(state: RunState, work: RunWork, forecast: ConflictForecast | None) -> str:
+def describe_choices(state: RunState, work: RunWork, forecast: "ConflictForecast | None") -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
     lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(work)]
@@ -69,7 +73,7 @@ def _list_ways(work: RunWork) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _list_conflicts(work: RunWork, forecast: ConflictForecast) -> list[str]:
+def _list_conflicts(work: RunWork, forecast: "ConflictForecast") -> list[str]:
     mine = forecast.of_branch(work.branch)
     if not mine:
         return []

@@ -1,18 +1,21 @@
 """The work of a run as it lies there now: on which branch, how much, and what is not committed."""
 
 import os
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from porch.errors import FailedError
-from porch.git import git_directory, measured_tree, repository, tree_changes, worktrees
-from porch.git.changes import ChangedPath
+from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
 from porch.plan.branches.base_branch import find_base_branch
 from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
+
+if TYPE_CHECKING:  # what measures files is loaded only where a run has no branch of its own
+    from porch.git.changes import ChangedPath
 
 
 class RunWork(Struct, frozen=True):
@@ -112,6 +115,8 @@ def _list_uncommitted(where: ProjectPaths, workspace: str, branch: str) -> tuple
 
 
 def _survey_here(where: ProjectPaths, state: RunState, into: str) -> RunWork:
+    from porch.git import tree_changes
+
     workspace = workspace_of(where, state)
     found = git_directory.find_git_directory(workspace)
     branch = (git_directory.read_branch(found) if found else None) or ""
@@ -148,11 +153,13 @@ def shown_paths() -> tuple[str, ...]:
 
 
 def measure_now(where: ProjectPaths, state: RunState) -> str:
+    from porch.git import measured_tree
+
     room = tree_room(where.run_dir(state.run.name))
     return measured_tree.measure_tree(workspace_of(where, state), shown_paths(), room)
 
 
-def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> list[ChangedPath]:
+def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> "list[ChangedPath]":
     """What differs from the files with which the run began; edits from before are not among it."""
     workspace = workspace_of(where, state)
     if not state.run.base:
@@ -161,4 +168,6 @@ def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> list[Cha
             fix="commit what belongs to it by hand",
             code="finish-no-base",
         )
+    from porch.git import tree_changes
+
     return tree_changes.list_changed_paths(workspace, state.run.base, now, shown_paths())

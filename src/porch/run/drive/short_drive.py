@@ -35,7 +35,7 @@ _OF_OTHERS = ("agent", PATIENT)
 def drive_without_loop(found: HeldRun, watch: DriveWatch) -> DriveResult | None:
     """To where the run rests, with the records and words of a drive; None if it takes more."""
     book = found.book
-    if _needs_driver(book.definition, book.state) or _may_decide(found):
+    if _needs_driver(book.definition, book.state) or _lost_worktree(found) or _may_decide(found):
         return None
     if book.state.outcome:
         found.drain()
@@ -51,7 +51,14 @@ def _needs_driver(definition: Definition, state: RunState) -> bool:
     # Whether changed files were put back is looked at there, too.
     is_asked_again = any(each.state == CHANGED for each in state.positions.values())
     is_busy = bool(state.paused or state.in_hand or is_asked_again)
-    return bool(protocol.subject == PLAN or protocol.spec or is_busy or state.run.own_worktree)
+    return bool(protocol.subject == PLAN or protocol.spec or is_busy)
+
+
+def _lost_worktree(found: HeldRun) -> bool:
+    """A worktree that somebody deleted is made again by whoever drives."""
+    state = found.book.state
+    is_there = os.path.isdir(workspace_of(found.where, state))
+    return state.run.own_worktree and not state.outcome and not is_there
 
 
 def _may_decide(found: HeldRun) -> bool:
@@ -95,7 +102,9 @@ class ShortDrive:
             self._found.wishes.drain(self._record)
         if not self.has_only_questions():
             return None
-        tell_trouble(self._found.draw_last(), self._watch)
+        for note in self._found.keep_last_work():
+            self._watch.notice(note)
+        tell_trouble(self._found.draw_left(), self._watch)
         return self._rest()
 
     def _reap_processes(self) -> None:

@@ -7,12 +7,14 @@ is looked at: names, paths and digests of ours stay what they are, whatever they
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from porch.agents.redaction import Redactor, find_secrets
 from porch.machine import facts as f
+
+if TYPE_CHECKING:  # most facts of short commands have no text, and then nothing is looked for
+    from porch.agents.redaction import Redactor
 
 # By fact: the fields that hold what somebody wrote, themselves or somewhere inside.
 _TEXTS: Mapping[type, tuple[str, ...]] = {
@@ -45,15 +47,21 @@ Redact = Callable[[str], str]
 
 def redact_text(text: str) -> str:
     """The text with a mask for each secret that is known by its value or its shape."""
+    if not text:
+        return text
+    from porch.agents.redaction import find_secrets
+
     return _make_redactor(find_secrets(os.environ)).text(text)
 
 
 def _redact_shapes(text: str) -> str:
-    return _make_redactor(()).text(text)
+    return _make_redactor(()).text(text) if text else text
 
 
 @lru_cache(maxsize=4)
-def _make_redactor(secrets: tuple[str, ...]) -> Redactor:
+def _make_redactor(secrets: tuple[str, ...]) -> "Redactor":
+    from porch.agents.redaction import Redactor
+
     return Redactor(secrets)
 
 

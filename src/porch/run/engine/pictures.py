@@ -49,6 +49,10 @@ class RunPictures:
         self.on_edited = on_edited
         self.late = False
 
+    def put_off(self) -> None:
+        """For a short command, which draws as it leaves: its first record is no reason yet."""
+        self._drawn_at = self._clock.wall()
+
     def draw(self, definition: Definition, state: RunState) -> None:
         """After a record: at once where the run rests, otherwise not more often than people look.
 

@@ -211,6 +211,12 @@ class HeldRun(Struct, frozen=True):
         """Whoever has nothing to do for now draws what was put off, if it is time for it."""
         self._draw(self.pictures.draw)
 
+    def draw_left(self) -> str:
+        """Whoever has moved a run for an instant draws what is not drawn, and says the same."""
+        self.pictures.late |= bool(self.book.trouble)
+        self._draw(self.pictures.draw_now)
+        return self.book.trouble
+
     def draw_last(self) -> str:
         """Whoever has driven a run draws it, drawn or not; returns what prevented that."""
         self.pictures.late = True
@@ -242,6 +248,8 @@ def hold_run(
             if not found.seq:
                 raise StateError(f"the journal of {name} is empty", fix="start the run again")
             opened = _open_held_run(where, name, journal, reader.fold(found), Clock())
+            if not is_whole:
+                opened.pictures.put_off()
             try:
                 yield opened
             finally:
