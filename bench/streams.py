@@ -70,26 +70,33 @@ def _kept_whole(place: Path, portion: Path) -> float:
 
 def _written(portion: Path) -> int:
     """A portion of whole lines: something said, a tool that is started, and what that printed."""
-    lines = [json.dumps(line) for line in (_said(), _tool(), _output())]
-    one = "\n".join(lines) + "\n"
-    portion.write_text(one * (PORTION // len(one)), encoding="utf-8")
+    # No two are equal: what comes again in the same words is looked at once.
+    count = PORTION // sum(len(json.dumps(line)) + 1 for line in _step(0))
+    lines = [json.dumps(line) for number in range(count) for line in _step(number)]
+    portion.write_text("\n".join(lines) + "\n", encoding="utf-8")
     end = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
     more = {"session_id": "s", "total_cost_usd": 0.01, "usage": {"input_tokens": 1}}
     portion.with_name("end").write_text(json.dumps({**end, **more}) + "\n", encoding="utf-8")
     return portion.stat().st_size
 
 
-def _said() -> dict[str, object]:
-    return _message("assistant", [{"type": "text", "text": f"{_WORDS * 3}\n{_WORDS * 2}"}])
+def _step(number: int) -> tuple[dict[str, object], ...]:
+    return _said(number), _tool(number), _output(number)
 
 
-def _tool() -> dict[str, object]:
-    asked = {"command": "python -m pytest -q tests/test_parser.py", "description": "run a test"}
+def _said(number: int) -> dict[str, object]:
+    said = f"{number:04}: {_WORDS * 3}\n{_WORDS * 2}"
+    return _message("assistant", [{"type": "text", "text": said}])
+
+
+def _tool(number: int) -> dict[str, object]:
+    test = f"python -m pytest -q tests/test_parser{number:04}.py"
+    asked = {"command": test, "description": "run a test"}
     return _message("assistant", [{"type": "tool_use", "name": "Bash", "id": "t", "input": asked}])
 
 
-def _output() -> dict[str, object]:
-    printed = "".join(f"tests/test_parser.py:{n}: {_WORDS}\n" for n in range(20))
+def _output(number: int) -> dict[str, object]:
+    printed = "".join(f"tests/test_parser{number:04}.py:{n}: {_WORDS}\n" for n in range(20))
     told = [{"type": "tool_result", "tool_use_id": "t", "content": printed, "is_error": False}]
     # It tells the output twice: as the model gets it, and as the tool gave it.
     return {**_message("user", told), "tool_use_result": {"stdout": printed, "stderr": ""}}

@@ -116,8 +116,10 @@ def compact_file(
     Each end is cleaned with a margin at the cut, which then goes.
     """
     with open(path, "rb") as file:
-        found = _read_ends(file, keep + margin)
         size, mode = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_mode & 0o777
+        if size <= 2 * (keep + margin):
+            return False
+        found = _read_ends(file, keep + margin)
     if not found[1]:
         return False
     ends = _cut_ends(clean(found[0]), clean(found[2]), keep, margin, size) if margin else found
