@@ -74,7 +74,7 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "a runner that left early proves nothing",
         "run/handlers/pytest_check.py",
-        '        return "pytest did not come to its end: there are no results of its tests"\n',
+        '        return "pytest did not finish: there are no results of its tests"\n',
         '        return ""\n',
         "test_v4_ways_to_turn_a_wrong_program_green",
     ),
