@@ -36,7 +36,7 @@ class Forked(subprocess.Popen[Any]):
 
     def __init__(self, main: Main, words: Sequence[str], **given: Any) -> None:
         self._main = main
-        _load_all()
+        load_all_modules()
         super().__init__([main.__name__, *words], **given)
 
     def _execute_child(self, args: Sequence[str], *given: Any) -> None:
@@ -92,7 +92,7 @@ def run(
 
 
 @cache
-def _load_all() -> None:
+def load_all_modules() -> None:
     """Commands import late what they need; here that would be paid for by each of them."""
     # The plugin of pytest belongs to another interpreter, and reads what lies beside it there.
     left_out = ("__main__", "canary_plugin")

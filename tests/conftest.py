@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.measured import measure_first_examples
+from tests.commands import load_all_modules
+from tests.measured import measure_first_examples, unmeasured
 from tests.real_agents import clean_room, cli, vendor
 from tests.repositories import at_home, make_repository, sh
 
@@ -34,6 +35,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             known = getattr(item, "_id", None)
             if known is not None:
                 setattr(item, "_id", type(known).parse(named))  # noqa: B010 - no name of the API
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collecting runs nothing of ours but the lines of modules; with those it is over before."""
+    load_all_modules()
+    with unmeasured():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

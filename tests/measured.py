@@ -16,6 +16,17 @@ FIRST = 5
 
 
 @contextmanager
+def unmeasured() -> Iterator[None]:
+    """Nobody looks on meanwhile."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
+@contextmanager
 def measure_first_examples(item: pytest.Item) -> Iterator[None]:
     """While this test runs, if it is one of hypothesis and somebody measures."""
     test = getattr(item, "obj", None)
@@ -27,11 +38,10 @@ def measure_first_examples(item: pytest.Item) -> Iterator[None]:
     inner = known.inner_test if known else None
     if known is not None:
         known.inner_test = _measure_first(known.inner_test, tracer)
-    sys.settrace(None)
     try:
-        yield
+        with unmeasured():
+            yield
     finally:
-        sys.settrace(tracer)
         if known is not None:
             known.inner_test = inner
 

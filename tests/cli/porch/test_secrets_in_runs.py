@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
 WRITE = {"id": "write", "artifact": "spec.md", "gate": {"name": "g", "next": None}}
-BUILD = {"id": "build", "checks": {"test": "echo SECRET-OF-CHECK; false"}, "max_retries": 1}
+CHECK = {"command": "echo SECRET-OF-CHECK; false", "retry_delay": 0}
+BUILD = {"id": "build", "checks": {"test": CHECK}, "max_retries": 1}
 PLANNED = {"id": "one", "phased": True, "phases_from": "plan.md"}
 REVIEWED = {
     "id": "specify",
@@ -63,7 +64,11 @@ def assert_kept_nowhere(desk: "Desk", *numbers: int, own: tuple[str, ...] = ()) 
 def test_v14_what_people_type_is_kept_without_secrets(desk: "Desk") -> None:
     protocol: list[dict[str, Any]] = [
         {"id": "write", "artifact": "spec.md", "gate": {"name": "g", "next": "build"}},
-        {"id": "build", "checks": {"test": "false"}, "max_retries": 1},
+        {
+            "id": "build",
+            "checks": {"test": {"command": "false", "retry_delay": 0}},
+            "max_retries": 1,
+        },
     ]
     desk.begin(*protocol, code=3)
     desk.porch("reject", "1", "--reason", planted(1))
@@ -119,7 +124,7 @@ def test_v14_what_agents_and_reviewers_say_too(desk: "Desk") -> None:
 
 def test_v14_a_check_that_prints_a_secret_reports_none(desk: "Desk") -> None:
     desk.write("tests.sh", f"echo 'passwd: {secret(14)}'; exit 1\n")
-    desk.begin({**BUILD, "checks": {"test": "sh tests.sh"}}, code=3)
+    desk.begin({**BUILD, "checks": {"test": {**CHECK, "command": "sh tests.sh"}}}, code=3)
     reports = [fact["report"] for fact in desk.facts("CheckEnded")]
     assert reports
     assert all("passwd: [redacted]" in report for report in reports)
