@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,6 +104,26 @@ def test_a_finish_after_the_branch_was_tidied_away_says_where_the_work_is(desk: 
     desk.git("branch", "-D", "p_0001_x")
     for way in ([], ["--merge"]):
         assert "is already merged into main" in desk.porch("finish", "0001", *way).out
+
+
+def test_a_branch_that_was_put_away_is_brought_back_as_the_message_says(desk: "Desk") -> None:
+    ended(desk)
+    desk.git("worktree", "remove", "--force", "worktrees/p_0001_x")
+    desk.git("branch", "-M", "p_0001_x", "archive/p_0001_x")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    fix = re.search(r"bring it back: git (.*)", said)
+    assert fix
+    desk.git(*fix[1].split())
+    assert "merged into main" in desk.porch("finish", "0001", "--merge").out
+
+
+def test_r5_what_finish_prints_names_one_run_only(desk: "Desk") -> None:
+    ended(desk)
+    desk.porch("finish", "0001", "--merge")
+    said = desk.porch("run", "tick", "0001", "--title", "y", "--no-claude", "--worktree").out
+    ways = re.findall(r"porch finish (\S+)", said)
+    ways += re.findall(r"porch finish (\S+)", desk.porch("finish", "tick_0001_y").out)
+    assert set(ways) == {"tick_0001_y"}
 
 
 def test_a_failed_check_on_the_merged_files_refuses_with_the_report(desk: "Desk") -> None:

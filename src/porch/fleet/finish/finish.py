@@ -48,7 +48,7 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
         return _tell_settled(name, found.state)
     work = survey_work(where, found.state, into)
     pairs = forecast_live_runs(where, work.into) if work.is_own else None
-    text = describe_choices(found.state, work, pairs)
+    text = describe_choices(where, found.state, work, pairs)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
     conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
     return FinishResult(text, {**data, "conflicts": conflicts})

@@ -6,6 +6,7 @@ from porch.errors import PorchError
 from porch.fleet.finish.run_work import RunWork, survey_work
 from porch.machine.state import RunState
 from porch.show.board import describe_state_delivery
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
 
@@ -26,11 +27,12 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
     lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(work)]
     if not (work.files or work.commits):
         return lines
-    return [make_printable(line) for line in (*lines, f"  finish it: {_name_ways(state, work)}")]
+    lines.append(f"  finish it: {_name_ways(where, state, work)}")
+    return [make_printable(line) for line in lines]
 
 
-def _name_ways(state: RunState, work: RunWork) -> str:
-    id_ = state.run.id or state.run.name
+def _name_ways(where: ProjectPaths, state: RunState, work: RunWork) -> str:
+    id_ = unique_word(where.names(), state.run.name, state.run.id)
     how = f"--merge into {work.into}" if work.is_own else f"--merge commits it on {work.branch}"
     return f"porch finish {id_} ({how}, --squash, --pr, --keep)"
 
@@ -42,14 +44,16 @@ def _list_uncommitted(work: RunWork) -> list[str]:
     return [f"  not committed: {', '.join(work.uncommitted[:NAMED])}{more}"]
 
 
-def describe_choices(state: RunState, work: RunWork, forecast: "ConflictForecast | None") -> str:
+def describe_choices(
+    where: ProjectPaths, state: RunState, work: RunWork, forecast: "ConflictForecast | None"
+) -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
     lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(work)]
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
-    id_ = run.id or run.name
+    id_ = unique_word(where.names(), run.name, run.id)
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]
     lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]

@@ -10,6 +10,7 @@ from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
 from porch.plan.branches.base_branch import find_base_branch
+from porch.plan.branches.implementation_branches import ARCHIVED
 from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
@@ -68,9 +69,13 @@ def own_branch(state: RunState) -> str:
 def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str) -> RunWork:
     head = repository.resolve_commit(where.base, f"refs/heads/{branch}")
     if head is None:
+        kept = f"{ARCHIVED}{branch}"
+        is_kept = repository.resolve_commit(where.base, f"refs/heads/{kept}") is not None
+        start = kept if is_kept else "COMMIT"
+        more = "" if is_kept else "; `porch log` names the commits"
         raise FailedError(
             f"the branch {branch} of the run is gone",
-            fix=f"bring it back: git branch {branch} COMMIT; `porch log` names the commits",
+            fix=f"bring it back: git branch {branch} {start}{more}",
             code="finish-branch-gone",
         )
     root = state.instances.get("")
