@@ -116,6 +116,8 @@ def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> 
     elif is_yes or ask_person("There is no commit yet. Commit these files as the first one?", True):
         who = first_commit.make_first_commit(root, paths)
         yield f"committed these files as the first commit, by {who or _NOBODY}"
+        if left := first_commit.list_uncommitted(root):
+            yield f"{len(left)} of your own files not yet: git add -A && git commit -m start"
     else:
         yield "there is no commit yet, and porch needs one"
         yield from _commit_advice(planned)

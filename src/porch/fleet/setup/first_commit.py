@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from porch.git import repository
+from porch.git import repository, worktrees
 from porch.git.command import run_git
 
 _MESSAGE = "Set up codev"
@@ -22,6 +22,11 @@ def make_first_commit(root: str, paths: Sequence[str]) -> str:
     """Commit these files in a repository without commits; answers with the person's name."""
     repository.commit_paths(root, list(paths), _MESSAGE, _TRAILER)
     return read_identity_name(root)
+
+
+def list_uncommitted(root: str) -> list[str]:
+    """What a person has here that no commit holds: a worktree begins without it."""
+    return worktrees.list_changed_paths(root)
 
 
 def read_identity_name(root: str) -> str:
