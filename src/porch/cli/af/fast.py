@@ -28,11 +28,23 @@ def answer_from_rows(argv: list[str]) -> int | None:
         mine = fleet_rows.ProjectRuns(where)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    if mine.troubles or any(_has_driver_log(where, name) for name in mine.alone):
+    if (
+        mine.troubles
+        or _has_kickoffs(where)
+        or any(_has_driver_log(where, name) for name in mine.alone)
+    ):
         return None  # the long way round says what is wrong, and starts drivers again
     rows = fleet_rows.select_rows(mine.rows, "--pending-only" in argv)
     _print(rows, "--json" in argv, "--pending-only" in argv)
     return 0
+
+
+def _has_kickoffs(where: ProjectPaths) -> bool:
+    """Whether some kickoff has not yet said which run it drives, or died before that."""
+    try:
+        return bool(os.listdir(os.path.join(where.state_dir, "kickoffs")))
+    except OSError:
+        return False
 
 
 def _has_driver_log(where: ProjectPaths, name: str) -> bool:

@@ -4,9 +4,11 @@ import os
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.errors import EXIT_OUTSIDE
 
 if TYPE_CHECKING:
     from porch.fleet.drivers.start import DriverStart
+    from porch.store.where import ProjectPaths
 
 _PASSED = ("title", "request", "agent", "script")
 
@@ -17,23 +19,40 @@ def _kick_off(args: Args) -> View:
     words = _driver_words(args)
     if args.foreground:
         return _run_here(words, args.json)
+    from porch.fleet.drivers.leftovers import take_back_leftovers
     from porch.fleet.drivers.start import start_driver
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    notes = take_back_leftovers(where)
     started = start_driver(where, words, os.getcwd()).wait()
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
         words.remove("--worktree")
         started = start_driver(where, words, os.getcwd()).wait()
-    return make_start_view(started, "is on its way")
+    if not started.run and started.code < 0:
+        notes += _explain_death(where, started)
+    view = make_start_view(started, "is on its way")
+    return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
+
+
+def _explain_death(where: "ProjectPaths", started: "DriverStart") -> list[str]:
+    """Killed before it could say a word: what it had made is taken back, or goes on."""
+    from porch.fleet.drivers.leftovers import take_back_kickoff
+
+    return [
+        f"the driver was ended by signal {-started.code} before its run was there",
+        *take_back_kickoff(where),
+        "look with `af status`, then try the same command again",
+    ]
 
 
 def make_start_view(started: "DriverStart", how: str) -> View:
     """The run that is driven now, or what its driver said before it ended."""
     if not started.run:
         data = {"run": None, "exit": started.code, "said": started.said}
-        return View(started.said or "the driver ended without a word", data, started.code)
+        code = started.code if started.code >= 0 else EXIT_OUTSIDE
+        return View(started.said or "the driver ended without a word", data, code)
     tree = started.worktree
     lines = [f"{started.run} {how}, driven by pid {started.pid}"]
     lines += [f"  worktree: {tree}"] if tree else []

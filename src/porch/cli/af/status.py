@@ -74,9 +74,11 @@ def _add_conflicts(view: View, forecast: "FleetForecast") -> View:
 
 def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     from porch.cli.terminal_width import table_width, terminal_style
+    from porch.fleet.drivers.leftovers import take_back_leftovers
     from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
     from porch.show.fleet.board import render_fleet
 
+    taken_back = take_back_leftovers(where)
     others = find_other_projects(where, os.environ)
     label = os.path.basename(where.root) if others else ""
     mine = ProjectRuns(where, label)
@@ -88,7 +90,7 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     troubles = [trouble for each in projects for trouble in each.troubles]
     look = terminal_style()
     table = render_fleet(rows, table_width(), look is not None and look.colour)
-    notes = [*_describe_revived(revived), *map(str, troubles)]
+    notes = [*taken_back, *_describe_revived(revived), *map(str, troubles)]
     text = "" if pending_only and not rows else table
     data = {"runs": rows, "notes": notes}
     code = max((trouble.exit_code for trouble in troubles), default=0)

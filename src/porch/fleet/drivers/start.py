@@ -9,13 +9,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from typing import BinaryIO
 
 from msgspec import Struct
 
 from porch.fleet.drivers.detached import LOG
+from porch.fleet.drivers.kickoff_logs import open_kickoff_log
 from porch.store.where import ProjectPaths
-from porch.system import atomic
 from porch.system.growing_file import read_tail
+from porch.system.regular_file import open_regular
 
 _START = "from porch.cli.dispatch import porch; raise SystemExit(porch())"
 _SAID = 20_000
@@ -34,16 +36,20 @@ class DriverStart(Struct, frozen=True):
 class StartingDriver:
     """A driver that has not yet said that its run is there."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", pipe: int, log: str, before: int):
+    def __init__(self, process: "subprocess.Popen[bytes]", pipe: int, output: BinaryIO):
         self._process = process
         self._pipe = pipe
-        self._log = log
-        self._before = before  # how much an earlier driver has said there
+        self._output = output
+        self._log = output.name
+        self._before = output.tell()  # how much an earlier driver has said there
 
     def wait(self) -> DriverStart:
         """Until the run is there and driven, or the driver has ended."""
-        with open(self._pipe, "rb") as pipe:
-            told = pipe.read().decode().split("\n")
+        # Open until then: a log that nobody holds would be taken for that of a dead kickoff.
+        with open(self._pipe, "rb") as pipe, self._output:
+            return self._hear(pipe.read().decode().split("\n"))
+
+    def _hear(self, told: Sequence[str]) -> DriverStart:
         if len(told) > 1:
             # Who lives longer than the driver, such as a dashboard, must take note of its end.
             threading.Thread(target=self._process.wait, daemon=True).start()
@@ -60,29 +66,28 @@ def start_driver(
     where: ProjectPaths, words: Sequence[str], directory: str, run: str = ""
 ) -> StartingDriver:
     """Start `porch WORDS`, which drives a run in the background from then on."""
-    log = _make_log(where, run)
+    output = _open_log(where, run)
     listen, tell = os.pipe()
-    environ = {**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{log}"}
+    environ = {**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{output.name}"}
     try:
-        with open(log, "ab") as output:
-            before = output.tell()
-            process = subprocess.Popen(
-                # Without the directory it starts in on the path: agents write files there.
-                [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
-                cwd=directory,
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(tell,),
-            )
+        process = subprocess.Popen(
+            # Without the directory it starts in on the path: agents write files there.
+            [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
+            cwd=directory,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(tell,),
+        )
     except BaseException:
         os.close(listen)
+        output.close()
         raise
     finally:
         os.close(tell)
-    return StartingDriver(process, listen, log, before)
+    return StartingDriver(process, listen, output)
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -90,10 +95,8 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in environ.items() if key not in ("COLUMNS", "LINES")}
 
 
-def _make_log(where: ProjectPaths, run: str) -> str:
+def _open_log(where: ProjectPaths, run: str) -> BinaryIO:
     """Beside the run; of one that is not there yet nobody knows the name."""
-    if run:
-        return os.path.join(where.run_dir(run), LOG)
-    directory = os.path.join(where.state_dir, "kickoffs")
-    atomic.ensure_directory(directory)
-    return os.path.join(directory, f"{os.getpid()}.log")
+    if not run:
+        return open_kickoff_log(where)
+    return open(os.path.join(where.run_dir(run), LOG), "ab", opener=open_regular)

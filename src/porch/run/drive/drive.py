@@ -1,6 +1,7 @@
 """Driving a held run: take it over, perform what is wanted, and leave it drawn."""
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine.effects import AGENT_SLOT, PATIENT
 from porch.machine.records import JournalRecord
-from porch.machine.state import InHand, RunState
+from porch.machine.state import InHand, Run, RunState
 from porch.model.definition import Definition
 from porch.run import settings
 from porch.run.agents import budget_limits
@@ -33,6 +34,7 @@ from porch.run.engine.queue import EffectQueue
 from porch.run.engine.session import HeldRun, payload_directory
 from porch.run.handlers import make_performer
 from porch.run.handlers.products import Products
+from porch.run.worktrees.restore import restore_run_worktree
 from porch.store import known_runs, lock
 from porch.store.run_drivers import Pulse
 
@@ -104,6 +106,9 @@ def drive_run(
         for fact in list(approved_artifacts.restored_approvals(world.workspace, driver.state)):
             driver.record(fact)
 
+    def restore(run: Run) -> None:
+        restore_run_worktree(found.where, run, watch.notice)
+
     driver = Driver(
         book,
         queue,
@@ -112,7 +117,7 @@ def drive_run(
         manner,
         on_record,
         look_around,
-        partial(_find_objection, known, world),
+        partial(_find_objection, known, world, restore),
         manner.open_place(found.directory) if manner.open_place else None,
     )
     _review_questions(world, book)
@@ -131,9 +136,17 @@ def drive_run(
 
 
 def _find_objection(
-    known: settings.Settings, world: World, definition: Definition, state: RunState, hand: InHand
+    known: settings.Settings,
+    world: World,
+    restore: Callable[[Run], None],
+    definition: Definition,
+    state: RunState,
+    hand: InHand,
 ) -> Objection | bool:
     """Every guard is asked before an effect begins; the first that objects is enough."""
+    with contextlib.suppress(PorchError):
+        # Somebody may have deleted it while the run waited. If it cannot be made, the effect fails.
+        restore(state.run)
     protocol, store = definition.protocol, world.payload_directory
     changed = approved_artifacts.check_approvals(world.workspace, store, protocol, state, hand)
     if changed is not True:

@@ -1,0 +1,49 @@
+"""Files for the output of drivers whose run nobody knows yet.
+
+Such a file is held under flock through the output itself: by the driver, and by whoever waits for
+it to begin. So a file that nobody holds is a kickoff that died.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from porch.store.where import ProjectPaths
+from porch.system import atomic
+from porch.system.regular_file import open_regular
+
+DIRECTORY = "kickoffs"
+
+
+def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
+    """A file of our own, held for as long as anybody has it open."""
+    directory = os.path.join(where.state_dir, DIRECTORY)
+    atomic.ensure_directory(directory)
+    path = os.path.join(directory, f"{os.getpid()}.log")
+    while True:
+        output = open(path, "ab", opener=open_regular)  # noqa: SIM115 - the caller closes it
+        fcntl.flock(output, fcntl.LOCK_EX)
+        if os.path.exists(path):
+            return output
+        output.close()  # whoever cleaned up was a moment faster
+
+
+def list_kickoff_logs(where: ProjectPaths) -> Iterator[str]:
+    directory = os.path.join(where.state_dir, DIRECTORY)
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return
+    yield from (os.path.join(directory, name) for name in names)
+
+
+def remove_if_dead(path: str) -> bool:
+    """Whether nobody held it; then it is gone."""
+    try:
+        with open(path, "rb", opener=open_regular) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
+    except OSError:
+        return False
+    return True
