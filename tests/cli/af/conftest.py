@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from porch.cli.af.fast import answer_from_rows
 from porch.cli.dispatch import run_words
 from porch.store import where as places
 from porch.store.run_drivers import find_driver
+from tests import commands
 from tests.cli.conftest import Desk, Said
 
 TWO: tuple[dict[str, Any], ...] = (
@@ -40,6 +42,22 @@ class Farm:
         return self.af(
             "kickoff", id_, "--title", "x", "--protocol", "p", "--no-claude", *words, code=code
         )
+
+    def kick_off_at_once(self, *ids: str) -> list[Said]:
+        """The same for several, each by a process of its own."""
+        words = ("--title", "x", "--protocol", "p", "--no-claude")
+        started = [
+            commands.start(
+                "af",
+                ("kickoff", id_, *words),
+                self.desk.root,
+                os.environ,
+                errors=subprocess.STDOUT,
+            )
+            for id_ in ids
+        ]
+        said = [each.communicate(timeout=300)[0] for each in started]
+        return [Said(each.returncode, text, "") for each, text in zip(started, said, strict=True)]
 
     def driver(self, run: str = "0001-x") -> int:
         """The process that holds the run; 0 if nobody does."""

@@ -3,15 +3,14 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from porch.run.engine.run_places import mark_of
+from porch.store import where as places
+from porch.system.process_marks import list_marked_processes
 from tests.cli.af.conftest import Farm
-
-KICKOFF = "from porch.cli.dispatch import af; raise SystemExit(af())"
 
 
 @pytest.mark.req("P-008", "P-010", "P-014", "P-027", "P-031", "P-035", "P-160")
@@ -89,12 +88,20 @@ def test_cleanup_removes_the_worktree_of_a_run_that_is_over_and_keeps_its_branch
     place = Path(farm.af("open", "1").out.strip())
     assert "is being worked on" in farm.af("cleanup", "1", code=4).err
     farm.af("stop", "1")
+    for name, text in (("pushed.txt", "nowhere"), ("staged.txt", "added")):
+        (place / name).write_text(text)
+        farm.desk.git("-C", str(place), "add", name)
+        if name == "pushed.txt":
+            farm.desk.git("-C", str(place), "commit", "-qm", "in no other repository")
+    (place / "codev/config.toml").write_text("changed = 1\n")
     (place / "left.txt").write_text("work")
     said = farm.af("cleanup", "1").out
     assert not place.exists()
     assert "archive/p_0001_x" in said
     assert "archive/p_0001_x" in farm.desk.git("branch")
-    assert farm.desk.git("show", "archive/p_0001_x:left.txt") == "work"
+    kept = {"pushed.txt": "nowhere", "staged.txt": "added", "left.txt": "work"}
+    for name, text in {**kept, "codev/config.toml": "changed = 1"}.items():
+        assert farm.desk.git("show", f"archive/p_0001_x:{name}") == text
 
 
 def test_af_approve_starts_the_driver_again_by_itself(farm: Farm) -> None:
@@ -167,24 +174,17 @@ def test_a_finished_run_is_left_alone_by_another_kickoff(farm: Farm) -> None:
 
 
 def test_of_two_kickoffs_of_one_id_one_wins_and_the_other_says_so(farm: Farm) -> None:
-    words = ("kickoff", "0001", "--title", "x", "--protocol", "p", "--no-claude")
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", KICKOFF, *words],
-            cwd=farm.desk.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    said = sorted((each.communicate(timeout=90)[0], each.returncode) for each in both)
-    codes = sorted(code for _, code in said)
-    assert codes[0] == 0, said
-    assert codes[1] in (2, 4), said
-    assert sum("is on its way" in text for text, _ in said) == 1
+    said = farm.kick_off_at_once("0001", "0001")
+    won, lost = sorted(said, key=lambda each: each.code)
+    assert won.code == 0, won
+    assert "0001-x is on its way" in won.out
+    assert lost.code in (2, 4), lost
+    told = ("is making the worktree p_0001_x right now", "already running", "exists already")
+    assert any(text in lost.out for text in told), lost
+    assert "fix: " in lost.out
     assert len(farm.desk.facts("RunStarted")) == 1
     assert farm.desk.git("worktree", "list").count("\n") == 1
+    assert not list((farm.desk.root / ".git/porch/kickoffs").iterdir())
 
 
 @pytest.mark.req("P-030", "P-159", "P-186", "P-187")
@@ -270,43 +270,54 @@ def test_logs_can_be_followed_until_the_driver_is_gone(farm: Farm) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(600)
 @pytest.mark.req("P-195")
-def test_many_kickoffs_at_once_with_a_cap_all_come_through(farm: Farm) -> None:
-    number = 20 if os.environ.get("PORCH_TORTURE") == "full" else 3
-    farm.desk.protocol("p", {"id": "one"})
-    farm.desk.write("codev/config.toml", "[agent]\nback_off = 0.01\n\n[af]\nmax_runs = 3\n")
-    words = ("kickoff", "--title", "x", "--protocol", "p", "--no-claude")
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", KICKOFF, *words, f"{n:04}"],
-            cwd=farm.desk.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for n in range(1, number + 1)
-    ]
-    for each in started:
-        said = each.communicate(timeout=300)[0]
-        assert each.returncode == 0, said
-    for n in range(1, number + 1):
-        farm.wait_for_end(f"{n:04}-x")
+@pytest.mark.parametrize("number, cap", [(10, 10), (20, 3)])
+def test_many_kickoffs_at_once_all_come_through_and_no_more_work_than_may(
+    farm: Farm, tmp_path: Path, number: int, cap: int
+) -> None:
+    if os.environ.get("PORCH_TORTURE") != "full":
+        number, cap = 2, cap // 3
+    # Each notes itself as it begins and ends; whoever looks counts who is there.
+    there, seen = tmp_path / "there", tmp_path / "seen"
+    there.mkdir()
+    come = f"touch {there}/$PROJECT_ID && ls {there} | wc -l >> {seen}"
+    command = f"{come} && sleep 0.2 && rm {there}/$PROJECT_ID"
+    check = {"command": command, "max_retries": 0}
+    farm.desk.protocol("p", {"id": "one", "checks": {"count": check}})
+    farm.desk.write("codev/config.toml", f"[agent]\nback_off = 0.01\n\n[af]\nmax_runs = {cap}\n")
+    ids = [f"{n:04}" for n in range(1, number + 1)]
+    for said in farm.kick_off_at_once(*ids):
+        assert said.code == 0, said
+    for id_ in ids:
+        farm.wait_for_end(f"{id_}-x")
+        assert farm.desk.entered(f"{id_}-x")[-1] == "complete"
     rows = farm.af("status", "--json").json["runs"]
     assert [row["group"] for row in rows] == ["over"] * number
+    counts = [int(line) for line in seen.read_text().split()]
+    assert len(counts) == number
+    assert max(counts) <= cap
 
 
 @pytest.mark.torture
-def test_stopping_and_resuming_over_and_over_loses_nothing(farm: Farm) -> None:
+@pytest.mark.timeout(600)
+def test_stopping_and_resuming_over_and_over_loses_nothing_and_leaves_nobody(farm: Farm) -> None:
     cycles = 100 if os.environ.get("PORCH_TORTURE") == "full" else 3
-    farm.kick_off()
+    tries = [{"sleep": 60}] * cycles
+    agents = {"one": [{"tries": [*tries, {"say": "done"}]}]}
+    farm.kick_off("0001", "--script", farm.desk.script(agents=agents))
+    where = places.find_project(str(farm.desk.root))
     for _ in range(cycles):
         farm.af("stop", "1")
         assert not farm.driver()
+        assert not list_marked_processes(f"{mark_of(where, '0001-x')}:"), "a process was left"
         farm.af("resume", "1")
     farm.wait_for_gate()
     farm.af("approve", "1", "go")
     farm.wait_for_end()
-    assert farm.desk.entered()[-1] == "complete"
+    assert farm.desk.entered() == ["one", "one:gate", "two", "complete"]
+    kinds = [fact["wish"]["kind"] for fact in farm.desk.facts("WishTaken")]
+    assert (kinds.count("stop"), kinds.count("resume")) == (cycles, cycles)
 
 
 @pytest.mark.req("P-147")
