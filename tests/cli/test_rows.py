@@ -66,7 +66,13 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
     "envoy": {
         _LOOKS: (
             *("protocol", "plan protocol", "plan status", "plan check", "plan get-full-plan"),
-            *("plan read-prompt", "plan validate-dependencies", "plan next", "plan verify-prompt"),
+            *(
+                "plan read-prompt",
+                "plan validate-dependencies",
+                "plan audit",
+                "plan next",
+                "plan verify-prompt",
+            ),
             *("plan get-prompt-walkthrough", "plan get-all-walkthroughs", "plan get-findings"),
             *("plan get-finding-approach", "plan read-design-manifest", "git get-base-branch"),
             *("git is-base-branch", "git diff-base", "knowledge search", "knowledge status"),
@@ -74,6 +80,7 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         _WORKS: (
             *("plan init", "plan write-plan", "plan append-user-input", "plan write-prompt"),
             *("plan clear-prompt", "plan update-prompt-dependencies", "plan start-prompt"),
+            "plan worktree",
             *("plan record-implementation", "plan complete-prompt", "plan release-all-prompts"),
             *("plan release-prompt", "plan mark-prompt-extracted", "plan mark-all-documented"),
             *("git merge-worktree", "plan complete", "plan write-finding", "plan write-notes"),
@@ -117,6 +124,7 @@ PEOPLES_CALLS = {
     ("envoy", "plan", "clear-prompt", "1", "--force"),
     ("envoy", "plan", "update-prompt-dependencies", "1", "--depends-on", "2", "--force"),
     ("envoy", "plan", "start-prompt", "1", "--specialist", "web", "--force"),
+    ("envoy", "plan", "worktree", "1", "--specialist", "web", "--force"),
     (
         "envoy",
         "plan",

@@ -180,9 +180,16 @@ ENVOY = (
         _PLAN,
         people_options=_RULES_SET_ASIDE,
     ),
+    CommandRow("plan audit", "list what to check in the plan before it is accepted", _PLAN),
     CommandRow("plan next", "show the prompts that can be started now", _PLAN),
     CommandRow(
         "plan start-prompt", "start work on a prompt", _PLAN, people_options=_RULES_SET_ASIDE
+    ),
+    CommandRow(
+        "plan worktree",
+        "claim a prompt and make its worktree, set up as [worktree] says",
+        _PLAN,
+        people_options=_RULES_SET_ASIDE,
     ),
     CommandRow(
         "plan record-implementation",

@@ -109,6 +109,12 @@ def _update_dependencies(args: Args) -> "Struct":
     return prompt_queue.update_dependencies(here, id_, wanted, force=args.force, caller=args.agent)
 
 
+def _audit_plan(_: Args) -> "Struct":
+    from porch.plan.prompts.plan_audit import audit_current_plan
+
+    return audit_current_plan(_find_project())
+
+
 def _list_next_prompts(args: Args) -> "Struct":
     from porch.plan.prompts import prompt_queue
 
@@ -123,6 +129,19 @@ def _start_prompt(args: Args) -> "Struct":
         read_prompt_id(args),
         args.specialist,
         args.worktree,
+        take_over=args.take_over,
+        force=args.force,
+        caller=args.agent,
+    )
+
+
+def _make_worktree(args: Args) -> "Struct":
+    from porch.plan.prompts.prompt_worktree import make_prompt_worktree
+
+    return make_prompt_worktree(
+        _find_project(),
+        read_prompt_id(args),
+        args.specialist,
         take_over=args.take_over,
         force=args.force,
         caller=args.agent,
@@ -291,6 +310,8 @@ COMMANDS: Verbs = {
         ),
     ),
     "plan start-prompt": _make_verb(_start_prompt, *PROMPT, *_CLAIM, FORCE),
+    "plan worktree": _make_verb(_make_worktree, *PROMPT, _CLAIM[0], _CLAIM[2], FORCE),
+    "plan audit": _make_verb(_audit_plan),
     "plan record-implementation": _make_verb(_record_implementation, *PROMPT, *_TOLD, FORCE),
     "plan complete-prompt": _make_verb(_complete_prompt, *PROMPT, FORCE),
     "plan verify-prompt": _make_verb(

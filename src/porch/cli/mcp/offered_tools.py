@@ -23,7 +23,7 @@ _SHOWING = frozenset(
         *("porch status", "porch pending", "porch explain", "porch next"),
         *("envoy protocol", "envoy plan protocol", "envoy plan status", "envoy plan check"),
         *("envoy plan get-full-plan", "envoy plan read-prompt", "envoy plan next"),
-        *("envoy plan validate-dependencies", "envoy plan verify-prompt"),
+        *("envoy plan audit", "envoy plan validate-dependencies", "envoy plan verify-prompt"),
         *("envoy plan get-prompt-walkthrough", "envoy plan get-all-walkthroughs"),
         *("envoy plan get-findings", "envoy plan get-finding-approach"),
         *("envoy plan read-design-manifest", "envoy git get-base-branch"),

@@ -17,14 +17,20 @@ _COMMAND = f'"$CLAUDE_PROJECT_DIR"/{HOOK}'
 _ENVOY = (
     *("protocol", "knowledge search", "git diff-base", "git is-base-branch", "git merge-worktree"),
     *("review", "claude review", "codex review", "gemini review"),
-    *("plan append-user-input", "plan block-debugging-logging-gate", "plan block-findings-gate"),
+    *(
+        "plan append-user-input",
+        "plan audit",
+        "plan block-debugging-logging-gate",
+        "plan block-findings-gate",
+    ),
     *("plan block-plan-gate", "plan block-prompt-testing-gate", "plan block-prompt-variants-gate"),
     *("plan check", "plan cleanup-debug-logs", "plan complete-prompt", "plan get-finding-approach"),
     *("plan get-findings", "plan get-full-plan", "plan get-prompt-walkthrough", "plan init"),
     *("plan mark-prompt-extracted", "plan next", "plan read-design-manifest", "plan read-prompt"),
     *("plan record-implementation", "plan release-all-prompts", "plan release-prompt"),
     *("plan start-prompt", "plan update-prompt-dependencies", "plan validate-dependencies"),
-    *("plan write-approach", "plan write-notes", "plan write-plan", "plan write-prompt"),
+    *("plan worktree", "plan write-approach", "plan write-notes", "plan write-plan"),
+    "plan write-prompt",
 )
 _PORCH = ("status", "pending", "explain", "log", "next", "check", "done")
 # What a worker does in a worktree of its own; nothing that leaves the machine or rewrites history.

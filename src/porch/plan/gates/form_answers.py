@@ -17,6 +17,7 @@ from porch.plan.gate_files import feedback_files
 from porch.plan.gate_files.form_notice import EMPTY
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
 from porch.plan.gate_files.where_to_look import list_places
+from porch.plan.prompts.plan_audit import describe_audit
 from porch.plan.session import file_sync
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.fact_redaction import redact_text, redact_wish
@@ -43,7 +44,8 @@ def _render_question_form(held: LockedPlan, gate: str, item: str) -> str:
     form = build_form(held.plan, held.prompts, gate, item, posed)
     head = _form_head(held.plan, gate, item, posed)
     places = list_places(held.plan, held.prompts, gate, item)
-    return forms.render_form(form, [*head, *places])
+    audit = describe_audit(held.plan, held.prompts) if gate == "plan" else []
+    return forms.render_form(form, [*head, *places, *audit])
 
 
 def _form_head(plan: Plan, gate: str, item: str, posed: Mapping[str, Any]) -> list[str]:

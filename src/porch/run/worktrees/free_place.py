@@ -51,6 +51,10 @@ def _require_plain_repository(where: ProjectPaths) -> None:
 
 def require_free_place(where: ProjectPaths, path: str, branch: str) -> None:
     _require_free_branch(where.base, branch)
+    require_free_directory(where, path)
+
+
+def require_free_directory(where: ProjectPaths, path: str) -> None:
     here = worktrees.find_worktree(worktrees.list_worktrees(where.base), path)
     if (
         here is not None
