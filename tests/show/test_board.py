@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porch.show import board
+from porch.show.board import text_width
 from porch.show.shapes import RunRowShape
-from porch.show.text_columns import text_width
 
 AT = "2026-01-19T10:15:00.123Z"
 
@@ -183,6 +183,6 @@ def test_the_quick_views_import_nothing_but_themselves(module: str) -> None:
         text=True,
         check=True,
     )
-    ours = {"board", "place_words", "text_columns", "timeline"}
+    ours = {"board", "place_words", "timeline"}
     allowed = {"__future__", "porch", "porch.show", *(f"porch.show.{name}" for name in ours)}
     assert set(done.stdout.split()) <= allowed

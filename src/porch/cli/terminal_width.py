@@ -7,6 +7,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TextIO
 
     from porch.show.terminal_style import TerminalStyle
@@ -19,6 +20,12 @@ def table_width() -> int:
     """How wide a table may be; 80 where nobody looks, so that pipes get the same every time."""
     look = terminal_style()
     return look.width if look else 80
+
+
+def line_sign() -> Callable[[str, str], str] | None:
+    """What puts the sign and the colour of a mark before a line; nothing for a pipe."""
+    look = terminal_style()
+    return look.signed if look else None
 
 
 def listing_width() -> int:

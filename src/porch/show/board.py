@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from porch.show.text_columns import cut_text, lay_out_table, text_width
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from porch.machine.state import RunState
     from porch.show.shapes import RunRowShape
-    from porch.show.terminal_style import TerminalStyle
 
 WIDTH = 80
+_GAP = 2
 _COLUMNS = (
     ("id", "ID"),
     ("title", "TITLE"),
@@ -70,6 +68,66 @@ def clip_text(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
+def text_width(text: str) -> int:
+    """How many columns a text takes: some characters take two, some none."""
+    return len(text) if text.isascii() else sum(map(_character_width, text))
+
+
+def _character_width(char: str) -> int:
+    from unicodedata import category, east_asian_width
+
+    # Accents, joiners, and the parts of a Korean syllable behind its first one.
+    if category(char) in ("Mn", "Me", "Cf") or "\u1160" <= char <= "\u11ff":
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def cut_text(text: str, width: int) -> str:
+    """As much of a text as fits, and a sign that there is more."""
+    if text_width(text) <= width:
+        return text
+    kept, room = "", max(width - 3, 0)
+    for char in text:
+        room -= text_width(char)
+        if room < 0:
+            break
+        kept += char
+    return kept + "..."
+
+
+def pad_text(text: str, width: int) -> str:
+    return text + " " * (width - text_width(text))
+
+
+def lay_out_table(
+    rows: Sequence[Sequence[str]], width: int, shrinking: Iterable[tuple[int, int]]
+) -> list[str]:
+    """A line for each row, in columns; `shrinking` says which give way first, and how far.
+
+    A column that may shrink to nothing is left out.
+    """
+    widths = [max(map(text_width, cells)) for cells in zip(*rows, strict=True)]
+    for column, least in shrinking:
+        spare = sum(widths) + _GAP * (len(widths) - widths.count(0) - 1) - width
+        if spare > 0:
+            kept = max(min(least, widths[column]), widths[column] - spare)
+            widths[column] = kept if least else 0
+    return [_render_row(row, widths) for row in rows]
+
+
+def _render_row(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [(cell, width) for cell, width in zip(row, widths, strict=True) if width]
+    return (" " * _GAP).join([pad_text(cut_text(cell, w), w) for cell, w in cells]).rstrip()
+
+
+def list_with_files(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Names and what they are for, each above the file it came from."""
+    width = max(text_width(row["name"]) for row in rows)
+    return [
+        f"{pad_text(row['name'], width)}  {row['description']}\n  {row['file']}" for row in rows
+    ]
+
+
 def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
     """Lines that fit the width; a word that is longer stays whole, so that it can be copied."""
     lines: list[str] = []
@@ -84,17 +142,19 @@ def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
 
 
 def render_board(
-    pictures: Sequence[RunRowShape], width: int = WIDTH, look: TerminalStyle | None = None
+    pictures: Sequence[RunRowShape],
+    width: int = WIDTH,
+    sign: Callable[[str, str], str] | None = None,
 ) -> str:
     """One line for each run, as wide as the terminal if there is one; there also with a sign."""
     if not pictures:
         return "There are no runs here yet. Start one: porch run PROTOCOL ID\n"
     told = [[one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS] for p in pictures]
-    room = max(width, _LEAST_WIDTH) - (2 if look else 0)
+    room = max(width, _LEAST_WIDTH) - (2 if sign else 0)
     lines = lay_out_table([[head for _, head in _COLUMNS], *told], room, _SHRINKING_COLUMNS)
-    if look:
+    if sign:
         marks = ["", *(_mark_row(p["row"]) for p in pictures)]
-        lines = [look.signed(line, mark) for line, mark in zip(lines, marks, strict=True)]
+        lines = [sign(line, mark) for line, mark in zip(lines, marks, strict=True)]
     return "".join([f"{line}\n" for line in lines])
 
 

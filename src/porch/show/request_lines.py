@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from porch.show import board
-from porch.show.text_columns import cut_text, text_width
+from porch.show.board import cut_text, text_width
 from porch.text.printable import make_printable
 
 FIRST_LINES = 4

@@ -8,11 +8,11 @@ from porch.machine.approvals import STATE as CHANGED
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
+from porch.show.board import cut_text
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.request_lines import render_request
 from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
-from porch.show.text_columns import cut_text
 from porch.text.printable import make_printable
 
 __all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]

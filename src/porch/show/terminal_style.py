@@ -5,7 +5,7 @@ In a pipe nothing of this happens: a line stays one line, so that programs can r
 
 from __future__ import annotations
 
-from porch.show.text_columns import text_width
+from porch.show.board import text_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

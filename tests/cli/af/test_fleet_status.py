@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from porch.run.verbs.read_run import read_run
+from porch.show.board import text_width
 from porch.show.fleet.board import render_fleet
 from porch.show.fleet.checklist import render_checklist
-from porch.show.text_columns import text_width
 from porch.store import where as places
 from tests.cli.af.conftest import Farm
 from tests.cli.conftest import Open, Terminal

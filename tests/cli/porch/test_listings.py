@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.show.text_columns import cut_text, lay_out_table, pad_text, text_width
+from porch.show.board import cut_text, lay_out_table, pad_text, text_width
 from tests import commands
 from tests.cli.conftest import ESCAPES
 

@@ -24,6 +24,7 @@ from porch.model.protocol import (
     Target,
 )
 from porch.run.definitions import library
+from porch.show.board import text_width
 from porch.show.graph import dot as as_dot
 from porch.show.graph import mermaid as as_mermaid
 from porch.show.graph.dot import render_dot
@@ -31,7 +32,6 @@ from porch.show.graph.mermaid import render_mermaid
 from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
 from porch.show.graph.svg import render_svg
 from porch.show.graph.text import render_graph_text
-from porch.show.text_columns import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 FORMATS: list[Callable[[ProtocolPicture], str]] = [

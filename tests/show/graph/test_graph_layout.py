@@ -22,7 +22,7 @@ from porch.model.protocol import (
     Target,
 )
 from porch.run.definitions import library
-from porch.show import text_columns
+from porch.show import board
 from porch.show.graph import columns, crossings, text_width
 from porch.show.graph.layout import ArrowLabel, ArrowRoute, Drawing, NodeBox, lay_out_picture
 from porch.show.graph.picture import Arrow, ProtocolPicture, make_protocol_picture
@@ -327,7 +327,7 @@ def test_wrapping_loses_nothing_and_keeps_to_its_room(text: str, room: int) -> N
     cleaned = text_width.clean_line(text)
     lines = text_width.wrap_cells(cleaned, room)
     assert "".join(lines).replace(" ", "") == cleaned.replace(" ", "")
-    assert all(line and text_columns.text_width(line) <= room for line in lines)
+    assert all(line and board.text_width(line) <= room for line in lines)
 
 
 @pytest.mark.parametrize(

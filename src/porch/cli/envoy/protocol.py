@@ -67,7 +67,7 @@ def _list_protocols(args: Args, rows: Sequence[dict[str, str]]) -> View:
             "the name of a protocol is missing",
             fix="envoy protocol NAME; without options it lists all",
         )
-    from porch.show.text_columns import list_with_files
+    from porch.show.board import list_with_files
 
     return View("\n".join(list_with_files(rows)), {"protocols": list(rows)}, is_prose=True)
 

@@ -20,7 +20,7 @@ def _list_agents(_: Args) -> View:
     from porch.cli.terminal_width import listing_width
     from porch.run import settings
     from porch.run.agents import agent_list
-    from porch.show.text_columns import lay_out_table
+    from porch.show.board import lay_out_table
     from porch.store import where as places
 
     known = agent_list.list_known_agents(

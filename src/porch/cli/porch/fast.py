@@ -45,7 +45,7 @@ def _print_all_runs(flags: set[str]) -> int | None:
     found = _read_rows(where, with_decisions=False)
     if found is None:
         return None
-    from porch.cli.terminal_width import table_width, terminal_style
+    from porch.cli.terminal_width import line_sign, table_width
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
 
@@ -53,7 +53,7 @@ def _print_all_runs(flags: set[str]) -> int | None:
     live = LiveRows(where, found.rows)
     if "--json" in flags:
         return _print_json({"runs": live.data_rows(), "without_journal": foreign})
-    text = board.render_board(live.board_rows(), table_width(), terminal_style())
+    text = board.render_board(live.board_rows(), table_width(), line_sign())
     return _print_text("\n".join([text, *(f"{path}: has no journal here" for path in foreign)]))
 
 

@@ -7,7 +7,7 @@ from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 def _list_protocols(_: Args) -> View:
     from porch.run.definitions import protocol_list
-    from porch.show.text_columns import list_with_files
+    from porch.show.board import list_with_files
     from porch.store import where as places
 
     rows = protocol_list.list_protocol_rows(places.find_project(os.getcwd()))

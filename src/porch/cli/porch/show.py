@@ -53,7 +53,7 @@ def _redraw_view(view: View, as_json: bool) -> None:
 
 
 def _status_view(where: "ProjectPaths", word: str) -> View:
-    from porch.cli.terminal_width import table_width, terminal_style
+    from porch.cli.terminal_width import line_sign, table_width
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
@@ -63,7 +63,7 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
         runs = overview.list_all_runs(where)
         live = LiveRows(where, runs.rows)
         foreign = overview.list_foreign_status_files(where)
-        table = board.render_board(live.board_rows(), table_width(), terminal_style())
+        table = board.render_board(live.board_rows(), table_width(), line_sign())
         notes = [f"{path}: has no journal here" for path in foreign]
         notes += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
         text = "\n".join([table, *map(make_printable, notes)])
@@ -151,7 +151,7 @@ def _show_settings(args: Args) -> View:
     if args.schema:
         return _settings_schema_view()
     from porch.run import settings
-    from porch.show.text_columns import pad_text, text_width
+    from porch.show.board import pad_text, text_width
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from porch.show.board import one_line
-from porch.show.text_columns import cut_text, pad_text, text_width
+from porch.show.board import cut_text, one_line, pad_text, text_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

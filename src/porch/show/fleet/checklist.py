@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.show import cost
-from porch.show.board import format_moment, one_line, wrap_text
+from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
 from porch.show.place_words import item_words
 from porch.show.status import names_of
-from porch.show.text_columns import cut_text, text_width
 
 SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
 _CODES = {"done": "32", "now": "36", "asked": "33"}

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.show.board import text_width
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
 from porch.show.graph.text_width import clip_lines, wrap_cells
 from porch.show.graph.vertices import RoomSize
-from porch.show.text_columns import text_width
 
 LineStyle = Literal["name", "detail", "note"]
 

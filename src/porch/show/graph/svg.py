@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
+from porch.show.board import text_width
 from porch.show.graph import boxes
 from porch.show.graph.layout import (
     MARGIN,
@@ -16,7 +17,6 @@ from porch.show.graph.layout import (
 from porch.show.graph.outlines import draw_outline
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
 from porch.show.graph.text_width import wrap_cells
-from porch.show.text_columns import text_width
 
 _LEGEND = (
     "solid: an exit   dashed: its budget is spent   blue: goes back",

@@ -1,6 +1,6 @@
 """Words in cells of equal width, because a picture is made before anybody has a font to measure."""
 
-from porch.show.text_columns import text_width
+from porch.show.board import text_width
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
 
