@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.cold import _environment, _repository, _run
+from porch.run.definitions import library
 
 RECORDS = 100
 _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
@@ -58,6 +59,13 @@ def _tie(tree: Path, kept: Path) -> None:
 
 def _long(_scenes: Scenes, root: Path) -> None:
     _repository(root, RECORDS)
+    _commit(root)
+
+
+def _graph(_scenes: Scenes, root: Path) -> None:
+    """A graph at which nobody has looked yet."""
+    shutil.copytree(Path(library.PACKAGED) / "v3", root / "v3")
+    _run("git", "init", "--quiet", root)
     _commit(root)
 
 
@@ -139,6 +147,7 @@ def _commit(root: Path) -> None:
 
 SCENES: dict[str, Callable[[Scenes, Path], None]] = {
     "long": _long,
+    "graph": _graph,
     "waiting": _waiting,
     "failed": _failed,
     "agents": _agents,

@@ -55,6 +55,7 @@ class LoadedDefinition(Struct, frozen=True):
     digest: str = ""
     parameters: "tuple[Parameter, ...] | None" = None
     reviewers: Mapping[str, Place] = {}
+    missing: tuple[str, ...] = ()  # files that would have been read first if they were there
 
     def demand(self) -> "Definition":
         if self.definition is None:
@@ -183,6 +184,7 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
         hash_definition(definition),
         reading.parameters,
         reading.reviewers,
+        tuple(texts.missing),
     )
 
 
@@ -204,6 +206,7 @@ class _ProtocolTexts:
         self.reading = reading
         self.files = files
         self.findings: list[Finding] = []
+        self.missing: list[str] = []
 
     def prompts(self, protocol: "Protocol") -> dict[str, str]:
         from porch.model.protocol import Agent
@@ -275,6 +278,7 @@ class _ProtocolTexts:
             inside = os.path.abspath(path).startswith(directory + os.sep)
             if inside and os.path.isfile(path):
                 return path
+            self.missing.append(path)
         return None
 
     def reviews(self, protocol: "Protocol") -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.run.definitions import library
+from porch.run.definitions.clean_protocols import is_known_clean, keep_clean
 from porch.run.definitions.reviewer_names import find_unknown_reviewers, list_settings_files
 from porch.store import compiled_protocols
 from porch.store.where import ProjectPaths
@@ -72,11 +73,17 @@ def lint_protocols(where: ProjectPaths, words: Sequence[str]) -> list[Finding]:
     for word in words:
         try:
             located = library.locate_protocol(where, word)
-            loaded = library.load_protocol(located.file, located.home)
-            found.extend(loaded.findings)
-            found.extend(find_unknown_reviewers(loaded.reviewers, located.home))
+            found.extend([] if is_known_clean(located) else _lint_protocol(located))
         except (DefinitionError, UsageError) as error:
             found.extend(error.findings)
+    return found
+
+
+def _lint_protocol(located: library.LocatedProtocol) -> list[Finding]:
+    loaded = library.load_protocol(located.file, located.home)
+    found = [*loaded.findings, *find_unknown_reviewers(loaded.reviewers, located.home)]
+    if not found:
+        keep_clean(located, (*loaded.files, *loaded.missing))
     return found
 
 
