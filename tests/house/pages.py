@@ -111,7 +111,8 @@ class Reader:
             if block.kind == "console":
                 for command, promised in sessions(block.text):
                     printed = self.run(command)[1]
-                    assert (command, masked(printed)) == (command, masked(promised))
+                    said, told = masked(printed), masked(promised)
+                    assert said == told, f"$ {command}\nprinted:\n{said}\n{page}:\n{told}"
             elif block.kind == "sh":
                 self._run_all(block.text)
             else:
