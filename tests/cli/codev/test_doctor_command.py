@@ -291,6 +291,26 @@ def test_a_protocol_with_errors_and_an_old_shape_are_named(desk: "Desk", doctor:
     assert "codev migrate --dry-run" in one(told, "old shape")["fix"]
 
 
+def test_r10_copies_that_differ_from_the_packaged_protocols_are_named(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    from porch.fleet.setup.package_files import load_protocol_files, load_step_files
+
+    for path, data in {**load_protocol_files(), **load_step_files()}.items():
+        if path.startswith(("codev/protocols/tick/", ".claude/protocols/discovery")):
+            desk.write(path, data.decode())
+    assert not [what for what in doctor() if "your copy" in what]
+    desk.write("codev/protocols/tick/prompts/verify.md", "Something else.\n")
+    desk.write(".claude/protocols/discovery.yaml", "name: discovery\n")
+    tick = one(doctor(), "protocol tick differs")
+    assert (tick["status"], tick["stops"]) == ("warning", False)
+    assert "in prompts/verify.md; runs use yours" in tick["what"]
+    assert tick["more"][0].endswith("codev/protocols/tick")
+    for name in ("tick", "discovery"):
+        run_fix(one(doctor(), f"protocol {name} differs"))
+    assert not [what for what in doctor() if "your copy" in what]
+
+
 def test_a_run_that_cannot_be_read_is_named(desk: "Desk", doctor: Doctor) -> None:
     desk.begin({"id": "one"}, agents={"one": [{"say": "x"}]})
     (desk.run_dir() / "journal.jsonl").write_text("no record\n")

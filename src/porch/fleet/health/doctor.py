@@ -1,10 +1,11 @@
-"""Whether porch can run here, with a fix for each fault: all parts, in the order of mending."""
+"""Whether porch can run here, with a fix for each fault: all parts, in the order of fixing."""
 
 import os
 from collections.abc import Sequence
 
 from porch.fleet.health import (
     agent_health,
+    copied_protocols,
     machine_health,
     mcp_health,
     notice_health,
@@ -25,6 +26,7 @@ def examine_installation(where: ProjectPaths, *, is_trial: bool = False) -> list
         *(repository_health.examine_repository(where) if has_git else ()),
         *project_health.examine_settings(where, findings),
         *(project_health.examine_project(where, known) if has_git else ()),
+        *copied_protocols.examine_copies(where),
         *agent_health.examine_agents(known),
         *mcp_health.examine_mcp(where),
         *notice_health.examine_channels(known, os.environ, is_trial=is_trial),
