@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS, Guard
+from tools.way_guards import WAY_GUARDS
 from tools.worktree_guards import WORKTREE_GUARDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,7 +76,7 @@ def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
     return [
         guard
-        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS)
+        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS)
         if not wanted or guard.name in wanted
     ]
 

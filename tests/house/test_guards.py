@@ -7,15 +7,16 @@ import pytest
 
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS
+from tools.way_guards import WAY_GUARDS
 from tools.worktree_guards import WORKTREE_GUARDS
 
 TESTS = Path(__file__).resolve().parent.parent
-ALL = (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS)
+ALL = (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS)
 FINDINGS = (
     *(f"k{number}" for number in range(1, 13)),
     *(f"v{number}" for number in range(1, 21)),
     *(f"l{number}" for number in range(1, 19)),
-    *("n1", "n3", "n4", "r3", "r7"),
+    *("n1", "n3", "n4", "n11", "r1", "r3", "r6", "r7", "r14", "r16"),
 )
 
 

@@ -201,6 +201,20 @@ def test_keep_leaves_the_branch_and_a_merge_can_follow(desk: "Desk") -> None:
     assert finished(desk) == ["kept", "merged"]
 
 
+def test_only_a_complete_run_is_merged(desk: "Desk") -> None:
+    desk.protocol("p", {"id": "work", "checks": {"tests": {"command": "false", "max_retries": 0}}})
+    desk.write("codev/config.toml", SETTINGS)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    words = ("run", "p", "0001", "--title", "x", "--worktree", "--no-claude")
+    desk.porch(*words, code=3)
+    desk.porch("answer", "0001", "failed:work", "stopped", "--as-person", code=None)
+    desk.porch("resume", "0001", code=None)
+    refused = desk.porch("finish", "0001", "--merge", code=1)
+    assert "only a complete run is merged" in refused.err
+    assert not desk.facts("WorkFinished")
+
+
 def test_a_run_that_has_not_ended_is_not_finished(desk: "Desk") -> None:
     desk.begin({"id": "go", "gate": {"name": "go"}}, code=3)
     assert "has not ended" in desk.porch("finish", "0001", "--merge", code=1).err

@@ -1,0 +1,91 @@
+"""Guards of the way in and the way out: requests, what is looked at before the start, `af`."""
+
+from tools.guard import Guard
+
+WAY_GUARDS: tuple[Guard, ...] = (
+    Guard(
+        "R1: a run keeps what it was asked",
+        "run/requests/run_request.py",
+        "    if wanted.request:\n",
+        "    if False:\n",
+        "test_r1_a_request_for_a_run_that_exists_is_refused_with_the_way_to_speak_to_it",
+    ),
+    Guard(
+        "R6: a required command that is not set",
+        "run/drive/check_preflight.py",
+        "    if missing:\n",
+        "    if False:\n",
+        "test_r6_a_required_command_that_is_not_set_is_refused_with_the_line_to_write",
+    ),
+    Guard(
+        "R6: a panel that can never decide",
+        "run/drive/start_requirements.py",
+        "    if len(here) >= panel.quorum:\n",
+        "    if True:\n",
+        "test_r6_a_panel_that_can_never_decide_is_refused_with_the_line_to_write",
+    ),
+    Guard(
+        "R6: an agent without a login",
+        "run/drive/start_requirements.py",
+        "        _require_login(post)\n",
+        "        pass\n",
+        "test_r6_an_agent_without_a_login_is_refused_with_the_way_to_log_in",
+    ),
+    Guard(
+        "R14: no agent where there is no commit",
+        "run/drive/start_requirements.py",
+        "    _require_commit(where)\n",
+        "",
+        "test_r14_a_real_agent_is_not_started_where_there_is_no_commit",
+    ),
+    Guard(
+        "only people finish by af",
+        "cli/rows.py",
+        "        _FINISHING,\n        for_people=True,\n    ),\n    CommandRow(\n"
+        '        "cleanup",\n',
+        '        _FINISHING,\n    ),\n    CommandRow(\n        "cleanup",\n',
+        "test_k2_of_every_command_it_is_said_whether_agents_may_call_it",
+    ),
+    Guard(
+        "only people approve by af",
+        "cli/rows.py",
+        '"approve a gate; the run goes on by itself", _AF_RUNS, for_people=True',
+        '"approve a gate; the run goes on by itself", _AF_RUNS',
+        "test_k2_of_every_command_it_is_said_whether_agents_may_call_it",
+    ),
+    Guard(
+        "only a complete run is merged",
+        "fleet/finish/finish.py",
+        '        if way in ("merge", "squash") and state.outcome != "complete":\n',
+        "        if False:\n",
+        "test_only_a_complete_run_is_merged",
+    ),
+    Guard(
+        "nothing is finished before the run has ended",
+        "fleet/finish/finish.py",
+        "    if not outcome:\n",
+        "    if False:\n",
+        "test_a_run_that_has_not_ended_is_not_finished",
+    ),
+    Guard(
+        "N11: a claim without a worktree is given back",
+        "plan/prompts/prompt_worktree.py",
+        "            _give_back(where, id_, caller)\n",
+        "            pass\n",
+        "test_n11_where_the_set_up_fails_nothing_is_left_of_place_branch_and_claim",
+    ),
+    Guard(
+        "N11: a branch with work is never deleted",
+        "run/worktrees/branch_place.py",
+        "    if is_new and repository.resolve_commit(where.base, ref) == record.base:\n",
+        "    if repository.resolve_commit(where.base, ref) is not None:\n",
+        "test_n11_a_branch_with_work_is_checked_out_again_and_never_lost",
+    ),
+    Guard(
+        "R16: who must wait is asked less and less often",
+        "run/agents/turn.py",
+        "    return replace(outcome, wait_s=max(min(least, RATE_LIMIT_S), scaled))\n",
+        "    return replace(outcome, wait_s=scaled or 0.001)\n",
+        "test_r16_without_a_back_off_an_agent_that_must_wait_is_asked_less_and_less_often",
+    ),
+)
