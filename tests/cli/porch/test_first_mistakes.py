@@ -144,6 +144,8 @@ def test_mistake_6_a_mistyped_or_forgotten_protocol_is_noticed(real: "Desk") -> 
     real.protocol("note", PHASE)
     said = told(real.porch("run", "ntoe", "Greet people", code=2))
     assert "there is no protocol 'ntoe' fix: did you mean 'note'?" in said
+    said = told(real.porch("run", code=2))
+    assert 'fix: porch run spider "what you want"' in said
     said = told(real.porch("run", "Greet people", code=2))
     assert "the name of a protocol comes first, then what you want; known protocols:" in said
     assert "codev/protocols/Greet people" not in said

@@ -27,7 +27,7 @@ def test_a_person_rejects_approves_and_stops_from_the_prompt(desk: "Desk", open_
     words = begin(desk, GATED, PUBLISH, agents={"publish": [{"hang": True}]})
     terminal = open_(*words)
     terminal.until("Is it good?")
-    terminal.until("read: ")
+    terminal.until("read: codev/projects/0001-x/text.md\n")
     terminal.until("porch> ")
     terminal.type("bogus\r")
     terminal.until("'bogus' is not a command; type help")

@@ -281,7 +281,7 @@ def test_detached_and_dirty_checkouts_are_a_base_like_others(repo: Path) -> None
     said: list[str] = []
     place = make(repo, said=said)
     assert (place / "a.txt").read_text() == "one\n"
-    assert said == ["1 file is not committed (a.txt); the new worktree begins without them"]
+    assert said == ["1 file is not committed (a.txt); the new worktree begins without it"]
 
 
 def test_documents_of_the_run_come_along_though_nobody_committed_them(repo: Path) -> None:

@@ -149,7 +149,7 @@ def _setup_view(
         "files": [each.as_json() for each in planned],
         "said": said,
     }
-    return View("\n".join(lines), data)
+    return View("\n".join(lines), data, is_prose=True)
 
 
 def _command_lines(chosen: "SetupChoices") -> Iterator[str]:

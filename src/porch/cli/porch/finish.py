@@ -20,7 +20,7 @@ def _finish_run(args: Args) -> View:
         if way
         else finish.show_choices(where, name, into)
     )
-    return View(told.message, {**told.data, "message": told.message})
+    return View(told.message, {**told.data, "message": told.message}, is_prose=True)
 
 
 COMMANDS: Verbs = {

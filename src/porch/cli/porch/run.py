@@ -95,6 +95,13 @@ def _start_run(args: Args) -> View:
     from porch.run.verbs import launch
     from porch.store import where as places
 
+    if not args.protocol:
+        from porch.errors import UsageError
+
+        raise UsageError(
+            "a protocol and what you want are needed",
+            fix='porch run spider "what you want"; `porch protocols list` shows all protocols',
+        )
     where = places.find_project(os.getcwd())
     wanted = _read_request(args, args.protocol)
     return _watch_drive(
@@ -162,7 +169,12 @@ COMMANDS: Verbs = {
     "run": Verb(
         _start_run,
         (
-            make_argument("protocol", help="the name of a protocol; see `porch protocols list`"),
+            make_argument(
+                "protocol",
+                nargs="?",
+                default="",
+                help="the name of a protocol; see `porch protocols list`",
+            ),
             make_argument(
                 "words",
                 nargs="*",

@@ -1,5 +1,6 @@
 """What a run looks like on a terminal: what happens scrolls by, where it stands is drawn below."""
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -85,7 +86,7 @@ class Screen:
         for line in "\n".join(decision.get("difference", {}).values()).splitlines():
             self._beside("", f"  {line}")
         for path in decision["artifacts"]:
-            self.say(f"   read: {root}/{path}")
+            self.say(f"   read: {_path_from_here(os.path.join(root, path))}")
 
     def _beside(self, front: str, text: str, style: str = "", text_style: str = "") -> None:
         row = Table.grid(padding=(0, 1))
@@ -137,3 +138,9 @@ def _plan_title(state: RunState) -> str:
     items = {item.id: item.title for known in state.items.values() for item in known.items}
     standing = next(iter(state.positions.values()))
     return items.get(standing.item, "")
+
+
+def _path_from_here(path: str) -> str:
+    """As one would type it here; from elsewhere the whole path is easier to read."""
+    short = os.path.relpath(path)
+    return path if short.startswith(os.pardir) else short

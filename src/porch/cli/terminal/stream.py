@@ -98,7 +98,7 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
         from porch.fleet.finish.finish_texts import describe_ended_run
 
         lines += describe_ended_run(where, state)
-    return View("\n".join(lines), data, drive_exit_code(driven))
+    return View("\n".join(lines), data, drive_exit_code(driven), is_prose=True)
 
 
 def _describe_decision(decision: Decision) -> str:

@@ -75,7 +75,8 @@ def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
     told = [f"copied to the new worktree, because they are not committed: {_name(brought)}"]
     left = [name for name in changed if name not in brought]
     what = "1 file is" if len(left) == 1 else f"{len(left)} files are"
-    said = f"{what} not committed ({_name(left)}); the new worktree begins without them"
+    them = "it" if len(left) == 1 else "them"
+    said = f"{what} not committed ({_name(left)}); the new worktree begins without {them}"
     return [*(told if brought else []), *([said] if left else [])]
 
 
