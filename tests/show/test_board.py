@@ -58,8 +58,18 @@ def test_a_table_is_as_wide_as_the_terminal() -> None:
     assert max(map(len, board.render_board([long], 120).split("\n"))) == 120
 
 
+def test_r11_a_table_fits_forty_columns_and_keeps_what_must_be_typed() -> None:
+    waits = "you: specify_approval (nobody drives it)"
+    run = run_called("Greet people by name", waits=waits, state="specify:gate")
+    table = board.render_board([run], 40)
+    assert all(len(line) <= 40 for line in table.split("\n"))
+    assert "specify:gate" in table
+    assert "0073" in table
+    assert "PROTOCOL" not in table
+
+
 def test_where_there_are_no_runs_the_board_says_how_to_start_one() -> None:
-    assert "porch run" in board.render_board([])
+    assert 'porch run spider "what you want"' in board.render_board([])
 
 
 def test_a_long_title_is_shortened_and_nothing_else() -> None:

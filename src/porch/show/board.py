@@ -148,7 +148,7 @@ def render_board(
 ) -> str:
     """One line for each run, as wide as the terminal if there is one; there also with a sign."""
     if not pictures:
-        return "There are no runs here yet. Start one: porch run PROTOCOL ID\n"
+        return 'There are no runs here yet. Start one: porch run spider "what you want"\n'
     told = [[one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS] for p in pictures]
     room = max(width, _LEAST_WIDTH) - (2 if sign else 0)
     lines = lay_out_table([[head for _, head in _COLUMNS], *told], room, _SHRINKING_COLUMNS)

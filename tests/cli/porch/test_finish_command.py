@@ -82,6 +82,8 @@ def test_merge_makes_a_merge_commit_with_the_files_and_says_so_everywhere(desk: 
     assert desk.git("status", "--porcelain") == ""
     assert desk.git("worktree", "list").count("\n") == 1, "the checkout for the checks is gone"
     assert "merged into main" in desk.porch("status", "0001").out
+    again = desk.porch("finish", "0001").out
+    assert again == "0001-x is already merged into main; nothing was changed\n"
     assert desk.status()["finished"] == "merged into main"
     assert "merged into main" in desk.porch("log", "0001").out
 

@@ -47,6 +47,8 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     if _is_tidied_away(where, found.state):
         return _tell_settled(name, found.state)
     work = survey_work(where, found.state, into)
+    if (known := _find_settled(name, found.state, work)) is not None:
+        return known
     pairs = forecast_live_runs(where, work.into) if work.is_own else None
     text = describe_choices(where, found.state, work, pairs)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
@@ -64,7 +66,7 @@ def finish_run(
         if _is_tidied_away(where, state):
             return _tell_settled(name, state)
         work = survey_work(where, state, into)
-        if (known := _find_settled(found, work)) is not None:
+        if (known := _find_settled(name, state, work)) is not None:
             return known
         if way in ("merge", "squash") and state.outcome != "complete":
             raise FailedError(
@@ -100,15 +102,15 @@ def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
         )
 
 
-def _find_settled(found: HeldRun, work: RunWork) -> FinishResult | None:
+def _find_settled(name: str, state: RunState, work: RunWork) -> FinishResult | None:
     """A second finish is no error; later commits on the branch can be finished again."""
-    known = found.book.state.run.delivery
+    known = state.run.delivery
     if known is None or known.how not in SETTLED:
         return None
     # In a checkout of one's own, what changes after the commit is one's own work.
     if work.is_own and known.head != work.head:
         return None
-    return _tell_settled(found.name, found.book.state)
+    return _tell_settled(name, state)
 
 
 def _is_tidied_away(where: ProjectPaths, state: RunState) -> bool:
