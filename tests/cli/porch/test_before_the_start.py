@@ -42,6 +42,22 @@ def test_r6_who_works_what_it_costs_and_what_nobody_enforces_are_three_lines(
     assert said[at + 2].endswith("notes on what agents may do: porch explain 0001 --verbose")
 
 
+def test_r11_notes_are_one_line_with_the_command_that_shows_them_and_not_said_again(
+    real: "Desk",
+) -> None:
+    real.protocol("p", {"id": "one", "gate": {"name": "ready", "next": "two"}}, {"id": "two"})
+    first = real.porch("run", "p", "Do it", "--plain", code=None).out
+    (line,) = [each for each in first.splitlines() if "what agents may do" in each]
+    shown = real.porch(*line.partition("porch ")[2].split()).out
+    count = int(line.split()[0])
+    assert len(shown.splitlines()) > count
+    real.porch("retry", "1", "--as-person")
+    again = real.porch("resume", "1", "--plain", code=None).out
+    assert "porch continues" in again
+    assert "what agents may do" not in again
+    assert "cost: " not in again
+
+
 def test_r6_a_panel_that_can_never_decide_is_refused_with_the_line_to_write(
     real: "Desk",
 ) -> None:
