@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from porch.git import git_directory, repository, worktrees
+from porch.errors import OutsideError
+from porch.git import git_directory, merge, repository, worktrees
+from porch.tree import refs
 
 
 def sh(place: Path, *words: str) -> str:
@@ -133,3 +135,61 @@ def test_the_message_of_a_new_commit_is_read_and_of_any_other_left_to_git(repo: 
     assert git_directory.read_loose_message(str(repo), sh(repo, "rev-parse", "HEAD")) is None
     sh(repo, "gc", "-q")
     assert git_directory.read_loose_message(str(repo), commit) is None
+
+
+def test_near_ancestors_are_found_among_new_commits_and_nowhere_else(repo: Path) -> None:
+    commits = [sh(repo, "rev-parse", "HEAD")]
+    for number in range(3):
+        sh(repo, "commit", "-q", "--allow-empty", "-m", str(number))
+        commits.append(sh(repo, "rev-parse", "HEAD"))
+    sh(repo, "checkout", "-q", "-b", "side", commits[1])
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "side")
+    side = sh(repo, "rev-parse", "HEAD")
+    sh(repo, "merge", "-q", "--no-ff", "-m", "both", "main")
+    both, place = sh(repo, "rev-parse", "HEAD"), str(repo)
+    assert git_directory.read_loose_parents(place, both) == (side, commits[3])
+    assert git_directory.read_loose_parents(place, commits[0]) == ()
+    assert git_directory.has_near_ancestor(place, both, commits[0])
+    assert git_directory.has_near_ancestor(place, both, side)
+    assert not git_directory.has_near_ancestor(place, commits[0], both)
+    assert not git_directory.has_near_ancestor(place, side, commits[2])
+    assert not git_directory.has_near_ancestor(place, "main", commits[0])
+    assert merge.has_ancestor(place, both, commits[0])
+    assert not merge.has_ancestor(place, side, commits[3])
+    assert not merge.has_ancestor(place, commits[0], both)
+    sh(repo, "gc", "-q")
+    assert git_directory.read_loose_parents(place, both) is None
+    assert not git_directory.has_near_ancestor(place, both, commits[0])
+    assert merge.has_ancestor(place, both, commits[0])
+
+
+def test_a_whole_hash_is_a_commit_only_if_one_is_there(repo: Path) -> None:
+    head, place = sh(repo, "rev-parse", "HEAD"), str(repo)
+    assert repository.resolve_commit(place, head) == head
+    assert repository.resolve_commit(place, "0" * 40) is None
+    assert repository.resolve_commit(place, sh(repo, "rev-parse", "HEAD^{tree}")) is None
+    assert repository.resolve_branch_or_commit(place, "main") == head
+    assert repository.resolve_branch_or_commit(place, head) == head
+    with pytest.raises(OutsideError):
+        repository.resolve_branch_or_commit(place, "nobody")
+
+
+def test_refs_of_porch_are_listed_loose_and_packed_and_those_of_others_left_to_git(
+    repo: Path,
+) -> None:
+    for name in ("a/one", "a/b/two", "ab/three"):
+        sh(repo, "update-ref", f"refs/porch/entry/{name}", "HEAD")
+    wanted = ["refs/porch/entry/a/b/two", "refs/porch/entry/a/one"]
+    assert git_directory.list_own_refs(str(repo), "refs/porch/entry/a/") == wanted
+    sh(repo, "pack-refs", "--all")
+    sh(repo, "update-ref", "refs/porch/entry/a/four", "HEAD")
+    told = git_directory.list_own_refs(str(repo), "refs/porch/entry/a/")
+    assert told == sh(repo, "for-each-ref", "--format=%(refname)", "refs/porch/entry/a/").split()
+    assert git_directory.list_own_refs(str(repo), "refs/porch/entry/none/") == []
+    other = git_directory.list_own_refs(str(repo), "refs/heads/")
+    assert isinstance(other, git_directory.Unknown)
+    refs.remove_refs(str(repo), "refs/porch/entry/a/")
+    refs.remove_refs(str(repo), "refs/porch/entry/a/")
+    assert sh(repo, "for-each-ref", "--format=%(refname)", "refs/porch") == (
+        "refs/porch/entry/ab/three"
+    )

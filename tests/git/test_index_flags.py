@@ -57,3 +57,17 @@ def test_a_repository_inside_is_seen_in_an_index_of_any_version(repo: Path) -> N
     for version in ("2", "3", "4"):
         sh(repo, "update-index", "--index-version", version)
         assert raw_index.may_have_repositories((repo / ".git" / "index").read_bytes())
+
+
+def test_few_names_are_read_from_an_index_and_many_are_not(repo: Path) -> None:
+    (repo / "ünï.txt").write_text("x")
+    sh(repo, "add", "-A")
+    index = (repo / ".git" / "index").read_bytes()
+    names = {name.encode() for name in sh(repo, "ls-files", "-z").split("\0") if name}
+    assert raw_index.list_few_names(index, raw_index.SHA1_BYTES, 100) == names
+    assert raw_index.list_few_names(index, raw_index.SHA1_BYTES, 1) is None
+    assert raw_index.list_few_names(index[:90], raw_index.SHA1_BYTES, 100) is None
+    assert raw_index.list_few_names(b"", raw_index.SHA1_BYTES, 100) is None
+    sh(repo, "update-index", "--index-version", "4")
+    index = (repo / ".git" / "index").read_bytes()
+    assert raw_index.list_few_names(index, raw_index.SHA1_BYTES, 100) is None

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from porch.git import git_directory
+from porch.git import git_directory, repository
 from porch.git.command import run_git
 from porch.git.worktree_lock import lock_worktrees
 from porch.git.worktrees import (
@@ -11,6 +11,7 @@ from porch.git.worktrees import (
     deregister_worktree,
     find_worktree,
     list_worktrees,
+    read_status,
     remove_stale_index_lock,
     require_common_dir,
     worktree_moved_error,
@@ -42,8 +43,15 @@ def ensure_read_checkout(common_repo: str, path: str, commit: str) -> None:
         _add_detached_worktree(common_repo, path, commit)
         return
     remove_stale_index_lock(path)
+    if _is_untouched(path, repository.resolve_branch_or_commit(common_repo, commit)):
+        return
     run_git(path, "checkout", "-q", "--detach", "--force", commit)
     run_git(path, "clean", "-ffdxq")
+
+
+def _is_untouched(path: str, commit: str) -> bool:
+    """Whether it is as if it had just been checked out, also for files that git ignores."""
+    return repository.read_head(path) == commit and not read_status(path, "--ignored=matching")
 
 
 def remove_scratch_checkout(common_repo: str, path: str) -> None:

@@ -6,6 +6,7 @@ every state. Whatever is not plainly there is left to git itself.
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from porch.system.regular_file import open_followed
@@ -16,6 +17,8 @@ _HASH = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _TREE = late_pattern(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 _HEAD = 200
 _LONGEST = 64 * 1024
+# To read so many commits takes as long as to start git.
+_NEAR = 32
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
 _PLAIN = late_pattern(r"[\w./-]*[\w.-]", re.ASCII)
@@ -114,10 +117,49 @@ def read_ref(toplevel: str, name: str) -> str | Unknown | None:
     return _read_shared_ref(found, name)
 
 
+def list_own_refs(toplevel: str, directory: str) -> list[str] | Unknown:
+    """The refs of porch under a directory of them, such as refs/porch/entry/."""
+    found = find_git_directory(toplevel)
+    is_ours = directory.startswith(_SHARED[1]) and ".." not in directory
+    if found is None or not is_ours or os.path.isdir(os.path.join(found.common, "reftable")):
+        return UNKNOWN
+    front = f"{directory.rstrip('/')}/"
+    packed = (ref for _, ref in _iterate_packed_refs(found) if ref.startswith(front))
+    return sorted({*_list_loose_refs(found.common, front), *packed})
+
+
+def _list_loose_refs(common: str, front: str) -> Iterator[str]:
+    for directory, _, names in os.walk(os.path.join(common, front)):
+        inside = os.path.relpath(directory, common)
+        yield from (f"{inside}/{name}" for name in names if not name.endswith(".lock"))
+
+
 def read_loose_tree(toplevel: str, commit: str) -> str | None:
     """The tree of a commit that lies in a file of its own, as each does when it is new."""
     told = _TREE.match(_read_loose_commit(toplevel, commit, _HEAD))
     return told[1].decode() if told else None
+
+
+def read_loose_parents(toplevel: str, commit: str) -> tuple[str, ...] | None:
+    """The commits on which such a commit was made; None if it lies elsewhere, or has very many."""
+    data = _read_loose_commit(toplevel, commit, _LONGEST)
+    head, gap, _ = data.partition(b"\nauthor ")
+    if not gap or not _TREE.match(head + b"\n"):
+        return None
+    lines = head.decode("ascii", "replace").split("\n")[1:]
+    return tuple(line.removeprefix("parent ") for line in lines)
+
+
+def has_near_ancestor(toplevel: str, commit: str, ancestor: str) -> bool:
+    """Whether one is found behind the other among new commits; if not, git has to say."""
+    seen, ahead = {commit}, [commit]
+    while ahead and len(seen) <= _NEAR:
+        parents = read_loose_parents(toplevel, ahead.pop(0)) or ()
+        if ancestor in parents:
+            return True
+        ahead += [parent for parent in parents if parent not in seen]
+        seen.update(parents)
+    return False
 
 
 def read_loose_message(toplevel: str, commit: str) -> str | None:
@@ -130,7 +172,7 @@ def read_loose_message(toplevel: str, commit: str) -> str | None:
 
 
 def _read_loose_commit(toplevel: str, commit: str, most: int) -> bytes:
-    found = find_git_directory(toplevel)
+    found = find_git_directory(toplevel) if _HASH.fullmatch(commit) else None
     if found is None:
         return b""
     import zlib
@@ -154,14 +196,19 @@ def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:
 
 
 def _read_packed_ref(found: GitDirectory, name: str) -> str | None:
+    return next((commit for commit, ref in _iterate_packed_refs(found) if ref == name), None)
+
+
+def _iterate_packed_refs(found: GitDirectory) -> Iterator[tuple[str, str]]:
     try:
         with open(
             os.path.join(found.common, "packed-refs"), encoding="utf-8", opener=open_followed
         ) as file:
-            rows = (line.rstrip("\n").partition(" ") for line in file)
-            return next((commit for commit, _, ref in rows if ref == name), None)
+            for line in file:
+                commit, _, ref = line.rstrip("\n").partition(" ")
+                yield commit, ref
     except OSError:
-        return None
+        return
 
 
 def _parse_hash(text: str) -> str | Unknown:

@@ -24,7 +24,12 @@ from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_git, try_git
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
-from porch.git.raw_index import IndexEntry, find_repository_entries, forget_fresh_stats
+from porch.git.raw_index import (
+    IndexEntry,
+    find_repository_entries,
+    forget_fresh_stats,
+    list_few_names,
+)
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
 from porch.text.late_pattern import late_pattern
@@ -32,6 +37,8 @@ from porch.text.late_pattern import late_pattern
 EMBEDDED = "embedded-repository"
 # The clock of a file system lags behind by less than this.
 _TICK_S = 0.1
+# To read so many names out of an index takes as long as to ask git.
+_FEW = 2000
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
@@ -199,12 +206,24 @@ def _describe_tracked(index: _WorktreeIndex) -> str:
 
 def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
     """A file that git tracks counts, whatever the rules for ignoring say."""
+    if _holds_all_tracked(index):
+        return
     names = _list_staged_and_ignored(index)
     there = [name for name in names if name and _is_file(index.toplevel, name)]
     if there:
         wanted = [*(f":(top,literal){name}" for name in there), *index.without]
         named = ("--pathspec-from-file=-", "--pathspec-file-nul")
         index.add_files("-f", "-A", *named, stdin="\0".join(wanted))
+
+
+def _holds_all_tracked(index: _WorktreeIndex) -> bool:
+    """Whether our index has every name of theirs; asked of git where there are very many."""
+    theirs = _read_bytes(repository.find_git_path(index.toplevel, "index"))
+    known = list_few_names(theirs, index.own.id_bytes, _FEW)
+    if known is None:
+        return False
+    ours = list_few_names(_read_bytes(index.path), index.own.id_bytes, 2 * _FEW)
+    return ours is not None and known <= ours
 
 
 def _list_staged_and_ignored(index: _WorktreeIndex) -> list[str]:

@@ -213,8 +213,11 @@ def require_branch_head(repo: str, branch: str) -> str:
 
 
 def has_ancestor(repo: str, commit: str, ancestor: str) -> bool:
-    if commit == ancestor:
+    if commit == ancestor or git_directory.has_near_ancestor(repo, commit, ancestor):
         return True
+    # What stands on a commit cannot stand below it as well.
+    if git_directory.has_near_ancestor(repo, ancestor, commit):
+        return False
     words = ("merge-base", "--is-ancestor", ancestor, commit)
     done = try_git(repo, *words)
     if done.returncode > 1:
@@ -262,14 +265,14 @@ def _find_checkout(common_repo: str, branch: str) -> Checkout | None:
 
 def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str) -> None:
     require_worktree_branch(checkout.path, branch)
-    changed = list_changed_tracked_paths(checkout.path)
+    # What moves files goes by what the index knows of them, so that is brought up to date as well.
+    changed = list_changed_tracked_paths(checkout.path, updates_index=True)
     if changed or repository.resolve_commit(checkout.path, "MERGE_HEAD"):
         names = ", ".join(changed[:5]) or "a merge in progress"
         raise OutsideError(
             f"cannot update branch '{branch}': {checkout.path} has uncommitted changes ({names})",
             fix="commit or stash them there, then run `porch resume`",
         )
-    try_git(checkout.path, "update-index", "-q", "--refresh")
     # Untracked files in the way must be heard of before the branch moves.
     run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
 

@@ -79,12 +79,31 @@ def has_flags(data: bytes, id_bytes: int) -> bool:
         return True
 
 
+def list_few_names(data: bytes, id_bytes: int, most: int) -> set[bytes] | None:
+    """All names in an index; None if these are too many, or if only git can read them."""
+    count, version = int.from_bytes(data[8:_HEADER], "big"), int.from_bytes(data[4:8], "big")
+    if count > most or version != _PLAIN_VERSION or _SHARED in data:
+        return None
+    flags_at = _ID_AT + id_bytes
+    try:
+        spans = _iterate_spans(data, id_bytes)
+        return {data[start + flags_at + 2 : end] for start, end in spans}
+    except ValueError:
+        return None
+
+
 def _iterate_flags(data: bytes, id_bytes: int) -> Iterator[int]:
-    start, flags_at = _HEADER, _ID_AT + id_bytes
+    flags_at = _ID_AT + id_bytes
+    yield from (data[start + flags_at] for start, _ in _iterate_spans(data, id_bytes))
+
+
+def _iterate_spans(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
+    """Where each entry begins, and where its name ends."""
+    start, name_at = _HEADER, _ID_AT + id_bytes + 2
     for _ in range(int.from_bytes(data[8:_HEADER], "big")):
-        yield data[start + flags_at]
         # A name ends with one to eight zeros.
-        end = data.index(b"\0", start + flags_at + 2)
+        end = data.index(b"\0", start + name_at)
+        yield start, end
         start += ((end - start) // _ALIGNED + 1) * _ALIGNED
 
 

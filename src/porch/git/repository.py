@@ -109,8 +109,18 @@ def resolve_commit(toplevel: str, name: str) -> str | None:
     known = git_directory.read_ref(toplevel, name)
     if not isinstance(known, git_directory.Unknown):
         return known
+    if _FULL.fullmatch(name) and git_directory.read_loose_tree(toplevel, name):
+        return name
     words = ("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return try_git(toplevel, *words).stdout.strip() or None
+
+
+def resolve_branch_or_commit(toplevel: str, name: str) -> str:
+    """The commit of a branch, or that which a name stands for otherwise."""
+    found = resolve_commit(toplevel, f"refs/heads/{name}") or resolve_commit(toplevel, name)
+    if found is None:
+        raise OutsideError(f"there is no commit {name} in {toplevel}", fix="fetch it first")
+    return found
 
 
 def find_git_path(toplevel: str, name: str) -> str:

@@ -133,9 +133,10 @@ def list_changed_paths(path: str) -> list[str]:
     return sorted({name for _, name in read_status(path)})
 
 
-def list_changed_tracked_paths(path: str) -> list[str]:
+def list_changed_tracked_paths(path: str, updates_index: bool = False) -> list[str]:
     """Tracked paths that differ from HEAD."""
-    return sorted({name for state, name in read_status(path) if state != "??"})
+    rows = read_status(path, updates_index=updates_index)
+    return sorted({name for state, name in rows if state != "??"})
 
 
 def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
@@ -230,10 +231,14 @@ def remove_stale_index_lock(path: str) -> None:
         os.unlink(lock)
 
 
-def read_status(path: str) -> list[tuple[str, str]]:
-    """Each path that differs from HEAD, with git's two letters for how."""
-    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
-    rows = run_git(path, *words, "--ignore-submodules=none").split("\0")
+def read_status(path: str, *more: str, updates_index: bool = False) -> list[tuple[str, str]]:
+    """Each path that differs from HEAD, with git's two letters for how.
+
+    With `updates_index` git keeps what it learnt of the files, unless somebody holds the index.
+    """
+    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", *more)
+    env = {"GIT_OPTIONAL_LOCKS": "1"} if updates_index else None
+    rows = run_git(path, *words, "--ignore-submodules=none", env=env).split("\0")
     return [(row[:2], row[3:]) for row in rows if row]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -276,9 +277,15 @@ def _find_engine_value(claim: Claim, path: str, head: str) -> Any:
 
 def find_own_patch_id(world: World, about: Instance) -> str:
     """What an instance adds to its target, whatever that is based on; an approval is for this."""
-    target = about.target or world.state().run.base_commit
-    base = refs.find_merge_base(world.workspace, target, about.branch)
-    return changes.hash_patch(world.workspace, base, about.branch)
+    names = (about.target or world.state().run.base_commit, about.branch)
+    ends = [repository.resolve_branch_or_commit(world.workspace, name) for name in names]
+    return _hash_patch_between(world.workspace, *ends)
+
+
+@lru_cache(maxsize=64)
+def _hash_patch_between(repo: str, target: str, head: str) -> str:
+    """Asked when an answer is accepted and again when it is acted on; commits never change."""
+    return changes.hash_patch(repo, refs.find_merge_base(repo, target, head), head)
 
 
 def _fill_engine_fields(claim: Claim) -> dict[str, Any]:

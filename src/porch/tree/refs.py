@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from porch.git import git_directory
 from porch.git.command import run_git
 
 
@@ -20,10 +21,16 @@ def read_committed_file(repo: str, commit: str, path: str) -> str:
 
 
 def find_merge_base(repo: str, one: str, other: str) -> str:
+    if git_directory.has_near_ancestor(repo, other, one):
+        return one
     return run_git(repo, "merge-base", one, other).strip()
 
 
 def remove_refs(repo: str, prefix: str) -> None:
     """Delete all refs under a prefix; what they named stays reachable from elsewhere."""
-    names = run_git(repo, "for-each-ref", "--format=%(refname)", prefix).split()
+    names = git_directory.list_own_refs(repo, prefix)
+    if isinstance(names, git_directory.Unknown):
+        names = run_git(repo, "for-each-ref", "--format=%(refname)", prefix).split()
+    if not names:
+        return
     run_git(repo, "update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names))

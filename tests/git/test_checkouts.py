@@ -1,0 +1,52 @@
+"""Checkouts for readers: whatever somebody left in one, the next reader gets the commit."""
+
+from pathlib import Path
+
+import pytest
+
+from porch.git import checkouts
+from tests.repositories import make_repository, sh
+
+pytestmark = pytest.mark.usefixtures("git_home")
+
+
+@pytest.fixture
+def place(repo: Path) -> Path:
+    found = repo / "worktrees" / "read"
+    checkouts.ensure_read_checkout(str(repo), str(found), "main")
+    return found
+
+
+def left(place: Path) -> str:
+    return sh(place, "status", "--porcelain", "--ignored")
+
+
+def test_a_checkout_that_nobody_touched_is_left_alone(repo: Path, place: Path) -> None:
+    before = (place / "a.txt").stat()
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    checkouts.ensure_read_checkout(str(repo), str(place), sh(repo, "rev-parse", "main"))
+    assert (place / "a.txt").stat() == before
+
+
+def test_what_somebody_changed_added_or_hid_there_is_gone(repo: Path, place: Path) -> None:
+    (place / "a.txt").write_text("changed")
+    (place / "new.txt").write_text("new")
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert left(place) == ""
+    (place / "noise.log").write_text("ignored")
+    assert left(place) == "!! noise.log"
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert left(place) == ""
+    make_repository(place / "inner", {"z.txt": "z\n"})
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert not (place / "inner").exists()
+    (place / "a.txt").unlink()
+    sh(place, "add", "-A")
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert left(place) == ""
+
+
+def test_it_moves_to_the_commit_that_is_asked_for(repo: Path, place: Path) -> None:
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert sh(place, "rev-parse", "HEAD") == sh(repo, "rev-parse", "main")
