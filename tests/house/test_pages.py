@@ -57,6 +57,13 @@ def test_r9_no_commands_hide_outside_of_the_blocks(page: str) -> None:
     assert hidden == []
 
 
+@pytest.mark.parametrize("page", TO_DO)
+def test_r9_porch_is_never_installed_by_a_name_of_an_index(page: str) -> None:
+    """That name is not ours: whoever types it gets somebody else's program."""
+    text = (ROOT / page).read_text()
+    assert not re.search(r"(?:pip|pipx|uv tool|uv) (?:install|add) '?porch\b", text)
+
+
 def test_a_page_that_promises_something_else_is_noticed() -> None:
     assert sessions("$ a\nb\n$ c\n") == [("a", "b\n"), ("c", "")]
     assert masked("2026-11-15 22:11:25Z ok") == masked("2027-01-01 00:00:00Z ok")
