@@ -39,6 +39,7 @@ def read_arguments(program: str, commands: Sequence[CliCommand], argv: Sequence[
     _refuse_half_characters(program, argv)
     words = dashed_texts.join_dashed_texts(commands, argv)
     try:
+        _refuse_more_than_help(parser.prog, words)
         args, late = parser.parse_known_args(words)
         _place_late_words(program, args, late)
     except _usage_error() as error:
@@ -60,6 +61,7 @@ def read_command_arguments(program: str, command: CliCommand, argv: Sequence[str
     # The first word of a group alone means its list.
     front = len(names) if list(argv[: len(names)]) == names else 1
     try:
+        _refuse_more_than_help(parser.prog, words)
         args, late = parser.parse_known_args(words[front:])
         _place_late_words(program, args, late)
     except SystemExit:
@@ -68,6 +70,14 @@ def read_command_arguments(program: str, command: CliCommand, argv: Sequence[str
         raise dashed_texts.advise_dash(error, program, (command,), words) from None
     fill_texts(args, command.arguments)
     return args
+
+
+def _refuse_more_than_help(program: str, words: Sequence[str]) -> None:
+    """`-hello` is a text, not help; which of the two argparse thinks depends on its version."""
+    end = words.index("--") if "--" in words else len(words)
+    for word in words[:end]:
+        if word.startswith("-h") and len(word) > 2:
+            _refuse_usage(program, f"argument -h/--help: ignored explicit argument '{word[2:]}'")
 
 
 def unknown_words_error(

@@ -4,7 +4,6 @@ import os
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
-from porch.errors import EXIT_OUTSIDE
 
 if TYPE_CHECKING:
     from porch.fleet.drivers.start import DriverStart
@@ -50,6 +49,8 @@ def _explain_death(where: "ProjectPaths", started: "DriverStart") -> list[str]:
 def make_start_view(started: "DriverStart", how: str) -> View:
     """The run that is driven now, or what its driver said before it ended."""
     if not started.run:
+        from porch.errors import EXIT_OUTSIDE
+
         data = {"run": None, "exit": started.code, "said": started.said}
         code = started.code if started.code >= 0 else EXIT_OUTSIDE
         return View(started.said or "the driver ended without a word", data, code)
