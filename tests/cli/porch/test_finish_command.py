@@ -51,8 +51,8 @@ def finished(desk: "Desk") -> list[str]:
 
 def test_r2_the_end_of_a_run_says_what_was_done_and_how_to_finish(desk: "Desk") -> None:
     said = ended(desk)
-    assert f"1 commit on branch {NAME}: 1 file, 1 lines added, 0 removed" in said
-    assert "1 agent turns, 0.00 USD" in said
+    assert f"1 commit on branch {NAME}: 1 file, 1 line added, 0 removed" in said
+    assert "1 agent turn, 0.00 USD" in said
     assert "porch finish 0001 (--merge into main, --squash, --pr, --keep)" in said
     assert desk.facts("RunStarted")[0]["into"] == "main"
 

@@ -23,7 +23,8 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
     except (PorchError, OSError):
         # Outside a repository, or with nothing to compare: the end of a run is still its end.
         return []
-    cost = f"{state.turns} agent turns, {state.usd:.2f} USD"
+    turns = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
+    cost = f"{turns}, {state.usd:.2f} USD"
     lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(work)]
     if not (work.files or work.commits):
         return lines

@@ -37,7 +37,8 @@ class RunWork(Struct, frozen=True):
     def describe(self) -> str:
         what = "1 commit" if self.commits == 1 else f"{self.commits} commits"
         files = "1 file" if len(self.files) == 1 else f"{len(self.files)} files"
-        lines = f"{files}, {self.added} lines added, {self.removed} removed"
+        added = "1 line" if self.added == 1 else f"{self.added} lines"
+        lines = f"{files}, {added} added, {self.removed} removed"
         return f"{what} on branch {self.branch}: {lines}" if self.is_own else lines
 
 
