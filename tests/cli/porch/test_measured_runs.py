@@ -45,7 +45,7 @@ def test_v1_a_change_of_the_agent_is_one_also_in_a_file_that_was_not_committed(
     desk.begin(phase(fix={"changed": True}, scope={"net_lines_below": 2}), agents=work, code=0)
     reports = {fact["effect"].split("/")[-2]: fact["report"] for fact in desk.facts("CheckEnded")}
     assert reports["fix"] == "changed: mine.txt"
-    assert reports["scope"].startswith("1 line added, 0 removed")
+    assert reports["scope"].startswith("1 lines added, 0 removed")
 
 
 def test_v1_no_line_of_a_file_passes_for_a_count_of_lines(desk: "Desk") -> None:
