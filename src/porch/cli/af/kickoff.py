@@ -18,12 +18,11 @@ def _kick_off(args: Args) -> View:
     words = _driver_words(args)
     if args.foreground:
         return _run_here(words, args.json)
-    from porch.fleet.drivers.leftovers import take_back_leftovers
     from porch.fleet.drivers.start import start_driver
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    notes = take_back_leftovers(where)
+    notes = _take_back_leftovers(where)
     started = start_driver(where, words, os.getcwd()).wait()
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
@@ -33,6 +32,17 @@ def _kick_off(args: Args) -> View:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")
     return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
+
+
+def _take_back_leftovers(where: "ProjectPaths") -> list[str]:
+    """What cleans up is loaded only if some kickoff has not come to its end."""
+    from porch.fleet.drivers.kickoff_logs import list_kickoff_logs
+
+    if not any(list_kickoff_logs(where)):
+        return []
+    from porch.fleet.drivers.leftovers import take_back_leftovers
+
+    return take_back_leftovers(where)
 
 
 def _explain_death(where: "ProjectPaths", started: "DriverStart") -> list[str]:

@@ -107,7 +107,7 @@ def _open(args: Args) -> View:
 
 def _show_logs(args: Args) -> View:
     from porch.errors import UsageError
-    from porch.fleet.drivers.detached import LOG
+    from porch.fleet.drivers.kickoff_logs import LOG
     from porch.fleet.drivers.leaving import wait_until_gone
     from porch.fleet.drivers.revive import find_last_driver
     from porch.store.run_drivers import find_driver

@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from porch.fleet.drivers.kickoff_logs import LOG
 from porch.fleet.drivers.places import open_place
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
@@ -16,8 +17,6 @@ from porch.run.engine.driver import DriveManner
 from porch.run.settings import load_settings
 from porch.store.where import ProjectPaths
 from porch.system import atomic
-
-LOG = "driver.log"
 
 
 class KickoffReport:

@@ -14,6 +14,8 @@ from porch.system import atomic
 from porch.system.regular_file import open_regular
 
 DIRECTORY = "kickoffs"
+# Beside a run; also of one that was started again.
+LOG = "driver.log"
 
 
 def open_kickoff_log(where: ProjectPaths) -> BinaryIO:

@@ -6,8 +6,7 @@ which the next look at it starts its driver again.
 
 import os
 
-from porch.fleet.drivers.detached import LOG
-from porch.fleet.drivers.kickoff_logs import list_kickoff_logs, remove_if_dead
+from porch.fleet.drivers.kickoff_logs import LOG, list_kickoff_logs, remove_if_dead
 from porch.fleet.drivers.revive import find_last_driver
 from porch.run.worktrees.take_back import UnbegunWorktree, take_back_unbegun
 from porch.store.where import ProjectPaths

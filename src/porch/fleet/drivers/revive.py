@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.fleet.drivers.detached import LOG
+from porch.fleet.drivers.kickoff_logs import LOG
 from porch.fleet.drivers.start import StartingDriver, start_driver
 from porch.machine.state import RunState
 from porch.run.engine.caller import find_agent_sign

@@ -13,8 +13,7 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
-from porch.fleet.drivers.detached import LOG
-from porch.fleet.drivers.kickoff_logs import open_kickoff_log
+from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
 from porch.system.regular_file import open_regular
