@@ -206,9 +206,9 @@ def test_an_old_worktree_is_moved_with_everything_in_it(old: OldProject) -> None
     assert not (old.desk.root / ".builders").exists()
     assert "removed the empty directory .builders" in said
     # The project goes on in its worktree.
-    assert old.desk.facts("RunAdopted", "0002-billing")[0]["start"]["worktree"] == (
-        "worktrees/spider_0002_billing"
-    )
+    start = old.desk.facts("RunAdopted", "0002-billing")[0]["start"]
+    assert start["worktree"] == "worktrees/spider_0002_billing"
+    assert (start["own_worktree"], start["branch"]) == (True, "spider_0002_billing")
 
 
 @pytest.mark.req("P-209")

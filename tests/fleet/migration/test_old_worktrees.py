@@ -7,6 +7,11 @@ import pytest
 from porch.errors import FailedError
 from porch.fleet.migration import document_moves, old_worktrees
 from porch.fleet.migration.old_tree import OldProject, read_old_tree
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.verbs.start import find_own_worktree
+from porch.run.worktrees.make import hold_run_worktree
+from porch.run.worktrees.take_back import take_back_unbegun
+from porch.store.where import find_project
 from tests.repositories import at_home, make_repository, sh
 
 RUNS = {"0073": "0073-search"}
@@ -45,6 +50,29 @@ def test_a_move_that_was_cut_short_behind_the_new_name_is_finished(root: Path) -
     place = root / "worktrees" / "spider_0073_search"
     assert sh(place, "branch", "--show-current") == "spider_0073_search"
     assert sh(root, "status", "--porcelain") == ""
+
+
+def test_a_moved_worktree_is_that_of_its_run_and_is_never_taken_back(root: Path) -> None:
+    old = root / ".builders" / "0073"
+    (old / "b.txt").write_text("b\n")
+    sh(old, "add", "-A")
+    sh(old, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "by hand")
+    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
+    old_worktrees.move_worktree(str(root), found)
+    where = find_project(str(root))
+    assert take_back_unbegun(where) == []
+    about = RunSubject("0073-search", "0073", "search", "codev/projects/0073-search", "")
+    place = root / "worktrees" / "spider_0073_search"
+    with hold_run_worktree(where, "spider", about, print) as there:
+        assert there.workspace == str(place)
+        made = find_own_worktree(there, about)
+        assert made is not None
+        assert made.branch == "spider_0073_search"
+        assert made.port_base
+    assert (place / "b.txt").read_text() == "b\n"
+    with pytest.raises(FailedError), hold_run_worktree(where, "spider", about, print):
+        raise FailedError("the run did not begin")
+    assert sh(root, "show", "spider_0073_search:b.txt") == "b"
 
 
 def test_a_copy_that_differs_removes_nothing(root: Path) -> None:

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from porch.git import repository, worktrees
 from porch.git.command import run_git
 from porch.git.worktree_lock import lock_worktrees
+from porch.store.where import find_project
+from porch.store.worktree_records import WorktreeRecord, keep_record, take_port_block
 
 BUILDERS = ".builders"
 _NUMBER = re.compile(r"(?<![0-9A-Za-z])([0-9]{3,})(?![0-9])")
@@ -94,14 +96,32 @@ def _find_process_inside(path: str) -> int:
 
 
 def move_worktree(root: str, each: OldWorktree) -> None:
-    """With everything in it, committed or not. The name first: after a crash the rest is done."""
+    """With everything in it, committed or not. The name first: after a crash the rest is done.
+
+    From then on it is the worktree of its run, as if porch had made it, but never taken back.
+    """
     common = worktrees.require_common_dir(root)
     repository.add_local_excludes(common, ("/worktrees/",))
     os.makedirs(os.path.join(root, "worktrees"), exist_ok=True)
     with lock_worktrees(common):
+        _record_worktree(root, each)
         if each.branch != each.new_branch:
             run_git(root, "branch", "-m", each.branch, each.new_branch)
         run_git(root, "worktree", "move", each.path, each.new_path)
+
+
+def _record_worktree(root: str, each: OldWorktree) -> None:
+    where = find_project(root)
+    base = repository.resolve_commit(root, f"refs/heads/{each.branch}") or ""
+    record = WorktreeRecord(
+        name=each.new_branch,
+        run=each.run,
+        branch=each.new_branch,
+        base=base,
+        is_ready=True,
+        was_there=True,
+    )
+    keep_record(where, take_port_block(where, record))
 
 
 def clean_worktree(root: str, each: OldWorktree) -> str:

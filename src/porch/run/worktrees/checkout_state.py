@@ -41,8 +41,15 @@ def is_untouched(path: str, record: WorktreeRecord) -> bool:
     )
 
 
+def stands_on_branch(path: str, record: WorktreeRecord) -> bool:
+    here = git_directory.find_git_directory(path) if os.path.isdir(path) else None
+    return here is not None and git_directory.read_branch(here) == record.branch
+
+
 def may_be_removed(where: ProjectPaths, path: str, record: WorktreeRecord) -> bool:
     """Whether nothing of anybody's would be lost: no commit, and no work in one that was ready."""
+    if record.was_there:
+        return False
     head = repository.resolve_commit(where.base, f"refs/heads/{record.branch}")
     if head not in (None, record.base):
         return False

@@ -110,6 +110,8 @@ def _take_back_unused(where: ProjectPaths, path: str, wanted: WorktreeRecord) ->
     known = read_record(where, wanted.name)
     if known is None or known.run != wanted.run:
         return False
+    if known.was_there:
+        return checkout_state.stands_on_branch(path, known)
     process_marks.reap_processes(f"{mark_of(where, wanted.run)}:setup-")
     if known.is_ready and known.base == wanted.base and checkout_state.is_untouched(path, known):
         return True

@@ -21,7 +21,8 @@ class UnbegunWorktree(Struct, frozen=True):
 
 def take_back_unbegun(where: ProjectPaths) -> list[UnbegunWorktree]:
     """Remove what can be removed; what somebody makes at this moment is passed over."""
-    unbegun = [each.name for each in list_records(where) if not where.has_begun(each.run)]
+    made = [each for each in list_records(where) if not each.was_there]
+    unbegun = [each.name for each in made if not where.has_begun(each.run)]
     return [found for name in unbegun if (found := _take_back(where, name)) is not None]
 
 
