@@ -66,4 +66,18 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
         "    return now\n",
         "test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed",
     ),
+    Guard(
+        "a worktree in which somebody worked before porch is never taken back",
+        "run/worktrees/checkout_state.py",
+        "    if record.was_there:\n        return False\n",
+        "",
+        "test_a_moved_worktree_is_that_of_its_run_and_is_never_taken_back",
+    ),
+    Guard(
+        "a worktree that somebody is making is not taken back",
+        "run/worktrees/take_back.py",
+        "        with lock_worktree_name(where, name):\n",
+        "        if True:\n",
+        "test_a_worktree_that_is_being_made_is_not_taken_back",
+    ),
 )

@@ -15,6 +15,7 @@ from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import mark_of
 from porch.run.worktrees.make import ensure_run_worktree, hold_run_worktree
 from porch.run.worktrees.names import make_worktree_name
+from porch.run.worktrees.take_back import take_back_unbegun
 from porch.store.where import ProjectPaths, find_project
 from porch.store.worktree_records import FIRST_PORT, list_records, read_record
 from porch.system import process_marks
@@ -461,6 +462,16 @@ def test_a_second_maker_of_the_same_name_is_refused(repo: Path) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with pytest.raises(BusyError, match="right now"):
             make(repo)
+
+
+def test_a_worktree_that_is_being_made_is_not_taken_back(repo: Path) -> None:
+    where = find_project(str(repo))
+    with hold_run_worktree(where, "spider", ABOUT, print):
+        assert take_back_unbegun(where) == []
+    assert traces(repo) == WHOLE
+    (found,) = take_back_unbegun(where)
+    assert (found.name, found.is_gone) == (NAME, True)
+    assert traces(repo) == NOTHING
 
 
 def begin_and_fail(where: ProjectPaths) -> None:
