@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from porch.machine.plan.prompt_ids import parse_prompt_id
+from porch.machine.plan.prompt_lifecycle import Prompt
+from porch.plan.files import plan_snapshot
 from porch.plan.gate_files.form_paths import form_file
 from porch.plan.gates import form_answers
 from porch.plan.prompts import plan_audit, plan_document, prompt_edits
@@ -66,6 +68,11 @@ def test_n11_dependencies_that_are_gone_or_go_round_are_named(where: ProjectPath
     write(where, "2", depends_on=(1,))
     prompt_edits.clear_prompt(where, parse_prompt_id(["1"]), force=True)
     assert codes(where)["unknown-dependency"] == ["2"]
+    plan = plan_snapshot.read_current_plan(where).plan
+    ring = {parse_prompt_id([n]): Prompt(depends_on=(m,)) for n, m in (("2", 7), ("7", 2))}
+    notes = {note.code: note.message for note in plan_audit.audit_plan(plan, ring)}
+    assert notes["dependency-cycle"] == "prompts depend on each other: 2 -> 7 -> 2"
+    assert "prompt 7 cannot be read" in notes["unreadable"]
 
 
 def test_n11_the_file_of_the_gate_shows_what_to_check(where: ProjectPaths) -> None:
