@@ -1,48 +1,75 @@
 """What a command is made of: how it is run, its arguments, and what it shows.
 
-No dataclasses and no structs: the help of a command would pay for loading them.
+No dataclasses, structs or named tuples: the help of a command would pay for making them.
 """
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 Args = argparse.Namespace
 RunVerb = Callable[[Args], Any]
 
 
-class Argument(NamedTuple):
+class Argument:
     """One argument of a command, as argparse takes it."""
 
-    names: tuple[str, ...]
-    options: dict[str, Any]
-    instead_of: "FileForText | None" = None
+    __slots__ = ("instead_of", "names", "options")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        options: dict[str, Any],
+        instead_of: "FileForText | None" = None,
+    ):
+        self.names = names
+        self.options = options
+        self.instead_of = instead_of
 
     @property
     def dest(self) -> str:
         return self.names[-1].lstrip("-").replace("-", "_")
 
 
-class FileForText(NamedTuple):
+class FileForText:
     """The text that the file of an argument stands for."""
 
-    text: Argument
-    is_needed: bool
-    default: str | None
+    __slots__ = ("default", "is_needed", "text")
+
+    def __init__(self, text: Argument, is_needed: bool, default: str | None):
+        self.text = text
+        self.is_needed = is_needed
+        self.default = default
 
 
-class View(NamedTuple):
+class View:
     """What a command shows: text for people, the same as data for programs, and an exit code.
 
     Prose is broken to the width of a terminal; pictures and what is meant to be copied is not.
     What is painted holds colours of ours, and was made printable before it was painted.
     """
 
-    text: str = ""
-    data: Any = None
-    code: int = 0
-    is_prose: bool = False
-    is_painted: bool = False
+    __slots__ = ("code", "data", "is_painted", "is_prose", "text")
+
+    def __init__(
+        self,
+        text: str = "",
+        data: Any = None,
+        code: int = 0,
+        is_prose: bool = False,
+        is_painted: bool = False,
+    ):
+        self.text = text
+        self.data = data
+        self.code = code
+        self.is_prose = is_prose
+        self.is_painted = is_painted
+
+    def __eq__(self, other: object) -> bool:
+        """Whoever watches is shown only what is new."""
+        return isinstance(other, View) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
 
 
 def keep_as_is(run: RunVerb) -> RunVerb:
@@ -50,27 +77,44 @@ def keep_as_is(run: RunVerb) -> RunVerb:
     return run
 
 
-class Verb(NamedTuple):
+class Verb:
     """What the module of a command says about it; words and help stand in its row.
 
     `shape` is put around `run` last, so that also a refusal has the shape that callers read.
     """
 
-    run: RunVerb
-    arguments: tuple[Argument, ...] = ()
-    shape: Callable[[RunVerb], Callable[[Args], View]] = keep_as_is
+    __slots__ = ("arguments", "run", "shape")
+
+    def __init__(
+        self,
+        run: RunVerb,
+        arguments: tuple[Argument, ...] = (),
+        shape: Callable[[RunVerb], Callable[[Args], View]] = keep_as_is,
+    ):
+        self.run = run
+        self.arguments = arguments
+        self.shape = shape
 
 
 Verbs = Mapping[str, Verb]
 
 
-class CliCommand(NamedTuple):
+class CliCommand:
     """A verb together with its row; `name` may have two words."""
 
-    name: str
-    help: str
-    run: Callable[[Args], View]
-    arguments: tuple[Argument, ...] = ()
+    __slots__ = ("arguments", "help", "name", "run")
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        run: Callable[[Args], View],
+        arguments: tuple[Argument, ...] = (),
+    ):
+        self.name = name
+        self.help = help
+        self.run = run
+        self.arguments = arguments
 
 
 def make_argument(*names: str, **options: Any) -> Argument:

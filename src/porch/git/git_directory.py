@@ -5,23 +5,20 @@ every state. Whatever is not plainly there is left to git itself.
 """
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from porch.system.regular_file import open_followed
-from porch.text.late_pattern import late_pattern
 
-_HASH = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# The first line of a commit, behind git's own word for what the object is.
-_TREE = late_pattern(rb"commit [0-9]+\0tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_HASH_LENGTHS = (40, 64)
+_DIGITS = "0123456789abcdef"
 _HEAD = 200
 _LONGEST = 64 * 1024
 # To read so many commits takes as long as to start git.
 _NEAR = 32
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
-_PLAIN = late_pattern(r"[\w./-]*[\w.-]", re.ASCII)
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
 # Those of porch and the branches of the repository: commits, and shared by all worktrees.
 _SHARED = (_BRANCHES, "refs/porch/")
 _OWN = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
@@ -32,6 +29,11 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+
+
+def is_whole_hash(text: str) -> bool:
+    """Whether it is the whole name of an object; a pattern would have to be compiled first."""
+    return len(text) in _HASH_LENGTHS and not text.strip(_DIGITS)
 
 
 class GitDirectory(NamedTuple):
@@ -136,15 +138,23 @@ def _list_loose_refs(common: str, front: str) -> Iterator[str]:
 
 def read_loose_tree(toplevel: str, commit: str) -> str | None:
     """The tree of a commit that lies in a file of its own, as each does when it is new."""
-    told = _TREE.match(_read_loose_commit(toplevel, commit, _HEAD))
-    return told[1].decode() if told else None
+    return _parse_tree(_read_loose_commit(toplevel, commit, _HEAD))
+
+
+def _parse_tree(data: bytes) -> str | None:
+    """From the first line of a commit, behind git's own word for what the object is."""
+    kind, _, rest = data.partition(b"\0")
+    line, end, _ = rest.partition(b"\n")
+    word, _, tree = line.decode("ascii", "replace").partition(" ")
+    is_commit = kind.startswith(b"commit ") and kind[7:].isdigit() and word == "tree"
+    return tree if end and is_commit and is_whole_hash(tree) else None
 
 
 def read_loose_parents(toplevel: str, commit: str) -> tuple[str, ...] | None:
     """The commits on which such a commit was made; None if it lies elsewhere, or has very many."""
     data = _read_loose_commit(toplevel, commit, _LONGEST)
     head, gap, _ = data.partition(b"\nauthor ")
-    if not gap or not _TREE.match(head + b"\n"):
+    if not gap or _parse_tree(head + b"\n") is None:
         return None
     lines = head.decode("ascii", "replace").split("\n")[1:]
     return tuple(line.removeprefix("parent ") for line in lines)
@@ -172,7 +182,7 @@ def read_loose_message(toplevel: str, commit: str) -> str | None:
 
 
 def _read_loose_commit(toplevel: str, commit: str, most: int) -> bytes:
-    found = find_git_directory(toplevel) if _HASH.fullmatch(commit) else None
+    found = find_git_directory(toplevel) if is_whole_hash(commit) else None
     if found is None:
         return b""
     import zlib
@@ -189,7 +199,9 @@ def _read_loose_commit(toplevel: str, commit: str, most: int) -> bytes:
 
 
 def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:
-    if not name.startswith(_SHARED) or not _PLAIN.fullmatch(name) or ".." in name:
+    # Taking these off both ends leaves nothing only if there is nothing else.
+    is_plain = not name.strip(_PLAIN) and not name.endswith("/") and ".." not in name
+    if not name.startswith(_SHARED) or not is_plain:
         return UNKNOWN
     text = _read_first_line(os.path.join(found.common, name))
     return _parse_hash(text) if text else _read_packed_ref(found, name)
@@ -212,7 +224,7 @@ def _iterate_packed_refs(found: GitDirectory) -> Iterator[tuple[str, str]]:
 
 
 def _parse_hash(text: str) -> str | Unknown:
-    return text if _HASH.fullmatch(text) else UNKNOWN
+    return text if is_whole_hash(text) else UNKNOWN
 
 
 def _read_first_line(path: str) -> str:

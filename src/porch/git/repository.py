@@ -109,7 +109,7 @@ def resolve_commit(toplevel: str, name: str) -> str | None:
     known = git_directory.read_ref(toplevel, name)
     if not isinstance(known, git_directory.Unknown):
         return known
-    if _FULL.fullmatch(name) and git_directory.read_loose_tree(toplevel, name):
+    if git_directory.is_whole_hash(name) and git_directory.read_loose_tree(toplevel, name):
         return name
     words = ("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return try_git(toplevel, *words).stdout.strip() or None
@@ -233,7 +233,7 @@ def read_commit_tree(toplevel: str, commit: str | None) -> str:
     """The files of a commit as one hash; without a commit, of no files."""
     if commit in _TREES:
         return _TREES[commit]
-    if commit is None or not _FULL.fullmatch(commit):
+    if commit is None or not git_directory.is_whole_hash(commit):
         return _ask_commit_tree(toplevel, commit)
     # What a commit holds never changes.
     _TREES[commit] = git_directory.read_loose_tree(toplevel, commit) or _ask_commit_tree(
@@ -242,7 +242,6 @@ def read_commit_tree(toplevel: str, commit: str | None) -> str:
     return _TREES[commit]
 
 
-_FULL = late_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _TREES: dict[str | None, str] = {}
 
 

@@ -6,7 +6,7 @@ defaults out by identity, writes 1e16 for 1e+16, makes 0 a 0.0 and refuses half 
 
 from collections.abc import Callable, Iterable, Mapping
 from types import UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, astuple, fields
@@ -22,7 +22,7 @@ class Tagged(Struct, frozen=True, tag_field=TAG, tag=""):
     """A value kept on disk; its tag is written out and stays, whatever the class is called."""
 
 
-class Ways(NamedTuple):
+class Ways(Struct, frozen=True):
     """How a value of one type goes into JSON and comes out; `read` is None where it is JSON."""
 
     write: Way

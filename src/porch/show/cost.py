@@ -1,8 +1,14 @@
 """What agents and reviewers have used: by phase, and in all."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from porch.machine.state import Cost, RunState
 from porch.model.protocol import Panel, Protocol
-from porch.show.shapes import CostShape
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import CostShape
 
 
 def sum_cost_by_phase(protocol: Protocol, state: RunState) -> dict[str, Cost]:

@@ -1,9 +1,11 @@
 """An open question as plain data: what is asked, what each answer means, what to look at."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from porch.machine import approvals
 from porch.machine.facts import Payload
@@ -12,9 +14,11 @@ from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Option, Protocol
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.request_lines import first_lines
-from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
 
 REPORT_KEPT = 4000
 FINDING_KEPT = 1000

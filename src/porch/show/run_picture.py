@@ -1,8 +1,10 @@
 """The picture that read commands show: what a journal means, with how much of it is covered."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from porch.machine.approvals import STATE as CHANGED
 from porch.machine.state import RunState, Standing
@@ -12,8 +14,10 @@ from porch.show.board import cut_text
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.request_lines import render_request
-from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
 from porch.text.printable import make_printable
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
 
 __all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]
 

@@ -1,13 +1,17 @@
 """The status of a run as plain data: what its status file, its picture and its prompts show."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import Agent, Protocol
 from porch.show.board import describe_state_delivery
-from porch.show.shapes import PlaceNames
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import PlaceNames
 
 LOG_SHOWN = 50
 StatusDocument = dict[str, Any]

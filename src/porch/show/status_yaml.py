@@ -1,6 +1,5 @@
 """The status file's text: plain YAML that people read and that says whether anybody edited it."""
 
-import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any
@@ -11,9 +10,7 @@ from porch.text.sha256 import sha256
 
 _SEAL_LINE = late_pattern(r"# porch seq=([0-9]{1,18}) sha256=([0-9a-f]{64})(?![0-9a-f])")
 # Words that YAML 1.1 takes for truth values or nothing where they stand unquoted.
-_PLAIN_KEY = late_pattern(
-    r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z_][a-z0-9_-]*", re.IGNORECASE | re.ASCII
-)
+_TAKEN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _PENDING_WORDS = "status: pending"
 
 
@@ -97,10 +94,16 @@ def _render_flow_value(value: Any) -> str:
 def _render_key(name: str) -> str:
     known = _KNOWN_KEYS.get(name)
     if known is None:
-        known = name if _PLAIN_KEY.fullmatch(name) else _quote_text(name)
+        known = name if _is_plain_key(name) else _quote_text(name)
         if len(_KNOWN_KEYS) < _MOST_KNOWN_KEYS:
             _KNOWN_KEYS[name] = known
     return known
+
+
+def _is_plain_key(name: str) -> bool:
+    """Letters, digits, `_` and `-`, with no digit and no `-` in front."""
+    is_word = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return is_word and (name[0].isalpha() or name[0] == "_") and name.lower() not in _TAKEN
 
 
 def _quote_text(text: str) -> str:

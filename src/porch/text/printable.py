@@ -48,6 +48,6 @@ def describe_clipped_text(ref: Mapping[str, Any]) -> str:
 
 def make_printable(text: str) -> str:
     """Without escape sequences, controls other than line end and tab, and invisible marks."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return _ESCAPES.sub("", text).translate(_SAFE_CHARACTERS)

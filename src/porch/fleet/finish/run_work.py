@@ -83,8 +83,8 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
     target = into or state.run.into or (root.target if root else "")
     target = target or find_base_branch(where.base).branch
     base = state.run.base_commit or head
-    commits = int(run_git(where.base, "rev-list", "--count", f"{base}..{head}"))
-    rows = _count_lines(where.base, base, head)
+    commits = _count_commits(where.base, base, head)
+    rows = _count_lines(where.base, base, head) if base != head else []
     workspace = workspace_of(where, state)
     return RunWork(
         where.base,
@@ -99,6 +99,10 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         sum(removed for _, removed, _ in rows),
         _list_uncommitted(where, workspace, branch),
     )
+
+
+def _count_commits(repo: str, old: str, new: str) -> int:
+    return int(run_git(repo, "rev-list", "--count", f"{old}..{new}")) if old != new else 0
 
 
 def _count_lines(repo: str, old: str, new: str) -> list[tuple[int, int, str]]:

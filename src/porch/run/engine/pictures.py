@@ -1,22 +1,26 @@
 """Drawing the journal for people and programs: at most four times a second, and where it rests."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from porch.errors import OutsideError
 from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
-from porch.show.shapes import PictureShape
 from porch.show.status import names_of
 from porch.store import compiled_protocols, run_rows, snapshot
 from porch.store.journal import Journal
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import open_regular
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import PictureShape
 
 # Nobody reads faster than this, and readers fold what a picture does not cover.
 PICTURE_EVERY_S = 0.25

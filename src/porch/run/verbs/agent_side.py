@@ -1,7 +1,7 @@
 """The planner's way in, for an agent that is already running and asks what to do."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does t
     from porch.run.verbs.read_run import ReadRun
 
 
-class AgentClaim(NamedTuple):
+class AgentClaim(Struct, frozen=True):
     """What an agent says of its own work: its signal, the position it means, and why."""
 
     signal: str

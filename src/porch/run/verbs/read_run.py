@@ -1,5 +1,7 @@
 """Reading a run without touching it: the journal is folded, nothing is decided, nothing is cut."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from porch.machine.state import RunState
@@ -7,8 +9,10 @@ from porch.model.definition import Definition
 from porch.run.engine.folded_journal import JournalReader
 from porch.run.engine.pinned_definition import find_shown_request, read_pinned_definition
 from porch.show import run_picture as picture
-from porch.show.shapes import PictureShape, RunRowShape
 from porch.store.where import ProjectPaths
+
+if TYPE_CHECKING:
+    from porch.show.shapes import PictureShape, RunRowShape
 
 
 class ReadRun(Struct, frozen=True):
@@ -21,13 +25,13 @@ class ReadRun(Struct, frozen=True):
     sum: str
     request: str = ""
 
-    def picture(self, changed: bool = False) -> PictureShape:
+    def picture(self, changed: bool = False) -> "PictureShape":
         protocol = self.definition.protocol
         return picture.make_run_picture(
             protocol, self.state, self.length, self.sum, changed, self.request
         )
 
-    def row(self) -> RunRowShape:
+    def row(self) -> "RunRowShape":
         """What the run's row file would hold if it were drawn now."""
         protocol = self.definition.protocol
         return picture.row_with_decisions(protocol, self.state, self.length, self.sum, self.request)
