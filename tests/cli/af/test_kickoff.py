@@ -328,3 +328,32 @@ def test_the_first_driver_takes_the_approval_of_a_file_in_the_worktree(farm: Far
     assert "go: approved" in farm.desk.porch("approve", "1", "go").out
     farm.wait_for_end()
     assert farm.desk.entered()[-1] == "complete"
+
+
+def test_a_whole_project_is_kicked_off_approved_twice_stopped_taken_up_again_and_merged(
+    farm: Farm,
+) -> None:
+    """What the architect does, and nothing else; beside it a bugfix, which asks nobody."""
+    desk, run = farm.desk, "0073-user-auth"
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    farm.af("kickoff", "0073", "Users can log in", "--title", "User auth", "--no-claude")
+    farm.af("kickoff", "--issue", "142", "--issue-file", "codev/config.toml", "--no-claude")
+    farm.wait_for_gate(run)
+    assert "specify_approval since" in farm.af("status", "--pending-only").out
+    farm.af("approve", "73", "specify_approval")
+    farm.desk.wait_for(lambda: "plan:gate" in desk.entered(run))
+    farm.af("stop", "73")
+    place = desk.root / "worktrees/spider_0073_user-auth"
+    assert (place / "codev/projects/0073-user-auth/plan.md").is_file()
+    farm.af("resume", "73")
+    farm.af("approve", "73", "plan_approval")
+    for each in (run, "bugfix_142"):
+        farm.wait_for_end(each)
+        assert desk.entered(each)[-1] == "complete"
+    assert desk.facts("DecisionAsked", "bugfix_142") == []
+    shown = farm.af("status", "73").out
+    assert "[x] review" in shown
+    assert "0073-user-auth: merged into main" in farm.af("finish", "73", "--merge").out
+    documents = desk.git("ls-tree", "--name-only", "main:codev/projects/0073-user-auth")
+    assert {"spec.md", "plan.md", "review.md"} <= {*documents.splitlines()}
