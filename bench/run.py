@@ -22,6 +22,7 @@ PARTS = (
     "cold",
     "commands",
     "lists",
+    "kickoff",
     "durable",
     "resuming",
     "crowd",
