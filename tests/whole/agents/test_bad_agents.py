@@ -40,7 +40,7 @@ def test_an_agent_that_is_not_installed_is_named_before_anything_begins(
     told = yard.run(name, code=6)
     word = "no-such-program" if name == "mine" else name
     assert f"the agent '{name}' is not installed: no `{word}` on PATH" in told
-    assert "fix: install it" in told
+    assert ("fix: install it" if name == "mine" else "fix: run `npm install -g @") in told
     assert not yard.records()
 
 
