@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -196,3 +197,18 @@ def test_the_quick_views_import_nothing_but_themselves(module: str) -> None:
     ours = {"board", "place_words", "timeline"}
     allowed = {"__future__", "porch", "porch.show", *(f"porch.show.{name}" for name in ours)}
     assert set(done.stdout.split()) <= allowed
+
+
+@given(st.text("ab éc  \u4e00", max_size=40), st.integers(0, 5), st.integers(-3, 20))
+def test_a_line_takes_as_many_words_as_fit_and_at_least_one(
+    text: str, indent: int, width: int
+) -> None:
+    words, lines = text.split(), board.wrap_text(text, indent, width)
+    assert [word for line in lines for word in line.split()] == words
+    taken = [line[indent:] for line in lines]
+    assert all(line[:indent] == " " * indent for line in lines)
+    for line, after in pairwise(taken):
+        more = f"{line} {after.split()[0]}"
+        assert indent + board.text_width(more) > width
+    for line in taken:
+        assert len(line.split()) == 1 or indent + board.text_width(line) <= width

@@ -130,15 +130,31 @@ def list_with_files(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
     """Lines that fit the width; a word that is longer stays whole, so that it can be copied."""
+    whole = one_line(text)
+    if whole.isascii():
+        return [" " * indent + line for line in _break_plain_line(whole, width - indent)]
     lines: list[str] = []
     line = ""
-    for word in one_line(text).split(" "):
+    for word in whole.split(" "):
         if line and indent + text_width(line) + 1 + text_width(word) > width:
             lines.append(" " * indent + line)
             line = word
         else:
             line = f"{line} {word}" if line else word
     return [*lines, " " * indent + line] if line else lines
+
+
+def _break_plain_line(text: str, room: int) -> list[str]:
+    """The same where each character takes a column: lists of very many questions are such texts."""
+    lines, start = [], 0
+    while len(text) - start > room:
+        end = text.rfind(" ", start, start + max(room, 0) + 1)
+        end = end if end > start else text.find(" ", start)
+        if end < 0:
+            break
+        lines.append(text[start:end])
+        start = end + 1
+    return [*lines, text[start:]] if text else []
 
 
 def render_board(

@@ -9,7 +9,6 @@ from porch.errors import FailedError
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
-from porch.plan.branches.base_branch import find_base_branch
 from porch.plan.branches.implementation_branches import ARCHIVED
 from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.where import ProjectPaths
@@ -81,7 +80,7 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         )
     root = state.instances.get("")
     target = into or state.run.into or (root.target if root else "")
-    target = target or find_base_branch(where.base).branch
+    target = target or _find_usual_target(where.base)
     base = state.run.base_commit or head
     commits = _count_commits(where.base, base, head)
     rows = _count_lines(where.base, base, head) if base != head else []
@@ -99,6 +98,12 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         sum(removed for _, removed, _ in rows),
         _list_uncommitted(where, workspace, branch),
     )
+
+
+def _find_usual_target(repo: str) -> str:
+    from porch.plan.branches.base_branch import find_base_branch
+
+    return find_base_branch(repo).branch
 
 
 def _count_commits(repo: str, old: str, new: str) -> int:
