@@ -56,7 +56,8 @@ def one_line(text: object) -> str:
     told = str(text)
     if not told.isprintable():
         told = "".join([c if c.isprintable() else " " for c in told])
-    return " ".join(told.split())
+    # Nearly every text is one line already, and need not be taken apart.
+    return " ".join(told.split()) if "  " in told or told[:1] == " " or told[-1:] == " " else told
 
 
 def _plain(line: str) -> str:
@@ -131,6 +132,8 @@ def list_with_files(rows: Sequence[Mapping[str, str]]) -> list[str]:
 def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
     """Lines that fit the width; a word that is longer stays whole, so that it can be copied."""
     whole = one_line(text)
+    if not whole:
+        return []
     if whole.isascii():
         return [" " * indent + line for line in _break_plain_line(whole, width - indent)]
     lines: list[str] = []
@@ -154,7 +157,7 @@ def _break_plain_line(text: str, room: int) -> list[str]:
             break
         lines.append(text[start:end])
         start = end + 1
-    return [*lines, text[start:]] if text else []
+    return [*lines, text[start:]]
 
 
 def render_board(
@@ -217,7 +220,7 @@ def _render_decision(decision: Mapping[str, Any], width: int) -> list[str]:
 
 
 def _wrap_all(texts: Iterable[str], width: int) -> list[str]:
-    return [line for text in texts for line in wrap_text(text, 2, width)]
+    return [line for text in texts if text for line in wrap_text(text, 2, width)]
 
 
 def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
