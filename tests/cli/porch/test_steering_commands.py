@@ -255,8 +255,10 @@ def test_done_takes_the_callers_word_and_does_everything_but_agents_work(desk: "
     assert desk.started() == before  # no agent was begun
     again = desk.porch("done", "1", "--signal", "PHASE_COMPLETE", "--expect", position, code=1)
     assert "is not at" in again.err
-    desk.porch("done", "1")
+    ended = desk.porch("done", "1").all
     assert desk.status()["state"] == "complete"
+    assert "0001-x is complete" in ended
+    assert "nothing was changed" not in ended
     bytes_ = desk.bytes()
     assert "already complete; nothing was changed" in desk.porch("done", "1").out
     assert desk.bytes() == bytes_

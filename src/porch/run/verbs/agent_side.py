@@ -186,7 +186,17 @@ def _claim_exit(
         _keep_work(found, standing.position, id_, watch)
         found.book.record(f.WishTaken(wish=wish))
         found.wishes.tell_late_changes(found.book.record)
+        if _is_over(found):
+            # By this claim; whoever drives it now would say that it was over before.
+            found.drain()
+            return DriveResult(run, "ended", found.book.state)
         return drive_without_loop(found, watch)
+
+
+def _is_over(found: "HeldRun") -> bool:
+    """Ended, with nothing in hand that somebody would have to stop."""
+    state = found.book.state
+    return bool(state.outcome) and not state.in_hand and not found.book.definition.protocol.spec
 
 
 def _ask_outdated(found: "HeldRun") -> None:
