@@ -44,7 +44,7 @@ def test_after_a_repair_an_old_transcript_is_nobodys_answer(desk: "Desk") -> Non
     desk.porch("repair", "1")
     script = desk.script(agents={"two": {"crash": 3}})
     said = desk.porch("resume", "1", "--script", script, code=3)
-    assert "failed:two" in said.out
+    assert "phase 'two' failed" in said.out
 
 
 def test_a_project_directory_that_an_agent_replaced_does_not_stop_the_run(desk: "Desk") -> None:

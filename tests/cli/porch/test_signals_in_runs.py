@@ -127,7 +127,7 @@ def test_a_signal_that_needs_a_reason_is_not_one_without_it(desk: "Desk") -> Non
     }
     first = {"id": "first"}
     said = desk.begin(first, SECOND, top=top, agents={"first": [{"signal": "HALT"}]}, code=3)
-    assert "failed:first" in said.out
+    assert "phase 'first' failed" in said.out
     assert desk.facts("TurnEndedSilent")[0]["notes"] == ["signal HALT ignored: it needs a reason"]
     halt = {"signal": "HALT", "reason": "enough"}
     script = desk.script(agents={"first": [halt]})
@@ -149,7 +149,7 @@ def test_an_agent_that_dies_in_the_middle_is_run_again_without_a_charge(desk: "D
 def test_an_agent_that_always_dies_ends_in_front_of_a_person(desk: "Desk") -> None:
     said = desk.begin(FIRST, SECOND, agents={"first": [{"crash": 1}]}, code=3)
     assert len(desk.started()) == 5
-    assert "failed:first" in said.out
+    assert "phase 'first' failed" in said.out
     assert "failed 5 times" in desk.porch("pending").out
 
 
