@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 # The tests start Python thousands of times; where nothing may be kept, each start compiles anew.
 unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for processes about as long as they compute, so there are more workers than cores.
-PYTEST := -m pytest -n 4 --dist loadgroup
+PYTEST := -m pytest -n 5 --dist loadgroup
 # The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
 PURE := text model dialects machine claims show
 

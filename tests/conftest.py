@@ -1,14 +1,15 @@
 """Fixtures that tests of several rooms want: repositories, real agents, the vendors' stand-in."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import measured
 from tests.commands import load_all_modules
-from tests.measured import measure_first_examples, unmeasured
 from tests.real_agents import clean_room, cli, vendor
 from tests.repositories import at_home, make_repository, sh
 
@@ -37,18 +38,42 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 setattr(item, "_id", type(known).parse(named))  # noqa: B010 - no name of the API
 
 
+def pytest_collection() -> None:
+    """With the lines of all modules measured, collecting runs nothing of ours that counts."""
+    if sys.gettrace() is not None:
+        load_all_modules()
+    measured.stop_measuring()
+
+
+def pytest_sessionfinish() -> None:
+    measured.go_on_measuring()
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """Collecting runs nothing of ours but the lines of modules; with those it is over before."""
-    load_all_modules()
-    with unmeasured():
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    sys.settrace(measured.find_tracer(item))
+    try:
         return (yield)
+    finally:
+        sys.settrace(None)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    with measure_first_examples(item):
-        yield
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    sys.settrace(measured.measure_first_examples(item, measured.find_tracer(item)))
+    try:
+        return (yield)
+    finally:
+        sys.settrace(None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    sys.settrace(measured.find_tracer(item))
+    try:
+        return (yield)
+    finally:
+        sys.settrace(None)
 
 
 @pytest.fixture(scope="session", autouse=True)

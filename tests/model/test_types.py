@@ -44,6 +44,7 @@ written = st.recursive(_scalars | _enums | st.builds(t.Ref, _names), _larger, ma
 )
 def test_an_expression_means_its_type(text: str, type_: t.Type) -> None:
     assert t.parse_type(text) == type_
+    assert t.parse_type(t.format_type(type_)) == type_, "what is printed is read back"
 
 
 @pytest.mark.parametrize(
