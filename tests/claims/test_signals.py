@@ -154,6 +154,11 @@ def test_malformed_tags_are_never_signals(message: str) -> None:
     assert reading.malformed
 
 
+def test_where_a_turn_has_a_nonce_a_bare_name_is_noted_and_no_signal() -> None:
+    note = "a signal without this turn's nonce was ignored"
+    assert read_signals("Did it.\n\nPHASE_COMPLETE", "n1") == SignalReading((), (), (note,))
+
+
 def test_an_unclosed_mention_does_not_swallow_the_signal_after_it() -> None:
     reading = read_signals("I end with <signal> soon.\n\n<signal>DONE</signal>")
     assert reading.signals == (Signal("DONE"),)

@@ -172,6 +172,10 @@ def test_a_doubtful_verdict_next_to_a_refusal_is_never_an_approval(doubtful: str
             "VERDICT: APPROVE\nVERDICT: REJECT",
             "conflicting verdicts: APPROVE, REQUEST_CHANGES",
         ),
+        (
+            "VERDICT: APPROVE\n\nI take that back.",
+            "conflicting verdicts: both an approval and a refusal",
+        ),
     ],
 )
 def test_an_abstention_says_why(reply: str, why: str) -> None:

@@ -33,6 +33,10 @@ class Tree(Tagged, frozen=True, tag="Tree"):
     note: str | None = None
 
 
+class Paths(Tagged, frozen=True, tag="Paths"):
+    by_path: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+
 FORM = TaggedJson([Leaf, Twig, Tree])
 
 
@@ -70,6 +74,15 @@ def test_tuples_unions_and_maps_of_objects_come_back_as_they_were() -> None:
     )
     assert through_text(tree) == tree
     assert FORM.decode_all([FORM.encode(tree.root)]) == (tree.root,)
+
+
+def test_a_map_by_tuples_travels_as_a_list_of_pairs() -> None:
+    # A form of its own, because what it knows of a class it learns once.
+    paths = Paths({("a", "b"): 1, ("c",): 2})
+    form = TaggedJson([Paths])
+    told = json.loads(json.dumps(form.encode(paths)))
+    assert told["by_path"] == [[["a", "b"], 1], [["c"], 2]]
+    assert form.decode(told) == paths
 
 
 def test_what_only_looks_like_one_of_our_objects_is_plain_data() -> None:

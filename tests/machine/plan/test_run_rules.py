@@ -12,12 +12,13 @@ from porch.machine.budgets import add_budget_state
 from porch.machine.evolve import apply_begun_effects, evolve_state
 from porch.machine.plan import prompt_lifecycle, run_rules
 from porch.machine.plan.prompt_ids import PromptId
+from porch.machine.plan.protocol import GATES
 from porch.machine.records import JournalRecord, decode_record, encode_record
 from porch.machine.route import route_fact
 from porch.machine.state import InHand, RunState
 from porch.machine.status_log import render_log_entries
 from porch.machine.wishes import find_refusal
-from porch.model.protocol import Human
+from porch.model.protocol import Human, Join
 
 PROTOCOL = add_budget_state(run_rules.build_plan_protocol())
 FIRST = f.RunStarted(
@@ -430,3 +431,11 @@ def test_a_journal_read_again_gives_the_same_plan(facts: list[f.Fact]) -> None:
     assert dict(state.decisions) == dict(told.state.decisions)
     asked = [(d.name.partition(":")[0], d.position) for d in state.decisions.values()]
     assert len(asked) == len(set(asked))
+
+
+def test_every_gate_of_a_plan_is_a_state_that_nothing_leads_to() -> None:
+    protocol = run_rules.build_plan_protocol()
+    assert isinstance(protocol.states[protocol.initial.state].actor, Join)
+    targets = {target.state for edge in protocol.edges for target in edge.targets}
+    assert not targets & set(GATES)
+    assert set(GATES) < set(protocol.states)
