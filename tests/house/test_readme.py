@@ -35,3 +35,9 @@ def test_the_commands_of_the_example_end_in_a_published_note(reader: Reader) -> 
 
 def test_the_readme_is_no_longer_than_a_screen_and_a_half() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_the_readme_names_the_two_commands_that_do_everything(target: str) -> None:
+    assert f"`make {target}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"\n{target}: setup" in (ROOT / "Makefile").read_text(encoding="utf-8")
