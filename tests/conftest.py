@@ -24,9 +24,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Tests of one group run in one process, and so share what one of them set up.
 
     xdist writes the group where pytest 9.2 no longer looks for the name of a test. Long tests
-    begin first, so that no worker is left alone with one at the end.
+    begin first, so that no worker is left alone with one at the end; those that ask the type
+    checker wait until `make check` has asked it, and use what it then knows.
     """
     items.sort(key=lambda item: "whole" not in item.path.parts)
+    checking = [item for item in items if _asks_type_checker(item)]
+    items[:] = [item for item in items if not _asks_type_checker(item)]
+    half = len(items) // 2
+    items[half:half] = checking
     if not hasattr(config, "workerinput"):
         return
     for item in items:
@@ -36,6 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             known = getattr(item, "_id", None)
             if known is not None:
                 setattr(item, "_id", type(known).parse(named))  # noqa: B010 - no name of the API
+
+
+def _asks_type_checker(item: pytest.Item) -> bool:
+    return any(mark.args == ("mypy",) for mark in item.iter_markers("xdist_group"))
 
 
 def pytest_collection() -> None:
