@@ -1,8 +1,9 @@
 """The agents that porch can drive: one row for each, loaded when it is first asked for."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
+# Said here: the process of the scripted agent does not need the rest of `typing`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from porch.agents.port import AgentPort
 

@@ -15,7 +15,9 @@ import pytest
 from porch.agents import AGENTS, events, port
 from porch.agents.port import Outcome, Turn
 from porch.agents.scripted import adapter as scripted
-from porch.agents.scripted.script import ScriptedAnswer
+from porch.agents.scripted.answer_choice import choose_answer
+from porch.agents.scripted.process import ScriptedRequest
+from porch.agents.scripted.script import Script, ScriptedAnswer
 from porch.agents.scripted.script_reader import read_script
 from porch.system import process
 from porch.system.growing_file import FileFollower, read_tail
@@ -325,12 +327,13 @@ def test_module_of_the_workspace_is_not_imported(play: Play, workspace: Path) ->
     assert play().kind == "ok"
 
 
-def test_yaml_is_imported_only_for_a_script(tmp_path: Path) -> None:
-    (tmp_path / "request.json").write_text('{"effect": "e"}')
+def test_a_turn_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    chosen = choose_answer(Script(), ScriptedRequest({"effect": "e"}))
+    (tmp_path / "request.json").write_text(json.dumps({"effect": "e", "chosen": chosen}))
     code = (
         "import sys\nfrom porch.agents.scripted import process as p\n"
         "p.main(['', sys.argv[1]])\n"
-        "costly = ('yaml', 'asyncio', 'subprocess', 'porch.agents.port', 'porch.agents.events')\n"
+        "costly = ('yaml', 'asyncio', 'subprocess', 'typing', 'msgspec', 'porch.agents.port')\n"
         "print([name for name in costly if name in sys.modules])\n"
     )
     words = [sys.executable, "-c", code, str(tmp_path / "request.json")]

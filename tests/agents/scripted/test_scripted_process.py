@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from porch.agents.scripted import process
+from porch.agents.scripted.script import ScriptedAnswer
 
 Told = list[dict[str, Any]]
 Play = Callable[..., Told]
@@ -123,8 +125,8 @@ def test_a_conversation_is_gone_on_with_or_begins_beside_another(play: Play) -> 
 
 
 def test_a_start_is_written_down_before_anything_is_done(play: Play, tmp_path: Path) -> None:
-    chosen = {"answer": {"crash": 4}, "witness": str(tmp_path / "witness.txt")}
-    play(chosen=chosen, ends=4)
+    answer = to_builtins(ScriptedAnswer(crash=4))
+    play(chosen={"answer": answer, "witness": str(tmp_path / "witness.txt")}, ends=4)
     assert (tmp_path / "witness.txt").read_text() == "e\n"
 
 

@@ -1,8 +1,10 @@
 """Kicking runs off: a worktree, a driver of its own, and what can go wrong with either."""
 
+import io
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system.process_marks import list_marked_processes
 from tests.cli.af.conftest import Farm
+from tests.repositories import sh
 
 
 @pytest.mark.req("P-008", "P-010", "P-014", "P-027", "P-031", "P-035", "P-160")
@@ -153,7 +156,7 @@ def test_what_the_driver_said_is_shown_if_it_cannot_start_and_nothing_is_left(fa
     assert "exit 7" in said.all
     assert farm.desk.git("worktree", "list").count("\n") == 0
     assert farm.desk.git("branch").split() == ["*", "main"]
-    assert not list((farm.desk.root / ".git/porch/kickoffs").iterdir())
+    assert not list((farm.desk.root / ".git/porch/kickoffs").glob("*"))
     assert farm.af("status").out.startswith("Nothing runs here")
 
 
@@ -184,7 +187,7 @@ def test_of_two_kickoffs_of_one_id_one_wins_and_the_other_says_so(farm: Farm) ->
     assert "fix: " in lost.out
     assert len(farm.desk.facts("RunStarted")) == 1
     assert farm.desk.git("worktree", "list").count("\n") == 1
-    assert not list((farm.desk.root / ".git/porch/kickoffs").iterdir())
+    assert not list((farm.desk.root / ".git/porch/kickoffs").glob("*"))
 
 
 @pytest.mark.req("P-030", "P-159", "P-186", "P-187")
@@ -357,3 +360,30 @@ def test_a_whole_project_is_kicked_off_approved_twice_stopped_taken_up_again_and
     assert "0073-user-auth: merged into main" in farm.af("finish", "73", "--merge").out
     documents = desk.git("ls-tree", "--name-only", "main:codev/projects/0073-user-auth")
     assert {"spec.md", "plan.md", "review.md"} <= {*documents.splitlines()}
+
+
+def test_r1_a_request_on_standard_input_reaches_the_driver(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "Greet people by name\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(asked.encode())))
+    farm.kick_off("0001", "--request", "-")
+    told = farm.desk.porch("status", "1", "--json").json
+    assert told["request"] == {"text": asked, "from": "standard input"}
+
+
+@pytest.mark.parametrize("has_git", [False, True])
+def test_a_kickoff_without_a_commit_says_what_to_do_and_leaves_nothing(
+    farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_git: bool
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    if has_git:
+        sh(empty, "init", "-q")
+    said = farm.af("kickoff", "Greet people", "--no-claude", code=2).out
+    assert f"error[{'no-commit' if has_git else 'no-repository'}]: a worktree needs" in said
+    assert "run `codev init --yes`, which makes" in said
+    assert "porch run PROTOCOL --here" in said
+    left = [path for path in empty.rglob("*") if ".git" not in path.parts]
+    assert left == []

@@ -4,18 +4,21 @@ Run as `python -m porch.agents.scripted.process SCRIPT REQUEST` in the workspace
 SCRIPT means the built-in behaviour.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any, NoReturn
 
-from msgspec import Struct, to_builtins
-
-from porch.agents.scripted.script import Script, ScriptedAnswer
 from porch.text.late_pattern import late_pattern
+
+# Started for each turn of a run: what it does not need (typing, msgspec) is not loaded.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
 
 EXIT_BAD_SCRIPT = 2
 BAD_SCRIPT = "the script or the request cannot be read"
@@ -37,50 +40,27 @@ SAMPLE_PLAN = """# Plan
 """
 
 
-class ScriptedRequest(Struct, frozen=True):
+class ScriptedRequest:
     """What is asked; see docs/reference/script.md for who fills it in."""
 
-    effect: str
-    kind: str
-    state: str
-    item: str
-    visit: int
-    try_: int
-    name: str
-    round: int
-    artifacts: tuple[str, ...]
-    project_dir: str
-    legal: tuple[str, ...]
-    session: str
-    id: str = ""
-    title: str = ""
-    instance: str = ""
-    turn: int = 1
-    origin: str = ""
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "ScriptedRequest":
-        review = given.get("review") or {}
-        visit = int(given.get("visit") or 1)
-        return cls(
-            effect=given["effect"],
-            kind=given.get("kind") or "agent",
-            state=given.get("state") or "",
-            item=given.get("item") or "",
-            visit=visit,
-            try_=int(given.get("try") or 1),
-            name=given.get("name") or "",
-            round=int(review.get("round") or visit),
-            artifacts=tuple(artifact["path"] for artifact in given.get("artifacts") or ()),
-            project_dir=given.get("project_dir") or ".",
-            legal=tuple(given.get("legal") or ()),
-            session=given.get("resume") or _make_session_id(given["effect"]),
-            id=given.get("id") or "",
-            title=given.get("title") or "",
-            instance=given.get("instance") or "",
-            turn=int(given.get("turn") or 1),
-            origin=given.get("fork") or "",
-        )
+    def __init__(self, given: Mapping[str, Any]):
+        self.effect: str = given["effect"]
+        self.kind: str = given.get("kind") or "agent"
+        self.state: str = given.get("state") or ""
+        self.item: str = given.get("item") or ""
+        self.visit = int(given.get("visit") or 1)
+        self.try_ = int(given.get("try") or 1)
+        self.name: str = given.get("name") or ""
+        self.round = int((given.get("review") or {}).get("round") or self.visit)
+        self.artifacts: list[str] = [each["path"] for each in given.get("artifacts") or ()]
+        self.project_dir: str = given.get("project_dir") or "."
+        self.legal: list[str] = list(given.get("legal") or ())
+        self.session: str = given.get("resume") or _make_session_id(self.effect)
+        self.id: str = given.get("id") or ""
+        self.title: str = given.get("title") or ""
+        self.instance: str = given.get("instance") or ""
+        self.turn = int(given.get("turn") or 1)
+        self.origin: str = given.get("fork") or ""
 
     def fill(self, text: str) -> str:
         """Only these names are placeholders; every other brace stays what it is."""
@@ -97,9 +77,9 @@ class ScriptedRequest(Struct, frozen=True):
 
 
 def _make_session_id(effect: str) -> str:
-    import hashlib
+    from porch.text.sha256 import sha256
 
-    return "scripted-" + hashlib.sha256(effect.encode()).hexdigest()[:12]
+    return "scripted-" + sha256(effect.encode()).hexdigest()[:12]
 
 
 def main(argv: list[str]) -> int:
@@ -108,31 +88,21 @@ def main(argv: list[str]) -> int:
     script_path, request_path = argv
     with open(request_path, encoding="utf-8") as file:
         given = json.load(file)
-    request = ScriptedRequest.of(given)
-    chosen = given.get("chosen") or choose_answer(_load_script_or_exit(script_path), request)
+    request = ScriptedRequest(given)
+    chosen = given.get("chosen") or _choose_here(script_path, request)
     if chosen["witness"]:
         _record_witness(chosen["witness"], request.effect)
-    _perform_answer(ScriptedAnswer(**chosen["answer"]), request)
+    _perform_answer(chosen["answer"], request)
     return 0
 
 
-def choose_answer(script: Script, request: ScriptedRequest) -> dict[str, Any]:
-    """What to do, as it can travel in a request.
-
-    The runner may choose beforehand: it has read the YAML, which costs more than all the rest here.
-    """
-    answer = to_builtins(_find_answer(script, request))
-    return {"answer": answer, "witness": script.witness}
-
-
-def _load_script_or_exit(path: str) -> Script:
-    if not path:
-        return Script()
-    from porch.agents.scripted.script_reader import load_script
+def _choose_here(script: str, request: ScriptedRequest) -> dict[str, Any]:
+    """Nobody has chosen, for the script cannot be read; or it can by now."""
+    from porch.agents.scripted.answer_choice import choose_answer, load_script_of
     from porch.errors import DefinitionError
 
     try:
-        return load_script(path)
+        return choose_answer(load_script_of(script), request)
     except (DefinitionError, OSError) as error:
         sys.stderr.write(f"{BAD_SCRIPT}: {error}\n")
         raise SystemExit(EXIT_BAD_SCRIPT) from error
@@ -146,50 +116,36 @@ def _record_witness(path: str, effect: str) -> None:
     os.close(descriptor)
 
 
-def _find_answer(script: Script, request: ScriptedRequest) -> ScriptedAnswer:
-    if request.kind == "review":
-        found = script.review(
-            request.state, request.item, request.name, request.round, request.try_
-        )
-        return found or ScriptedAnswer(final="VERDICT: APPROVE\nSUMMARY: Nothing to add.")
-    found = script.agent(request.state, request.item, request.visit, request.try_, request.instance)
-    if request.kind == "reminder":
-        return found.reminded() if found else ScriptedAnswer(say="Done as asked.")
-    if request.kind == "refused" and found:
-        for _ in range(request.turn - 1):
-            found = found.again()
-        return found
-    return found or ScriptedAnswer(default=True, say="Done as asked.")
-
-
 def print_event(kind: str, /, **fields: object) -> None:
     sys.stdout.write(json.dumps({"type": kind, **fields}) + "\n")
     sys.stdout.flush()
 
 
-def _perform_answer(answer: ScriptedAnswer, request: ScriptedRequest) -> None:
-    if answer.ignore_sigint:
+def _perform_answer(answer: Mapping[str, Any], request: ScriptedRequest) -> None:
+    if answer["ignore_sigint"]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     print_event(
         "session", id=request.session, **({"fork": request.origin} if request.origin else {})
     )
-    time.sleep(answer.sleep_s)
-    if answer.default:
+    time.sleep(answer["sleep_s"])
+    if answer["default"]:
         _write_default_work(request)
     _change_files(answer, request)
     _make_noise(answer, request)
     _fail_as_scripted(answer)
     final = _final_message(answer, request)
     print_event("text", text=final)
-    if answer.exit:
-        print_event("answer", exit=answer.exit, payload=_fill_placeholders(answer.payload, request))
+    if answer["exit"]:
+        print_event(
+            "answer", exit=answer["exit"], payload=_fill_placeholders(answer["payload"], request)
+        )
     print_event("final", text=final)
 
 
 def _fill_placeholders(value: Any, request: ScriptedRequest) -> Any:
     if isinstance(value, str):
         return request.fill(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _fill_placeholders(each, request) for key, each in value.items()}
     return (
         [_fill_placeholders(each, request) for each in value] if isinstance(value, list) else value
@@ -213,16 +169,16 @@ def _sample_document(path: str) -> str:
     return f"# {title}\n\nThis text was written by the scripted agent.\n"
 
 
-def _change_files(answer: ScriptedAnswer, request: ScriptedRequest) -> None:
-    for how, texts in (("write", answer.write), ("append", answer.append)):
+def _change_files(answer: Mapping[str, Any], request: ScriptedRequest) -> None:
+    for how, texts in (("write", answer["write"]), ("append", answer["append"])):
         for path, text in texts.items():
             _write_file(how, request.fill(path), request.fill(text))
-    for path in map(request.fill, answer.delete):
+    for path in map(request.fill, answer["delete"]):
         print_event("tool_start", name=f"delete {path}")
         if os.path.lexists(path):
             os.unlink(path)
         print_event("tool_end", output="")
-    for words in answer.run:
+    for words in answer["run"]:
         _run_command([request.fill(word) for word in words])
 
 
@@ -254,16 +210,16 @@ def _run_command(words: list[str]) -> None:
         print_event("tool_end", output=str(error))
 
 
-def _make_noise(answer: ScriptedAnswer, request: ScriptedRequest) -> None:
-    if answer.orphan_s:
-        _leave_orphan(answer.orphan_s)
-    if answer.tool:
+def _make_noise(answer: Mapping[str, Any], request: ScriptedRequest) -> None:
+    if answer["orphan_s"]:
+        _leave_orphan(answer["orphan_s"])
+    if answer["tool"]:
         print_event("tool_start", name="script")
-        print_event("tool_end", output=request.fill(answer.tool))
-    for start in range(0, answer.print_bytes, PIECE_BYTES):
-        print_event("tool_end", output="x" * min(PIECE_BYTES, answer.print_bytes - start))
-    if answer.usd or answer.tokens:
-        print_event("usage", usd=answer.usd, tokens=answer.tokens)
+        print_event("tool_end", output=request.fill(answer["tool"]))
+    for start in range(0, answer["print_bytes"], PIECE_BYTES):
+        print_event("tool_end", output="x" * min(PIECE_BYTES, answer["print_bytes"] - start))
+    if answer["usd"] or answer["tokens"]:
+        print_event("usage", usd=answer["usd"], tokens=answer["tokens"])
 
 
 def _leave_orphan(seconds: float) -> None:
@@ -279,17 +235,17 @@ def _leave_orphan(seconds: float) -> None:
     os._exit(0)
 
 
-def _fail_as_scripted(answer: ScriptedAnswer) -> None:
-    if answer.hang:
+def _fail_as_scripted(answer: Mapping[str, Any]) -> None:
+    if answer["hang"]:
         _hang_forever()
-    if answer.kill:
-        os.kill(os.getpid(), answer.kill)
+    if answer["kill"]:
+        os.kill(os.getpid(), answer["kill"])
         _hang_forever()
-    if answer.fail:
-        print_event("failed", kind=answer.fail, text=f"scripted: {answer.fail}")
+    if answer["fail"]:
+        print_event("failed", kind=answer["fail"], text=f"scripted: {answer['fail']}")
         raise SystemExit(1)
-    if answer.crash is not None:
-        raise SystemExit(answer.crash)
+    if answer["crash"] is not None:
+        raise SystemExit(answer["crash"])
 
 
 def _hang_forever() -> NoReturn:
@@ -297,15 +253,15 @@ def _hang_forever() -> NoReturn:
         time.sleep(3600)
 
 
-def _final_message(answer: ScriptedAnswer, request: ScriptedRequest) -> str:
-    if answer.final is not None:
-        return request.fill(answer.final)
-    if answer.exit:
-        return request.fill(answer.say) or f"My answer is {answer.exit}."
-    signals = request.legal[:1] if answer.signals is None else answer.signals
-    reason = f": {request.fill(answer.reason)}" if answer.reason else ""
+def _final_message(answer: Mapping[str, Any], request: ScriptedRequest) -> str:
+    if answer["final"] is not None:
+        return request.fill(answer["final"])
+    if answer["exit"]:
+        return request.fill(answer["say"]) or f"My answer is {answer['exit']}."
+    signals = request.legal[:1] if answer["signals"] is None else answer["signals"]
+    reason = f": {request.fill(answer['reason'])}" if answer["reason"] else ""
     tags = [f"<signal>{name}{reason}</signal>" for name in signals]
-    return "\n".join(filter(None, [request.fill(answer.say), *tags]))
+    return "\n".join(filter(None, [request.fill(answer["say"]), *tags]))
 
 
 if __name__ == "__main__":

@@ -23,15 +23,25 @@ def _kick_off(args: Args) -> View:
 
     where = places.find_project(os.getcwd())
     notes = _take_back_leftovers(where)
-    started = start_driver(where, words, os.getcwd()).wait()
+    said = _read_request() if args.request == "-" else b""
+    started = start_driver(where, words, os.getcwd(), said=said).wait()
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
         words.remove("--worktree")
-        started = start_driver(where, words, os.getcwd()).wait()
+        started = start_driver(where, words, os.getcwd(), said=said).wait()
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")
     return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
+
+
+def _read_request() -> bytes:
+    """The driver has no terminal: what is said here is handed on."""
+    import sys
+
+    from porch.run.requests.request_text import MOST_BYTES
+
+    return sys.stdin.buffer.read(MOST_BYTES + 1) if sys.stdin is not None else b""
 
 
 def _take_back_leftovers(where: "ProjectPaths") -> list[str]:
@@ -149,7 +159,7 @@ COMMANDS: Verbs = {
                 "--request",
                 default="",
                 metavar="TEXT",
-                help="what you want: a text, or @FILE",
+                help="what you want: a text, @FILE, or - for standard input",
             ),
             make_argument("--protocol", default="", help="the protocol; default: spider"),
             make_argument(

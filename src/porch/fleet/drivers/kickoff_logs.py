@@ -4,6 +4,7 @@ Such a file is held under flock through the output itself: by the driver, and by
 it to begin. So a file that nobody holds is a kickoff that died.
 """
 
+import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
@@ -21,14 +22,24 @@ LOG = "driver.log"
 def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
     """A file of our own, held for as long as anybody has it open."""
     directory = os.path.join(where.state_dir, DIRECTORY)
-    atomic.ensure_directory(directory)
     path = os.path.join(directory, f"{os.getpid()}.log")
     while True:
-        output = open(path, "ab", opener=open_regular)  # noqa: SIM115 - the caller closes it
+        atomic.ensure_directory(directory)
+        try:
+            output = open(path, "ab", opener=open_regular)  # noqa: SIM115 - the caller closes it
+        except FileNotFoundError:
+            continue  # whoever cleaned up was a moment faster
         fcntl.flock(output, fcntl.LOCK_EX)
         if os.path.exists(path):
             return output
-        output.close()  # whoever cleaned up was a moment faster
+        output.close()
+
+
+def remove_kickoff_log(path: str) -> None:
+    """Of a kickoff that came to nothing, with the directories that only it needed."""
+    os.unlink(path)
+    with contextlib.suppress(OSError):
+        os.removedirs(os.path.dirname(path))
 
 
 def list_kickoff_logs(where: ProjectPaths) -> Iterator[str]:

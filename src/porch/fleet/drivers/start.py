@@ -9,11 +9,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from msgspec import Struct
 
-from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log
+from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log, remove_kickoff_log
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
 from porch.system.regular_file import open_regular
@@ -57,29 +57,33 @@ class StartingDriver:
         new = os.path.getsize(self._log) - self._before
         said = read_tail(self._log, min(new, _SAID)).strip() if new else ""
         if os.path.basename(self._log) != LOG:
-            os.unlink(self._log)
+            remove_kickoff_log(self._log)
         return DriverStart("", self._process.pid, code=code, said=said)
 
 
 def start_driver(
-    where: ProjectPaths, words: Sequence[str], directory: str, run: str = ""
+    where: ProjectPaths, words: Sequence[str], directory: str, run: str = "", said: bytes = b""
 ) -> StartingDriver:
-    """Start `porch WORDS`, which drives a run in the background from then on."""
+    """Start `porch WORDS`, which drives a run in the background from then on.
+
+    `said` is what it reads from its standard input.
+    """
     output = _open_log(where, run)
     listen, tell = os.pipe()
     environ = {**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{output.name}"}
     try:
-        process = subprocess.Popen(
-            # Without the directory it starts in on the path: agents write files there.
-            [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
-            cwd=directory,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=(tell,),
-        )
+        with _open_input(said) as given:
+            process = subprocess.Popen(
+                # Without the directory it starts in on the path: agents write files there.
+                [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
+                cwd=directory,
+                env=environ,
+                stdin=given,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(tell,),
+            )
     except BaseException:
         os.close(listen)
         output.close()
@@ -87,6 +91,18 @@ def start_driver(
     finally:
         os.close(tell)
     return StartingDriver(process, listen, output)
+
+
+def _open_input(said: bytes) -> IO[bytes]:
+    """What the driver reads; a file without a name, unlike a pipe, holds any number of bytes."""
+    if not said:
+        return open(os.devnull, "rb")
+    import tempfile
+
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(said)
+    file.seek(0)
+    return file
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:

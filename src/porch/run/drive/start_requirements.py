@@ -11,15 +11,23 @@ from porch.model.protocol import Agent, Panel, Protocol
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.engine.drive_options import RunRequest
 from porch.run.settings import PROJECT_FILE, Settings
+from porch.run.worktrees.free_place import require_base
 from porch.store.where import ProjectPaths
 
 
 def require_start(
-    where: ProjectPaths, known: Settings, wanted: RunRequest, protocol: Protocol
+    where: ProjectPaths,
+    known: Settings,
+    wanted: RunRequest,
+    protocol: Protocol,
+    *,
+    is_apart: bool,
 ) -> None:
     """A place in git, agents that are logged in, and panels that can decide."""
     roster = Roster(known, wanted.agent)
     if roster.is_scripted or "agent" in wanted.hands_off:
+        if is_apart:
+            require_base(where, "HEAD")
         return
     _require_commit(where)
     for post in _list_workers(roster, protocol):

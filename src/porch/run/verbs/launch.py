@@ -80,7 +80,7 @@ def start_run(
     known_settings = load_settings(where.root)
     with all_refusals() as attempt:
         attempt(require_agents, known_settings, wanted, protocol, "")
-        attempt(require_start, where, known_settings, wanted, protocol)
+        attempt(require_start, where, known_settings, wanted, protocol, is_apart=is_apart)
         attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
     whole = _with_whole_request(where, loaded, wanted, known_settings)
     drawn = "" if wanted.subject else whole.subject

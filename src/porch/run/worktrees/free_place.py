@@ -10,13 +10,15 @@ from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.store.where import ProjectPaths
 
+_HERE = "or go without a worktree: porch run PROTOCOL --here"
+
 
 def require_base(where: ProjectPaths, base: str) -> str:
     """The commit at which the worktree begins."""
     if not where.common_dir:
         raise UsageError(
             "a worktree needs a git repository, and this is not one",
-            fix="run `git init && git commit --allow-empty -m start`, or work here with --here",
+            fix=f"run `codev init --yes`, which makes one with a first commit; {_HERE}",
             code="no-repository",
         )
     _require_plain_repository(where)
@@ -24,7 +26,7 @@ def require_base(where: ProjectPaths, base: str) -> str:
     if commit is None and base == "HEAD":
         raise UsageError(
             "a worktree needs a commit to begin at, and this repository has none",
-            fix="run `git commit --allow-empty -m start`, or work here with --here",
+            fix=f"run `codev init --yes`, which makes the first commit; {_HERE}",
             code="no-commit",
         )
     if commit is None:
@@ -44,7 +46,7 @@ def _require_plain_repository(where: ProjectPaths) -> None:
         raise UsageError(
             f"the git directory of this repository is elsewhere ({where.common_dir}): "
             "a submodule, or made with --separate-git-dir",
-            fix="work in this checkout with --here, or in a clone of the repository",
+            fix=f"work in a clone of the repository; {_HERE}",
             code="git-directory-elsewhere",
         )
 

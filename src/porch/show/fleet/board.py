@@ -28,7 +28,7 @@ _LEAST = 40
 def render_fleet(rows: Sequence[FleetRow], width: int, colour: bool = False) -> str:
     """The groups one after the other; columns are as wide in all of them."""
     if not rows:
-        return "Nothing runs here. Start something: af kickoff ID\n"
+        return 'Nothing runs here. Start something: af kickoff "what you want"\n'
     told = [{key: one_line(_read_cell(row, key)) for key in _COLUMNS} for row in rows]
     widths = _fit_columns(told, max(width, _LEAST) - 2)
     lines: list[str] = []
