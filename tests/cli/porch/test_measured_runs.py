@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.git import measured_tree
+from tests.git_calls import GIT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,18 @@ def test_v1_what_a_run_writes_about_its_work_is_not_the_work(desk: "Desk") -> No
     work = {"work": [{"write": {"codev/projects/0001-x/notes.md": "I did much.\n"}}]}
     desk.begin(phase(fix={"changed": True}), agents=work, code=3)
     assert results(desk) == {"fix": "failed"}
+
+
+def test_what_porch_says_of_files_by_itself_is_said_of_one_measurement(desk: "Desk") -> None:
+    """But of a new one each time: somebody may have changed a file since."""
+    small = {"setting": "small", "if_missing": "skip"}
+    desk.begin(phase(fix={"changed": True}, size={"net_lines_below": 9}, small=small), code=3)
+    desk.write("late.txt", "late\n")
+    with GIT.heard() as commands:
+        said = desk.porch("check", "1", code=None).out
+    assert commands.count("add") == 3
+    assert "changed: late.txt" in said
+    assert "1 lines added" in said
 
 
 def test_v1_a_clean_start_says_nothing(desk: "Desk") -> None:

@@ -48,17 +48,33 @@ async def _run_on_known_files(world: World, effect: RunCheck) -> f.CheckEnded:
         return f.CheckEnded(
             effect=effect.id, result="passed", report=said, tree=before, reused=True
         )
-    fact = await _measure_twice(world, effect, before)
+    judged = await _judge_files(world, effect, before)
+    if judged is not None:
+        return replace(judged, tree=before)
+    fact = await _run_twice(world, effect, before)
     return await asyncio.to_thread(check_traces.judge_traces, world, effect, fact, before)
 
 
-async def _measure_twice(world: World, effect: RunCheck, before: str) -> f.CheckEnded:
+async def _judge_files(world: World, effect: RunCheck, tree: str) -> f.CheckEnded | None:
+    """What porch says of measured files by itself; None for a command, which could change them.
+
+    Such an answer is about the tree that it was read from, whatever became of the files since.
+    """
+    command = effect.command
+    if command.protects:
+        return await protected_files.measure_protected_files(world, effect, tree)
+    if command.net_lines_below or command.changed:
+        return await asyncio.to_thread(measure_against_base, world, effect, tree)
+    return None if _find_text(world, command) else _missing_command(world, effect, command)
+
+
+async def _run_twice(world: World, effect: RunCheck, before: str) -> f.CheckEnded:
     """A second time only if the check changed files, so that its result is about what is there."""
-    fact = await _measure_check(world, effect, 1)
+    fact = await _run_command(world, effect, 1)
     after = await hash_workspace(world)
     if after == before:
         return replace(await _try_again(world, effect, fact, after), tree=after)
-    fact = await _measure_check(world, effect, 2)
+    fact = await _run_command(world, effect, 2)
     again = await hash_workspace(world)
     if again != after:
         reason = "the check changes files each time it runs, so its result cannot be trusted"
@@ -69,7 +85,7 @@ async def _measure_twice(world: World, effect: RunCheck, before: str) -> f.Check
 async def _try_again(world: World, effect: RunCheck, fact: f.CheckEnded, tree: str) -> f.CheckEnded:
     """A failure that is gone on the same files is no failure of the work, and no clean pass."""
     for number in range(effect.command.rerun if fact.result == "failed" and tree else 0):
-        again = await _measure_check(world, effect, 3 + number)
+        again = await _run_command(world, effect, 3 + number)
         if await hash_workspace(world) != tree:
             reason = "the check changes files when it is run again; its result cannot be trusted"
             return unmeasured(effect, reason)
@@ -95,16 +111,13 @@ async def hash_workspace(world: World) -> str:
     )
 
 
-async def _measure_check(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:
-    command = effect.command
-    if command.protects:
-        return await protected_files.measure_protected_files(world, effect)
-    if command.net_lines_below or command.changed:
-        return await asyncio.to_thread(measure_against_base, world, effect)
-    text = command.shell or world.settings.commands.get(command.setting, "")
-    if not text:
-        return _missing_command(world, effect, command)
-    if command.runner and world.in_git:
+def _find_text(world: World, command: Command) -> str:
+    return command.shell or world.settings.commands.get(command.setting, "")
+
+
+async def _run_command(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:
+    text = _find_text(world, effect.command)
+    if effect.command.runner and world.in_git:
         from porch.run.handlers import pytest_check
 
         return await pytest_check.run_pytest_check(world, effect, text, time_, _run_shell)

@@ -90,7 +90,7 @@ def list_touched_files(world: World, position: str) -> tuple[str, ...]:
     if read_phase_entry(world, standing) is None:
         return (f"could not be compared: {UNKNOWN_ENTRY}",)
     try:
-        refused, agreed = _compare_with_entry(world, standing)
+        refused, agreed = _compare_with_entry(world, standing, measure_workspace(world))
         carried = _list_still_changed(world, standing)
     except OutsideError as error:
         return (f"could not be compared: {error}",)
@@ -107,7 +107,7 @@ def _list_still_changed(world: World, standing: Standing) -> list[str]:
     return [path for path, before in known.carried.items() if now.get(path, "") != before]
 
 
-async def measure_protected_files(world: World, effect: RunCheck) -> f.CheckEnded:
+async def measure_protected_files(world: World, effect: RunCheck, now: str) -> f.CheckEnded:
     """The check of a protocol that declares what is protected."""
     standing = world.state().positions[effect.position]
     if not world.in_git:
@@ -117,7 +117,7 @@ async def measure_protected_files(world: World, effect: RunCheck) -> f.CheckEnde
         said = f"{UNKNOWN_ENTRY}; start it again"
         return f.CheckEnded(effect=effect.id, result="unmeasured", report=said)
     try:
-        refused, _ = await asyncio.to_thread(_compare_with_entry, world, standing)
+        refused, _ = await asyncio.to_thread(_compare_with_entry, world, standing, now)
     except OutsideError as error:
         return f.CheckEnded(effect=effect.id, result="unmeasured", report=str(error))
     if not refused:
@@ -137,13 +137,12 @@ def _describe_refusal(refused: Mapping[str, str]) -> str:
 
 
 def _compare_with_entry(
-    world: World, standing: Standing
+    world: World, standing: Standing, now: str
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """What is refused now, and what a person agreed to, of all that changed since the entry."""
     known = read_phase_entry(world, standing)
     if known is None:
         return {}, {}
-    now = measure_workspace(world)
     refused, agreed = _sort_changes(world, standing, known, now)
     write_phase_entry(world, standing, replace(known, last=now, refused=refused))
     return refused, agreed

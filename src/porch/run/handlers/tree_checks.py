@@ -1,7 +1,7 @@
 """Checks that need no command: porch compares the files with those that the run began with."""
 
 from porch.errors import OutsideError
-from porch.git import measured_tree, tree_changes
+from porch.git import tree_changes
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.run.agents.world import World
@@ -9,13 +9,12 @@ from porch.run.agents.world import World
 NAMED = 5
 
 
-def measure_against_base(world: World, effect: RunCheck) -> f.CheckEnded:
+def measure_against_base(world: World, effect: RunCheck, now: str) -> f.CheckEnded:
     """Whether anything changed, or how many lines; unmeasured where there is no base."""
     base = world.state().run.base
     if not (world.in_git and base):
         return unmeasured(effect, "there is no commit or tree to compare with")
     try:
-        now = measured_tree.measure_tree(world.workspace, world.own_paths(), world.tree_room)
         if effect.command.changed:
             return _find_changes(world, effect, base, now)
         return _count_lines(world, effect, base, now)
