@@ -228,6 +228,15 @@ def test_v4_a_test_may_skip_itself_and_the_program_may_not_skip_it(tested: "Desk
     )
 
 
+def test_v4_a_program_that_its_own_tests_replace_is_tested_once_more(tested: "Desk") -> None:
+    """What the second run says is said of the files as the first one left them."""
+    place = str(tested.root / "calc.py")
+    replaces = f"open({place!r}, 'w').write({WRONG!r})\n"
+    fact = begin(tested, {"calc.py": f"{replaces}\n\ndef add(a, b):\n    return a + b\n"})
+    assert (tested.root / "calc.py").read_text() == WRONG
+    assert fact["result"] == "failed"
+
+
 def test_v4_settings_of_pytest_outside_the_workspace_decide_nothing(
     tested: "Desk", tmp_path: "Path", monkeypatch: pytest.MonkeyPatch
 ) -> None:

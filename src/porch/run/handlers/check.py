@@ -70,11 +70,11 @@ async def _judge_files(world: World, effect: RunCheck, tree: str) -> f.CheckEnde
 
 async def _run_twice(world: World, effect: RunCheck, before: str) -> f.CheckEnded:
     """A second time only if the check changed files, so that its result is about what is there."""
-    fact = await _run_command(world, effect, 1)
+    fact = await _run_command(world, effect, 1, before)
     after = await hash_workspace(world)
     if after == before:
         return replace(await _try_again(world, effect, fact, after), tree=after)
-    fact = await _run_command(world, effect, 2)
+    fact = await _run_command(world, effect, 2, after)
     again = await hash_workspace(world)
     if again != after:
         reason = "the check changes files each time it runs, so its result cannot be trusted"
@@ -85,7 +85,7 @@ async def _run_twice(world: World, effect: RunCheck, before: str) -> f.CheckEnde
 async def _try_again(world: World, effect: RunCheck, fact: f.CheckEnded, tree: str) -> f.CheckEnded:
     """A failure that is gone on the same files is no failure of the work, and no clean pass."""
     for number in range(effect.command.rerun if fact.result == "failed" and tree else 0):
-        again = await _run_command(world, effect, 3 + number)
+        again = await _run_command(world, effect, 3 + number, tree)
         if await hash_workspace(world) != tree:
             reason = "the check changes files when it is run again; its result cannot be trusted"
             return unmeasured(effect, reason)
@@ -115,12 +115,13 @@ def _find_text(world: World, command: Command) -> str:
     return command.shell or world.settings.commands.get(command.setting, "")
 
 
-async def _run_command(world: World, effect: RunCheck, time_: int) -> f.CheckEnded:
+async def _run_command(world: World, effect: RunCheck, time_: int, tree: str) -> f.CheckEnded:
     text = _find_text(world, effect.command)
     if effect.command.runner and world.in_git:
         from porch.run.handlers import pytest_check
 
-        return await pytest_check.run_pytest_check(world, effect, text, time_, _run_shell)
+        run = pytest_check.PytestRun(effect, text, time_, tree)
+        return await pytest_check.run_pytest_check(world, run, _run_shell)
     return await _run_shell(world, effect, text, time_)
 
 

@@ -60,9 +60,17 @@ class TestResults(Struct, frozen=True):
     read: tuple[str, ...] = ()
 
 
-async def run_pytest_check(
-    world: World, effect: RunCheck, text: str, time_: int, run_shell: RunShell
-) -> f.CheckEnded:
+class PytestRun(Struct, frozen=True):
+    """Which check calls pytest with which text, for the how manieth time, on which files."""
+
+    effect: RunCheck
+    text: str
+    time: int
+    tree: str
+
+
+async def run_pytest_check(world: World, run: PytestRun, run_shell: RunShell) -> f.CheckEnded:
+    effect, text = run.effect, run.text
     if sets_python_path(text):
         said = "the command sets PYTHONPATH, so porch cannot look after its tests"
         fix = "set it elsewhere, for example with `pythonpath` in the settings of pytest"
@@ -71,7 +79,7 @@ async def run_pytest_check(
         copy = os.path.join(scratch, "copy")
         canary = make_canary(os.path.join(scratch, "canary"), copy)
         try:
-            restored = await asyncio.to_thread(_copy_workspace, world, effect, copy, scratch)
+            restored = await asyncio.to_thread(_copy_workspace, world, run, copy, scratch)
         except OutsideError as error:
             return f.CheckEnded(effect=effect.id, result="unmeasured", report=str(error))
 
@@ -80,10 +88,10 @@ async def run_pytest_check(
             env = canary_environment(command.env or {}, canary, effect.command.plugins)
             return replace(command, cwd=place, env=env)
 
-        ended = await run_shell(world, effect, text, time_, change)
+        ended = await run_shell(world, effect, text, run.time, change)
         skips = pytest_skips.read_skips(canary.results)
         skipped = await asyncio.to_thread(
-            pytest_skips.list_skipped_by_program, world, effect, skips
+            pytest_skips.list_skipped_by_program, world, effect, skips, run.tree
         )
         foreign = list_foreign_places(canary, copy, text)
         return judge_pytest_run(ended, canary, Circumstances(restored, skipped, foreign))
@@ -217,11 +225,10 @@ def _describe_restored(restored: list[str]) -> Iterator[str]:
         yield f"measured without the changes of: {names}{more}"
 
 
-def _copy_workspace(world: World, effect: RunCheck, copy: str, scratch: str) -> list[str]:
-    """The workspace with what is protected put back; says what was."""
-    standing = world.state().positions[effect.position]
-    index, workspace = os.path.join(scratch, "index"), world.workspace
-    now = protected_files.measure_workspace(world)
+def _copy_workspace(world: World, run: PytestRun, copy: str, scratch: str) -> list[str]:
+    """The workspace as it was measured, with what is protected put back; says what was."""
+    standing = world.state().positions[run.effect.position]
+    index, workspace, now = os.path.join(scratch, "index"), world.workspace, run.tree
     old = protected_files.find_entry_tree(world, standing) or now
     wrong = protected_files.list_refused_changes(world, standing, now)
     before = tree_files.read_entries(workspace, old, wrong)

@@ -28,13 +28,16 @@ def read_skips(results: str) -> Skips:
     return found
 
 
-def list_skipped_by_program(world: World, effect: RunCheck, skips: Skips) -> list[str]:
-    """Each with the file that skipped it; only files that changed since the run began count."""
+def list_skipped_by_program(world: World, effect: RunCheck, skips: Skips, tree: str) -> list[str]:
+    """Each with the file that skipped it; only files that changed since the run began count.
+
+    `tree` is what was tested: what the tests made of the files since then does not count.
+    """
     if not skips:
         return []
     standing = world.state().positions[effect.position]
     rules = protected_files.find_protected_paths(world, standing)
-    changed = _list_changed_files(world)
+    changed = _list_changed_files(world, tree)
     return [
         f"{name} ({path})"
         for name, files in skips.items()
@@ -43,8 +46,7 @@ def list_skipped_by_program(world: World, effect: RunCheck, skips: Skips) -> lis
     ]
 
 
-def _list_changed_files(world: World) -> set[str]:
-    now = protected_files.measure_workspace(world)
+def _list_changed_files(world: World, now: str) -> set[str]:
     base = world.state().run.base
     changes = tree_changes.list_changed_paths(world.workspace, base, now) if base else []
     return {change.path for change in changes}
