@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from porch.agents.port import Outcome
+from porch.git import measured_tree
 from porch.machine import facts as f
 from porch.machine.effects import QuotedInput
 from porch.machine.exits.evidence import review_payload
@@ -69,6 +70,15 @@ def test_files_are_told_with_their_lines_and_a_name_makes_no_line_of_its_own(rep
         panel.describe_changes(str(repo), sh(repo, "rev-parse", "HEAD"), ("status.yaml",))
         == "+2 -0 a b.txt"
     )
+
+
+def test_what_was_measured_before_a_turn_is_told_and_not_measured_again(repo: Path) -> None:
+    head = sh(repo, "rev-parse", "HEAD")
+    (repo / "a.txt").write_text("1\n")
+    seen = measured_tree.measure_tree(str(repo))
+    (repo / "b.txt").write_text("1\n")
+    assert panel.describe_changes(str(repo), head, (), now=seen) == "+1 -0 a.txt"
+    assert panel.describe_changes(str(repo), head, ()) == "+1 -0 a.txt\n+1 -0 b.txt"
 
 
 def test_nothing_is_called_nothing_and_what_cannot_be_measured_so(repo: Path) -> None:

@@ -33,7 +33,7 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     wall = limit or world.settings.consultation_timeout
     post = world.roster.reviewer(effect.name)
     before = await asyncio.to_thread(check_traces.look_at_files, world)
-    turn = _review_turn(world, post, effect, await _measure_changes(world))
+    turn = _review_turn(world, post, effect, await _describe_work(world, before))
     taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(
@@ -79,19 +79,21 @@ def _bound_findings(findings: tuple[str, ...]) -> tuple[str, ...]:
     return (*findings[: FINDINGS_APART - 1], rest) if len(findings) > FINDINGS_APART else findings
 
 
-async def _measure_changes(world: World) -> str:
+async def _describe_work(world: World, now: str) -> str:
+    """Of the files as they were looked at; where that failed, the second try says why."""
     base = world.state().run.base
     if not (world.in_git and base):
         return ""
-    return await asyncio.to_thread(
-        describe_changes, world.workspace, base, world.own_paths(), world.tree_room
-    )
+    own, room = world.own_paths(), world.tree_room
+    return await asyncio.to_thread(describe_changes, world.workspace, base, own, room, now)
 
 
-def describe_changes(workspace: str, base: str, own: tuple[str, ...], room: str = "") -> str:
+def describe_changes(
+    workspace: str, base: str, own: tuple[str, ...], room: str = "", now: str = ""
+) -> str:
     """What the run changed so far; measured, for whoever did it might not tell all of it."""
     try:
-        now = measured_tree.measure_tree(workspace, own, room)
+        now = now or measured_tree.measure_tree(workspace, own, room)
         rows = tree_changes.count_changed_lines(workspace, base, now, own)
     except PorchError as error:
         return f"porch could not count the changes: {error}"
