@@ -9,6 +9,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import measured_tree, repository, tree_changes
+from tests.git_calls import GIT
 from tests.repositories import sh
 
 TRAILER = "Porch-Effect: run-1/specify#1/git/commit/1"
@@ -44,6 +45,22 @@ def test_tree_sees_a_change_of_the_same_size_in_the_same_instant(
         (repo / "a.txt").write_text("two")
     time.sleep(1.01)
     assert measured_tree.measure_tree(str(repo), exclude) != sh(repo, "write-tree")
+
+
+def test_a_tree_that_was_written_before_is_written_no_second_time(repo: Path) -> None:
+    """Files that were changed a moment ago are read again; what they hold is known by its ids."""
+    (repo / "new.txt").write_text("one")
+    first = measured_tree.measure_tree(str(repo))
+    with GIT.heard() as commands:
+        assert measured_tree.measure_tree(str(repo)) == first
+        (repo / "new.txt").write_text("two")
+        second = measured_tree.measure_tree(str(repo))
+        (repo / "new.txt").write_text("one")
+        assert measured_tree.measure_tree(str(repo)) == first
+    assert commands == ["add", "add", "write-tree", "add"]
+    assert sh(repo, "--git-dir=.git/porch/tree.git", "show", f"{second}:new.txt") == "two"
+    (repo / "new.txt").chmod(0o755)
+    assert measured_tree.measure_tree(str(repo)) not in (first, second)
 
 
 def test_tree_moves_when_a_file_goes(repo: Path) -> None:
@@ -245,6 +262,32 @@ def test_numstat_counts_untracked_files_and_lines_called_binary(repo: Path) -> N
 def count_lines(repo: Path, base: str, *exclude: str) -> tuple[int, int]:
     now = measured_tree.measure_tree(str(repo), exclude)
     return tree_changes.count_net_lines(str(repo), base, now, exclude)
+
+
+def test_what_differs_between_two_trees_is_asked_once_and_of_a_branch_each_time(
+    repo: Path,
+) -> None:
+    old = measured_tree.measure_tree(str(repo))
+    (repo / "new.txt").write_text("one")
+    new, place = measured_tree.measure_tree(str(repo)), str(repo)
+    with GIT.heard() as commands:
+        assert tree_changes.list_changed_paths(place, new, new) == []
+        assert tree_changes.count_changed_lines(place, old, old) == []
+        for _ in range(3):
+            [found] = tree_changes.list_changed_paths(place, old, new)
+            assert found.path == "new.txt"
+            assert tree_changes.list_changed_paths(place, old, new, ("*.txt",)) == []
+            assert tree_changes.count_net_lines(place, old, new) == (1, 0)
+    assert commands == ["diff"] * 3
+    branch = repo / ".git" / "porch" / "tree.git" / "refs" / "heads" / "none"
+    branch.parent.mkdir()
+    for tree, count in ((old, 1), (new, 0)):
+        branch.write_text(f"{_commit(repo, tree)}\n")
+        assert len(tree_changes.list_changed_paths(place, "HEAD", new)) == count
+
+
+def _commit(repo: Path, tree: str) -> str:
+    return sh(repo, "--git-dir=.git/porch/tree.git", "commit-tree", tree, "-m", "x")
 
 
 def test_the_text_of_a_difference_is_that_of_the_files_whatever_attributes_say(repo: Path) -> None:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from porch.git.changes import ChangedPath, parse_raw_diff
 from porch.git.command import run_exact_git
+from porch.git.git_directory import is_whole_hash
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.text.late_pattern import late_pattern
@@ -19,8 +21,8 @@ def list_changed_paths(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[ChangedPath]:
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
-    words = ("diff", "--raw", "-z", "--no-abbrev", old, new)
-    raw = _run_own_git(worktree, *words, *_without(exclude))
+    words = ("--raw", "-z", "--no-abbrev")
+    raw = _compare_trees(worktree, words, old, new, _without(exclude))
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
 
 
@@ -46,7 +48,7 @@ def count_changed_lines(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[tuple[str, str, str]]:
     """Lines added, lines removed and path; of a file that is binary there stands a `-`."""
-    out = _run_own_git(worktree, "diff", "--numstat", "-z", old, new, *_without(exclude))
+    out = _compare_trees(worktree, ("--numstat", "-z"), old, new, _without(exclude))
     parts = (row.split("\t", 2) for row in out.split("\0") if row)
     return [(added, removed, path) for added, removed, path in parts]
 
@@ -68,6 +70,22 @@ def count_net_lines(
 def keep_tree(worktree: str, name: str, tree: str) -> None:
     """Keep a tree under a ref of our own git directory, where nobody else cleans up."""
     _run_own_git(worktree, "update-ref", f"{REFS}{name}", tree)
+
+
+def _compare_trees(
+    worktree: str, words: tuple[str, ...], old: str, new: str, paths: tuple[str, ...]
+) -> str:
+    """What git prints of two trees; what they hold never changes, so it is not asked twice."""
+    if old == new:
+        return ""
+    is_fixed = is_whole_hash(old) and is_whole_hash(new)
+    ask = _ask_difference if is_fixed else _ask_difference.__wrapped__
+    return ask(worktree, (*words, old, new, *paths))
+
+
+@lru_cache(maxsize=32)
+def _ask_difference(worktree: str, words: tuple[str, ...]) -> str:
+    return _run_own_git(worktree, "diff", *words)
 
 
 def _without(exclude: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from porch.git.command import run_exact_git, run_git
 from porch.git.measured_tree import find_toplevel, own_environment
@@ -35,7 +36,8 @@ def read_tree_text(worktree: str, entry: str) -> str:
     return _run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
 
 
-def list_links(worktree: str, tree: str) -> dict[str, str]:
+@lru_cache(maxsize=32)
+def list_links(worktree: str, tree: str) -> Mapping[str, str]:
     """The links of a tree, with the path of the repository they lead to; others are left out."""
     out = _run_own_git(worktree, "ls-tree", "-r", "-z", "--full-tree", tree)
     rows = (row.split("\t", 1) for row in out.split("\0") if row.startswith("120000 "))
