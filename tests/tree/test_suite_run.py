@@ -86,6 +86,21 @@ def test_a_suite_that_changes_files_is_not_remembered(bench: Bench) -> None:
     assert (bench.base / "runs").read_text() == "x\nx\n"
 
 
+def test_what_was_measured_before_is_believed_only_if_it_lies_there_in_the_end(
+    bench: Bench,
+) -> None:
+    bench.setting(commands={"test": f"echo x >> {bench.base}/runs"})
+    old, runs = suite_run.hash_content(bench.world, str(bench.root)), bench.base / "runs"
+    bench.write("new.txt", "new\n")
+    new = suite_run.hash_content(bench.world, str(bench.root))
+    for seen, count in ((old, 1), ("", 2), (new, 3), ("", 3)):
+        asyncio.run(suite_run.run_suite(bench.world, EFFECT, str(bench.root), seen=seen))
+        assert len(runs.read_text()) == 2 * count
+    (bench.root / "new.txt").unlink()
+    asyncio.run(suite_run.run_suite(bench.world, EFFECT, str(bench.root)))
+    assert len(runs.read_text()) == 2 * 4
+
+
 def test_a_memory_that_cannot_be_read_is_no_memory(bench: Bench) -> None:
     ran(bench, "true")
     (kept,) = Path(bench.world.directory, "suites").iterdir()

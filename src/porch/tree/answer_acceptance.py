@@ -12,8 +12,8 @@ from porch.agents.events import Answered
 from porch.errors import OutsideError
 from porch.git import changes, merge, repository, worktrees
 from porch.git.index_flags import clear_index_flags
-from porch.git.measured_tree import EMBEDDED
-from porch.git.raw_commits import compare_worktree
+from porch.git.measured_tree import EMBEDDED, measure_tree
+from porch.git.raw_commits import compare_measured_tree
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import is_within
 from porch.machine.state import Instance
@@ -159,7 +159,7 @@ async def _check_ownership(claim: Claim) -> list[str]:
         return [f"the branch no longer contains {place.entry[:12]}, where this work began"]
     if not ask.mechanical and (forged := await asyncio.to_thread(_find_forged_commits, claim)):
         return [f"commit {commit[:12]} contains a line that only porch writes" for commit in forged]
-    found = await asyncio.to_thread(_measure_changed_paths, place, claim.world.tree_room)
+    found = await asyncio.to_thread(_measure_changed_paths, claim)
     return [found] if isinstance(found, str) else _find_foreign_changes(claim, found)
 
 
@@ -179,10 +179,12 @@ def _find_foreign_changes(claim: Claim, found: list[changes.ChangedPath]) -> lis
     return reasons
 
 
-def _measure_changed_paths(place: InstancePlace, room: str) -> list[changes.ChangedPath] | str:
+def _measure_changed_paths(claim: Claim) -> list[changes.ChangedPath] | str:
     """All that differs from where the work began; or why nobody can tell, for who caused it."""
+    place = claim.place
     try:
-        return compare_worktree(place.path, place.entry, room)
+        claim.tree = measure_tree(place.path, room=claim.world.tree_room)
+        return compare_measured_tree(place.path, place.entry, claim.tree)
     except OutsideError as error:
         if error.findings[0].code != EMBEDDED:
             raise

@@ -42,7 +42,9 @@ async def _check_build(claim: Claim, _: Measure) -> list[str]:
 
 
 async def _check_green(claim: Claim, _: Measure) -> list[str]:
-    found = await suite_run.run_suite(claim.world, claim.effect.id, claim.place.path, fresh=True)
+    found = await suite_run.run_suite(
+        claim.world, claim.effect.id, claim.place.path, fresh=True, seen=claim.tree
+    )
     waiting = await _list_waiting_tests(claim, found)
     kept = _drop_cases(found, waiting)
     reasons = suite_results.explain_not_green(kept)

@@ -38,14 +38,16 @@ async def run_build(world: World, effect: str, path: str) -> BuildResult:
 
 
 async def run_suite(
-    world: World, effect: str, path: str, fresh: bool = False, key: str = ""
+    world: World, effect: str, path: str, fresh: bool = False, key: str = "", seen: str = ""
 ) -> SuiteRun:
     """All tests as they come out in a directory; the same content is not run twice.
 
     `key` names the content of a scratch place, which nobody has to look at again afterwards.
+    `seen` is what was measured there before: the tests are run, and how they come out is kept
+    only if this still lies there in the end.
     """
-    tree = key or await asyncio.to_thread(hash_content, world, path)
-    kept = None if fresh else _read_kept_run(world, tree)
+    tree = key or seen or await asyncio.to_thread(hash_content, world, path)
+    kept = None if fresh or seen else _read_kept_run(world, tree)
     if kept is not None:
         return kept
     text = world.settings.commands.get("test", "")
