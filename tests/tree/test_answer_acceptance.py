@@ -12,6 +12,7 @@ from porch.machine import facts as f
 from porch.tree import questions
 from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.instance_worktrees import open_instance_place
+from tests.git_calls import GIT
 from tests.repositories import sh
 from tests.tree.conftest import GOOD, IMPL, ROOT_ONLY, SCAFFOLD, SPEC, TESTS, TO_TESTS, Bench
 
@@ -163,6 +164,25 @@ def test_an_answer_without_critiques_and_without_tests_says_nothing(bench: Bench
     empty: dict[str, Any] = {"critiques": [], "additionalTests": []}
     said = reasons(judged(bench, "review", "MoreTests", empty))
     assert said == "write something in critiques or additionalTests; all of it is empty"
+
+
+def test_a_test_that_only_a_reviewer_has_is_no_test(bench: Bench) -> None:
+    bench.until(*TO_TESTS, "impl")
+    report = {"criteriaWithTests": [["c1", "mine"]], "criteriaMissing": []}
+    payload = {**GOOD["review"]["payload"], "coverageReport": report}
+    said = judged(bench, "review", "Approved", payload, tests__sum__mine_dot_sh="true\n")
+    assert reasons(said) == "there is no test called 'mine'"
+
+
+def test_files_that_an_answer_left_are_measured_once_before_the_tests_and_once_after(
+    bench: Bench,
+) -> None:
+    bench.until(*TO_TESTS)
+    with GIT.heard() as commands:
+        files = {"src__sum_dot_txt": "one\n"}
+        judged(bench, "impl", "TestsPassed", IMPL["payload"], **files)
+    # The third puts them into the commit.
+    assert commands.count("add") == 3
 
 
 def test_test_files_lie_where_tests_belong_and_inside_the_worktree(bench: Bench) -> None:
