@@ -11,6 +11,7 @@ from porch.git import merge as merging
 from porch.git import repository, worktrees
 from porch.git.merge import Conflict, MergeCandidate
 from porch.testing import kill_python_at
+from tests.git_calls import GIT
 from tests.repositories import sh
 
 TRAILER = "Porch-Effect: run-1/publish#1/git/merge/1"
@@ -88,6 +89,33 @@ def test_two_sides_are_merged_without_touching_either(
     assert clean(parent)
     assert clean(child)
     assert not (repo / "worktrees" / "scratch").exists()
+
+
+@both_ways
+def test_what_stands_on_the_other_side_already_is_the_merge_of_both(
+    repo: Path, parent: Path, child: Path, merge: Merge
+) -> None:
+    write(child, c="child", a="one\ntwo\n")
+    write(child, d="more")
+    old, new = sh(repo, "rev-parse", "parent"), sh(repo, "rev-parse", "child")
+    with GIT.heard() as commands:
+        assert merge(repo, old, new) == merge(repo, new, old) == merge(repo, new, new)
+    assert merge(repo, old, new) == sh(repo, "rev-parse", f"{new}^{{tree}}")
+    assert commands == [] or merge is in_checkout
+
+
+def test_the_change_of_a_commit_on_its_own_parent_is_the_commit(repo: Path, child: Path) -> None:
+    write(child, c="child")
+    write(child, a="one\ntwo\n")
+    last, tree = sh(repo, "rev-parse", "child"), sh(repo, "rev-parse", "child^{tree}")
+    with GIT.heard() as commands:
+        on_parent = sh(repo, "rev-parse", "child~1^{tree}")
+        assert merging.cherry_pick_tree(str(repo), on_parent, last) == tree
+    assert commands == ["rev-parse"]
+    elsewhere = merging.cherry_pick_tree(str(repo), sh(repo, "rev-parse", "main^{tree}"), last)
+    assert isinstance(elsewhere, str)
+    assert sh(repo, "ls-tree", "--name-only", elsewhere).split() == [".gitignore", "a.txt"]
+    assert sh(repo, "show", f"{elsewhere}:a.txt") == "one\ntwo"
 
 
 @both_ways

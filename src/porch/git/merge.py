@@ -173,6 +173,10 @@ def advance_branch(worktree: str, branch: str, new: str, old: str) -> None:
 
 def merge_commits(repo: str, ours: str, theirs: str, scratch: str = "") -> str | Conflict:
     """The tree of both commits merged since their common ancestor, or where they disagree."""
+    for one, other in ((theirs, ours), (ours, theirs)):
+        # Whatever stands on the other one already is the merge of both.
+        if one == other or git_directory.has_near_ancestor(repo, one, other):
+            return repository.read_commit_tree(repo, one)
     if _read_git_version() >= MERGES_TREES:
         return _merge_in_object_store(repo, ours, theirs)
     import tempfile
@@ -196,6 +200,9 @@ def merge_in_checkout(repo: str, ours: str, theirs: str, scratch: str) -> str | 
 
 def cherry_pick_tree(repo: str, onto: str, commit: str) -> str | Conflict:
     """The tree `onto` with the change of one commit added, as a cherry-pick would."""
+    parents = git_directory.read_loose_parents(repo, commit)
+    if parents and repository.read_commit_tree(repo, parents[0]) == onto:
+        return repository.read_commit_tree(repo, commit)
     # A stand-in beside the commit, so that the commit's parent is the common ancestor.
     words = ("commit-tree", onto, "-p", f"{commit}^1", "-m", "stand-in")
     beside = run_git(repo, *words, env=repository.read_commit_identity(repo)).strip()

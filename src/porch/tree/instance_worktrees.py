@@ -93,8 +93,10 @@ def is_merging(path: str) -> bool:
 def _move_tests_to_head(world: World, effect: AskAgent, path: str) -> None:
     """At each entry the tests begin from the head of the instance; half done work is kept."""
     head = repository.resolve_commit(world.workspace, f"refs/heads/{effect.about.branch}")
+    if head is None or head == repository.read_head(path):
+        return
     is_new = repository.resolve_commit(path, _entry_ref(effect)) is None
-    if head and is_new and not worktrees.list_changed_paths(path):
+    if is_new and not worktrees.list_changed_paths(path):
         merge.move_branch(path, head)
 
 
