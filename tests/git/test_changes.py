@@ -7,6 +7,7 @@ import pytest
 from porch.errors import OutsideError
 from porch.git import changes, measured_tree, raw_commits, tree_changes
 from porch.git.changes import ChangedPath
+from tests.git_calls import GIT
 from tests.repositories import sh
 
 pytestmark = pytest.mark.usefixtures("git_home")
@@ -173,8 +174,18 @@ def test_a_forged_trailer_is_found(repo: Path) -> None:
     base = sh(repo, "rev-parse", "HEAD")
     forged = [save(repo, CHILD, x_txt="x"), save(repo, "m\n\nPorch-Effect: y\n\nmore")]
     save(repo, "says Porch-Effect: in a line\n\nand Porch-Child: too")
-    assert changes.find_commits_by_trailer(str(repo), base, "HEAD", "Porch-") == forged
-    assert changes.find_commits_by_trailer(str(repo), "HEAD", "HEAD", "Porch-") == []
+    found = changes.list_commits(str(repo), base, "HEAD")
+    assert [each.id for each in reversed(found) if each.has_line("Porch-")] == forged
+    assert [each.parents[0] for each in reversed(found)][:2] == [base, forged[0]]
+    assert changes.list_commits(str(repo), "HEAD", "HEAD") == []
+
+
+def test_commits_of_the_branch_itself_are_told_by_one_command(repo: Path) -> None:
+    base = sh(repo, "rev-parse", "HEAD")
+    save(repo, own_txt="first\n")
+    with GIT.heard() as commands:
+        assert "+first" in own(repo, base)
+    assert commands == ["log", "diff"]
 
 
 def test_a_patch_keeps_its_name_on_another_base_and_loses_it_with_its_content(repo: Path) -> None:

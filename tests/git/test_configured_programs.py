@@ -50,7 +50,8 @@ def test_v3_no_program_of_a_repository_is_run_by_our_git(armed: Path, tmp_path: 
     assert worktrees.list_changed_paths(here) == []
     merge.merge_commits(here, "main", "side")
     assert "+changed" in changes.render_diff(here, head, "HEAD")[0]
-    assert len(changes.find_commits_by_trailer(here, head, "HEAD", "Porch-Effect:")) == 2
+    made = changes.list_commits(here, head, "HEAD")
+    assert [each.has_line("Porch-Effect:") for each in made] == [True, True]
     with checkouts.open_detached_checkout(here, str(tmp_path / "look"), "side") as place:
         assert Path(place, "side.txt").read_text() == "side\n"
     assert not (tmp_path / "ran").exists()

@@ -65,15 +65,31 @@ def render_diff(
     return kept[: kept.rfind("\n") + 1], True
 
 
-def find_commits_by_trailer(repo: str, old: str, new: str, beginning: str) -> list[str]:
-    """Commits since old with a message line that begins so, oldest first.
+class ListedCommit(Struct, frozen=True):
+    """A commit with its parents and the lines of its message."""
 
-    Trailers are how porch knows its own commits again. An agent's commit that carries one is a
-    forgery, and this finds it before anybody believes it.
-    """
-    log = run_git(repo, "log", "--reverse", "--format=%H%n%B%x00", f"{old}..{new}")
+    id: str
+    parents: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def has_line(self, beginning: str) -> bool:
+        """Whether a line begins so. Trailers are how porch knows its own commits again.
+
+        An agent's commit that carries one is a forgery, and is found before anybody believes it.
+        """
+        return any(line.startswith(beginning) for line in self.lines)
+
+
+def list_commits(repo: str, old: str, new: str) -> list[ListedCommit]:
+    """All commits since old, with that at which new is first."""
+    log = run_git(repo, "log", "--format=%H %P%n%B%x00", f"{old}..{new}")
     entries = [entry.strip().splitlines() for entry in log.split("\0") if entry.strip()]
-    return [lines[0] for lines in entries if any(each.startswith(beginning) for each in lines[1:])]
+    return [_make_listed_commit(*lines) for lines in entries]
+
+
+def _make_listed_commit(first: str, *lines: str) -> ListedCommit:
+    id_, *parents = first.split()
+    return ListedCommit(id_, tuple(parents), lines)
 
 
 def hash_patch(repo: str, old: str, new: str) -> str:
@@ -136,16 +152,27 @@ def _read_patch(repo: str, old: str, new: str, *flags: str) -> str:
 
 
 def _render_own_commits(repo: str, old: str, new: str, skip_trailer: str) -> str:
-    line = run_git(repo, "rev-list", "--first-parent", "--reverse", "--parents", f"{old}..{new}")
-    rows = [row.split() for row in line.splitlines()]
-    brought = set(find_commits_by_trailer(repo, old, new, skip_trailer)) if skip_trailer else set()
-    if not brought and all(len(row) == 2 for row in rows):
+    found = list_commits(repo, old, new)
+    line = _list_first_parents(found)
+    is_brought = bool(skip_trailer) and any(each.has_line(skip_trailer) for each in found)
+    if not is_brought and all(len(each.parents) == 1 for each in line):
         return _read_patch(repo, old, new)
-    own = [row[0] for row in rows if len(row) == 2 and row[0] not in brought]
-    merges = [row[0] for row in rows if len(row) > 2]
+    single = [each for each in line if len(each.parents) == 1]
+    own = [each.id for each in single if not (skip_trailer and each.has_line(skip_trailer))]
+    merges = [each.id for each in line if len(each.parents) > 1]
     return _render_replayed_commits(repo, old, own) + "".join(
         _read_merge_edits(repo, merge) for merge in merges
     )
+
+
+def _list_first_parents(found: list[ListedCommit]) -> list[ListedCommit]:
+    """The line from the oldest of these to the first, by first parents."""
+    known = {each.id: each for each in found}
+    line, at = list[ListedCommit](), found[0] if found else None
+    while at is not None:
+        line.insert(0, at)
+        at = known.get(at.parents[0]) if at.parents else None
+    return line
 
 
 def _render_replayed_commits(repo: str, old: str, commits: list[str]) -> str:

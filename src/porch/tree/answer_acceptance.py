@@ -196,11 +196,8 @@ def _find_forged_commits(claim: Claim) -> list[str]:
     place = claim.place
     if repository.read_head(place.path) == place.entry:
         return []
-    known = changes.find_commits_by_trailer(
-        place.path, place.entry, "HEAD", make_position_trailer(claim)
-    )
-    found = changes.find_commits_by_trailer(place.path, place.entry, "HEAD", "Porch-")
-    return [commit for commit in found if commit not in known]
+    own, found = make_position_trailer(claim), changes.list_commits(place.path, place.entry, "HEAD")
+    return [each.id for each in found if each.has_line("Porch-") and not each.has_line(own)]
 
 
 def make_position_trailer(claim: Claim) -> str:
