@@ -46,6 +46,29 @@ def test_what_somebody_changed_added_or_hid_there_is_gone(repo: Path, place: Pat
     assert left(place) == ""
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_v3_a_file_that_somebody_hid_from_git_there_is_as_it_was_committed(
+    repo: Path, place: Path, flag: str, is_moved: bool
+) -> None:
+    sh(place, "update-index", flag, "a.txt")
+    (place / "a.txt").write_text("bent\n")
+    if is_moved:
+        sh(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert (place / "a.txt").read_text() == "one\n"
+
+
+def test_v3_a_checkout_that_somebody_made_sparse_has_all_its_files(repo: Path, place: Path) -> None:
+    sh(place, "sparse-checkout", "set", "--no-cone", "/.gitignore")
+    assert not (place / "a.txt").exists()
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert (place / "a.txt").read_text() == "one\n"
+    sh(repo, "commit", "-q", "--allow-empty", "-m", "two")
+    checkouts.ensure_read_checkout(str(repo), str(place), "main")
+    assert (place / "a.txt").read_text() == "one\n"
+
+
 def test_it_moves_to_the_commit_that_is_asked_for(repo: Path, place: Path) -> None:
     sh(repo, "commit", "-q", "--allow-empty", "-m", "two")
     checkouts.ensure_read_checkout(str(repo), str(place), "main")

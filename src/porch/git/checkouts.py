@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from porch.git import git_directory, repository
 from porch.git.command import run_git
+from porch.git.index_flags import clear_index_flags
 from porch.git.worktree_lock import lock_worktrees
 from porch.git.worktrees import (
     delete_directory,
@@ -43,9 +44,12 @@ def ensure_read_checkout(common_repo: str, path: str, commit: str) -> None:
         _add_detached_worktree(common_repo, path, commit)
         return
     remove_stale_index_lock(path)
+    # Tests ran here: what they told git to overlook would be there for the next ones.
+    clear_index_flags(path)
     if _is_untouched(path, repository.resolve_branch_or_commit(common_repo, commit)):
         return
-    run_git(path, "checkout", "-q", "--detach", "--force", commit)
+    whole = ("-c", "core.sparseCheckout=false")
+    run_git(path, *whole, "checkout", "-q", "--detach", "--force", commit)
     run_git(path, "clean", "-ffdxq")
 
 
