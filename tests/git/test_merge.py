@@ -12,7 +12,7 @@ from porch.git import repository, worktrees
 from porch.git.merge import Conflict, MergeCandidate
 from porch.testing import kill_python_at
 from tests.git_calls import GIT
-from tests.repositories import sh
+from tests.repositories import make_repository, sh
 
 TRAILER = "Porch-Effect: run-1/publish#1/git/merge/1"
 
@@ -289,6 +289,24 @@ def test_an_untracked_file_in_the_way_stops_the_move_before_it_begins(
         merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
     assert sh(repo, "rev-parse", "parent") == made.old_head
     assert (parent / "c.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("left", ["", "untracked.txt", "x.log", "deep/x.log", "inner/"])
+def test_a_move_is_tried_first_wherever_anything_could_be_in_its_way(
+    repo: Path, parent: Path, child: Path, left: str
+) -> None:
+    write(child, c="c")
+    made, path = built(repo), parent / left
+    if left.endswith("/"):
+        make_repository(path, {"z.txt": "z\n"})
+    elif left:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("left")
+    with GIT.heard() as commands:
+        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+    tried = ["read-tree"] if left else []
+    assert commands == ["status", *tried, "update-ref", "read-tree"]
+    assert (parent / "c.txt").read_text() == "c"
 
 
 def test_a_target_in_the_middle_of_a_merge_does_not_move(

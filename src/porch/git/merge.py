@@ -16,12 +16,14 @@ from porch.git.worktrees import (
     MOVING,
     Checkout,
     finish_interrupted_move,
-    list_changed_tracked_paths,
+    read_status,
     require_worktree_branch,
     worktree_moved_error,
 )
 from porch.system import crash_points
 
+# Git's letters for a file that nobody has added, and for one that it ignores.
+_NOT_TRACKED = ("??", "!!")
 # From this version on git merges without a checkout.
 MERGES_TREES = (2, 38)
 
@@ -273,15 +275,17 @@ def _find_checkout(common_repo: str, branch: str) -> Checkout | None:
 def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str) -> None:
     require_worktree_branch(checkout.path, branch)
     # What moves files goes by what the index knows of them, so that is brought up to date as well.
-    changed = list_changed_tracked_paths(checkout.path, updates_index=True)
+    rows = read_status(checkout.path, "--ignored=matching", updates_index=True)
+    changed = sorted({name for state, name in rows if state not in _NOT_TRACKED})
     if changed or repository.resolve_commit(checkout.path, "MERGE_HEAD"):
         names = ", ".join(changed[:5]) or "a merge in progress"
         raise OutsideError(
             f"cannot update branch '{branch}': {checkout.path} has uncommitted changes ({names})",
             fix="commit or stash them there, then run `porch resume`",
         )
-    # Untracked files in the way must be heard of before the branch moves.
-    run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
+    if rows:
+        # Untracked files in the way must be heard of before the branch moves.
+        run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
 
 
 def _swap_ref(repo: str, branch: str, new: str, old: str) -> bool:

@@ -133,10 +133,9 @@ def list_changed_paths(path: str) -> list[str]:
     return sorted({name for _, name in read_status(path)})
 
 
-def list_changed_tracked_paths(path: str, updates_index: bool = False) -> list[str]:
+def list_changed_tracked_paths(path: str) -> list[str]:
     """Tracked paths that differ from HEAD."""
-    rows = read_status(path, updates_index=updates_index)
-    return sorted({name for state, name in rows if state != "??"})
+    return sorted({name for state, name in read_status(path) if state != "??"})
 
 
 def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
