@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from porch.show import board
 from porch.store import chain, run_rows
 
 NAME = "0001-x"
@@ -22,6 +23,12 @@ DECISION = {
     "findings": [{"by": "gemini", "finding": "too vague\n\u2028"}],
     "reports": {"build": "failed"},
     "artifacts": ["spec.md"],
+}
+
+# The same in a run that another word means.
+SEVENTH = {
+    **DECISION,
+    "options": [{"answer": "approved", "meaning": "goes on", "command": "porch approve 7 go"}],
 }
 
 
@@ -47,23 +54,64 @@ def run(tmp_path: Path) -> Path:
     return path
 
 
-def look(run: Path, with_decisions: bool = True) -> Any:
-    ((name, row),) = run_rows.covering_rows(str(run.parent), [run.name], with_decisions)
+def look(run: Path, part: "run_rows.Part" = "decisions") -> Any:
+    ((name, row),) = run_rows.covering_rows(str(run.parent), [run.name], part)
     assert name == run.name
     return row
 
 
 def change(run: Path, **changes: Any) -> None:
-    drawn = json.loads((run / run_rows.FILE).read_bytes())
-    (run / run_rows.FILE).write_bytes(run_rows.encode_row({**drawn, **changes}))
+    """As somebody would who edits the file; nothing of it is laid out anew."""
+    drawn = {**json.loads((run / run_rows.FILE).read_bytes()), **changes}
+    asked = json.dumps(drawn.pop("decisions"))
+    drawn.pop("told", None)
+    head = json.dumps(drawn).removesuffix("}")
+    (run / run_rows.FILE).write_text(f'{head},\n"decisions":{asked}}}\n')
 
 
 def test_a_row_is_read_back_as_it_was_drawn(run: Path) -> None:
     row = look(run)
     assert row["row"] == {"id": "1", "title": 'a ",\n"decisions":[] title'}
     assert row["decisions"] == [DECISION]
-    assert "decisions" not in look(run, with_decisions=False)
-    assert json.loads((run / run_rows.FILE).read_bytes()) == row
+    assert "decisions" not in look(run, "row")
+    told = look(run, "told")
+    (drawn,) = told["told"]
+    assert drawn[:3] == ["2026-01-19T10:15:00.000Z", "gate", "go"]
+    assert (drawn[3], "7".join(drawn[4:])) == board.tell_decision(SEVENTH)
+    assert json.loads((run / run_rows.FILE).read_bytes()) == {**told, **row}
+
+
+def test_a_row_without_questions_or_of_a_plan_has_nothing_drawn(run: Path) -> None:
+    plan = {**DECISION, "run": "plan_feature~x"}
+    for asked in ([], [plan]):
+        drawn = {**look(run, "row"), "decisions": asked}
+        (run / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))
+        assert look(run, "told")["decisions"] == asked
+        assert b"told" not in (run / run_rows.FILE).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        None,
+        ["go"],
+        [["2026", "gate", "go", "x"]],
+        [["2026", "gate", "go", "x", 7]],
+        [["2026", 7, "go", "x", "y"]],
+        [["2026", "gate", "go", "x \x1b[2J", "y"]],
+        [["2026", "gate", "go", "x", "y\r"]],
+    ],
+    ids=str,
+)
+def test_a_text_that_somebody_wrote_into_a_row_is_not_printed_if_it_moves_the_cursor(
+    run: Path, told: Any
+) -> None:
+    assert look(run, "told") is not None
+    data = (run / run_rows.FILE).read_bytes().partition(b',\n"told":')[0]
+    (run / run_rows.FILE).write_bytes(data + b',\n"told":' + json.dumps(told).encode() + b"}\n")
+    assert look(run, "told") is None
+    assert look(run)["decisions"] == [DECISION]
 
 
 def test_a_long_row_is_read_whole(run: Path) -> None:
@@ -123,6 +171,7 @@ def test_a_row_that_was_cut_at_any_byte_says_nothing(run: Path) -> None:
     for cut in range(len(data) - 2):
         (run / run_rows.FILE).write_bytes(data[:cut])
         assert look(run) is None, cut
+        assert look(run, "told") is None, cut
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"7,\n" * 9])
@@ -152,7 +201,7 @@ def test_a_row_knows_how_long_its_journal_was(run: Path) -> None:
 
 
 def test_where_there_are_no_runs_there_are_no_rows(tmp_path: Path) -> None:
-    assert list(run_rows.covering_rows(str(tmp_path / "runs"), ["0001-x"], True)) == []
+    assert list(run_rows.covering_rows(str(tmp_path / "runs"), ["0001-x"], "decisions")) == []
 
 
 def test_a_kept_row_is_whole_and_leaves_nothing_beside(run: Path) -> None:

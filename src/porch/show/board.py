@@ -107,18 +107,31 @@ def lay_out_table(
 
     A column that may shrink to nothing is left out.
     """
-    widths = [max(map(text_width, cells)) for cells in zip(*rows, strict=True)]
+    # Nearly every table takes a column for each letter, and need not be measured one by one.
+    is_plain = "".join(["".join(row) for row in rows]).isascii()
+    measure = len if is_plain else text_width
+    widths = [max(map(measure, cells)) for cells in zip(*rows, strict=True)]
     for column, least in shrinking:
         spare = sum(widths) + _GAP * (len(widths) - widths.count(0) - 1) - width
         if spare > 0:
             kept = max(min(least, widths[column]), widths[column] - spare)
             widths[column] = kept if least else 0
-    return [_render_row(row, widths) for row in rows]
+    render = _render_plain_row if is_plain else _render_row
+    return [render(row, widths) for row in rows]
 
 
 def _render_row(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [(cell, width) for cell, width in zip(row, widths, strict=True) if width]
     return (" " * _GAP).join([pad_text(cut_text(cell, w), w) for cell, w in cells]).rstrip()
+
+
+def _render_plain_row(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [
+        cell.ljust(width) if len(cell) <= width else clip_text(cell, width)
+        for cell, width in zip(row, widths, strict=True)
+        if width
+    ]
+    return (" " * _GAP).join(cells).rstrip()
 
 
 def list_with_files(rows: Sequence[Mapping[str, str]]) -> list[str]:
@@ -135,7 +148,10 @@ def wrap_text(text: object, indent: int = 0, width: int = WIDTH) -> list[str]:
     if not whole:
         return []
     if whole.isascii():
-        return [" " * indent + line for line in _break_plain_line(whole, width - indent)]
+        front = " " * indent
+        if len(whole) <= width - indent:
+            return [front + whole]
+        return [front + line for line in _break_plain_line(whole, width - indent)]
     lines: list[str] = []
     line = ""
     for word in whole.split(" "):
@@ -168,7 +184,7 @@ def render_board(
     """One line for each run, as wide as the terminal if there is one; there also with a sign."""
     if not pictures:
         return 'There are no runs here yet. Start one: porch run spider "what you want"\n'
-    told = [[one_line(_read_cell(p["row"], key)) for key, _ in _COLUMNS] for p in pictures]
+    told = _make_lines([[_read_cell(p["row"], key) for key, _ in _COLUMNS] for p in pictures])
     room = max(width, _LEAST_WIDTH) - (2 if sign else 0)
     lines = lay_out_table([[head for _, head in _COLUMNS], *told], room, _SHRINKING_COLUMNS)
     if sign:
@@ -177,9 +193,16 @@ def render_board(
     return "".join([f"{line}\n" for line in lines])
 
 
+def _make_lines(rows: list[list[str]]) -> list[list[str]]:
+    """Each cell as one line; all at once, because nearly all of them are."""
+    whole = "|".join(["|".join(row) for row in rows])
+    is_clean = whole.isprintable() and not any(odd in whole for odd in ("  ", " |", "| "))
+    return rows if is_clean else [[one_line(cell) for cell in row] for row in rows]
+
+
 def _read_cell(row: Mapping[str, str], key: str) -> str:
     """People read a title as it was typed."""
-    return (key == "title" and row.get("heading")) or row.get(key, "")
+    return str((key == "title" and row.get("heading")) or row.get(key, ""))
 
 
 def _mark_row(row: Mapping[str, str]) -> str:
@@ -190,23 +213,44 @@ def _mark_row(row: Mapping[str, str]) -> str:
 
 def render_pending_decisions(decisions: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
     """Every open question with its answers and the command that gives each."""
-    if not decisions:
-        return "No decision is waiting for you.\n"
     room = max(min(width, WIDTH), _LEAST_WIDTH)
-    told = ["\n".join(_render_decision(each, room)) + "\n" for each in decisions]
-    if any(each.get("kind") == "gate" for each in decisions):
-        told.append("\n".join(wrap_text(_ONLY_MALICE, 0, room)) + "\n")
-    return "\n".join(told)
+    told = ["\n".join(_render_decision(each, room)) for each in decisions]
+    return join_decisions(told, any(each.get("kind") == "gate" for each in decisions), room)
+
+
+def join_decisions(told: Sequence[str], has_gate: bool, room: int = WIDTH) -> str:
+    """Questions as one text; where there is a gate, how far one can rely on it."""
+    if not told:
+        return "No decision is waiting for you.\n"
+    last = ["\n".join(wrap_text(_ONLY_MALICE, 0, room))] if has_gate else []
+    return "\n\n".join([*told, *last]) + "\n"
+
+
+def tell_decision(decision: Mapping[str, Any]) -> tuple[str, str]:
+    """Its text before and behind who drives its run."""
+    front, behind = _render_parts(decision, WIDTH)
+    return "\n".join(front), "\n".join(behind)
+
+
+def join_told_decision(front: str, driven: str, behind: str) -> str:
+    """The whole text, with the driver if there is one."""
+    driver = wrap_text(f"driver: {driven}", 2, WIDTH) if driven else []
+    return "\n".join([front, *driver, behind] if behind else [front, *driver])
 
 
 def _render_decision(decision: Mapping[str, Any], width: int) -> list[str]:
+    front, behind = _render_parts(decision, width)
+    driven = decision.get("driven")
+    return [*front, *_wrap_all([f"driver: {driven}" if driven else ""], width), *behind]
+
+
+def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], list[str]]:
     get = decision.get
     title = get("heading") or get("title")
-    lines = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})", 0, width)
+    front = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})", 0, width)
     since = f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}"
-    driven = f"driver: {get('driven')}" if get("driven") else ""
-    lines += _wrap_all([since, driven], width)
-    lines += _render_request(get("request") or (), width)
+    front += wrap_text(since, 2, width)
+    lines = _render_request(get("request") or (), width)
     lines += _wrap_all(_list_remarks(decision), width)
     lines += _render_findings(get("findings") or (), get("reports") or {}, width)
     for text in (get("difference") or {}).values():
@@ -216,7 +260,7 @@ def _render_decision(decision: Mapping[str, Any], width: int) -> list[str]:
     for option in get("options") or ():
         lines += _wrap_all([f"{option['answer']}: {option['meaning']}"], width)
         lines.append(f"      {one_line(option['command'])}")
-    return lines
+    return front, lines
 
 
 def _wrap_all(texts: Iterable[str], width: int) -> list[str]:

@@ -1,7 +1,11 @@
 """The shapes of what read commands print as JSON; only the type checker looks at them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
+
+# A question as it is printed: when it was asked, its kind and its name, the text before who drives
+# its run, and the parts of the text behind that, between which commands name the run.
+ToldDecision = Sequence[str]
 
 
 class PlaceNames(TypedDict, total=False):
@@ -91,6 +95,7 @@ class RunRowShape(TypedDict):
     sum: str
     row: dict[str, str]
     decisions: list[DecisionShape]
+    told: NotRequired[list[ToldDecision]]
 
 
 class PictureShape(RunRowShape):

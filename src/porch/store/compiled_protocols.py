@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from porch.system.regular_file import open_fresh, open_regular
+from porch.text.quick_json import parse_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
 
 def read_cached_protocol(where: ProjectPaths, name: str) -> dict[str, Any] | None:
     """What `protocols show` prints, if no file of the protocol has changed since."""
-    import json
-
     try:
         with open(_cache_path(where, name), encoding="utf-8", opener=open_regular) as file:
-            kept = json.load(file)
+            kept = parse_value(file.read())
         if kept["search"] == candidate_paths(where, name) and are_files_unchanged(kept["files"]):
             shown: dict[str, Any] = kept["shown"]
             return shown

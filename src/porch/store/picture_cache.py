@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from porch.system.regular_file import open_regular
+from porch.text.quick_json import parse_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def read_current_picture(directory: str) -> PictureShape | None:
         with open(
             os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
         ) as file:
-            picture: PictureShape = json.load(file)
+            picture: PictureShape = parse_value(file.read())
         if type(picture) is not dict or any(part not in picture for part in _PARTS):
             return None
         journal = os.path.join(directory, "journal.jsonl")
@@ -39,7 +39,7 @@ def kept_names(directory: str) -> PlaceNames:
         with open(
             os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
         ) as file:
-            picture = json.load(file)
+            picture = parse_value(file.read())
         read = picture.get("names")
         return read if _are_names(read) else {}
     except (OSError, ValueError, AttributeError):

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")
+# Programs and verbs are short words.
+_LONGEST_COMMAND = 64
 
 
 def match_run_names(known: list[str], word: str) -> list[str]:
@@ -50,10 +52,44 @@ def rename_in_commands(text: str, id_: str, word: str) -> str:
     """The text with `porch VERB ID` and `af VERB ID` naming the run by this word."""
     if not id_ or word == quote_word(id_):
         return text
-    import re
+    return word.join(split_at_names(text, id_))
 
-    old = re.escape(quote_word(id_))
-    return re.sub(rf"\b((?:porch|af) [a-z]+) {old}(?![\w.-])", lambda m: f"{m[1]} {word}", text)
+
+def split_at_names(text: str, id_: str) -> list[str]:
+    """The text without its id where commands name the run by it.
+
+    No pattern: lists of very many questions ask this of every answer.
+    """
+    old = f" {quote_word(id_)}"
+    first, *rest = text.split(old)
+    seen, parts = first, [first]
+    for part in rest:
+        if _ends_with_verb(seen[-_LONGEST_COMMAND:]) and not _continues_word(part[:1]):
+            parts[-1] += " "
+            parts.append(part)
+        else:
+            parts[-1] += old + part
+        seen += old + part
+    return parts
+
+
+def _ends_with_verb(text: str) -> bool:
+    """Whether `porch VERB` or `af VERB` stands at the end, the program as a word of its own."""
+    front, _, verb = text.rpartition(" ")
+    if not (verb.isascii() and verb.isalpha() and verb.islower()):
+        return False
+    for program in ("porch", "af"):
+        if front.endswith(program):
+            return not _continues_name(front[: -len(program)][-1:])
+    return False
+
+
+def _continues_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _continues_word(char: str) -> bool:
+    return _continues_name(char) or char in (".", "-")
 
 
 def rename_decision(decision: Mapping[str, Any], word: str) -> dict[str, Any]:

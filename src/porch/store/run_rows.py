@@ -1,32 +1,38 @@
 """One small file per run with what `porch status` and `porch pending` print of it.
 
 They look at every run there is, so this is all that they read where it covers the journal: with
-os and json only, three calls of the system for a row and three for the end of its journal. Nothing
-is decided from a row. One that is old, damaged or missing says nothing, and its run alone is read
-in another way.
+os alone, three calls of the system for a row and three for the end of its journal. Nothing is
+decided from a row. One that is old, damaged or missing says nothing, and its run alone is read in
+another way.
 """
 
 from __future__ import annotations
 
 import os
 
+from porch.text.quick_json import parse_first_value, parse_value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Literal
 
-    from porch.show.shapes import RunRowShape
+    from porch.show.shapes import RunRowShape, ToldDecision
 
     Row = RunRowShape
-    Parse = Callable[[str], tuple[Any, int]]
+    # How much of a row: of what people are asked nothing, all of it, or only how it is printed.
+    Part = Literal["row", "decisions", "told"]
 
 FILE = "row.json"
 _JOURNAL = "/journal.jsonl"
 _FRAME = ("v", "seq", "length", "sum", "row")
 # Strings of JSON hold no raw line break, so this cannot stand inside of one.
 _BETWEEN = b',\n"decisions":'
-_NONE_ASKED = b"[]}\n"
+_PRINTED = b',\n"told":'
+_END = b"}\n"
+_NONE_ASKED = b"[]"
 _SHOWN = ("id", "title", "name", "kind", "position", "asked_at", "reason")
+_TOLD = ("asked_at", "kind", "name")
 _SEAM = b'%b"}\n'
 _SEAM_LENGTH = 67
 # Nobody waits for a pipe that lies where a row should.
@@ -35,12 +41,40 @@ _PIECE = 1 << 14
 
 
 def encode_row(picture: Mapping[str, Any]) -> bytes:
-    """JSON in two lines: who lists runs need not take apart the second, what people are asked."""
+    """JSON in lines: who lists runs need not take apart the second, what people are asked.
+
+    The third is the same as people read it, so that nobody has to lay it out again. A plan has
+    none, because what is wrong with the files of its answers is looked up when it is shown.
+    """
     import json
 
     head = json.dumps({key: picture[key] for key in _FRAME}, separators=(",", ":")).encode()
     asked = json.dumps(picture["decisions"], separators=(",", ":")).encode()
-    return head[:-1] + _BETWEEN + asked + b"}\n"
+    lines = head[:-1] + _BETWEEN + asked
+    if picture["decisions"] and not _is_plan(picture["decisions"]):
+        told = [_draw_decision(each) for each in picture["decisions"]]
+        lines += _PRINTED + json.dumps(told, separators=(",", ":")).encode()
+    return lines + _END
+
+
+def _draw_decision(decision: Mapping[str, Any]) -> ToldDecision:
+    """Cut where its commands name the run, for which another word may be needed later."""
+    from porch.show.board import one_line, tell_decision
+    from porch.store.run_names import split_at_names
+
+    front, behind = tell_decision(decision)
+    head = [one_line(decision[key]) for key in _TOLD]
+    return *head, front, *split_at_names(behind, str(decision["id"]))
+
+
+def draw_decisions(row: Mapping[str, Any]) -> list[ToldDecision]:
+    """Of a row what was drawn with it; one that was folded just now has nothing drawn."""
+    told: list[ToldDecision] = row.get("told") or [_draw_decision(d) for d in row["decisions"]]
+    return told
+
+
+def _is_plan(decisions: list[Mapping[str, Any]]) -> bool:
+    return any(str(each.get("run", "")).startswith("plan_") for each in decisions)
 
 
 def keep_row(run: str, row: Mapping[str, Any]) -> None:
@@ -59,13 +93,8 @@ def keep_row(run: str, row: Mapping[str, Any]) -> None:
         return
 
 
-def covering_rows(
-    runs: str, names: list[str], with_decisions: bool
-) -> Iterator[tuple[str, Row | None]]:
+def covering_rows(runs: str, names: list[str], part: Part) -> Iterator[tuple[str, Row | None]]:
     """Each name with its row; None where the row does not cover the journal as it is now."""
-    import json
-
-    parse = json.JSONDecoder().raw_decode
     try:
         # Names under it are looked up more quickly than whole paths.
         directory = os.open(runs, _FLAGS | os.O_DIRECTORY)
@@ -73,21 +102,19 @@ def covering_rows(
         return
     try:
         for name in names:
-            yield name, _read_covering_row(directory, name, parse, with_decisions)
+            yield name, _read_covering_row(directory, name, part)
     finally:
         os.close(directory)
 
 
 def known_seam(run: str) -> tuple[int, str] | None:
     """How long the journal of a run was when its row was drawn, and its sum then."""
-    import json
-
     try:
         directory = os.open(run, _FLAGS | os.O_DIRECTORY)
     except OSError:
         return None
     try:
-        row = json.loads(_read_row_file(directory, "."))
+        row = parse_value(_read_row_file(directory, ".").decode())
         return int(row["length"]), str(row["sum"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -95,28 +122,49 @@ def known_seam(run: str) -> tuple[int, str] | None:
         os.close(directory)
 
 
-def _read_covering_row(directory: int, name: str, parse: Parse, with_decisions: bool) -> Row | None:
+def _read_covering_row(directory: int, name: str, part: Part) -> Row | None:
     try:
-        head, _, asked = _read_row_file(directory, name).partition(_BETWEEN)
-        row = parse(head.decode() + "}")[0]
+        head, _, rest = _read_row_file(directory, name).partition(_BETWEEN)
+        row: Row = parse_first_value(head.decode() + "}")
         length, total = row["length"], row["sum"].encode()
         if (
             type(row["row"]) is not dict
             or _read_journal_end(directory, name, length) != _SEAM % total
+            or not rest.endswith(_END)
         ):
             return None
-        if with_decisions:
-            row["decisions"] = _parse_decisions(asked, parse)
+        if part != "row":
+            _add_questions(row, rest[: -len(_END)], part)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
-    return row if asked else None
+    return row
 
 
-def _parse_decisions(asked: bytes, parse: Parse) -> list[Any]:
+def _add_questions(row: Row, rest: bytes, part: Part) -> None:
     """ValueError if these are none that can be shown: anybody may have written them."""
+    asked, _, printed = rest.partition(_PRINTED)
     if asked == _NONE_ASKED:
-        return []
-    found = parse(asked.decode())[0]
+        row["decisions"] = []
+    elif printed and part == "told":
+        row["told"] = _parse_told(printed)
+    else:
+        row["decisions"] = _parse_decisions(asked)
+
+
+def _parse_told(printed: bytes) -> list[ToldDecision]:
+    told: list[ToldDecision] = parse_value(printed.decode())
+    if type(told) is not list or not all(map(_can_be_printed, told)):
+        raise ValueError(FILE)
+    return told
+
+
+def _can_be_printed(told: Any) -> bool:
+    """Texts in lines, with nothing in them that moves a cursor."""
+    return type(told) is list and len(told) > 4 and "".join(told).replace("\n", "").isprintable()
+
+
+def _parse_decisions(asked: bytes) -> list[Any]:
+    found = parse_value(asked.decode())
     if type(found) is not list or not all(map(_can_be_shown, found)):
         raise ValueError(FILE)
     return found
@@ -141,11 +189,13 @@ def _has_texts(value: Any, *keys: str) -> bool:
 def _read_row_file(directory: int, name: str) -> bytes:
     fd = os.open(f"{name}/{FILE}", _FLAGS, dir_fd=directory)
     try:
-        data = piece = os.read(fd, _PIECE)
-        while len(piece) == _PIECE:
-            piece = os.read(fd, _PIECE)
-            data += piece
-        return data
+        data = os.read(fd, _PIECE)
+        if len(data) < _PIECE:
+            return data
+        pieces = [data]
+        while pieces[-1]:
+            pieces.append(os.read(fd, _PIECE))
+        return b"".join(pieces)
     finally:
         os.close(fd)
 

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from porch.run.verbs import run_list
+from porch.run.verbs.liveness import LiveRows
+from porch.show import board
 from porch.store import run_drivers
 from porch.store.lock import RunLock
 from porch.store.run_drivers import Pulse, RunDriver, find_driver, format_clock, parse_instant
 from porch.store.run_names import quote_word, rename_in_commands, unique_word
+from porch.store.where import find_project
 from tests.cli.conftest import Desk
 
 WORK = {"id": "work"}
@@ -107,6 +111,18 @@ def test_r5_hints_name_the_run_where_two_have_one_id(desk: Desk) -> None:
     assert "porch approve 0001-x go" in told
     assert "porch resume 0001-x" in told
     desk.porch("approve", "0001", "go", code=2)
+
+
+def test_questions_are_printed_as_they_were_drawn_with_the_rows(desk: Desk) -> None:
+    desk.begin(GATED, code=3)
+    shutil.copytree(desk.run_dir(), desk.root / ".git/porch/runs/tick_0001_more")
+    where = find_project(str(desk.root))
+    drawn = run_list.every_row(where, "told").rows
+    assert all("decisions" not in row for row in drawn.values())
+    told = [text for _, _, text in LiveRows(where, drawn).told_decisions()]
+    asked = LiveRows(where, run_list.every_row(where).rows).decisions()
+    assert board.join_decisions(told, has_gate=True) == board.render_pending_decisions(asked)
+    assert desk.porch("pending").out == board.join_decisions(told, has_gate=True)
 
 
 def test_a_word_is_the_id_only_if_nobody_else_has_it() -> None:

@@ -1,4 +1,4 @@
-"""The read commands that agents call hundreds of times: pictures in, text out, json and os only."""
+"""The read commands that agents call hundreds of times: pictures in, text out, os only."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from porch.run.verbs.run_list import RunRows
     from porch.show.shapes import PictureShape
+    from porch.store.run_rows import Part
     from porch.store.where import ProjectPaths
 
 CommandWords = list[str]
@@ -42,7 +43,7 @@ def _print_all_runs(flags: set[str]) -> int | None:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    found = _read_rows(where, with_decisions=False)
+    found = _read_rows(where, "row")
     if found is None:
         return None
     from porch.cli.terminal_width import line_sign, table_width
@@ -91,37 +92,70 @@ def _print_pending(flags: set[str]) -> int | None:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    found = _read_rows(where, with_decisions=True)
+    if flags:
+        return _print_decision_data(where, flags)
+    from porch.cli.terminal_width import table_width
+    from porch.show import board
+
+    # What was drawn with the rows is as wide as this; a narrower terminal has it laid out anew.
+    width = table_width()
+    found = _read_rows(where, "told" if width >= board.WIDTH else "decisions")
     if found is None:
         return None
     from porch.run.verbs.liveness import LiveRows
-    from porch.show import board
 
-    if flags == {"--hook"}:
-        asked = [d for row in found.rows.values() for d in row["decisions"]]
-        return _print_text(board.render_hook_lines(sorted(asked, key=lambda d: d["asked_at"])))
     live = LiveRows(where, found.rows)
-    decisions = live.decisions()
-    if any(each["run"].startswith("plan_") for each in decisions):
-        # Only plans are answered in files.
+    _add_form_problems(where, found.rows)
+    if width >= board.WIDTH:
+        told = live.told_decisions()
+        text = board.join_decisions([t for _, _, t in told], any(k == "gate" for _, k, _ in told))
+    else:
+        text = board.render_pending_decisions(live.decisions(), width)
+    return _print_fitted("\n".join([text.rstrip("\n"), *live.describe_alone()]))
+
+
+def _print_decision_data(where: ProjectPaths, flags: set[str]) -> int | None:
+    is_hook = flags == {"--hook"}
+    found = _read_rows(where, "told" if is_hook else "decisions")
+    if found is None:
+        return None
+    if is_hook:
+        return _print_hook_lines(found.rows)
+    from porch.run.verbs.liveness import LiveRows
+
+    _add_form_problems(where, found.rows)
+    return _print_json({"decisions": LiveRows(where, found.rows).decisions()})
+
+
+def _print_hook_lines(rows: Mapping[str, Any]) -> int:
+    from porch.show import board
+    from porch.store.run_rows import draw_decisions
+
+    asked = [
+        {"asked_at": told[0], "kind": told[1], "name": told[2], "id": row["row"].get("id") or name}
+        for name, row in rows.items()
+        for told in draw_decisions(row)
+    ]
+    asked.sort(key=lambda each: each["asked_at"])
+    return _print_text(board.render_hook_lines(asked))
+
+
+def _add_form_problems(where: ProjectPaths, rows: Mapping[str, Any]) -> None:
+    """Only plans are answered in files; what is asked there is in their rows as data."""
+    asked = [d for name, row in rows.items() if name.startswith("plan_") for d in row["decisions"]]
+    if asked:
         from porch.plan.gate_files.pending_problems import add_form_problems
 
-        add_form_problems(where, decisions)
-    if "--json" in flags:
-        return _print_json({"decisions": decisions})
-    from porch.cli.terminal_width import table_width
-
-    told = board.render_pending_decisions(decisions, table_width()).rstrip("\n")
-    return _print_fitted("\n".join([told, *live.describe_alone()]))
+        add_form_problems(where, asked)
 
 
-def _read_rows(where: ProjectPaths, with_decisions: bool) -> RunRows | None:
+def _read_rows(where: ProjectPaths, part: Part) -> RunRows | None:
     """None if something is wrong with a run: the long way round has the words for it."""
     from porch.run.verbs import run_list
     from porch.store import known_runs
 
     try:
-        found = run_list.every_row(where, with_decisions)
+        found = run_list.every_row(where, part)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return None if found.troubles or known_runs.list_lost_runs(where, found.rows) else found

@@ -70,7 +70,7 @@ def is_merged(state: RunState) -> bool:
 
 def _list_unmerged_runs(where: ProjectPaths) -> list[str]:
     """By their rows: in an old project most runs are merged, and need not be read."""
-    rows = run_list.every_row(where, with_decisions=False).rows
+    rows = run_list.every_row(where, "row").rows
     told = {name: row["row"] for name, row in rows.items()}
     return [name for name, row in told.items() if row["waits"] or row["state"] not in MERGED]
 

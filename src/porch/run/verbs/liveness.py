@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from porch.store import run_drivers
+from porch.show import board
+from porch.store import run_drivers, run_rows
 from porch.store.run_names import (
     list_shared_ids,
     quote_word,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from porch.run.verbs.read_run import ReadRun
+    from porch.show.shapes import ToldDecision
     from porch.store.run_drivers import RunDriver
     from porch.store.where import ProjectPaths
 
@@ -80,21 +82,39 @@ class LiveRows:
         return found
 
     def _decision(self, name: str, decision: Mapping[str, Any]) -> Any:
-        driver = self.drivers.get(name)
+        driver, named = self.drivers.get(name), rename_decision(decision, self.words[name])
         if driver is None:
-            return decision
-        named = rename_decision(decision, self.words[name])
+            return named
         named["driver"] = run_drivers.make_driver_data(driver)
         named["driven"] = run_drivers.describe_driver(driver, self.words[name])
         return named
+
+    def told_decisions(self) -> list[tuple[str, str, str]]:
+        """The same as texts: when each was asked, its kind, and how it is printed."""
+        found = [
+            (told[0], told[1], self._told_text(name, told))
+            for name, row in self._rows.items()
+            for told in run_rows.draw_decisions(row)
+        ]
+        found.sort(key=lambda told: told[0])
+        return found
+
+    def _told_text(self, name: str, told: ToldDecision) -> str:
+        driver, word = self.drivers.get(name), self.words[name]
+        driven = run_drivers.describe_driver(driver, word) if driver else ""
+        return board.join_told_decision(told[3], driven, word.join(told[4:]))
 
     def describe_alone(self) -> list[str]:
         """Runs that ask nobody anything and still do not go on: a line each."""
         return [
             f"{name}: {run_drivers.describe_driver(driver, self.words[name])}"
             for name, driver in self.drivers.items()
-            if driver.holder is None and not self._rows[name]["decisions"]
+            if driver.holder is None and not _asks_anything(self._rows[name])
         ]
+
+
+def _asks_anything(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("told") or row.get("decisions"))
 
 
 def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:

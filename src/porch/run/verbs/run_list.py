@@ -1,6 +1,6 @@
 """The rows of all runs: from their files where these cover the journal, else from each journal.
 
-Loads nothing but os and json as long as all rows are up to date. One that is not costs its own
+Loads nothing but os as long as all rows are up to date. One that is not costs its own
 run, and once: what was folded is kept, so that a run that nobody takes up again is not folded anew
 by everybody who looks.
 """
@@ -32,11 +32,11 @@ class RunRows:
         self.troubles: list[PorchError] = []
 
 
-def every_row(where: ProjectPaths, with_decisions: bool = True) -> RunRows:
+def every_row(where: ProjectPaths, part: run_rows.Part = "decisions") -> RunRows:
     """One damaged journal must not hide the other runs, and an old row not slow them down."""
     found, fold = RunRows(), None
     directory = os.path.join(where.state_dir, "runs")
-    for name, row in run_rows.covering_rows(directory, where.names(), with_decisions):
+    for name, row in run_rows.covering_rows(directory, where.names(), part):
         if row is not None:
             found.rows[name] = row
         elif (drawn_row := picture_cache.read_current_picture(where.run_dir(name))) is not None:
