@@ -69,8 +69,8 @@ def _lists(root: Path, porch: str, number: int) -> list[Result]:
     found = []
     for words in (["status"], ["status", "--json"], ["pending"], ["pending", "--hook"]):
         found += _against_cat(root, [porch, *words], runs, number)
+    found.append(_fleet(root, [str(Path(porch).with_name("af")), "status"], runs, number))
     if number == RUNS[0]:
-        found.append(_fleet(root, [str(Path(porch).with_name("af")), "status"], runs, number))
         found += _stale(root, [porch, "status"], number)
     return found
 
@@ -163,11 +163,18 @@ def _logs(place: Path, porch: str) -> list[Result]:
 
 
 def _many_runs(root: Path, number: int) -> Path:
-    """So many runs that wait for a person; what none of the commands reads is shared."""
+    """So many runs that wait for a person; of all but one only what lists read is there."""
     _one_run(root, RECORDS)
     runs = root / ".git/porch/runs"
+    first = runs / story.RUN
+    (first / "lock").touch()  # whoever drove it left that
+    row = (first / run_rows.FILE).read_bytes()
     for n in range(1, number):
-        _copy(runs / story.RUN, runs / f"{n + 1000:05}-a-parser-for-dates")
+        run = runs / f"{n + 1000:05}-a-parser-for-dates"
+        run.mkdir()
+        (run / run_rows.FILE).write_bytes(row)
+        for name in ("journal.jsonl", "lock"):
+            os.link(first / name, run / name)
     return runs
 
 
