@@ -1,6 +1,6 @@
 """The runs of this project, and of others that a person lists, as rows for one table.
 
-Loads os and json alone as long as nothing is out of date, because people watch this.
+Loads os alone as long as nothing is out of date, because people watch this.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import LiveRows
-from porch.store import run_drivers
+from porch.store import run_drivers, run_rows
 from porch.store import where as places
 from porch.store.run_names import rename_in_commands
 
@@ -29,7 +29,7 @@ class ProjectRuns:
     __slots__ = ("alone", "rows", "troubles")
 
     def __init__(self, where: ProjectPaths, label: str = "") -> None:
-        found = run_list.every_row(where)
+        found = run_list.every_row(where, "told")
         live = LiveRows(where, found.rows)
         self.troubles: list[PorchError] = found.troubles
         self.alone = [n for n, d in live.drivers.items() if d.holder is None]
@@ -38,7 +38,7 @@ class ProjectRuns:
 
 def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]:
     told, driver = row["row"], live.drivers.get(name)
-    asked = row["decisions"]
+    asked = run_rows.list_asked(row)
     group = _find_group(told, asked, driver)
     return {
         "group": group,
@@ -49,9 +49,9 @@ def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]
         **({"heading": told["heading"]} if told.get("heading") else {}),
         "protocol": told["protocol"],
         "state": told["state"],
-        "since": asked[0]["asked_at"] if asked else "",
+        "since": asked[0][0] if asked else "",
         "told": _describe(group, live.words[name], told, asked, driver),
-        "decisions": [each["name"] for each in asked],
+        "decisions": [question for _, question in asked],
         "driver": run_drivers.make_driver_data(driver) if driver else None,
     }
 
@@ -73,9 +73,9 @@ def _describe(
     group: str, word: str, told: Any, asked: Any, driver: run_drivers.RunDriver | None
 ) -> str:
     if group == "waiting":
-        since = run_drivers.format_clock(run_drivers.parse_instant(asked[0]["asked_at"]))
+        since = run_drivers.format_clock(run_drivers.parse_instant(asked[0][0]))
         alone = "" if driver is None or driver.holder else "; nobody drives it"
-        return f"{asked[0]['name']} since {since}{alone}"
+        return f"{asked[0][1]} since {since}{alone}"
     if group == "stopped":
         return f"af resume {word}"
     if group == "alone" and driver is not None:

@@ -184,7 +184,7 @@ def render_board(
     """One line for each run, as wide as the terminal if there is one; there also with a sign."""
     if not pictures:
         return 'There are no runs here yet. Start one: porch run spider "what you want"\n'
-    told = _make_lines([[_read_cell(p["row"], key) for key, _ in _COLUMNS] for p in pictures])
+    told = make_lines([[_read_cell(p["row"], key) for key, _ in _COLUMNS] for p in pictures])
     room = max(width, _LEAST_WIDTH) - (2 if sign else 0)
     lines = lay_out_table([[head for _, head in _COLUMNS], *told], room, _SHRINKING_COLUMNS)
     if sign:
@@ -193,7 +193,7 @@ def render_board(
     return "".join([f"{line}\n" for line in lines])
 
 
-def _make_lines(rows: list[list[str]]) -> list[list[str]]:
+def make_lines(rows: list[list[str]]) -> list[list[str]]:
     """Each cell as one line; all at once, because nearly all of them are."""
     whole = "|".join(["|".join(row) for row in rows])
     is_clean = whole.isprintable() and not any(odd in whole for odd in ("  ", " |", "| "))

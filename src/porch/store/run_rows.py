@@ -73,6 +73,13 @@ def draw_decisions(row: Mapping[str, Any]) -> list[ToldDecision]:
     return told
 
 
+def list_asked(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """When each question of a row was asked, and its name."""
+    if "told" in row:
+        return [(told[0], told[2]) for told in row["told"]]
+    return [(each["asked_at"], each["name"]) for each in row["decisions"]]
+
+
 def _is_plan(decisions: list[Mapping[str, Any]]) -> bool:
     return any(str(each.get("run", "")).startswith("plan_") for each in decisions)
 
