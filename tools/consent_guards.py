@@ -225,8 +225,8 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "what only malice can do is said at a gate",
         "show/board.py",
-        '    if any(each.get("kind") == "gate" for each in decisions):\n',
-        "    if False:\n",
+        '    last = ["\\n".join(wrap_text(_ONLY_MALICE, 0, room))] if has_gate else []\n',
+        "    last: list[str] = []\n",
         "test_what_only_malice_can_do_is_said_once_and_only_where_a_gate_is_shown",
     ),
 )

@@ -305,7 +305,8 @@ def test_a_move_is_tried_first_wherever_anything_could_be_in_its_way(
     with GIT.heard() as commands:
         merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
     tried = ["read-tree"] if left else []
-    assert commands == ["status", *tried, "update-ref", "read-tree"]
+    files = [command for command in commands if command != "update-ref"]
+    assert files == ["status", *tried, "read-tree"]
     assert (parent / "c.txt").read_text() == "c"
 
 

@@ -16,7 +16,7 @@ from porch.agents import AGENTS, events, port
 from porch.agents.port import Outcome, Turn
 from porch.agents.scripted import adapter as scripted
 from porch.agents.scripted.answer_choice import choose_answer
-from porch.agents.scripted.process import ScriptedRequest
+from porch.agents.scripted.asked import ScriptedRequest
 from porch.agents.scripted.script import Script, ScriptedAnswer
 from porch.agents.scripted.script_reader import read_script
 from porch.system import process

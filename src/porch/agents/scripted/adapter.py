@@ -24,7 +24,8 @@ from porch.agents.events import (
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.agents.scripted.answer_choice import choose_answer, load_script_of
-from porch.agents.scripted.process import BAD_SCRIPT, ScriptedRequest
+from porch.agents.scripted.asked import ScriptedRequest
+from porch.agents.scripted.process import BAD_SCRIPT
 from porch.errors import DefinitionError
 from porch.model.permissions import Permissions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from porch.agents.scripted.process import ScriptedRequest
+from porch.agents.scripted.asked import ScriptedRequest
 from porch.agents.scripted.script import Script, ScriptedAnswer
 
 
