@@ -1,6 +1,5 @@
 """Words of a command line become arguments, or a complaint that says what to type instead."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from porch import __version__
 from porch.cli import dashed_texts
 from porch.cli.help_page import terminal_width
+from porch.cli.plain_argparse import argparse
 from porch.cli.verbs import Args, Argument, CliCommand, FileForText
 from porch.text.printable import make_printable
 

@@ -3,9 +3,10 @@
 No dataclasses, structs or named tuples: the help of a command would pay for making them.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from porch.cli.plain_argparse import argparse
 
 Args = argparse.Namespace
 RunVerb = Callable[[Args], Any]
