@@ -22,13 +22,19 @@ GRAPH = os.path.join(library.PACKAGED, "v3", "v3.graph.yaml")
 HISTORIES = (100, 10_000, 100_000)
 # The command as its script runs it; at its end it tells what the processes it started have used.
 ALONE = """
-import sys
-program, tell = sys.argv.pop(1), int(sys.argv.pop(1))
-from porch.cli import dispatch
-code = getattr(dispatch, program)()
-import os, resource
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-os.write(tell, str(used.ru_utime + used.ru_stime).encode())
+import os, sys
+program, tell, leave = sys.argv.pop(1), int(sys.argv.pop(1)), os._exit
+def report():
+    import resource
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    os.write(tell, str(used.ru_utime + used.ru_stime).encode())
+def report_and_leave(code):
+    report()
+    leave(code)
+os._exit = report_and_leave
+from porch.cli import scripts
+code = getattr(scripts, program)()
+report()
 sys.exit(code)
 """
 

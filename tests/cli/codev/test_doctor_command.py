@@ -359,4 +359,4 @@ def test_codev_porch_is_no_command(desk: "Desk") -> None:
 def test_codev_is_a_command_of_the_package() -> None:
     root = Path(__file__).resolve().parents[3]
     scripts = tomllib.loads((root / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts["codev"] == "porch.cli.dispatch:codev"
+    assert scripts["codev"] == "porch.cli.scripts:codev"
