@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from porch.agents.secret_forms import SecretForm
 
-_KEPT = (b"ABCDEFGHIJKLMNOPQRSTUVWXYZky-_:/=?&", b'ghxz_"')
+_KEPT = (b"ABCDEFGHIJKLMNOPQRSTUVWXYZky-_:/=?&", b'ghxz_"v1')
 # What is left of a shorter one is everywhere.
 _SHORTEST_MARK = 2
 
@@ -24,6 +24,8 @@ _DELETED = [bytes(set(range(256)).difference(kept)) for kept in _KEPT]
 _Anchors = dict[str, bytes]
 _Stems = dict[str, tuple[str, ...]]
 QUOTE = '"'
+# Anchors that begin alike are looked for together.
+_ALIKE = 4
 
 
 class AnchorSieve:
@@ -32,7 +34,7 @@ class AnchorSieve:
     def __init__(self, forms: Iterable[SecretForm]) -> None:
         self._forms = tuple(forms)
         self._anywhere = self._forms_of({""})
-        self._unmarked: _Anchors = {}
+        self._unmarked: dict[bytes, _Anchors] = {}
         self._marked: list[dict[str, _Anchors]] = [{} for _ in _DELETED]
         for anchor in dict.fromkeys(form.anchor for form in self._forms):
             self._place(anchor)
@@ -44,7 +46,7 @@ class AnchorSieve:
         marks = [_left_of(spelled, deleted) for deleted in _DELETED]
         longest = max(marks, key=len)
         if len(longest) < _SHORTEST_MARK:
-            self._unmarked[anchor] = spelled
+            self._unmarked.setdefault(spelled[:_ALIKE], {})[anchor] = spelled
         else:
             self._marked[marks.index(longest)].setdefault(longest, {})[anchor] = spelled
 
@@ -53,7 +55,9 @@ class AnchorSieve:
         whole = _without_repeats("".join(texts)).encode("utf-8", "surrogatepass")
         self._stems = self._stems or [_group_by_stems(list(each)) for each in self._marked]
         near = {""}  # what has no anchor may stand anywhere
-        near.update(_list_present(self._unmarked, whole))
+        for alike, anchors in self._unmarked.items():
+            if len(anchors) == 1 or whole.find(alike) >= 0:
+                near.update(_list_present(anchors, whole))
         for deleted, stems, marked in zip(_DELETED, self._stems, self._marked, strict=True):
             left = _left_of(whole, deleted)
             for mark in _list_marks(stems, left):
