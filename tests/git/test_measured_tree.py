@@ -63,6 +63,32 @@ def test_a_tree_that_was_written_before_is_written_no_second_time(repo: Path) ->
     assert measured_tree.measure_tree(str(repo)) not in (first, second)
 
 
+@pytest.mark.parametrize(
+    "pattern, is_plain", [("own/*/st*s", True), ("own", True), ("own/1/statu?", False)]
+)
+def test_git_is_not_asked_about_tracked_files_that_are_left_out(
+    repo: Path, pattern: str, is_plain: bool
+) -> None:
+    """But about every other that it ignores, and wherever a pattern could mean more."""
+    (repo / "own" / "1" / "st.s").mkdir(parents=True)
+    for name in ("own/1/status", "x.log"):
+        (repo / name).write_text("one")
+        sh(repo, "add", "-f", name)
+    before = measured_tree.measure_tree(str(repo), (pattern,))
+    sh(repo, "commit", "-qm", "more")
+    with GIT.heard() as commands:
+        assert measured_tree.measure_tree(str(repo), (pattern,)) == before
+    assert ("ls-files" in commands) is not is_plain
+    (repo / "x.log").write_text("two")
+    changed = measured_tree.measure_tree(str(repo), (pattern,))
+    assert changed != before
+    # Of a pattern with signs git leaves out the names that fit, and nothing that lies below.
+    (repo / "own" / "1" / "st.s" / "y.log").write_text("one")
+    sh(repo, "add", "-f", "own/1/st.s/y.log")
+    is_below = measured_tree.measure_tree(str(repo), (pattern,)) != changed
+    assert is_below is (pattern != "own")
+
+
 def test_tree_moves_when_a_file_goes(repo: Path) -> None:
     before = measured_tree.measure_tree(str(repo))
     (repo / "a.txt").unlink()

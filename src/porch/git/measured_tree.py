@@ -14,6 +14,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ _TICK_S = 0.1
 # To read so many names out of an index takes as long as to ask git.
 _FEW = 2000
 _MOST_WRITTEN = 500
+_OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
@@ -239,13 +241,22 @@ def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
 
 
 def _holds_all_tracked(index: _WorktreeIndex) -> bool:
-    """Whether our index has every name of theirs; asked of git where there are very many."""
+    """Whether our index has every name of theirs that counts; git is asked where there are many."""
     theirs = _read_bytes(repository.find_git_path(index.toplevel, "index"))
     known = list_few_names(theirs, index.own.id_bytes, _FEW)
     if known is None:
         return False
     ours = list_few_names(_read_bytes(index.path), index.own.id_bytes, 2 * _FEW)
-    return ours is not None and known <= ours
+    return ours is not None and all(map(_compile_left_out(index.exclude).fullmatch, known - ours))
+
+
+@cache
+def _compile_left_out(exclude: tuple[str, ...]) -> re.Pattern[bytes]:
+    """The names that are left out for certain: other signs than one star are git's to read."""
+    plain = [each for each in exclude if not _OTHER_SIGNS.search(each)]
+    starred = ["[^/]*".join(map(re.escape, each.split("*"))) for each in plain if "*" in each]
+    whole = [f"{re.escape(each)}(?:/.*)?" for each in plain if "*" not in each]
+    return re.compile(os.fsencode("|".join([*starred, *whole]) or "(?!)"), re.DOTALL)
 
 
 def _list_staged_and_ignored(index: _WorktreeIndex) -> list[str]:
