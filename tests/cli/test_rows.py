@@ -37,6 +37,7 @@ DECISIONS = {
     "repair": ("1",),
     "cleanup": ("1",),
     "finish": ("1",),
+    "dashboard": (),
     "gate answer": ("plan", "--form", "a: b"),
 }
 # The commands that agents may call, and why; whatever is missing here is for people.

@@ -29,6 +29,7 @@ class CommandRow:
         self.people_options = people_options
 
 
+_AF_DASHBOARD = "porch.cli.af.dashboard"
 _AF_KICKOFF = "porch.cli.af.kickoff"
 _AF_RUNS = "porch.cli.af.runs"
 _AF_STATUS = "porch.cli.af.status"
@@ -342,6 +343,12 @@ AF = (
         people_options=("script",),
     ),
     CommandRow("status", "show all runs, or one run as a checklist", _AF_STATUS),
+    CommandRow(
+        "dashboard",
+        "open pages in your browser that show what waits for you, and take your answers",
+        _AF_DASHBOARD,
+        for_people=True,
+    ),
     CommandRow("approve", "approve a gate; the run goes on by itself", _AF_RUNS, for_people=True),
     CommandRow(
         "reject", "reject a gate with your reason; the run goes on", _AF_RUNS, for_people=True

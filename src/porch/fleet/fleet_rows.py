@@ -24,16 +24,26 @@ _ORDER = ("waiting", "alone", "queued", "running", "stopped", "over")
 
 
 class ProjectRuns:
-    """The runs of one project: rows for the table, who drives them, what is wrong."""
+    """The runs of one project: rows for the table, who drives them, what is wrong.
 
-    __slots__ = ("alone", "rows", "troubles")
+    With `part` "decisions" also everything that is known of what people are asked.
+    """
 
-    def __init__(self, where: ProjectPaths, label: str = "") -> None:
-        found = run_list.every_row(where, "told")
+    __slots__ = ("_live", "alone", "records", "rows", "troubles")
+
+    def __init__(self, where: ProjectPaths, label: str = "", part: run_rows.Part = "told") -> None:
+        found = run_list.every_row(where, part)
         live = LiveRows(where, found.rows)
         self.troubles: list[PorchError] = found.troubles
         self.alone = [n for n, d in live.drivers.items() if d.holder is None]
         self.rows = [_make_row(n, row, live, label) for n, row in found.rows.items()]
+        # How many records each journal has, as far as its row was drawn.
+        self.records = {n: int(row["seq"]) for n, row in found.rows.items()}
+        self._live = live
+
+    def decisions(self) -> list[Any]:
+        """What people are asked here, oldest first."""
+        return self._live.decisions()
 
 
 def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]:

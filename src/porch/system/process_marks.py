@@ -135,27 +135,46 @@ def _find_marked(table: Mapping[int, ProcessEntry], wanted: MarkFilter) -> list[
     return [MarkedProcess(pid, marks[pid]) for pid in sorted(marks)]
 
 
-def has_marked_ancestor() -> bool:
+def has_marked_ancestor(pid: int = 0) -> bool:
     """Whether a process of some run stands above this one, whatever our own environment says.
 
     Whose parent has ended is handed to another one, but stays in its session: that of the agent,
-    which porch starts in a session of its own.
+    which porch starts in a session of its own. With `pid` the same is asked of another process.
     """
     if os.path.exists("/proc/self/environ"):
-        return any(_read_mark(pid)[0] for pid in _read_proc_line())
+        return any(_read_mark(each)[0] for each in _read_proc_line(pid))
     table = read_process_table()
-    line = _with_ancestors(os.getpid(), table) | {os.getsid(0)}
-    return any(table[pid].mark for pid in line if pid in table)
+    line = _with_ancestors(pid or os.getpid(), table) | {_find_session(pid)}
+    return any(table[each].mark for each in line if each in table)
 
 
-def _read_proc_line() -> set[int]:
-    """This process, its session's leader and all ancestors, without a look at anybody else."""
-    pid, line = os.getpid(), {os.getsid(0)}
-    while pid > 0 and pid not in line - {os.getsid(0)}:
+def _read_proc_line(start: int = 0) -> set[int]:
+    """A process, its session's leader and all ancestors, without a look at anybody else."""
+    session = _find_session(start)
+    pid, line = start or os.getpid(), {session}
+    while pid > 0 and pid not in line - {session}:
         line.add(pid)
         entry, _ = _read_proc_entry(pid, marks=False)
         pid = entry.parent if entry else 0
     return line - {0}
+
+
+def _find_session(pid: int) -> int:
+    """The leader of its session; 0 if the process has ended meanwhile."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
+
+
+def read_environment(pid: int) -> dict[str, str]:
+    """The variables with which a process began; none if it has ended or is somebody else's."""
+    try:
+        told = _read_file(f"/proc/{pid}/environ").decode(errors="replace")
+    except OSError:
+        return {}
+    pairs = (line.partition("=") for line in told.split("\0") if "=" in line)
+    return {name: value for name, _, value in pairs}
 
 
 def is_group_alive(group: int) -> bool:

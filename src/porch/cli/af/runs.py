@@ -37,13 +37,11 @@ def _reject(args: Args) -> View:
 
 def _decide(args: Args, decided: View) -> View:
     """What was decided, and a driver for what comes next if the run has none."""
+    from porch.fleet.drivers.go_on import needs_new_driver
     from porch.run.verbs.read_run import read_run
-    from porch.store.run_drivers import find_driver
 
     where, name = _find(args.id)
-    state = read_run(where, name).state
-    is_done = bool(state.outcome or state.paused) or name.startswith("plan_")
-    if is_done or find_driver(where.run_dir(name)).holder:
+    if not needs_new_driver(where, name, read_run(where, name).state):
         return decided
     began = _start(where, name, "goes on")
     # The note that nobody drives it was true until now.
@@ -54,11 +52,9 @@ def _decide(args: Args, decided: View) -> View:
 
 def _start(where: "ProjectPaths", name: str, how: str) -> View:
     from porch.cli.af.kickoff import make_start_view
-    from porch.fleet.drivers.revive import forget_tries
-    from porch.fleet.drivers.start import start_driver
+    from porch.fleet.drivers.go_on import start_again
 
-    forget_tries(where.run_dir(name))
-    return make_start_view(start_driver(where, ("resume", name), where.root, name).wait(), how)
+    return make_start_view(start_again(where, name), how)
 
 
 def _resume(args: Args) -> View:

@@ -1,14 +1,11 @@
 """The package that `porch mcp` needs: whether it is there, and the line that installs it."""
 
 import importlib.metadata
-import importlib.util
-import sys
 
 from porch.errors import OutsideError
+from porch.fleet.setup.extra_package import find_install_command
 
 _MAJOR = 2
-# What `uv tool install` makes has no pip of its own.
-_INSTALL_WITH_UV = f"uv pip install --python {sys.executable}"
 
 
 def find_package_fault() -> OutsideError | None:
@@ -23,10 +20,8 @@ def find_package_fault() -> OutsideError | None:
 
 
 def describe_package_fault(what: str) -> OutsideError:
-    has_pip = importlib.util.find_spec("pip") is not None
-    install = f"{sys.executable} -m pip install" if has_pip else _INSTALL_WITH_UV
     return OutsideError(
         f"{what}, and `porch mcp` needs version {_MAJOR} of the MCP SDK",
-        fix=f"{install} 'mcp>={_MAJOR},<{_MAJOR + 1}'",
+        fix=f"{find_install_command()} 'mcp>={_MAJOR},<{_MAJOR + 1}'",
         code="no-mcp",
     )

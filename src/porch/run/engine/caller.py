@@ -15,7 +15,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", AGENT_SERVER)
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 # The ways that porch itself has; any other is what somebody wrote into a file by hand.
-_CHANNELS = ("cli", "repl", "demo", "script", "file")
+_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard")
 BY_HAND = "inbox"
 # What these bring was not typed by whoever owns the file of the wish.
 _WHO_BY_CHANNEL = {"file": "unknown", "script": "script"}
@@ -61,11 +61,11 @@ def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
         )
 
 
-def find_agent_sign(environ: Mapping[str, str]) -> str:
-    """By what an agent is known, or nothing."""
+def find_agent_sign(environ: Mapping[str, str], pid: int = 0) -> str:
+    """By what an agent is known, or nothing; of another process with `pid`."""
     codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]
     named = [n for n in AGENT_VARIABLES if n in environ]
     for name in (*named, *codex):
         return f"{name} is set"
     # An agent that cleans its environment still has the process that porch started above it.
-    return "it was started by a porch run" if process_marks.has_marked_ancestor() else ""
+    return "it was started by a porch run" if process_marks.has_marked_ancestor(pid) else ""

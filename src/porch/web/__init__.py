@@ -1,0 +1,1 @@
+"""The dashboard: pages in a browser on this machine, made from what the commands show."""

@@ -1,0 +1,54 @@
+"""The answers to a decision as buttons: what they are called, and what follows from each."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_VERBS: Mapping[str, str] = {
+    "approved": "Approve",
+    "rejected": "Reject",
+    "waived": "Approve anyway",
+    "answered": "Answer",
+    "retry": "Try again",
+    "skip": "Skip",
+    "stopped": "Stop the run",
+}
+_LOOKS: Mapping[str, str] = {"approved": "good", "rejected": "bad", "waived": "warn"}
+_TEXT_LABELS: Mapping[str, str] = {
+    "approved": "Note (kept with the approval)",
+    "rejected": "What must change; the agent gets this text",
+    "waived": "Why it may pass although something failed",
+    "answered": "Your answer",
+    "skip": "Why it may be skipped",
+    "retry": "Note (kept with it)",
+}
+KINDS: Mapping[str, str] = {
+    "gate": "Gate",
+    "question": "Question",
+    "failure": "Failure",
+    "undecided": "Decision",
+}
+
+
+def name_answer(answer: str) -> str:
+    return _VERBS.get(answer) or answer.replace("_", " ").capitalize()
+
+
+def answer_id(answer: str) -> str:
+    """The part of the decision page where this answer is given."""
+    return "answer-" + "".join(c if c.isalnum() else "-" for c in answer)
+
+
+def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each with its button, which says the effect; the order is that of the protocol."""
+    for option in decision.get("options") or ():
+        answer = str(option["answer"])
+        yield {
+            "answer": answer,
+            "id": answer_id(answer),
+            "verb": name_answer(answer),
+            "effect": str(option["meaning"]),
+            "look": _LOOKS.get(answer, "plain"),
+            "needs_text": bool(option.get("needs_text")),
+            "text_label": _TEXT_LABELS.get(answer, "Note (kept with it)"),
+            "command": str(option["command"]),
+        }

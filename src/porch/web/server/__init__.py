@@ -1,0 +1,1 @@
+"""Serving the pages: who may look, which page answers, and what a click does."""

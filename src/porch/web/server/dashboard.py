@@ -1,0 +1,41 @@
+"""What all requests share: the projects, who may look, what was shown, and what is happening."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from porch.store.where import ProjectPaths
+from porch.web.server.peers import Peers
+from porch.web.server.sessions import Sessions
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Dashboard:
+    """One server. `is_closing` ends the streams that would otherwise stay open for ever."""
+
+    def __init__(
+        self,
+        projects: Mapping[str, ProjectPaths],
+        port: int,
+        sessions: Sessions | None = None,
+        as_person: bool = False,
+    ) -> None:
+        self.projects = projects
+        self.port = port
+        self.sessions = sessions or Sessions()
+        self.peers = Peers()
+        self.as_person = as_person
+        self.is_closing: Callable[[], bool] = lambda: False
+        # Browsers keep cookies by host alone, and two dashboards may run on one.
+        self.cookie = f"porch-{port}"
+        self.hosts = frozenset(
+            f"{f'[{host}]' if ':' in host else host}:{port}" for host in LOOPBACK
+        )
+
+    @property
+    def has_several(self) -> bool:
+        """Whether a page must say of which project it speaks."""
+        return len(self.projects) > 1
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)

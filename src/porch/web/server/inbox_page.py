@@ -1,0 +1,40 @@
+"""The inbox: the rows of all projects, read as `af status` and `porch pending` read them."""
+
+from starlette.responses import Response
+
+from porch.fleet.fleet_rows import ProjectRuns, select_rows
+from porch.plan.gate_files.pending_problems import add_form_problems
+from porch.store.known_runs import list_lost_runs
+from porch.store.where import ProjectPaths
+from porch.web.pages.inbox_groups import GROUPS, ShownProject, make_inbox
+from porch.web.server.call import Call
+from porch.web.server.dashboard import Dashboard
+
+
+def show_inbox(call: Call) -> Response:
+    group, start = call.asked("group"), call.asked("from")
+    context = make_inbox(
+        read_projects(call.dashboard),
+        call.dashboard.now(),
+        group if group in (*GROUPS, "waiting") else "",
+        int(start) if start.isdecimal() else 0,
+    )
+    total = context["waiting"]["total"] if context["waiting"] else 0
+    return call.page("inbox.html", f"({total}) Inbox" if total else "Inbox", context)
+
+
+def read_projects(dashboard: Dashboard) -> list[ShownProject]:
+    return [_read_project(dashboard, key, where) for key, where in dashboard.projects.items()]
+
+
+def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownProject:
+    label = key if dashboard.has_several else ""
+    found = ProjectRuns(where, label, "decisions")
+    decisions = found.decisions()
+    add_form_problems(where, decisions)
+    shown = {row["run"] for row in found.rows}
+    lost = [
+        f"{name}: there was a run, but its journal is gone" for name in list_lost_runs(where, shown)
+    ]
+    notes = [*lost, *(trouble.findings[0].message for trouble in found.troubles)]
+    return ShownProject(key, label, select_rows(found.rows, False), decisions, notes)
