@@ -12,7 +12,12 @@ from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Option, Protocol
-from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
+from porch.show.evidence_notes import (
+    describe_touched_files,
+    list_abstentions,
+    list_check_notes,
+    list_good_evidence,
+)
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
@@ -80,6 +85,8 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
         },
         "needs_override": needs_override,
     }
+    if good := list_good_evidence(state, standing):
+        decided["evidence"] = good
     if missing := list_abstentions(state, standing):
         decided["reviews"] = missing
     if difference := _describe_difference(seen):

@@ -14,6 +14,7 @@ from porch.text.printable import make_printable
 
 TITLE = "what measured this was changed by the agent"
 MOST_SHOWN = 20
+_EVIDENCE = "evidence."
 _COMPARED = "the files were only compared: the checks ran with these changes"
 _LOOKED_AFTER = "checks with a runner ran without these changes, others with them"
 _MEANING: Mapping[str, str] = {
@@ -37,6 +38,22 @@ def list_abstentions(state: RunState, standing: Standing | None = None) -> list[
         for (_, item, name), payload in rounds.items()
         if payload.get("abstained") and group in ("", name.partition(":")[0])
     ]
+
+
+def list_good_evidence(state: RunState, standing: Standing) -> list[str]:
+    """What was measured in the phase of a question and found good: checks, then reviews."""
+    group = standing.state.partition(":")[0]
+    front = f"{_EVIDENCE}{group}:"
+    passed: dict[str, None] = {}
+    reviews: dict[str, str] = {}
+    for item in dict.fromkeys(("", standing.item)):
+        memory = state.memory.get((standing.instance, item), {})
+        passed |= {path.removeprefix(front): None for path in memory if path.startswith(front)}
+        for name, last in _last_rounds(memory):
+            if name.partition(":")[0] == group and not last.get("abstained"):
+                reviews[name] = str(last["coverage"])
+    checks = [f"passed: {', '.join(passed)}"] if passed else []
+    return [*checks, *(f"reviews: {told}" for told in reviews.values())]
 
 
 def _last_rounds(memory: Mapping[str, Payload]) -> Iterator[tuple[str, Payload]]:

@@ -57,6 +57,7 @@ class DecisionShape(TypedDict):
     heading: NotRequired[str]
     worktree: NotRequired[str]
     request: NotRequired[list[str]]
+    evidence: NotRequired[list[str]]
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]

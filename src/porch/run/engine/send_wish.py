@@ -18,7 +18,15 @@ _LOOK_S = 0.02
 
 
 def send_wish(where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Leave a wish, then wait for its answer; the answer is the fact that the journal holds.
+    """Leave a wish, then wait for its answer; the answer is the fact that the journal holds."""
+    fact: dict[str, Any] = send_recorded_wish(where, name, wish, what)["fact"]
+    return fact
+
+
+def send_recorded_wish(
+    where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str
+) -> dict[str, Any]:
+    """The same with the whole record, whose number tells people where they find it.
 
     Every wish decides or steers, so the rule holds here too, whichever way somebody came.
     """
@@ -60,15 +68,15 @@ def _find_answer(path: str, start: int, id_: str) -> dict[str, Any] | None:
         file.seek(start)
         for line in file:
             if needle in line and line.endswith(b"\n"):
-                return _parse_fact(line)
+                return _parse_record(line)
     return None
 
 
-def _parse_fact(line: bytes) -> dict[str, Any]:
+def _parse_record(line: bytes) -> dict[str, Any]:
     import json
 
-    fact: dict[str, Any] = json.loads(line)["fact"]
-    return fact
+    record: dict[str, Any] = json.loads(line)
+    return record
 
 
 def _not_taken_error(name: str, directory: str) -> BusyError:

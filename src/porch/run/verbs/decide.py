@@ -11,7 +11,7 @@ from porch.machine.budgets import PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Protocol
 from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
-from porch.run.engine.send_wish import send_wish
+from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.engine.session import workspace_of
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.where import ProjectPaths
@@ -36,6 +36,7 @@ class DecisionResult(Struct, frozen=True):
     message: str
     notice: bool = False
     changed: tuple[str, ...] = ()
+    seq: int = 0  # of the record that holds the answer
 
 
 # Reads the words for a gate as its form; nothing if the gate has none.
@@ -68,9 +69,9 @@ def decide_question(
         "channel": verdict.channel,
         "data": {"name": decision.name, **_read_form(where, found, decision, verdict, read_form)},
     }
-    fact = send_wish(where, run, wish, f"porch {verdict.exit}")
+    record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed_artifacts(decision.artifacts, now))
-    return _decision_result(run, decision, verdict, fact, moved)
+    return _decision_result(run, decision, verdict, record, moved)
 
 
 def _read_form(
@@ -105,12 +106,13 @@ def _decision_result(
     run: str,
     decision: Decision,
     verdict: DecisionRequest,
-    fact: Mapping[str, Any],
+    record: Mapping[str, Any],
     moved: tuple[str, ...],
 ) -> DecisionResult:
+    fact, seq = record["fact"], int(record["seq"])
     if fact["is"] == "WishTaken":
         said = f"{decision.name}: {verdict.exit}"
-        return DecisionResult(run, decision.name, decision.position, said, changed=moved)
+        return DecisionResult(run, decision.name, decision.position, said, False, moved, seq)
     reason = str(fact["reason"])
     if fact.get("notice"):
         return DecisionResult(run, decision.name, decision.position, reason, notice=True)

@@ -46,14 +46,17 @@ def _steer_result(
     raise FailedError(f"{run}: {fact['reason']}", code="wish-refused")
 
 
-def stop_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
+def stop_run(
+    where: ProjectPaths, run: str, as_person: bool = False, channel: str = "cli"
+) -> SteerResult:
     """Stop the agents of a run; everything stays, and `resume` goes on."""
     found = read_run(where, run)
     data = {"run": run}
     if found.state.outcome or found.state.paused:
         what = found.state.outcome or "stopped"
         return SteerResult(f"{run} is already {what}; nothing was changed", data, notice=True)
-    fact = send_wish(where, run, {"kind": "stop", "as_person": as_person}, "porch stop")
+    wish = {"kind": "stop", "as_person": as_person, "channel": channel}
+    fact = send_wish(where, run, wish, "porch stop")
     _stop_left_agents(where, run)
     word = unique_word(where.names(), run, found.state.run.id)
     return _steer_result(run, fact, f"{run} is stopped; continue with `porch resume {word}`", data)

@@ -25,13 +25,20 @@ def render_checklist(
     run = state.run
     head = f"{run.id or run.name} {run.heading or run.title} ({run.protocol})"
     lines = [cut_text(one_line(head), width)]
-    for group, sign in _list_phases(protocol, state):
-        place = _describe_place(protocol, state, group)
+    for group, sign, place in list_checklist(protocol, state):
         told = _fit_place(f"[{SIGNS[sign]}] {group}", place, width)
         lines += [_paint(cut_text(each, width), _CODES.get(sign, ""), colour) for each in told]
     for note in [*_list_notes(protocol, state, driven), *notes]:
         lines += _wrap_under(note, 4, width)
     return lines
+
+
+def list_checklist(protocol: Protocol, state: RunState) -> list[tuple[str, str, list[str]]]:
+    """The phases of a run, each with its sign and with what there is to say of it now."""
+    return [
+        (group, sign, _describe_place(protocol, state, group))
+        for group, sign in _list_phases(protocol, state)
+    ]
 
 
 def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:

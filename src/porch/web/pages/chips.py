@@ -1,6 +1,6 @@
 """What is known of the evidence behind a decision, as a few words each; nothing is made up."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from porch.show.evidence_notes import TITLE
@@ -15,6 +15,7 @@ def list_chips(decision: Mapping[str, Any]) -> Iterator[Chip]:
         yield _chip("bad", "a check or review failed")
     if decision.get("problems"):
         yield _chip("bad", "your answer cannot be used yet")
+    yield from _list_good_chips(decision.get("evidence") or ())
     yield from _list_check_chips(str(decision.get("reason") or ""))
     yield from _list_review_chips(decision)
     reports = decision.get("reports") or {}
@@ -22,6 +23,15 @@ def list_chips(decision: Mapping[str, Any]) -> Iterator[Chip]:
         yield _chip("warn", TITLE, str(reports[TITLE]))
     if decision.get("stale"):
         yield _chip("warn", "waits too long")
+
+
+def _list_good_chips(evidence: Sequence[str]) -> Iterator[Chip]:
+    for line in evidence:
+        word, _, told = str(line).partition(": ")
+        if word == "passed":
+            yield _chip("good", f"{count_of(told.count(', ') + 1, 'check')} passed", told)
+        else:
+            yield _chip("good", told)
 
 
 def _list_check_chips(reason: str) -> Iterator[Chip]:

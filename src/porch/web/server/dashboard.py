@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from porch.store.where import ProjectPaths
 from porch.web.server.peers import Peers
 from porch.web.server.sessions import Sessions
+from porch.web.server.shown_files import ShownFiles
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -24,6 +25,8 @@ class Dashboard:
         self.port = port
         self.sessions = sessions or Sessions()
         self.peers = Peers()
+        self.shown = ShownFiles()
+        self._notes: dict[str, str] = {}
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False
         # Browsers keep cookies by host alone, and two dashboards may run on one.
@@ -39,3 +42,13 @@ class Dashboard:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def note(self, run: str, what: str) -> None:
+        """Something that went wrong behind an answer; the inbox tells it until it is over."""
+        self._notes[run] = what
+
+    def forget_note(self, run: str) -> None:
+        self._notes.pop(run, None)
+
+    def notes(self) -> list[str]:
+        return [f"{run}: {what}" for run, what in self._notes.items()]

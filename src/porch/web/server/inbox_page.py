@@ -19,6 +19,7 @@ def show_inbox(call: Call) -> Response:
         group if group in (*GROUPS, "waiting") else "",
         int(start) if start.isdecimal() else 0,
     )
+    context["notes"] = [*call.dashboard.notes(), *context["notes"]]
     total = context["waiting"]["total"] if context["waiting"] else 0
     return call.page("inbox.html", f"({total}) Inbox" if total else "Inbox", context)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from starlette.responses import Response
 
-from porch.web.server import choices, inbox_page
+from porch.web.server import choices, decision_page, inbox_page, run_page, steering
 from porch.web.server.call import Call
 
 Handler = Callable[[Call], Response]
@@ -21,8 +21,16 @@ class PageRoute(Struct, frozen=True):
     is_stream: bool = False
 
 
+_RUN = "/run/{project}/{run}"
+
 ROUTES = (
     PageRoute("GET", "/", inbox_page.show_inbox),
+    PageRoute("GET", f"{_RUN}", run_page.show_run),
+    PageRoute("GET", f"{_RUN}/journal", run_page.show_journal),
+    PageRoute("GET", f"{_RUN}/decision", decision_page.show_decision),
+    PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/stop", steering.stop_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/resume", steering.resume_here, is_write=True),
     PageRoute("GET", "/static/{name}", choices.send_static),
     PageRoute("POST", "/theme", choices.choose_theme, is_write=True),
 )

@@ -1,0 +1,81 @@
+"""The files that a decision is about, as they are now, and what is different since an approval.
+
+Whoever shows them decides for the digest of exactly these bytes.
+"""
+
+import os
+
+from msgspec import Struct
+
+from porch.machine.state import Decision, RunState
+from porch.run.engine import approved_artifacts
+from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine.run_places import payload_directory, workspace_of
+from porch.store.where import ProjectPaths
+from porch.text.sha256 import sha256
+
+_LOOKS = 5
+_DIGEST_LENGTH = 64
+_WRITTEN = "being written just now"
+
+
+class AskedFile(Struct, frozen=True):
+    """One of them; `trouble` says why there is no text. `gate` approved it last, if any did."""
+
+    path: str
+    digest: str
+    text: str = ""
+    trouble: str = ""
+    gate: str = ""
+    difference: str = ""
+
+
+class AskedFiles(Struct, frozen=True):
+    """All files of a decision; an answer about them is for this digest."""
+
+    digest: str
+    files: tuple[AskedFile, ...] = ()
+
+
+def read_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> AskedFiles:
+    """Text and digest of the same bytes, although somebody may be writing them."""
+    workspace, store = workspace_of(where, state), payload_directory(where, state.run.name)
+    for _ in range(_LOOKS):
+        now = hash_artifacts(workspace, "", decision.artifacts)
+        texts = {path: _read_text(workspace, path, found) for path, found in now.items()}
+        if None not in texts.values():
+            break
+    # Nobody can decide about what was not shown: this digest is that of no file.
+    now = {path: _WRITTEN if texts[path] is None else found for path, found in now.items()}
+    files = (
+        _make_file(workspace, store, state, path, found, texts[path]) for path, found in now.items()
+    )
+    return AskedFiles(digest_hashes(now), tuple(files))
+
+
+def digest_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> str:
+    """Only the digest of the files as they are."""
+    return digest_hashes(hash_artifacts(workspace_of(where, state), "", decision.artifacts))
+
+
+def _read_text(workspace: str, path: str, found: str) -> bytes | str | None:
+    """Its bytes; words that say why there are none; nothing if it is being written."""
+    if len(found) != _DIGEST_LENGTH:
+        return found
+    data = approved_artifacts.read_regular_file(os.path.join(workspace, path))
+    if data is None:
+        return "too large to be shown"
+    return data if sha256(data).hexdigest() == found else None
+
+
+def _make_file(
+    workspace: str, store: str, state: RunState, path: str, found: str, read: bytes | str | None
+) -> AskedFile:
+    gate, then = approved_artifacts.find_approved_digest(state, path)
+    is_changed = bool(gate) and then != found
+    difference = (
+        approved_artifacts.describe_difference(workspace, store, path, then) if is_changed else ""
+    )
+    if isinstance(read, bytes):
+        return AskedFile(path, found, read.decode("utf-8", "replace"), "", gate, difference)
+    return AskedFile(path, found, "", read or _WRITTEN, gate, difference)

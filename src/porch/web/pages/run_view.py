@@ -1,0 +1,132 @@
+"""The page of one run: one sentence on top, then what was asked for, its phases and its records."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from porch.show import timeline
+from porch.show.place_words import PlaceWords
+from porch.web.pages.answers import KINDS
+from porch.web.pages.wording import (
+    count_of,
+    decision_address,
+    describe_seconds,
+    describe_time_since,
+    run_address,
+)
+
+TABS = (("", "Overview"), ("journal", "Journal"))
+_PLAN_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
+Raw = dict[str, Any]
+
+
+def make_frame(project: str, name: str, picture: Mapping[str, Any], tab: str) -> dict[str, Any]:
+    """What all parts of a run have on top: what it is called, and the way to the other parts."""
+    status = picture["status"]
+    return {
+        "run": name,
+        "id": status["id"] or name,
+        "heading": status.get("heading") or status["title"],
+        "protocol": status["protocol"],
+        "run_address": run_address(project, name),
+        "tabs": [
+            {"title": title, "address": run_address(project, name, part), "is_here": part == tab}
+            for part, title in TABS
+        ],
+    }
+
+
+def make_sentence(
+    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime
+) -> dict[str, str]:
+    """How the run is, in one line, with its look."""
+    asked = picture["decisions"]
+    status = picture["status"]
+    if picture["outcome"]:
+        look = "good" if picture["outcome"] in ("complete", "merged") else "bad"
+        return {"look": look, "text": f"Over: {status.get('finished') or picture['outcome']}"}
+    if picture["paused"]:
+        return {"look": "stopped", "text": "Stopped by a person"}
+    if asked:
+        names = " and ".join(str(each["name"]) for each in asked)
+        waited = describe_time_since(str(asked[0]["asked_at"]), now)
+        return {"look": "waiting", "text": f"Waiting for you: {names}, {waited}".rstrip(", ")}
+    if not is_driven:
+        return {"look": "alone", "text": f"Not moving: {driven.partition(':')[0]}"}
+    return {"look": "running", "text": f"Running: {status['current_phase'] or status['state']}"}
+
+
+def make_overview(
+    project: str,
+    picture: Mapping[str, Any],
+    checklist: Sequence[tuple[str, str, list[str]]],
+    sentences: Sequence[str],
+    driven: str,
+    now: datetime,
+) -> dict[str, Any]:
+    status = picture["status"]
+    return {
+        "sentences": sentences,
+        "driven": driven,
+        "request": (picture.get("request") or {}).get("text", ""),
+        "request_from": (picture.get("request") or {}).get("from", ""),
+        "checklist": [
+            {"phase": phase, "sign": sign, "notes": notes} for phase, sign, notes in checklist
+        ],
+        "plan": [
+            {**item, "sign": _PLAN_SIGNS[status["phases"][item["id"]]["status"]]}
+            for item in status["plan_phases"]
+        ],
+        "gates": [{"name": name, "by": "", **gate} for name, gate in status["gates"].items()],
+        "decisions": [_make_question(project, each, now) for each in picture["decisions"]],
+        "facts": list(_list_facts(picture, now)),
+        "can_stop": not (picture["outcome"] or picture["paused"]),
+    }
+
+
+def _make_question(project: str, decision: Mapping[str, Any], now: datetime) -> dict[str, str]:
+    return {
+        "kind": KINDS.get(str(decision["kind"]), "Decision"),
+        "name": str(decision["name"]),
+        "waited": describe_time_since(str(decision["asked_at"]), now),
+        "asked_at": str(decision["asked_at"]),
+        "address": decision_address(project, str(decision["run"]), str(decision["position"])),
+    }
+
+
+def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, str]]:
+    status, cost = picture["status"], picture["cost"]
+    spent = [count_of(cost["turns"], "turn"), f"{cost['usd']:.2f} USD"]
+    spent += [f"{cost['tokens']:,} tokens", f"{describe_seconds(cost['seconds'])} of work"]
+    ago = describe_time_since(status["last_updated"], now)
+    told = [
+        ("Protocol", status["protocol"]),
+        ("Place", ", ".join(each["position"] for each in picture["positions"])),
+        ("Worktree", status["worktree"] if status["worktree"] not in ("", ".") else ""),
+        ("Began", f"{describe_time_since(status['started_at'], now)} ago"),
+        ("Last event", f"{ago} ago, number {picture['seq']:,}"),
+        ("Spent", ", ".join(spent)),
+    ]
+    return [(name, value) for name, value in told if value]
+
+
+def make_journal(
+    records: Sequence[Raw], earlier: int, address: str, words: PlaceWords, later: int | None
+) -> dict[str, Any]:
+    """Some records, newest last, and the way to those before and behind them."""
+    return {
+        "lines": [
+            {
+                "seq": record.get("seq", 0),
+                "at": str(record.get("at", "")),
+                "moment": timeline.time_and_number(record).rpartition(" ")[0].strip(),
+                "text": timeline.describe_record(record, words),
+                "mark": timeline.line_mark(record),
+            }
+            for record in records
+        ],
+        "earlier": f"{address}?before={earlier + 1}" if earlier else "",
+        "earlier_count": earlier,
+        "later": f"{address}?before={later}" if later else "",
+        "newest": address if later else "",
+    }

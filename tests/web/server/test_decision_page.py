@@ -1,0 +1,234 @@
+"""Deciding by a plain form: what is sent, what is recorded, and what is refused."""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from porch.store import where as places
+from porch.store.run_drivers import find_driver
+from porch.web.server.dashboard import Dashboard
+from tests.cli.conftest import Desk
+from tests.repositories import ACCOUNT
+from tests.web.conftest import GATED
+
+AT = "/run/project/0001-x/decision?at=one%3Agate%231"
+POST = "/run/project/0001-x/decision"
+LAST: dict[str, Any] = {
+    "id": "one",
+    "artifacts": ["spec.md"],
+    "gate": {"name": "go", "description": "Spec ready", "next": None},
+}
+SPEC = "codev/projects/0001-x/spec.md"
+
+
+def form(page: str, answer: str, **more: str) -> dict[str, str]:
+    """The fields of one form of a page, as a browser sends them."""
+    part = page[page.index(f'id="answer-{answer}"') :].partition("</form>")[0]
+    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', part)
+    assert 'name="text"' in part
+    return {**{name: html.unescape(value) for name, value in found}, "text": "", **more}
+
+
+@pytest.mark.req("P-044", "P-194")
+def test_a_gate_is_approved_by_the_form_of_its_page_and_the_answer_has_a_number(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    page = browser.get(AT).text
+    assert "<h1>Spec ready</h1>" in page
+    assert f"<code>{SPEC}</code>" in page
+    assert ">Approve: ends the run: complete</button>" in page
+    sent = form(page, "approved", text="well done")
+    assert sent["at"] == "one:gate#1"
+    went = browser.post(POST, data=sent)
+    assert (went.status_code, went.headers["location"]) == (303, "/run/project/0001-x")
+    taken = next(r for r in desk.records() if r["fact"]["is"] == "WishTaken")
+    wish = taken["fact"]["wish"]
+    assert (wish["who"], wish["channel"], wish["text"]) == (ACCOUNT, "dashboard", "well done")
+    assert wish["digest"] == sent["digest"]
+    assert went.headers["x-porch-event"] == str(taken["seq"])
+    after = browser.get(went.headers["location"]).text
+    assert f"go: approve, recorded as event {taken['seq']}." in after
+    assert "Over: complete" in after
+    assert "recorded as event" not in browser.get("/run/project/0001-x").text, "it is said once"
+
+
+@pytest.mark.req("P-194")
+def test_an_answer_starts_the_driver_again_where_nobody_drives(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(*GATED, code=3)
+    page = browser.get(AT).text
+    assert "Your answer starts it again." in page
+    browser.post(POST, data=form(page, "approved"))
+    directory = str(desk.run_dir())
+    desk.wait_for(lambda: desk.entered()[-1] == "complete")
+    desk.wait_for(lambda: find_driver(directory).holder is None)
+
+
+def test_a_rejection_sends_its_reason_back(desk: Desk, browser: TestClient) -> None:
+    desk.begin(LAST, code=3)
+    page = browser.get(AT).text
+    assert ">Reject: goes back to one</button>" in page
+    bare = browser.post(POST, data=form(page, "rejected", text="  "))
+    assert bare.status_code == 409
+    assert "needs a reason" in bare.text
+    assert desk.facts("WishTaken") == []
+    browser.post(POST, data=form(page, "rejected", text="shorter\r\nplease"))
+    assert desk.facts("WishTaken")[0]["wish"]["text"] == "shorter\nplease"
+    desk.wait_for(lambda: "one:gate#2" in [d["position"] for d in _pending(desk)])
+    end_driver(desk)
+
+
+def _pending(desk: Desk) -> list[dict[str, Any]]:
+    decisions: list[dict[str, Any]] = desk.porch("pending", "--json").json["decisions"]
+    return decisions
+
+
+def end_driver(desk: Desk) -> None:
+    desk.porch("stop", "1")
+    desk.wait_for(lambda: find_driver(str(desk.run_dir())).holder is None)
+
+
+def test_files_that_moved_while_they_were_read_are_not_approved(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    sent = form(browser.get(AT).text, "approved", text="my note")
+    desk.write(SPEC, "# Another\n\nnobody has read this\n")
+    told = browser.post(POST, data=sent)
+    assert told.status_code == 409
+    assert "The files changed after you looked, so nothing was recorded." in told.text
+    assert '<span class="diff-added">+nobody has read this' in told.text
+    assert ">my note</textarea>" in told.text, "what was typed is kept"
+    assert desk.facts("WishTaken") == []
+    assert browser.post(POST, data=form(told.text, "approved")).status_code == 303
+    assert len(desk.facts("WishTaken")) == 1
+
+
+def test_a_second_click_changes_nothing_and_says_who_was_first(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    sent = form(browser.get(AT).text, "approved")
+    browser.post(POST, data=sent)
+    before = desk.bytes()
+    went = browser.post(POST, data=sent)
+    assert went.status_code == 303
+    said = browser.get(went.headers["location"]).text
+    assert f"go was already approved by {ACCOUNT} at " in said
+    assert "Nothing was changed." in said
+    assert desk.bytes() == before
+    again = browser.get(AT)
+    assert (again.status_code, "This was decided" in again.text) == (200, True)
+
+
+def test_an_old_page_does_not_answer_a_newer_question(desk: Desk, browser: TestClient) -> None:
+    desk.begin(LAST, code=3)
+    old = form(browser.get(AT).text, "approved")
+    desk.porch("reject", "1", "go", "--reason", "again")
+    desk.porch("resume", "1", code=3)
+    went = browser.post(POST, data=old)
+    assert went.status_code == 303
+    assert [fact["wish"]["exit"] for fact in desk.facts("WishTaken")] == ["rejected"]
+    assert "Nothing was changed." in browser.get("/").text
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"digest": ""}, {"answer": ""}, {"answer": "no such"}, {"digest": "0" * 64}, {"at": "x#9"}],
+    ids=str,
+)
+def test_a_form_that_was_bent_decides_nothing(
+    desk: Desk, browser: TestClient, broken: dict[str, str]
+) -> None:
+    desk.begin(LAST, code=3)
+    sent = {**form(browser.get(AT).text, "approved"), **broken}
+    assert browser.post(POST, data=sent).status_code in (303, 400, 409)
+    assert desk.facts("WishTaken") == []
+
+
+def test_a_question_of_an_agent_is_answered_in_words(desk: Desk, browser: TestClient) -> None:
+    agents = {"one": [{"signal": "BLOCKED: Which <colour>?"}, {"signal": "PHASE_COMPLETE"}]}
+    desk.begin({"id": "one", "signals": ["BLOCKED", "PHASE_COMPLETE"]}, code=3, agents=agents)
+    position = _pending(desk)[0]["position"]
+    page = browser.get(POST, params={"at": position}).text
+    assert "Which &lt;colour&gt;?" in page
+    browser.post(POST, data=form(page, "answered", text="blue"))
+    assert desk.facts("WishTaken")[0]["wish"]["text"] == "blue"
+    desk.wait_for(lambda: desk.entered()[-1] == "complete")
+    desk.wait_for(lambda: find_driver(str(desk.run_dir())).holder is None)
+
+
+def test_an_address_that_asks_nothing_is_not_there(desk: Desk, browser: TestClient) -> None:
+    desk.begin(LAST, code=3)
+    for at in ("", "no-such#1", "one%231"):
+        assert browser.get(f"{POST}?at={at}").status_code == 404
+    for path in ("/run/project/0009-z", "/run/elsewhere/0001-x", "/run/project/..%2F.."):
+        assert browser.get(path).status_code == 404
+
+
+def test_a_file_of_an_agent_is_text_and_never_a_part_of_the_page(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    desk.write(
+        SPEC,
+        "# Title\n\n<script>alert(1)</script> [x](javascript:alert(2)) [in](/theme) "
+        "![p](https://evil.example/p.png) [out](https://example.org)\n\u202eevil\n",
+    )
+    page = browser.get(AT).text
+    assert "<script>alert" not in page
+    assert 'href="javascript' not in page
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "<h3>Title</h3>" in page
+    assert 'href="https://example.org"' in page
+    assert 'href="/theme"' not in page
+
+
+@pytest.mark.parametrize("kind", ["missing", "a link out", "a directory"])
+def test_what_cannot_be_read_is_said_and_not_shown(
+    desk: Desk, browser: TestClient, tmp_path: Path, kind: str
+) -> None:
+    desk.begin(LAST, code=3)
+    spec = desk.root / SPEC
+    spec.unlink()
+    if kind == "a link out":
+        (tmp_path / "secret.md").write_text("secret words")
+        spec.symlink_to(tmp_path / "secret.md")
+    elif kind == "a directory":
+        spec.mkdir()
+    page = browser.get(AT).text
+    assert "This file cannot be shown:" in page
+    assert "secret words" not in page
+
+
+def test_a_driver_that_cannot_start_is_told_in_the_inbox(
+    desk: Desk, browser: TestClient, dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.begin(*GATED, code=3)
+    sent = form(browser.get(AT).text, "approved")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert browser.post(POST, data=sent).status_code == 303
+    assert "its driver could not be started" in browser.get("/").text
+    dashboard.forget_note("0001-x")
+    assert "could not be started" not in browser.get("/").text
+
+
+def test_the_projects_of_a_person_have_names_of_their_own(desk: Desk, tmp_path: Path) -> None:
+    from porch.web.server.projects import name_projects
+
+    home = tmp_path / "home" / ".config" / "porch"
+    home.mkdir(parents=True)
+    other = tmp_path / "other" / "project"
+    other.mkdir(parents=True)
+    (home / "config.toml").write_text(f'[af]\nrepositories = ["{other}"]\n')
+    where = places.find_project(str(desk.root))
+    named = name_projects(where, {"HOME": str(tmp_path / "home")})
+    assert list(named) == ["project", "project-2"]
+    assert named["project-2"].root == str(other)
