@@ -1,6 +1,8 @@
 """A dashboard over a repository of a test, and a browser that came with its link."""
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from starlette.testclient import TestClient
 from porch.store import where as places
 from porch.web.server.app import make_app
 from porch.web.server.dashboard import Dashboard
+from porch.web.server.serve import QuietServer, open_port
 from porch.web.server.sessions import Sessions
 from tests.cli.conftest import Desk, desk, home
 
@@ -21,6 +24,25 @@ GATED: tuple[dict[str, Any], ...] = (
     {"id": "two"},
 )
 Open = Callable[[], TestClient]
+
+
+@contextmanager
+def serving(projects: Mapping[str, places.ProjectPaths]) -> Iterator[Dashboard]:
+    """A server on a port of this machine, in a thread of the test."""
+    listening = open_port("127.0.0.1", 0)
+    dashboard = Dashboard(projects, int(listening.getsockname()[1]))
+    began = threading.Event()
+    server = QuietServer(dashboard, began.set)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        assert began.wait(60)
+        yield dashboard
+    finally:
+        server.should_exit = True
+        thread.join(60)
+        listening.close()
+    assert not thread.is_alive(), "streams that are open do not keep it"
 
 
 class Moment:

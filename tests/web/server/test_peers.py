@@ -4,15 +4,13 @@ import http.client
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 
 import pytest
 
 from porch.system import process_marks, socket_peer
-from porch.web.server.dashboard import Dashboard
 from porch.web.server.peers import Peers
-from porch.web.server.serve import QuietServer, open_port
+from tests.web.conftest import serving
 
 pytestmark = pytest.mark.skipif(
     not socket_peer.can_tell_peers(), reason="this system does not tell who connects"
@@ -27,18 +25,9 @@ print(told.status, told.read().decode())
 
 
 @pytest.fixture
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    listening = open_port("127.0.0.1", 0)
-    number = int(listening.getsockname()[1])
-    began = threading.Event()
-    server = QuietServer(Dashboard({}, number), began.set)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    assert began.wait(60)
-    yield number
-    server.should_exit = True
-    thread.join(60)
-    listening.close()
+def port() -> Iterator[int]:
+    with serving({}) as dashboard:
+        yield dashboard.port
 
 
 def ask_from_a_process(port: int, **variables: str) -> str:

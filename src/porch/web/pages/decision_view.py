@@ -39,7 +39,6 @@ def make_decision(
         "description": decision.get("description") or "",
         "asked_at": decision["asked_at"],
         "waited": describe_time_since(str(decision["asked_at"]), now),
-        "is_driven": bool(decision.get("is_driven")),
         "request": decision.get("request") or (),
         "reasons": [line for line in str(decision.get("reason") or "").split("\n") if line],
         "problems": decision.get("problems") or (),

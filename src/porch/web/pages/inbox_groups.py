@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from porch.text.sha256 import sha256
 from porch.web.pages.answers import KINDS, answer_id, name_answer
 from porch.web.pages.chips import list_chips
 from porch.web.pages.wording import (
@@ -39,6 +40,7 @@ class ShownProject(Struct, frozen=True):
     rows: Sequence[Row]
     decisions: Sequence[Row]
     notes: Sequence[str] = ()
+    numbers: Sequence[str] = ()  # of each run, how many records it has and whether it is driven
 
 
 def make_inbox(
@@ -66,8 +68,15 @@ def make_inbox(
         "notes": [note for project in projects for note in project.notes],
         "is_empty": not waiting and not any(rows.values()),
         "group": group,
+        "since": number_inbox(projects),
         "has_several": any(project.label for project in projects),
     }
+
+
+def number_inbox(projects: Sequence[ShownProject]) -> str:
+    """One short text that is another whenever anything on the page can be."""
+    lines = [f"{project.key}/{each}" for project in projects for each in project.numbers]
+    return sha256("\n".join(lines).encode()).hexdigest()[:20]
 
 
 def _describe_waiting(number: int) -> str:

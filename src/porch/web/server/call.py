@@ -15,6 +15,7 @@ from porch.web.server.sessions import BrowserSession
 THEME = "porch-theme"
 THEMES = ("system", "light", "dark")
 KEYS = "porch-keys"
+LIVE = "x-porch-live"
 
 
 class NoSuchPage(UsageError):
@@ -69,7 +70,8 @@ class Call:
             "theme": self.theme,
             "has_keys": self.request.cookies.get(KEYS, "on") != "off",
             "version": static_version(),
-            "said": self.session.take_said(),
+            # What an open page fetches for itself would take the words away from the next one.
+            "said": "" if self.request.headers.get(LIVE) else self.session.take_said(),
             "path": self.request.url.path,
             "address": _address(self.request),
             **context,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from porch.store.where import ProjectPaths
+from porch.web.server.changes import ChangeFeed
 from porch.web.server.peers import Peers
 from porch.web.server.sessions import Sessions
 from porch.web.server.shown_files import ShownFiles
@@ -26,6 +27,7 @@ class Dashboard:
         self.sessions = sessions or Sessions()
         self.peers = Peers()
         self.shown = ShownFiles()
+        self.changes = ChangeFeed(projects)
         self._notes: dict[str, str] = {}
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False

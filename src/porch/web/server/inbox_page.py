@@ -6,7 +6,7 @@ from porch.fleet.fleet_rows import ProjectRuns, select_rows
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.store.known_runs import list_lost_runs
 from porch.store.where import ProjectPaths
-from porch.web.pages.inbox_groups import GROUPS, ShownProject, make_inbox
+from porch.web.pages.inbox_groups import GROUPS, ShownProject, make_inbox, number_inbox
 from porch.web.server.call import Call
 from porch.web.server.dashboard import Dashboard
 
@@ -20,12 +20,17 @@ def show_inbox(call: Call) -> Response:
         int(start) if start.isdecimal() else 0,
     )
     context["notes"] = [*call.dashboard.notes(), *context["notes"]]
+    context["stream"] = "/events/inbox"
     total = context["waiting"]["total"] if context["waiting"] else 0
     return call.page("inbox.html", f"({total}) Inbox" if total else "Inbox", context)
 
 
 def read_projects(dashboard: Dashboard) -> list[ShownProject]:
     return [_read_project(dashboard, key, where) for key, where in dashboard.projects.items()]
+
+
+def read_inbox_number(dashboard: Dashboard) -> str:
+    return number_inbox(read_projects(dashboard))
 
 
 def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownProject:
@@ -38,4 +43,9 @@ def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownP
         f"{name}: there was a run, but its journal is gone" for name in list_lost_runs(where, shown)
     ]
     notes = [*lost, *(trouble.findings[0].message for trouble in found.troubles)]
-    return ShownProject(key, label, select_rows(found.rows, False), decisions, notes)
+    numbers = [
+        f"{row['run']}:{found.records[row['run']]}:{row['driver'] is not None}"
+        for row in found.rows
+    ]
+    rows = select_rows(found.rows, False)
+    return ShownProject(key, label, rows, decisions, notes, numbers)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from starlette.responses import Response
 
-from porch.web.server import choices, decision_page, inbox_page, run_page, steering
+from porch.web.server import choices, decision_page, events, inbox_page, run_page, steering
 from porch.web.server.call import Call
 
 Handler = Callable[[Call], Response]
@@ -31,6 +31,8 @@ ROUTES = (
     PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
     PageRoute("POST", f"{_RUN}/stop", steering.stop_here, is_write=True),
     PageRoute("POST", f"{_RUN}/resume", steering.resume_here, is_write=True),
+    PageRoute("GET", "/events/inbox", events.stream_inbox, is_stream=True),
+    PageRoute("GET", f"/events{_RUN}", events.stream_run, is_stream=True),
     PageRoute("GET", "/static/{name}", choices.send_static),
     PageRoute("POST", "/theme", choices.choose_theme, is_write=True),
 )

@@ -61,6 +61,10 @@ class Sessions:
         found.seen = now
         return found
 
+    def touch(self, session: BrowserSession) -> None:
+        """An open page is in use, also if nobody clicks."""
+        session.seen = self._clock()
+
     def _forget_old(self) -> None:
         now = self._clock()
         live = [(each.seen, key) for key, each in self._known.items() if now - each.seen <= IDLE_S]

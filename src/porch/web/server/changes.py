@@ -1,0 +1,91 @@
+"""What has changed since somebody looked: the journals of all runs, by their sizes and numbers.
+
+One look serves all pages that are open, and nobody looks while none is.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping
+
+from starlette.concurrency import run_in_threadpool
+
+from porch.store import run_drivers
+from porch.store.where import ProjectPaths
+
+EVERY_S = 0.25
+RunKey = tuple[str, str]
+Stamp = tuple[int, int, bool]
+
+
+class ChangeFeed:
+    """The stamps of all runs; whoever waits is woken when any of them is another."""
+
+    def __init__(self, projects: Mapping[str, ProjectPaths]) -> None:
+        self._projects = projects
+        self._task: asyncio.Task[None] | None = None
+        self._listeners: set[asyncio.Event] = set()
+        self.stamps: Mapping[RunKey, Stamp] = {}
+
+    async def listen(self) -> AsyncIterator[Mapping[RunKey, Stamp]]:
+        """The stamps: at every change others, and the same about four times a second."""
+        woken = asyncio.Event()
+        self._listeners.add(woken)
+        try:
+            if self._task is None or self._task.done():
+                self.stamps = await run_in_threadpool(self._look)
+                self._task = asyncio.create_task(self._look_on())
+            while True:
+                yield self.stamps
+                try:
+                    await asyncio.wait_for(woken.wait(), EVERY_S)
+                except TimeoutError:
+                    continue
+                woken.clear()
+        finally:
+            self._listeners.discard(woken)
+
+    async def _look_on(self) -> None:
+        """Ends by itself when the last page is closed."""
+        while self._listeners:
+            await asyncio.sleep(EVERY_S)
+            found = await run_in_threadpool(self._look)
+            if found != self.stamps:
+                self.stamps = found
+                for woken in self._listeners:
+                    woken.set()
+
+    def _look(self) -> dict[RunKey, Stamp]:
+        found: dict[RunKey, Stamp] = {}
+        for key, where in self._projects.items():
+            runs = os.path.join(where.state_dir, "runs")
+            sizes = _list_journal_sizes(runs)
+            driven = self._find_driven(key, runs, sizes)
+            found |= {(key, n): (*size, n in driven) for n, size in sizes.items()}
+        return found
+
+    def _find_driven(self, key: str, runs: str, sizes: Mapping[str, tuple[int, int]]) -> set[str]:
+        """Asked of the locks of runs that were driven or have a new record, which are few.
+
+        A driver that comes writes a record. So who was alone and has none is alone.
+        """
+        known = {name: self.stamps.get((key, name)) for name in sizes}
+        asked = [
+            name for name, old in known.items() if old is None or old[2] or old[:2] != sizes[name]
+        ]
+        drivers = run_drivers.find_drivers(runs, asked)
+        return {name for name, driver in drivers.items() if driver.holder is not None}
+
+
+def _list_journal_sizes(runs: str) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    try:
+        names = os.listdir(runs)
+    except OSError:
+        return found
+    for name in names:
+        try:
+            known = os.stat(f"{runs}/{name}/journal.jsonl", follow_symlinks=False)
+        except OSError:
+            continue
+        found[name] = (known.st_size, known.st_mtime_ns)
+    return found

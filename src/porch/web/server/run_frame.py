@@ -1,0 +1,64 @@
+"""The run of an address, read once, and what all of its pages have in common."""
+
+from typing import Any
+
+from porch.run.verbs.liveness import complete_status
+from porch.run.verbs.read_run import read_run
+from porch.store import run_drivers
+from porch.store.run_names import unique_word
+from porch.web.pages import run_view
+from porch.web.pages.wording import run_address
+from porch.web.server.call import Call
+
+
+class OpenRun:
+    """One run as its journal has it now, with who drives it."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.project, self.where, self.name = call.run()
+        self.found = read_run(self.where, self.name)
+        self.state = self.found.state
+        self.protocol = self.found.definition.protocol
+        self._driver = run_drivers.find_driver(self.where.run_dir(self.name))
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether somebody holds it; a plan moves by commands alone."""
+        return self._driver.holder is not None or self.name.startswith("plan_")
+
+    @property
+    def needs_driver(self) -> bool:
+        return not (self.state.outcome or self.state.paused or self.is_driven)
+
+    def describe_driver(self) -> str:
+        """Who drives it, or how to go on; nothing of a run that needs nobody."""
+        if self.state.outcome or self.state.paused or self.name.startswith("plan_"):
+            return ""
+        word = unique_word(self.where.names(), self.name, self.state.run.id)
+        told = run_drivers.describe_driver(self._driver, word)
+        is_held = self._driver.holder is not None
+        return told if is_held else told.replace("porch resume", "af resume")
+
+    def picture(self) -> dict[str, Any]:
+        """With commands that name this run and no other."""
+        drawn: dict[str, Any] = {**self.found.picture()}
+        return {**drawn, "decisions": complete_status(self.where, self.name, drawn)["decisions"]}
+
+    def stream(self) -> dict[str, str]:
+        """What makes a page of this run a live one."""
+        held = "driven" if self._driver.holder is not None else "alone"
+        return {
+            "stream": f"/events{run_address(self.project, self.name)}",
+            "since": f"{self.state.seq}-{held}",
+        }
+
+    def frame(self, picture: dict[str, Any], tab: str) -> dict[str, Any]:
+        now = self._call.dashboard.now()
+        driven = self.describe_driver()
+        return {
+            **run_view.make_frame(self.project, self.name, picture, tab),
+            **self.stream(),
+            "sentence": run_view.make_sentence(picture, not self.needs_driver, driven, now),
+            "project": self.project if self._call.dashboard.has_several else "",
+        }
