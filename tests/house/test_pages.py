@@ -22,6 +22,7 @@ UNRUN = {
     "README.md": [_INSTALL],
     "docs/tutorial/first-run.md": [_INSTALL],
     "docs/how-to/agents.md": ["porch agents test claude"],
+    "docs/how-to/dashboard.md": ["uv tool install './porch[web]'", "af dashboard"],
     "docs/how-to/knowledge.md": ["uv tool install './porch[semantic]'"],
     "docs/how-to/set-up-a-project.md": ["source <(codev completion zsh)"],
 }
