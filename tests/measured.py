@@ -2,21 +2,25 @@
 
 Measuring looks at each line that runs, those of pytest and hypothesis too, and doubles what a test
 costs. So it is on only while a test and its fixtures run, and not in tests that go over the same
-lines once more: whole runs, further cases of a table, further examples of a property. Measuring
-less can only make a floor harder to reach; one that is missed names the line.
+lines once more: whole runs, long tests, further cases of a table, further examples of a property.
+Measuring less can only make a floor harder to reach; one that is missed names the line.
 """
 
 import functools
 import sys
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import pytest
 
 # Rooms of which every line and branch must be reached: there, more of the tests count.
-_FIRST, _FIRST_OF_WHOLE, _CASES = 5, 50, 3
+_FIRST, _FIRST_OF_WHOLE = 5, 50
+_CASES, _CASES_OF_MUTANTS = 3, 25
 _COVERED_WHOLE = ("text", "model", "dialects", "machine", "claims")
 _NEVER = ("whole", "house", "standin")
+# Tests of how long something takes, and of very many runs of the same.
+_LONG = ("spite", "megabyte", "linear_time", "in_time", "no_time", "thousand", "tree_properties")
 _tracers: list[Any] = []
 
 
@@ -43,10 +47,16 @@ def _find_room(item: pytest.Item) -> str:
 
 def _is_measured(item: pytest.Item) -> bool:
     room = _find_room(item)
-    if room in _COVERED_WHOLE:
-        return True
+    if room in _NEVER or any(word in item.nodeid for word in _LONG):
+        return False
     case = getattr(item, "callspec", None)
-    return room not in _NEVER and (case is None or max(case.indices.values()) < _CASES)
+    return case is None or max(case.indices.values()) < _count_cases(room, item)
+
+
+def _count_cases(room: str, item: pytest.Item) -> float:
+    if room not in _COVERED_WHOLE:
+        return _CASES
+    return _CASES_OF_MUTANTS if "mutants" in item.nodeid else inf
 
 
 def measure_first_examples(item: pytest.Item, tracer: Any) -> Any:
