@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 RUNS = HERE / "runs"
 PAYLOADS = HERE / "payloads"
 # Sentences for people: another release may say the same in other words.
-_SENTENCES = ("question", "description", "reason", "reports")
+_SENTENCES = ("question", "description", "reason", "reports", "evidence")
 
 
 # Parts of a state that later releases work out from the same records; the dump is of the first.

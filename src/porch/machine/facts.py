@@ -357,6 +357,7 @@ class WorkFinished(Tagged, frozen=True, kw_only=True, tag="WorkFinished"):
     checks: Mapping[str, str] = field(default_factory=dict)  # on the merged files, by name
     by: str = ""
     as_person: bool = False
+    accepted: tuple[str, ...] = ()  # what differs from what was approved
 
 
 class StatusEdited(Tagged, frozen=True, kw_only=True, tag="StatusEdited"):

@@ -292,7 +292,8 @@ def _describe_finish(fact: Raw) -> str:
     parts = (str(fact.get(name, "")) for name in ("how", "into", "url", "branch"))
     at = f" ({fact['commit'][:12]})" if fact.get("commit") else ""
     person = " (confirmed to be a person)" if fact.get("as_person") is True else ""
-    return f"{describe_delivery(*parts)}{at} by {fact.get('by') or 'unknown'}{person}"
+    changed = "".join(f"; {each}" for each in fact.get("accepted") or ())
+    return f"{describe_delivery(*parts)}{at} by {fact.get('by') or 'unknown'}{person}{changed}"
 
 
 def _describe_budget_reached(fact: Raw) -> str:

@@ -16,7 +16,7 @@ def _finish_run(args: Args) -> View:
     way = finish.choose_way([each for each in ways if getattr(args, each)])
     into = args.into or ""
     told = (
-        finish.finish_run(where, name, way, into, args.as_person)
+        finish.finish_run(where, name, way, into, args.as_person, args.accept_changes)
         if way
         else finish.show_choices(where, name, into)
     )
@@ -45,6 +45,11 @@ COMMANDS: Verbs = {
             make_argument("--keep", action="store_true", help="leave the work where it is"),
             make_argument(
                 "--into", metavar="BRANCH", help="the branch; default: the one the run began on"
+            ),
+            make_argument(
+                "--accept-changes",
+                action="store_true",
+                help="deliver files that were changed after their approval as they are",
             ),
             PERSON,
         ),

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError
+from porch.fleet.finish.approved_work import list_changed_approvals, refuse_changed_approvals
 from porch.fleet.finish.checkout_work import commit_here
 from porch.fleet.finish.finish_texts import describe_choices
 from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
@@ -50,16 +51,23 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     if (known := _find_settled(name, found.state, work)) is not None:
         return known
     pairs = forecast_live_runs(where, work.into) if work.is_own else None
-    text = describe_choices(where, found.state, work, pairs)
+    changed = list_changed_approvals(found.definition.protocol, found.state, work)
+    text = describe_choices(where, found.state, replace(work, accepted=changed), pairs)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
     conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
-    return FinishResult(text, {**data, "conflicts": conflicts})
+    more = {"conflicts": conflicts, "changed_approvals": list(changed)}
+    return FinishResult(text, {**data, **more})
 
 
 def finish_run(
-    where: ProjectPaths, name: str, way: FinishWay, into: str = "", as_person: bool = False
+    where: ProjectPaths,
+    name: str,
+    way: FinishWay,
+    into: str = "",
+    as_person: bool = False,
+    accept_changes: bool = False,
 ) -> FinishResult:
-    """Finish the work of a run in one way, once."""
+    """Finish the work of a run in one way, once; `accept_changes` those of approved files."""
     with hold_run(where, name, "porch finish") as found:
         state = found.book.state
         _refuse_unfinished(name, state.outcome, state.run.id or name)
@@ -74,10 +82,15 @@ def finish_run(
                 fix="look at its branch first; --pr and --keep are possible",
                 code="finish-not-complete",
             )
+        if way != "keep":
+            changed = list_changed_approvals(found.book.definition.protocol, state, work)
+            if not accept_changes:
+                refuse_changed_approvals(state.run.id or name, way, changed)
+            work = replace(work, accepted=changed)
         rivals = _list_rivals(where, work) if way != "keep" else []
         fact, said = _WAYS[way](found, work, way == "squash", bool(into))
         crash_points.reach_point("finish.before-record")
-        done = replace(fact, by=find_user_name(), as_person=as_person)
+        done = replace(fact, by=find_user_name(), as_person=as_person, accepted=work.accepted)
         found.book.record(done)
         data = {"run": name, **_fact_data(done), "conflicts": rivals}
         told = [f"other live runs conflict with it: {each}" for each in rivals]

@@ -54,6 +54,7 @@ def describe_choices(
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
+    lines += [f"  {each}; --accept-changes delivers it as it is" for each in work.accepted]
     id_ = unique_word(where.names(), run.name, run.id)
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]

@@ -18,9 +18,13 @@ LONGEST_TEXT = 300
 
 
 def write_pull_request_text(
-    protocol: Protocol, state: RunState, request: str, records: Sequence[Raw]
+    protocol: Protocol,
+    state: RunState,
+    request: str,
+    records: Sequence[Raw],
+    accepted: Sequence[str] = (),
 ) -> str:
-    """The body in Markdown, without secrets."""
+    """The body in Markdown, without secrets; `accepted` are changes of approved files."""
     facts = [record["fact"] for record in records]
     parts = [
         (
@@ -30,6 +34,7 @@ def write_pull_request_text(
         ("Checks", list(_list_checks(facts))),
         ("Reviews", list(_list_reviews(facts))),
         ("Decisions", list(_list_decisions(facts))),
+        ("Changed after the approval", [f"- {each}" for each in accepted]),
         ("What measured the work", list(_list_measured_by(protocol, state))),
     ]
     run = state.run

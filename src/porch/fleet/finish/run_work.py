@@ -32,6 +32,8 @@ class RunWork(Struct, frozen=True):
     added: int
     removed: int
     uncommitted: tuple[str, ...]
+    # What differs from what was approved, and a person delivers all the same.
+    accepted: tuple[str, ...] = ()
 
     def describe(self) -> str:
         what = "1 commit" if self.commits == 1 else f"{self.commits} commits"
