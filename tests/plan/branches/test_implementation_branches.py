@@ -286,6 +286,7 @@ def test_a_feature_branch_that_moves_meanwhile_is_merged_again(
     repo: Path, where: ProjectPaths, restless: Callable[[int], None]
 ) -> None:
     source = write(worktree(repo), "one.txt", "1\n")
+    write(repo, "other.txt", "so that there is something to merge\n")
     restless(2)
     done = merged(where)
     parents = sh(repo, "log", "-1", "--format=%P", done.commit).split()
@@ -297,6 +298,7 @@ def test_a_feature_branch_that_never_rests_is_said_to_be_busy(
     repo: Path, where: ProjectPaths, restless: Callable[[int], None]
 ) -> None:
     write(worktree(repo), "one.txt", "1\n")
+    write(repo, "other.txt", "so that there is something to merge\n")
     restless(branches.TRIES)
     with pytest.raises(BusyError) as caught:
         merged(where)
