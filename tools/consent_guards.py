@@ -229,4 +229,11 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "    last: list[str] = []\n",
         "test_what_only_malice_can_do_is_said_once_and_only_where_a_gate_is_shown",
     ),
+    (
+        "a text in a row that moves the cursor",
+        "store/run_rows.py",
+        '"".join(told).replace("\\n", "").isprintable()',
+        '"".join(told) != ""',
+        "test_a_text_that_somebody_wrote_into_a_row_is_not_printed_if_it_moves_the_cursor",
+    ),
 )
