@@ -26,7 +26,7 @@ def render_activity_lines(entries: Iterable[Entry], width: int = WIDTH) -> Itera
     """One block after the other; an empty line stands before whatever the agent says."""
     room = max(width, _NARROWEST)
     last_said, is_first = "", True
-    for kind, text in _merge_message_pieces(entries):
+    for kind, text in merge_message_pieces(entries):
         shown = _SAME_AS_ABOVE if kind == FINAL and text.strip() == last_said else text
         block = list(_BLOCK_RENDERERS[kind](shown, room))
         if block and kind in (SAID, FINAL) and not is_first:
@@ -36,7 +36,7 @@ def render_activity_lines(entries: Iterable[Entry], width: int = WIDTH) -> Itera
         last_said = text.strip() if kind == SAID else last_said
 
 
-def _merge_message_pieces(entries: Iterable[Entry]) -> Iterator[Entry]:
+def merge_message_pieces(entries: Iterable[Entry]) -> Iterator[Entry]:
     """What is said may come in pieces of a word; they are one."""
     for kind, group in groupby(entries, key=lambda entry: entry[0]):
         if kind == SAID:

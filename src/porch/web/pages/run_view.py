@@ -15,7 +15,15 @@ from porch.web.pages.wording import (
     run_address,
 )
 
-TABS = (("", "Overview"), ("journal", "Journal"))
+TABS = (
+    ("", "Overview"),
+    ("activity", "Activity"),
+    ("graph", "Graph"),
+    ("checks", "Checks"),
+    ("reviews", "Reviews"),
+    ("cost", "Cost"),
+    ("journal", "Journal"),
+)
 _PLAN_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
 Raw = dict[str, Any]
 

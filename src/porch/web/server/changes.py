@@ -4,17 +4,20 @@ One look serves all pages that are open, and nobody looks while none is.
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Mapping
 
 from starlette.concurrency import run_in_threadpool
 
+from porch.agents.transcripts import TRANSCRIPT_FILE
 from porch.store import run_drivers
 from porch.store.where import ProjectPaths
 
 EVERY_S = 0.25
 RunKey = tuple[str, str]
-Stamp = tuple[int, int, bool]
+# Size and time of the journal, whether somebody drives the run, and how much its agents have said.
+Stamp = tuple[int, int, bool, int]
 
 
 class ChangeFeed:
@@ -60,7 +63,9 @@ class ChangeFeed:
             runs = os.path.join(where.state_dir, "runs")
             sizes = _list_journal_sizes(runs)
             driven = self._find_driven(key, runs, sizes)
-            found |= {(key, n): (*size, n in driven) for n, size in sizes.items()}
+            for name, size in sizes.items():
+                said = measure_transcripts(f"{runs}/{name}") if name in driven else 0
+                found[key, name] = (*size, name in driven, said)
         return found
 
     def _find_driven(self, key: str, runs: str, sizes: Mapping[str, tuple[int, int]]) -> set[str]:
@@ -74,6 +79,16 @@ class ChangeFeed:
         ]
         drivers = run_drivers.find_drivers(runs, asked)
         return {name for name, driver in drivers.items() if driver.holder is not None}
+
+
+def measure_transcripts(run: str) -> int:
+    """How long everything is that agents of a run have said; it grows while they work."""
+    total = 0
+    for directory, _, names in os.walk(os.path.join(run, "turns")):
+        if TRANSCRIPT_FILE in names:
+            with contextlib.suppress(OSError):
+                total += os.stat(os.path.join(directory, TRANSCRIPT_FILE)).st_size
+    return total
 
 
 def _list_journal_sizes(runs: str) -> dict[str, tuple[int, int]]:

@@ -16,6 +16,7 @@ from porch.show import timeline
 from porch.store import run_drivers
 from porch.store.where import ProjectPaths
 from porch.web.server.call import Call
+from porch.web.server.changes import measure_transcripts
 from porch.web.server.inbox_page import read_inbox_number
 
 # So often a browser is told that nothing happened, and knows that somebody is still there.
@@ -35,8 +36,16 @@ def stream_inbox(call: Call) -> Response:
 
 
 def stream_run(call: Call) -> Response:
+    """Of the page that shows what an agent says, each word is news, too."""
     _, where, name = call.run()
-    return _stream(call, lambda heard: read_run_news(where, name, heard))
+    is_word_news = call.asked("with") == "words"
+
+    def look(heard: str) -> News:
+        number, news = read_run_news(where, name, heard)
+        said = f"-{measure_transcripts(where.run_dir(name))}" if is_word_news else ""
+        return f"{number}{said}", news
+
+    return _stream(call, look)
 
 
 def read_run_news(where: ProjectPaths, name: str, heard: str) -> News:

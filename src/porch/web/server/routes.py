@@ -5,7 +5,15 @@ from collections.abc import Callable
 from msgspec import Struct
 from starlette.responses import Response
 
-from porch.web.server import choices, decision_page, events, inbox_page, run_page, steering
+from porch.web.server import (
+    choices,
+    decision_page,
+    events,
+    inbox_page,
+    run_page,
+    steering,
+    work_pages,
+)
 from porch.web.server.call import Call
 
 Handler = Callable[[Call], Response]
@@ -27,6 +35,12 @@ ROUTES = (
     PageRoute("GET", "/", inbox_page.show_inbox),
     PageRoute("GET", f"{_RUN}", run_page.show_run),
     PageRoute("GET", f"{_RUN}/journal", run_page.show_journal),
+    PageRoute("GET", f"{_RUN}/activity", work_pages.show_activity),
+    PageRoute("GET", f"{_RUN}/graph", work_pages.show_graph),
+    PageRoute("GET", f"{_RUN}/graph.svg", work_pages.send_graph),
+    PageRoute("GET", f"{_RUN}/checks", work_pages.show_checks),
+    PageRoute("GET", f"{_RUN}/reviews", work_pages.show_reviews),
+    PageRoute("GET", f"{_RUN}/cost", work_pages.show_cost),
     PageRoute("GET", f"{_RUN}/decision", decision_page.show_decision),
     PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
     PageRoute("POST", f"{_RUN}/stop", steering.stop_here, is_write=True),

@@ -1,0 +1,78 @@
+"""The parts of a run that show work: turns, checks, reviews, cost and the graph."""
+
+import re
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from porch.web.server.changes import measure_transcripts
+from tests.cli.conftest import Desk
+from tests.cli.porch.test_panels_in_runs import specify
+
+RUN = "/run/project/0001-x"
+WORKED: dict[str, Any] = {
+    "id": "one",
+    "checks": {"build": {"command": "echo '<b>fine</b>'"}},
+    "gate": {"name": "go", "next": None},
+}
+
+
+@pytest.fixture
+def worked(desk: Desk) -> Desk:
+    agents = {"one": [{"say": "I say <this>", "write": {"a.txt": "x"}, "signal": "PHASE_COMPLETE"}]}
+    desk.begin(WORKED, code=3, agents=agents)
+    return desk
+
+
+def test_what_an_agent_said_and_did_is_shown_turn_by_turn(
+    worked: Desk, browser: TestClient
+) -> None:
+    first = browser.get(f"{RUN}/activity?turn=1").text
+    assert "I say &lt;this&gt;" in first
+    assert ">uses</span><pre>write a.txt</pre>" in first
+    assert '<h2 id="activity-title">Turn 1</h2>' in first
+    assert f'data-stream="/events{RUN}?with=words"' in first
+    newest = re.findall(r'href="([^"]+)" aria-current="true"', browser.get(f"{RUN}/activity").text)
+    assert newest == [f"{RUN}/activity?turn={len(worked.started())}"]
+    assert "It has said nothing yet" not in first
+    assert browser.get(f"{RUN}/activity?turn=99").status_code == 200
+    assert measure_transcripts(str(worked.run_dir())) > 0
+    assert measure_transcripts("/nowhere") == 0
+
+
+def test_checks_are_shown_with_what_they_said(worked: Desk, browser: TestClient) -> None:
+    page = browser.get(f"{RUN}/checks").text
+    assert "&lt;b&gt;fine&lt;/b&gt;" in page
+    assert re.search(r'mark-good">.*</span>passed</span>', page)
+    assert "None yet." in browser.get(f"{RUN}/reviews").text
+
+
+def test_reviews_are_shown_with_their_findings(desk: Desk, browser: TestClient) -> None:
+    no = {"verdict": "REQUEST_CHANGES", "summary": "Too vague", "findings": ["No <limits>"]}
+    yes = {"verdict": "APPROVE", "summary": "Good"}
+    reviews = {"specify:consult": {"codex": [no, yes], "*": [yes]}}
+    desk.begin(specify(models=["codex", "claude"]), reviews=reviews, code=3)
+    page = browser.get(f"{RUN}/reviews").text
+    assert '<span class="count">4</span>' in page
+    assert "<li>No &lt;limits&gt;</li>" in page
+    assert re.search(r'mark-bad">.*</span>REQUEST_CHANGES</span>', page)
+    gate = browser.get(f"{RUN}/decision", params={"at": "specify:gate#1"}).text
+    assert "2 of 2 reviewers gave a verdict" in gate
+
+
+def test_cost_is_told_by_phase(worked: Desk, browser: TestClient) -> None:
+    page = browser.get(f"{RUN}/cost").text
+    assert '<th scope="row">one</th>' in page
+    assert f"<td>{len(worked.started())} turn" in page
+
+
+def test_the_graph_is_a_picture_and_the_same_as_a_list(worked: Desk, browser: TestClient) -> None:
+    page = browser.get(f"{RUN}/graph").text
+    assert f'src="{RUN}/graph.svg"' in page
+    assert "<code>one:checks</code>" in page
+    assert "here now" in page
+    assert re.search(r"entered \d times?<", page)
+    drawn = browser.get(f"{RUN}/graph.svg")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert drawn.text.startswith("<svg")
