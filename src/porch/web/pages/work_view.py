@@ -107,7 +107,7 @@ def _cost_cells(cost: Mapping[str, Any]) -> dict[str, str]:
     return {
         "turns": count_of(cost["turns"], "turn"),
         "usd": f"{cost['usd']:.2f} USD",
-        "tokens": f"{cost['tokens']:,}",
+        "tokens": count_of(cost["tokens"], "token"),
         "took": describe_seconds(cost["seconds"]),
     }
 
