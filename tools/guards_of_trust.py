@@ -166,8 +166,8 @@ PEOPLE: tuple[Guard, ...] = (
     Guard(
         "an agent whose parent has ended",
         "system/process_marks.py",
-        "    pid, line = os.getpid(), {os.getsid(0)}\n",
-        "    pid, line = os.getpid(), {0}\n",
+        "    session = _find_session(start)\n",
+        "    session = 0\n",
         "test_k8_an_agent_whose_parent_has_ended_is_still_in_its_session",
     ),
 )

@@ -71,22 +71,3 @@ def test_few_names_are_read_from_an_index_and_many_are_not(repo: Path) -> None:
     sh(repo, "update-index", "--index-version", "4")
     index = (repo / ".git" / "index").read_bytes()
     assert raw_index.list_few_names(index, raw_index.SHA1_BYTES, 100) is None
-
-
-def test_few_entries_have_one_hash_by_what_the_tree_is_made_of(repo: Path) -> None:
-    def hashed(most: int = 100) -> str:
-        data = (repo / ".git" / "index").read_bytes()
-        return raw_index.hash_few_entries(data, raw_index.SHA1_BYTES, most)
-
-    first = hashed()
-    (repo / "a.txt").touch()
-    sh(repo, "update-index", "--refresh")
-    assert hashed() == first
-    blob = sh(repo, "rev-parse", "HEAD:a.txt")
-    seen = [first]
-    for mode, name in (("100755", "a.txt"), ("100644", "b.txt"), ("120000", "b.txt")):
-        sh(repo, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{name}")
-        seen.append(hashed())
-    assert len(set(seen)) == 4
-    assert hashed(1) == ""
-    assert raw_index.hash_few_entries(b"", raw_index.SHA1_BYTES, 100) == ""

@@ -29,7 +29,6 @@ from porch.git.raw_index import (
     IndexEntry,
     find_repository_entries,
     forget_fresh_stats,
-    hash_few_entries,
     list_few_names,
 )
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
@@ -41,7 +40,6 @@ EMBEDDED = "embedded-repository"
 _TICK_S = 0.1
 # To read so many names out of an index takes as long as to ask git.
 _FEW = 2000
-_MOST_WRITTEN = 500
 _OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
@@ -160,34 +158,14 @@ def _measure_locked(index: _WorktreeIndex) -> str:
     elif _stamp_file(index.path) == note.stamp:
         # Git writes another file whenever it has learnt anything new.
         return note.tree
-    data = _read_bytes(index.path)
-    tree, inner = _write_tree(index, data), list(find_repository_entries(data, index.own.id_bytes))
+    tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
+    inner = list(find_repository_entries(data, index.own.id_bytes))
     if inner and _measure_inner_repositories(index, inner):
         tree = index.run_git("write-tree").strip()
     _forget_fresh_stats(index, began)
     # Of what lies in submodules the index does not tell.
     _write_note(index, _Note(tracked, "" if inner else _stamp_file(index.path), tree))
     return tree
-
-
-def _write_tree(index: _WorktreeIndex, data: bytes) -> str:
-    """The tree of an index, kept among our objects; this process may have written it before.
-
-    It is made of what is named here and of nothing else, so the same names are the same tree.
-    """
-    content = hash_few_entries(data, index.own.id_bytes, _FEW)
-    known = _WRITTEN.get((index.own.path, content)) if content else None
-    if known is not None:
-        return known
-    tree = index.run_git("write-tree").strip()
-    if len(_WRITTEN) >= _MOST_WRITTEN:
-        _WRITTEN.clear()
-    if content:
-        _WRITTEN[index.own.path, content] = tree
-    return tree
-
-
-_WRITTEN: dict[tuple[str, str], str] = {}
 
 
 class _Note(NamedTuple):

@@ -81,27 +81,13 @@ def has_flags(data: bytes, id_bytes: int) -> bool:
 
 def list_few_names(data: bytes, id_bytes: int, most: int) -> set[bytes] | None:
     """All names in an index; None if these are too many, or if only git can read them."""
-    spans, name_at = _list_few_spans(data, id_bytes, most), _ID_AT + id_bytes + 2
-    return None if spans is None else {data[start + name_at : end] for start, end in spans}
-
-
-def hash_few_entries(data: bytes, id_bytes: int, most: int) -> str:
-    """One hash of all modes, ids and names: what the tree is made of. Empty as None is above."""
-    from hashlib import sha256  # short commands read an index and write none
-
-    spans, whole = _list_few_spans(data, id_bytes, most), sha256()
-    for start, end in spans or ():
-        whole.update(data[start + _MODE_AT : start + _OWNER_AT])
-        whole.update(data[start + _ID_AT : end + 1])
-    return "" if spans is None else whole.hexdigest()
-
-
-def _list_few_spans(data: bytes, id_bytes: int, most: int) -> list[tuple[int, int]] | None:
     count, version = int.from_bytes(data[8:_HEADER], "big"), int.from_bytes(data[4:8], "big")
     if count > most or version != _PLAIN_VERSION or _SHARED in data:
         return None
+    flags_at = _ID_AT + id_bytes
     try:
-        return list(_iterate_spans(data, id_bytes))
+        spans = _iterate_spans(data, id_bytes)
+        return {data[start + flags_at + 2 : end] for start, end in spans}
     except ValueError:
         return None
 
