@@ -9,18 +9,26 @@ Measuring less can only make a floor harder to reach; one that is missed names t
 import functools
 import sys
 from collections.abc import Callable
-from math import inf
 from typing import Any
 
 import pytest
 
 # Rooms of which every line and branch must be reached: there, more of the tests count.
 _FIRST, _FIRST_OF_WHOLE = 5, 50
-_CASES, _CASES_OF_MUTANTS = 3, 25
+_CASES = 3
 _COVERED_WHOLE = ("text", "model", "dialects", "machine", "claims")
 _NEVER = ("whole", "house", "standin")
 # Tests of how long something takes, and of very many runs of the same.
-_LONG = ("spite", "megabyte", "linear_time", "in_time", "no_time", "thousand", "tree_properties")
+_LONG = (
+    "spite",
+    "megabyte",
+    "linear_time",
+    "in_time",
+    "no_time",
+    "thousand",
+    "tree_properties",
+    "very_long",
+)
 _tracers: list[Any] = []
 
 
@@ -50,13 +58,8 @@ def _is_measured(item: pytest.Item) -> bool:
     if room in _NEVER or any(word in item.nodeid for word in _LONG):
         return False
     case = getattr(item, "callspec", None)
-    return case is None or max(case.indices.values()) < _count_cases(room, item)
-
-
-def _count_cases(room: str, item: pytest.Item) -> float:
-    if room not in _COVERED_WHOLE:
-        return _CASES
-    return _CASES_OF_MUTANTS if "mutants" in item.nodeid else inf
+    is_first = case is None or max(case.indices.values()) < _CASES
+    return is_first or room in _COVERED_WHOLE
 
 
 def measure_first_examples(item: pytest.Item, tracer: Any) -> Any:

@@ -47,22 +47,6 @@ def test_tree_sees_a_change_of_the_same_size_in_the_same_instant(
     assert measured_tree.measure_tree(str(repo), exclude) != sh(repo, "write-tree")
 
 
-def test_a_tree_that_was_written_before_is_written_no_second_time(repo: Path) -> None:
-    """Files that were changed a moment ago are read again; what they hold is known by its ids."""
-    (repo / "new.txt").write_text("one")
-    first = measured_tree.measure_tree(str(repo))
-    with GIT.heard() as commands:
-        assert measured_tree.measure_tree(str(repo)) == first
-        (repo / "new.txt").write_text("two")
-        second = measured_tree.measure_tree(str(repo))
-        (repo / "new.txt").write_text("one")
-        assert measured_tree.measure_tree(str(repo)) == first
-    assert commands == ["add", "add", "write-tree", "add"]
-    assert sh(repo, "--git-dir=.git/porch/tree.git", "show", f"{second}:new.txt") == "two"
-    (repo / "new.txt").chmod(0o755)
-    assert measured_tree.measure_tree(str(repo)) not in (first, second)
-
-
 @pytest.mark.parametrize(
     "pattern, is_plain", [("own/*/st*s", True), ("own", True), ("own/1/statu?", False)]
 )

@@ -21,6 +21,7 @@ from tests.standin.steps import (
     status,
 )
 from tests.standin.vendors import Vendors
+from tests.torture import only_in_full
 
 FORM = {
     "type": "object",
@@ -95,7 +96,11 @@ HABITS = {
         tokens_in=lambda told: int(_result(told)["stats"]["input_tokens"]),
     ),
 }
-each = pytest.mark.parametrize("name", HABITS)
+# A start of gemini takes seconds of CPU, and its own tests start it against the stand-in, too.
+_SLOW = pytest.param("gemini", marks=[pytest.mark.torture, only_in_full])
+each = pytest.mark.parametrize(
+    "name", [_SLOW if name == "gemini" else pytest.param(name) for name in HABITS]
+)
 
 
 @pytest.fixture

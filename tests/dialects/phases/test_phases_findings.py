@@ -46,6 +46,7 @@ ERRORS: list[tuple[str, str, str]] = [
     ('{"name": "p", "phases": [{"id": "a"}, {"id": "a"}]}', "duplicate-name", "a"),
     ('{"name": "p", "phases": [{"id": "failed"}]}', "reserved-name", "failed"),
     ('{"name": "p", "phases": [{"id": "complete", "prompt": "x.md"}]}', "reserved-name", "uses"),
+    (in_phase(checks={"c": {"command": "x", "timeout": 0}}), "wrong-value", "more than 0 seconds"),
     (in_phase(promt="x.md"), "unknown-key", "did you mean 'prompt'?"),
     (in_phase(type="special"), "wrong-value", "once, build_verify, per_plan_phase"),
     (in_phase(prompt=[]), "wrong-type", "prompt"),

@@ -14,6 +14,7 @@ import pytest
 from tests.real_agents import MODELS, Room
 from tests.standin.steps import run_command, say
 from tests.standin.vendors import Vendors
+from tests.torture import only_in_full
 from tests.whole.agents.yard import PHASE, Running, Yard, fenced, wait_for
 
 # A child in a session of its own that hears no polite word, as agents start their commands.
@@ -496,7 +497,8 @@ def working(yard: Yard, witness: Path) -> Callable[[], bool]:
     return lambda: witness.exists() and bool(yard.living())
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+@pytest.mark.torture
+@pytest.mark.parametrize("name", ["claude", "codex", pytest.param("gemini", marks=only_in_full)])
 def test_stopping_in_the_middle_of_a_real_agents_command_leaves_nobody(
     name: str, real: Yard, vendor: Vendors, cli: Callable[[str], str], clean_room: Room
 ) -> None:

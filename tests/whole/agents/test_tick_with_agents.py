@@ -9,11 +9,13 @@ import pytest
 from tests.real_agents import Room
 from tests.standin.steps import say
 from tests.standin.vendors import Vendors
+from tests.torture import only_in_full
 from tests.whole.agents.shop import Tick, living, opened
 
 
 @pytest.mark.req("P-007")
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+@pytest.mark.torture
+@pytest.mark.parametrize("name", ["claude", "codex", pytest.param("gemini", marks=only_in_full)])
 def test_a_whole_tick_is_done_by_a_real_agent(
     name: str, tmp_path: Path, cli: Callable[[str], str], vendor: Vendors, clean_room: Room
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.real_agents import Room
 from tests.standin.vendors import Vendors
+from tests.torture import only_in_full
 from tests.whole.agents.leaf import COMMIT, PROSE, Leaf, leaf_shop
 from tests.whole.agents.shop import Shop, living
 from tests.whole.v3.conftest import ADD
@@ -91,6 +92,8 @@ def test_claude_answers_by_its_tool_and_goes_on_only_in_its_place(run: Run) -> N
     assert all(fact["usd"] > 0 for fact in shop.facts("ExitAccepted"))
 
 
+@pytest.mark.torture
+@only_in_full
 def test_gemini_answers_at_the_end_of_its_message(run: Run) -> None:
     """It has no form, and may not write the exit file: that lies in `.git`."""
     shop, model = run("gemini", 0)
