@@ -56,6 +56,9 @@ def test_a_run_that_nobody_drives_is_said_not_to_move(desk: Desk, browser: TestC
     row = page[page.index('id="group-alone"') :]
     assert "<code>two</code>" in row
     assert "nobody drives it" in row
+    steps = re.findall(r'<li class="step step-(\w+)">.*?</span>(\w+)<', row)
+    assert steps == [("done", "one"), ("now", "two")]
+    assert browser.get("/").text.count("step step-now") == 1, "from what was read before"
 
 
 def test_an_empty_inbox_says_what_to_do_next(browser: TestClient) -> None:
@@ -112,3 +115,24 @@ def test_a_page_or_file_that_is_not_there_is_said_so(browser: TestClient) -> Non
         assert browser.get(f"/static/{name}").status_code == 404
     style = browser.get("/static/style.css")
     assert style.headers["content-type"].startswith("text/css")
+
+
+def test_the_inbox_can_be_searched(desk: Desk, browser: TestClient) -> None:
+    desk.begin(*GATED, code=3)
+    found = browser.get("/", params={"q": "0001 GO"}).text
+    assert "1 decision waits for you." in found
+    assert 'value="0001 GO"' in found
+    none = browser.get("/", params={"q": '"><script>'}).text
+    assert "No run fits." in none
+    assert '"><script>' not in none
+
+
+def test_single_letters_can_be_switched_off(browser: TestClient) -> None:
+    assert 'data-keys="on"' in browser.get("/").text
+    went = browser.post("/keys", data={"keys": "off", "back": "/keys"})
+    assert went.headers["location"] == "/keys"
+    page = browser.get("/keys").text
+    assert 'data-keys="off"' in page
+    assert "Switch single letters on" in page
+    browser.post("/keys", data={"keys": "on"})
+    assert 'data-keys="on"' in browser.get("/").text

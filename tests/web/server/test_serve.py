@@ -8,12 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from porch.cli.dispatch import run_words
 from porch.errors import OutsideError, UsageError
+from porch.store import where as places
+from porch.store.run_drivers import find_driver
 from porch.web.server import serve
 from tests import commands
 from tests.cli.conftest import Desk
@@ -125,3 +128,20 @@ def test_the_module_of_the_command_loads_no_web_server() -> None:
     look = "import sys, porch.cli.af.dashboard; print([m for m in sys.modules if 'starl' in m])"
     words = [sys.executable, "-c", look]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_demo_shows_two_runs_and_leaves_nobody_behind(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    words = ("dashboard", "--demo", "--json", "--port", "0")
+    process = commands.start("af", words, desk.root, os.environ)
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["port"]
+    where = places.find_project(str(next(tmp_path.glob("porch-demo-*"))))
+    assert where.runs() == ["0001-greeter", "0002-farewell"]
+    assert all(find_driver(where.run_dir(name)).holder for name in where.runs())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    process.communicate()
+    assert not any(find_driver(where.run_dir(name)).holder for name in where.runs())

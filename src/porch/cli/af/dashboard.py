@@ -21,9 +21,24 @@ _NEEDED = {
 
 def _show_dashboard(args: Args) -> View:
     _require_packages()
+    if args.demo:
+        return _serve_demo(args)
     from porch.store import where as places
 
     return _serve(args, places.find_project(os.getcwd()))
+
+
+def _serve_demo(args: Args) -> View:
+    """The runs begin first, so that there is something to see at once."""
+    from porch.cli.af.demo_runs import DemoRuns
+
+    demo = DemoRuns(args.as_person)
+    try:
+        demo.start()
+        _serve(args, demo.where)
+    finally:
+        demo.stop()
+    return View("" if args.json else f"The project of the demo is still in {demo.where.root}")
 
 
 def _require_packages() -> None:
@@ -115,6 +130,11 @@ COMMANDS: Verbs = {
             ),
             make_argument(
                 "--no-open", action="store_true", help="print the link, and open no browser"
+            ),
+            make_argument(
+                "--demo",
+                action="store_true",
+                help="show a run that plays by itself, to look around",
             ),
             PERSON,
         ),

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from porch.cli.command import View
 from porch.cli.products import PRODUCTS
@@ -31,7 +31,7 @@ _MERGES = "        press m to merge the work, q to quit: "
 
 def run_demo(yes: bool) -> View:
     """Run SPIDER from the first draft to `complete`; the viewer decides the two gates."""
-    repository = _make_project()
+    repository = make_demo_project(_say)
     where = places.find_project(repository)
     driven = _drive_project(where, yes)
     merged = driven.state.outcome == "complete" and _offer_merge(where, driven, yes)
@@ -39,22 +39,23 @@ def run_demo(yes: bool) -> View:
     return View("\n".join(_closing_lines(where, driven, merged)), None, code)
 
 
-def _make_project() -> str:
+def make_demo_project(say: Callable[[str], None]) -> str:
+    """A repository that `codev init` has set up, in a temporary directory; each step is said."""
     directory = tempfile.mkdtemp(prefix="porch-demo-")
     python = shlex.quote(sys.executable)
     commands = (
         FoundCommand("build", f"{python} -m py_compile *.py", ""),
         FoundCommand("test", f"{python} -m unittest -q", ""),
     )
-    _show_command(f"mkdir {directory} && cd {directory}")
-    _show_command("codev init --yes")
+    say(f"\n$ mkdir {directory} && cd {directory}")
+    say("\n$ codev init --yes")
     planned = project_setup.plan_setup(directory, project_setup.SetupChoices(commands))
     first_commit.make_repository(directory)
     project_setup.write_setup(directory, planned)
     with open(os.path.join(directory, ".gitignore"), "w", encoding="utf-8") as file:
         file.write("__pycache__/\n")
     first_commit.make_first_commit(directory, [*(each.path for each in planned), ".gitignore"])
-    _say(f"made a git repository with {len(planned)} files: settings, protocols, a hook")
+    say(f"made a git repository with {len(planned)} files: settings, protocols, a hook")
     return directory
 
 

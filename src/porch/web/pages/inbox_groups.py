@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.text.sha256 import sha256
 from porch.web.pages.answers import KINDS, answer_id, name_answer
@@ -44,9 +45,17 @@ class ShownProject(Struct, frozen=True):
 
 
 def make_inbox(
-    projects: Sequence[ShownProject], now: datetime, group: str = "", start: int = 0
+    projects: Sequence[ShownProject],
+    now: datetime,
+    group: str = "",
+    start: int = 0,
+    query: str = "",
 ) -> dict[str, Any]:
-    """All of it, each group by its beginning; or one group, a hundred rows of it."""
+    """All of it, each group by its beginning; or one group, a hundred rows of it.
+
+    With a query only runs that have its words in their id, title, protocol, state or project.
+    """
+    since, projects = number_inbox(projects), [_filter(each, query) for each in projects]
     asked = sorted(
         (
             (str(each["asked_at"]), project, each)
@@ -68,9 +77,27 @@ def make_inbox(
         "notes": [note for project in projects for note in project.notes],
         "is_empty": not waiting and not any(rows.values()),
         "group": group,
-        "since": number_inbox(projects),
+        "since": since,
+        "query": query,
         "has_several": any(project.label for project in projects),
     }
+
+
+def _filter(project: ShownProject, query: str) -> ShownProject:
+    words = query.lower().split()
+    if not words:
+        return project
+
+    def fits(row: Row) -> bool:
+        keys = ("id", "title", "heading", "protocol", "state", "name", "run")
+        told = " ".join([project.label, *(str(row.get(key) or "") for key in keys)]).lower()
+        return all(word in told for word in words)
+
+    return replace(
+        project,
+        rows=[row for row in project.rows if fits(row)],
+        decisions=[each for each in project.decisions if fits(each)],
+    )
 
 
 def number_inbox(projects: Sequence[ShownProject]) -> str:

@@ -10,6 +10,19 @@ _TYPES = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+_KEY_WORDS = (
+    ("j, k", "the next row of a list, the one before it"),
+    ("Enter", "open the row"),
+    ("a", "on the page of a decision: to the button that approves; Enter presses it"),
+    ("r", "on the page of a decision: to the reason of a rejection"),
+    ("q", "on the page of a decision: to the answer of a question"),
+    ("d", "to the next difference"),
+    ("l", "load the page again"),
+    ("/", "to the search of the inbox"),
+    ("g then i, p, w, d", "go to the inbox, protocols, worktrees, doctor"),
+    ("?", "this page"),
+    ("Esc", "leave a field"),
+)
 _YEAR_S = 365 * 24 * 60 * 60
 
 
@@ -24,6 +37,10 @@ def send_static(call: Call) -> Response:
 def choose_theme(call: Call) -> Response:
     said = call.form.get("theme", "")
     return _keep_choice(call, THEME, said if said in THEMES else "system")
+
+
+def show_keys(call: Call) -> Response:
+    return call.page("keys.html", "Keys", {"keys": _KEY_WORDS})
 
 
 def choose_keys(call: Call) -> Response:

@@ -29,6 +29,8 @@ class Dashboard:
         self.shown = ShownFiles()
         self.changes = ChangeFeed(projects)
         self._notes: dict[str, str] = {}
+        # Of runs at work, the number of the record at which their phases were read, and these.
+        self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str]]]] = {}
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False
         # Browsers keep cookies by host alone, and two dashboards may run on one.

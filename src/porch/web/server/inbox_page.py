@@ -1,14 +1,22 @@
 """The inbox: the rows of all projects, read as `af status` and `porch pending` read them."""
 
+from typing import Any
+
 from starlette.responses import Response
 
+from porch.errors import PorchError
 from porch.fleet.fleet_rows import ProjectRuns, select_rows
 from porch.plan.gate_files.pending_problems import add_form_problems
+from porch.run.verbs.read_run import read_run
+from porch.show.fleet.checklist import list_checklist
 from porch.store.known_runs import list_lost_runs
 from porch.store.where import ProjectPaths
 from porch.web.pages.inbox_groups import GROUPS, ShownProject, make_inbox, number_inbox
 from porch.web.server.call import Call
 from porch.web.server.dashboard import Dashboard
+
+_AT_WORK = ("running", "queued", "alone", "stopped")
+_MOST_READ = 30
 
 
 def show_inbox(call: Call) -> Response:
@@ -18,6 +26,7 @@ def show_inbox(call: Call) -> Response:
         call.dashboard.now(),
         group if group in (*GROUPS, "waiting") else "",
         int(start) if start.isdecimal() else 0,
+        call.asked("q"),
     )
     context["notes"] = [*call.dashboard.notes(), *context["notes"]]
     context["stream"] = "/events/inbox"
@@ -47,5 +56,34 @@ def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownP
         f"{row['run']}:{found.records[row['run']]}:{row['driver'] is not None}"
         for row in found.rows
     ]
-    rows = select_rows(found.rows, False)
+    rows = _add_phases(dashboard, key, where, found, select_rows(found.rows, False))
     return ShownProject(key, label, rows, decisions, notes, numbers)
+
+
+def _add_phases(
+    dashboard: Dashboard,
+    key: str,
+    where: ProjectPaths,
+    found: ProjectRuns,
+    rows: list[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """The phases of runs that are at work; a run is read again only after a new record."""
+    live = [row for row in rows if row["group"] in _AT_WORK][:_MOST_READ]
+    for row in live:
+        row["phases"] = _read_phases(dashboard, key, where, row["run"], found.records[row["run"]])
+    return rows
+
+
+def _read_phases(
+    dashboard: Dashboard, key: str, where: ProjectPaths, name: str, number: int
+) -> list[tuple[str, str]]:
+    known = dashboard.phases.get((key, name))
+    if known is not None and known[0] == number:
+        return known[1]
+    try:
+        run = read_run(where, name)
+    except PorchError:
+        return []  # its row is there, and its own page says what is wrong
+    told = [(phase, sign) for phase, sign, _ in list_checklist(run.definition.protocol, run.state)]
+    dashboard.phases[key, name] = (number, told)
+    return told

@@ -56,5 +56,7 @@ ROUTES = (
     PageRoute("GET", "/events/inbox", events.stream_inbox, is_stream=True),
     PageRoute("GET", f"/events{_RUN}", events.stream_run, is_stream=True),
     PageRoute("GET", "/static/{name}", choices.send_static),
+    PageRoute("GET", "/keys", choices.show_keys),
+    PageRoute("POST", "/keys", choices.choose_keys, is_write=True),
     PageRoute("POST", "/theme", choices.choose_theme, is_write=True),
 )

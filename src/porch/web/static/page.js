@@ -162,4 +162,59 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => delete form.dataset.sent, 5000);
 });
 
+// Keys. Letters do nothing while somebody types, or where they are switched off.
+const PLACES = { i: "/", p: "/protocols", w: "/worktrees", d: "/doctor" };
+let going = 0;
+
+function step(by) {
+  const items = [...document.querySelectorAll("[data-open]")];
+  if (!items.length) return;
+  const here = items.indexOf(document.activeElement);
+  const next = here < 0 ? (by > 0 ? 0 : items.length - 1) : here + by;
+  items[Math.min(Math.max(next, 0), items.length - 1)].focus();
+}
+
+function reach(...choices) {
+  const found = choices.map((each) => document.querySelector(each)).find(Boolean);
+  if (found) {
+    found.focus();
+    found.scrollIntoView({ block: "nearest" });
+  }
+}
+
+let differences = -1;
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  a: () => reach("#answer-approved button", "#answer-waived textarea"),
+  r: () => reach("#answer-rejected textarea"),
+  q: () => reach("#answer-answered textarea"),
+  d: () => {
+    const all = [...document.querySelectorAll(".diff")];
+    if (!all.length) return;
+    differences = (differences + 1) % all.length;
+    all[differences].scrollIntoView({ block: "start" });
+  },
+  l: () => location.reload(),
+  "/": () => reach("#search"),
+  "?": () => location.assign("/keys"),
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select");
+  if (event.key === "Escape" && typing) typing.blur();
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || body.dataset.keys === "off") return;
+  if (Date.now() - going < 1500 && PLACES[event.key]) {
+    going = 0;
+    location.assign(PLACES[event.key]);
+    return;
+  }
+  going = event.key === "g" ? Date.now() : 0;
+  const act = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : null;
+  if (act) {
+    event.preventDefault();
+    act();
+  }
+});
+
 if (live && body.dataset.stream) listen();
