@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from porch.fleet.drivers.start import start_driver
 from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system.process_marks import list_marked_processes
@@ -387,3 +388,13 @@ def test_a_kickoff_without_a_commit_says_what_to_do_and_leaves_nothing(
     assert "porch run PROTOCOL --here" in said
     left = [path for path in empty.rglob("*") if ".git" not in path.parts]
     assert left == []
+
+
+def test_one_process_starts_several_drivers_before_it_waits_for_any(farm: Farm) -> None:
+    where = places.find_project(str(farm.desk.root))
+    words = ("--title", "x", "--worktree", "--no-claude")
+    started = [
+        start_driver(where, ("run", "p", id_, *words), str(farm.desk.root))
+        for id_ in ("0001", "0002")
+    ]
+    assert [each.wait().run for each in started] == ["0001-x", "0002-x"]

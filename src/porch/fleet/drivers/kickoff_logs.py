@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from itertools import count
 from typing import BinaryIO
 
 from porch.store.where import ProjectPaths
@@ -17,12 +18,14 @@ from porch.system.regular_file import open_regular
 DIRECTORY = "kickoffs"
 # Beside a run; also of one that was started again.
 LOG = "driver.log"
+# A process that starts several must not wait for itself.
+_numbers = count(1)
 
 
 def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
     """A file of our own, held for as long as anybody has it open."""
     directory = os.path.join(where.state_dir, DIRECTORY)
-    path = os.path.join(directory, f"{os.getpid()}.log")
+    path = os.path.join(directory, f"{os.getpid()}-{next(_numbers)}.log")
     while True:
         atomic.ensure_directory(directory)
         try:
