@@ -73,3 +73,15 @@ def test_k1_of_a_branch_counts_what_is_committed_also_where_its_worktree_is_gone
     desk.git("worktree", "remove", "--force", "worktrees/p_0001_x")
     assert CHANGED in desk.porch("finish", "1", "--merge", code=1).err
     desk.porch("finish", "1", "--keep")
+
+
+def test_k1_a_file_that_git_was_told_to_overlook_does_not_stand_for_its_commit(
+    desk: "Desk",
+) -> None:
+    ended(desk, "--worktree")
+    place = desk.root / "worktrees/p_0001_x"
+    approved = (place / FILE).read_bytes()
+    edit(desk, "--worktree")
+    desk.git("-C", str(place), "update-index", "--assume-unchanged", FILE)
+    (place / FILE).write_bytes(approved)
+    assert CHANGED in desk.porch("finish", "1", "--merge", code=1).err

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from porch.errors import FailedError, OutsideError
 from porch.fleet.finish.run_work import RunWork
-from porch.git import repository
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
-from porch.run.engine.artifacts import MISSING, changed_artifacts, hash_artifacts
+from porch.run.engine.artifacts import MISSING, hash_artifacts
 from porch.text.sha256 import sha256
 
 
@@ -35,20 +34,19 @@ def _describe_changes(protocol: Protocol, state: RunState, work: RunWork) -> Ite
     # What a tree builds on is compared where its parts are merged.
     gates = {} if protocol.spec else state.approvals
     for gate, known in gates.items():
-        now = {path: _hash_delivered(work, path) for path in known.artifacts}
-        paths = changed_artifacts(known.artifacts, now)
+        then = known.artifacts
+        paths = sorted(path for path in then if not _is_delivered(work, path, then[path]))
         if gate in protocol.gates and paths:
             yield f"changed since {gate} was approved: {', '.join(paths)}"
 
 
-def _hash_delivered(work: RunWork, path: str) -> str:
-    """A file as it lies there; of a branch, as it is committed."""
-    is_here = repository.read_head(work.workspace) == work.head and path not in work.uncommitted
-    if not work.is_own or is_here:
-        return hash_artifacts(work.workspace, "", (path,))[path]
+def _is_delivered(work: RunWork, path: str, approved: str) -> bool:
+    """Of a branch its commit counts, whatever lies in the worktree or git was told of it."""
+    if not work.is_own:
+        return hash_artifacts(work.workspace, "", (path,))[path] == approved
     try:
-        return sha256(
-            read_git_bytes(work.repo, "cat-file", "blob", f"{work.head}:{path}")
-        ).hexdigest()
+        data = read_git_bytes(work.repo, "cat-file", "blob", f"{work.head}:{path}")
     except OutsideError:
-        return MISSING
+        return approved == MISSING
+    # Git may keep other ends of lines than the file had that was read.
+    return approved in (sha256(each).hexdigest() for each in (data, data.replace(b"\n", b"\r\n")))
