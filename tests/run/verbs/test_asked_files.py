@@ -61,5 +61,5 @@ def test_what_is_different_since_an_approval_is_told(tmp_path: Path) -> None:
     assert approved_artifacts.keep_artifacts(str(tmp_path), str(store), {"old.md": old})
     state = RunState(run=Run(name="0001-x"), approvals={"ready": Approval("x#1", {"spec.md": old})})
     shown = read_asked_files(where, state, asked("spec.md"))
-    assert shown.files[0].gate == "ready"
+    assert shown.files[0].since == "ready was approved"
     assert "+two" in shown.files[0].difference

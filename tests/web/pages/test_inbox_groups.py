@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from porch.run.verbs.decision_evidence import WorkMeasure
 from porch.show.evidence_notes import TITLE
-from porch.web.pages.inbox_groups import ShownProject, describe_message, make_inbox
+from porch.web.pages.decision_cards import KnownWork, ShownProject, describe_message
+from porch.web.pages.inbox_groups import make_inbox
 from porch.web.pages.wording import describe_seconds, describe_time_since
 
 NOW = datetime(2026, 1, 19, 11, 3, tzinfo=UTC)
@@ -70,6 +72,41 @@ def test_what_is_wrong_with_the_evidence_is_said_in_words() -> None:
         ("warn", TITLE),
         ("warn", "waits too long"),
     ]
+
+
+def chips_of(told: dict[str, Any], known: KnownWork) -> list[tuple[str, str]]:
+    context = make_inbox([project([], [told])], NOW, find_work=lambda all_: {all_[0]: known})
+    card = context["waiting"]["rows"][0]
+    return [(chip["look"], chip["text"]) for chip in card["chips"]]
+
+
+def test_checks_are_called_fresh_only_where_it_was_measured() -> None:
+    told = decision(evidence=["passed: build, test", "reviews: 3 of 3 approved"])
+    reviews = ("good", "3 of 3 approved")
+    assert chips_of(told, KnownWork()) == [("good", "2 checks passed"), reviews]
+    lines = WorkMeasure(files=2, added=1200, removed=4, fresh=("build",), stale=("test",))
+    assert chips_of(told, KnownWork(lines)) == [
+        ("good", "1 check passed on these files"),
+        ("warn", "1 check out of date"),
+        reviews,
+        ("plain", "+1,200 -4 lines"),
+    ]
+    nothing = WorkMeasure(files=0, added=0, removed=0)
+    assert chips_of(decision(), KnownWork(nothing)) == [("plain", "no file changed")]
+
+
+@pytest.mark.parametrize(
+    "cost,words",
+    [
+        ({"turns": 3, "usd": 0.456}, "0.46 USD, 3 turns"),
+        ({"turns": 1, "usd": 0}, "1 turn, no price reported"),
+        ({"turns": 0, "usd": 0}, ""),
+    ],
+)
+def test_an_agent_that_tells_no_price_is_not_called_free(cost: dict[str, Any], words: str) -> None:
+    known = KnownWork(None, cost)
+    context = make_inbox([project([], [decision()])], NOW, find_work=lambda all_: {all_[0]: known})
+    assert context["waiting"]["rows"][0]["cost"] == words
 
 
 @pytest.mark.parametrize(

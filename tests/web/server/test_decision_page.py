@@ -12,6 +12,7 @@ from porch.store import where as places
 from porch.store.run_drivers import find_driver
 from porch.web.server.dashboard import Dashboard
 from tests.cli.conftest import Desk
+from tests.cli.porch.test_panels_in_runs import specify
 from tests.repositories import ACCOUNT
 from tests.web.conftest import GATED
 
@@ -82,6 +83,36 @@ def test_a_rejection_sends_its_reason_back(desk: Desk, browser: TestClient) -> N
     assert desk.facts("WishTaken")[0]["wish"]["text"] == "shorter\nplease"
     desk.wait_for(lambda: "one:gate#2" in [d["position"] for d in _pending(desk)])
     end_driver(desk)
+
+
+def test_the_next_round_shows_what_is_different_since_the_last_one(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    desk.write(SPEC, "# Spec\n\nlong words\n")
+    desk.porch("reject", "1", "go", "--reason", "shorter")
+    desk.porch("resume", "1", code=3)
+    desk.write(SPEC, "# Spec\n\nwords\n")
+    page = browser.get(AT.replace("231", "232")).text
+    assert "What is different since the last round" in page
+    assert '<span class="diff-removed">-long words' in page
+    assert '<span class="diff-added">+words' in page
+    assert re.search(r"Asked before: reject, \d+ s ago, event \d+\.", page)
+    assert "no price reported" in page
+
+
+def test_reviewers_are_read_in_their_own_words(desk: Desk, browser: TestClient) -> None:
+    finding = "No <limits> are named. " * 100
+    no = {"verdict": "REQUEST_CHANGES", "summary": "Too vague", "findings": [finding]}
+    reviews = {"specify:consult": {"codex": [no], "*": [{"verdict": "APPROVE", "summary": "Good"}]}}
+    panel = specify(models=["codex", "claude"], max_rounds=1)
+    desk.begin(panel, reviews=reviews, code=3)
+    (asked,) = _pending(desk)
+    page = browser.get(POST, params={"at": asked["position"]}).text
+    assert html.escape(finding.strip()) in page, "no word of a reviewer is cut"
+    assert "<limits>" not in page
+    assert "asks for changes" in page
+    assert "approves" in page
 
 
 def _pending(desk: Desk) -> list[dict[str, Any]]:

@@ -140,16 +140,18 @@ def make_question(
     )
 
 
-def describe_difference(workspace: str, store: str, path: str, then: str) -> str:
-    """The lines that are different since the approval; bounded, and without secrets."""
+def describe_difference(
+    workspace: str, store: str, path: str, then: str, when: str = "approved"
+) -> str:
+    """The lines that are different since an answer; bounded, and without secrets."""
     from porch.agents.redaction import Redactor, find_secrets
 
     before, after = _read_approved_lines(store, then), _read_lines(os.path.join(workspace, path))
     if before is None or after is None:
-        return "the lines cannot be shown: the approved text was not kept or is too large"
+        return f"the lines cannot be shown: the {when} text was not kept or is too large"
     from difflib import unified_diff
 
-    lines = unified_diff(before, after, f"{path} (approved)", f"{path} (now)", lineterm="", n=2)
+    lines = unified_diff(before, after, f"{path} ({when})", f"{path} (now)", lineterm="", n=2)
     text = Redactor(find_secrets(os.environ)).text("\n".join(lines))
     if len(text) <= LONGEST_SHOWN:
         return text

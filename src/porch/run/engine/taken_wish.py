@@ -36,11 +36,14 @@ def take_wish(
 def _take_decision(
     book: Book, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
-    """What was decided about, with the bytes of it where they are approved."""
+    """What was decided about, and the bytes of it."""
     state, decision = book.state, book.state.decisions[wish.position]
     is_approval = decision.kind == "gate" and wish.exit in approvals.APPROVED
     if is_approval and not approved_artifacts.keep_artifacts(workspace, store, known):
         return f.WishRefused(wish=wish, reason=_MOVED)
+    if decision.kind == "gate" and not is_approval:
+        # So that the next round can show what is different; nothing depends on it.
+        approved_artifacts.keep_artifacts(workspace, store, known)
     is_again = state.positions[wish.position].state == approvals.STATE
     protocol = book.definition.protocol
     listed = _read_new_list(protocol, state, store, known) if is_approval and is_again else None

@@ -1,9 +1,11 @@
-"""The files that a decision is about, as they are now, and what is different since an approval.
+"""The files that a decision is about, as they are now, and what is different since an answer.
 
 Whoever shows them decides for the digest of exactly these bytes.
 """
 
 import os
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -17,16 +19,20 @@ from porch.text.sha256 import sha256
 _LOOKS = 5
 _DIGEST_LENGTH = 64
 _WRITTEN = "being written just now"
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 class AskedFile(Struct, frozen=True):
-    """One of them; `trouble` says why there is no text. `gate` approved it last, if any did."""
+    """One of them; `trouble` says why there is no text.
+
+    `since` says since when `difference` holds: an approval, or the round before this one.
+    """
 
     path: str
     digest: str
     text: str = ""
     trouble: str = ""
-    gate: str = ""
+    since: str = ""
     difference: str = ""
 
 
@@ -37,8 +43,13 @@ class AskedFiles(Struct, frozen=True):
     files: tuple[AskedFile, ...] = ()
 
 
-def read_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> AskedFiles:
-    """Text and digest of the same bytes, although somebody may be writing them."""
+def read_asked_files(
+    where: ProjectPaths, state: RunState, decision: Decision, rejected: Mapping[str, str] = NO_FILES
+) -> AskedFiles:
+    """Text and digest of the same bytes, although somebody may be writing them.
+
+    `rejected` are the files as they were when the same question was answered with no.
+    """
     workspace, store = workspace_of(where, state), payload_directory(where, state.run.name)
     for _ in range(_LOOKS):
         now = hash_artifacts(workspace, "", decision.artifacts)
@@ -48,7 +59,13 @@ def read_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -
     # Nobody can decide about what was not shown: this digest is that of no file.
     now = {path: _WRITTEN if texts[path] is None else found for path, found in now.items()}
     files = (
-        _make_file(workspace, store, state, path, found, texts[path]) for path, found in now.items()
+        _make_file(
+            path,
+            found,
+            texts[path],
+            _compare(workspace, store, path, found, rejected.get(path), state),
+        )
+        for path, found in now.items()
     )
     return AskedFiles(digest_hashes(now), tuple(files))
 
@@ -68,14 +85,23 @@ def _read_text(workspace: str, path: str, found: str) -> bytes | str | None:
     return data if sha256(data).hexdigest() == found else None
 
 
+def _compare(
+    workspace: str, store: str, path: str, found: str, rejected: str | None, state: RunState
+) -> tuple[str, str]:
+    """Since when it is compared, and the lines; nothing if it is as it was, or never was asked."""
+    if rejected is not None:
+        since, when, then = "the last round", "last round", rejected
+    else:
+        gate, then = approved_artifacts.find_approved_digest(state, path)
+        since, when = f"{gate} was approved" if gate else "", "approved"
+    if not since or then == found:
+        return "", ""
+    return since, approved_artifacts.describe_difference(workspace, store, path, then, when)
+
+
 def _make_file(
-    workspace: str, store: str, state: RunState, path: str, found: str, read: bytes | str | None
+    path: str, found: str, read: bytes | str | None, difference: tuple[str, str]
 ) -> AskedFile:
-    gate, then = approved_artifacts.find_approved_digest(state, path)
-    is_changed = bool(gate) and then != found
-    difference = (
-        approved_artifacts.describe_difference(workspace, store, path, then) if is_changed else ""
-    )
     if isinstance(read, bytes):
-        return AskedFile(path, found, read.decode("utf-8", "replace"), "", gate, difference)
-    return AskedFile(path, found, "", read or _WRITTEN, gate, difference)
+        return AskedFile(path, found, read.decode("utf-8", "replace"), "", *difference)
+    return AskedFile(path, found, "", read or _WRITTEN, *difference)

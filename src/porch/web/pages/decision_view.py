@@ -4,28 +4,42 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+
 from porch.run.verbs.asked_files import AskedFile, AskedFiles
+from porch.run.verbs.decision_evidence import LastRound, ReviewerWords, WorkMeasure
 from porch.show.evidence_notes import TITLE
-from porch.web.pages.answers import KINDS, list_answers
-from porch.web.pages.chips import list_chips
+from porch.web.pages.answers import KINDS, list_answers, name_answer
+from porch.web.pages.chips import describe_cost, list_chips
+from porch.web.pages.decision_cards import describe_message
 from porch.web.pages.documents import cut_document, draw_document, list_difference_lines
-from porch.web.pages.inbox_groups import describe_message
 from porch.web.pages.wording import decision_address, describe_time_since, run_address
 
 Difference = list[tuple[str, str]]
+_VERDICTS = {
+    "APPROVE": ("good", "approves"),
+    "REQUEST_CHANGES": ("bad", "asks for changes"),
+    "ABSTAIN": ("warn", "gave no verdict"),
+}
+
+
+class DecisionFacts(Struct, frozen=True, kw_only=True):
+    """What is known of a decision besides its question; `effects` says what follows from each."""
+
+    shown: AskedFiles
+    effects: Mapping[str, str]
+    last_round: LastRound | None = None
+    reviewers: Sequence[ReviewerWords] = ()
+    work: WorkMeasure | None = None
+    cost: Mapping[str, Any] = {}
 
 
 def make_decision(
-    project: str,
-    decision: Mapping[str, Any],
-    shown: AskedFiles,
-    effects: Mapping[str, str],
-    now: datetime,
+    project: str, decision: Mapping[str, Any], facts: DecisionFacts, now: datetime
 ) -> dict[str, Any]:
-    """`effects` says what follows from each answer, as far as the protocol tells."""
     run, position = str(decision["run"]), str(decision["position"])
     answers = [
-        {**answer, "effect": effects.get(answer["answer"]) or answer["effect"]}
+        {**answer, "effect": facts.effects.get(answer["answer"]) or answer["effect"]}
         for answer in list_answers(decision)
     ]
     reports = decision.get("reports") or {}
@@ -44,18 +58,21 @@ def make_decision(
         "problems": decision.get("problems") or (),
         "evidence": decision.get("evidence") or (),
         "reviews": decision.get("reviews") or (),
-        "evidence_chips": list(list_chips(decision)),
+        "evidence_chips": list(list_chips(decision, facts.work)),
+        "cost": describe_cost(facts.cost) if facts.cost.get("turns") else "",
+        "last_round": _make_last_round(facts.last_round, now),
         "touched": reports.get(TITLE, ""),
         "reports": [(name, text) for name, text in reports.items() if name != TITLE],
-        "findings": list(_group_findings(decision.get("findings") or ())),
+        "reviewers": [_make_reviewer(each) for each in facts.reviewers],
+        "findings": list(_group_findings(decision.get("findings") or (), facts.reviewers)),
         "needs_override": bool(decision.get("needs_override")),
         "asked_difference": [
             {"path": path, "lines": list(list_difference_lines(text))}
             for path, text in (decision.get("difference") or {}).items()
         ],
-        "files": [_make_file(each) for each in shown.files],
+        "files": [_make_file(each) for each in facts.shown.files],
         "worktree": decision.get("worktree") or "",
-        "digest": shown.digest,
+        "digest": facts.shown.digest,
         "at": position,
         "address": decision_address(project, run, position),
         "action": run_address(project, run, "decision"),
@@ -65,8 +82,33 @@ def make_decision(
     }
 
 
-def _group_findings(findings: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    for who in dict.fromkeys(each["by"] for each in findings):
+def _make_last_round(last: LastRound | None, now: datetime) -> str:
+    """Only of a question that was answered with something else than yes."""
+    if last is None or last.answer in ("approved", "waived"):
+        return ""
+    since = describe_time_since(last.at, now)
+    return f"Asked before: {name_answer(last.answer).lower()}, {since} ago, event {last.seq}."
+
+
+def _make_reviewer(said: ReviewerWords) -> dict[str, Any]:
+    look, word = _VERDICTS.get(said.verdict, ("warn", said.verdict))
+    return {
+        "name": said.name,
+        "look": look,
+        "verdict": word,
+        "why": said.why,
+        "summary": said.summary,
+        "findings": said.findings,
+        "reply": said.reply if said.reply.strip() != said.summary.strip() else "",
+    }
+
+
+def _group_findings(
+    findings: Sequence[Mapping[str, str]], reviewers: Sequence[ReviewerWords]
+) -> Iterator[tuple[str, list[str]]]:
+    """Those of others than the reviewers, whose own words are shown whole."""
+    shown = {each.name for each in reviewers}
+    for who in dict.fromkeys(each["by"] for each in findings if each["by"] not in shown):
         yield who, [each["finding"] for each in findings if each["by"] == who]
 
 
@@ -78,6 +120,6 @@ def _make_file(file: AskedFile) -> dict[str, Any]:
         "drawn": draw_document(file.path, text),
         "text": text,
         "left_out": left_out,
-        "gate": file.gate if file.difference else "",
+        "since": file.since,
         "difference": list(list_difference_lines(file.difference)) if file.difference else [],
     }

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from porch.store.where import ProjectPaths
 from porch.web.server.changes import ChangeFeed
+from porch.web.server.measured_work import MeasuredWork
 from porch.web.server.peers import Peers
 from porch.web.server.sessions import Sessions
 from porch.web.server.shown_files import ShownFiles
@@ -28,6 +29,7 @@ class Dashboard:
         self.peers = Peers()
         self.shown = ShownFiles()
         self.changes = ChangeFeed(projects)
+        self.work = MeasuredWork(projects)
         self._notes: dict[str, str] = {}
         # Of runs at work, the number of the record at which their phases were read, and these.
         self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str]]]] = {}

@@ -3,22 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from msgspec.structs import replace
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from porch.errors import FailedError, PorchError, UsageError
+from porch.machine.approvals import APPROVED
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human
 from porch.plan.gate_files.pending_problems import add_form_problems
-from porch.run.verbs import decide
-from porch.run.verbs.asked_files import digest_asked_files, read_asked_files
+from porch.run.verbs import decide, decision_evidence
+from porch.run.verbs.asked_files import NO_FILES, AskedFiles, digest_asked_files, read_asked_files
 from porch.run.verbs.decide import DecisionRequest
+from porch.run.verbs.decision_evidence import LastRound
 from porch.run.verbs.read_run import ReadRun
 from porch.show.answer_effects import describe_effect
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
 from porch.web.pages.answers import name_answer
-from porch.web.pages.decision_view import make_decision
+from porch.web.pages.decision_view import DecisionFacts, make_decision
 from porch.web.pages.documents import list_difference_lines
 from porch.web.pages.wording import run_address
 from porch.web.server.call import Call, NoSuchPage
@@ -46,11 +49,10 @@ def _show_open(
     moves: Sequence[tuple[str, str]] = (),
     status: int = 200,
 ) -> Response:
-    shown = read_asked_files(run.where, run.state, run.state.decisions[at])
-    call.dashboard.shown.keep(shown)
-    context = make_decision(
-        run.project, _find_told(run, at), shown, _list_effects(run, at), call.dashboard.now()
-    )
+    facts, picture = _find_facts(run, at), run.picture()
+    call.dashboard.shown.keep(facts.shown)
+    told, now = _find_told(run, picture, at), call.dashboard.now()
+    context = make_decision(run.project, told, replace(facts, cost=picture["cost"]), now)
     more = {
         **run.stream(),
         "project": run.project if call.dashboard.has_several else "",
@@ -64,9 +66,27 @@ def _show_open(
     return call.page("decision.html", title, {**context, **more}, status)
 
 
-def _find_told(run: OpenRun, at: str) -> Mapping[str, Any]:
+def _find_facts(run: OpenRun, at: str) -> DecisionFacts:
+    decision = run.state.decisions[at]
+    history = decision_evidence.read_history(run.where, run.state, decision)
+    return DecisionFacts(
+        shown=_read_files(run, decision, history.last_round),
+        effects=_list_effects(run, at),
+        last_round=history.last_round,
+        reviewers=history.reviewers,
+        work=decision_evidence.measure_work(run.where, run.state, decision),
+    )
+
+
+def _read_files(run: OpenRun, decision: Decision, last: LastRound | None) -> AskedFiles:
+    is_rejected = last is not None and last.answer not in APPROVED
+    rejected = last.artifacts if last and is_rejected else NO_FILES
+    return read_asked_files(run.where, run.state, decision, rejected)
+
+
+def _find_told(run: OpenRun, picture: Mapping[str, Any], at: str) -> Mapping[str, Any]:
     """The decision as `porch pending` has it."""
-    told = next(each for each in run.picture()["decisions"] if each["position"] == at)
+    told = next(each for each in picture["decisions"] if each["position"] == at)
     add_form_problems(run.where, [told])
     return cast("Mapping[str, Any]", told)
 

@@ -11,7 +11,8 @@ from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
 from porch.store.known_runs import list_lost_runs
 from porch.store.where import ProjectPaths
-from porch.web.pages.inbox_groups import GROUPS, ShownProject, make_inbox, number_inbox
+from porch.web.pages.decision_cards import ShownProject
+from porch.web.pages.inbox_groups import GROUPS, make_inbox, number_inbox
 from porch.web.server.call import Call
 from porch.web.server.dashboard import Dashboard
 
@@ -27,6 +28,7 @@ def show_inbox(call: Call) -> Response:
         group if group in (*GROUPS, "waiting") else "",
         int(start) if start.isdecimal() else 0,
         call.asked("q"),
+        call.dashboard.work.find,
     )
     context["notes"] = [*call.dashboard.notes(), *context["notes"]]
     context["stream"] = "/events/inbox"

@@ -93,5 +93,5 @@ def serve_dashboard(
     dashboard: Dashboard, listening: socket.socket, began: Callable[[], None] = lambda: None
 ) -> None:
     """Until Ctrl-C, which is the ordinary way to end it."""
-    with listening, contextlib.suppress(KeyboardInterrupt):
+    with listening, contextlib.closing(dashboard.work), contextlib.suppress(KeyboardInterrupt):
         QuietServer(dashboard, began).run(sockets=[listening])
