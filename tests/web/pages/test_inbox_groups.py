@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from porch.run.verbs.decision_evidence import WorkMeasure
+from porch.run.verbs.decision_facts import WorkMeasure
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.decision_cards import KnownWork, ShownProject, describe_message
 from porch.web.pages.inbox_groups import make_inbox

@@ -5,13 +5,13 @@ import threading
 import pytest
 
 from porch.store.where import find_project
-from porch.web.pages.decision_cards import Asked, KnownWork
+from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 from porch.web.server import measured_work
 from porch.web.server.measured_work import OLDEST_S, MeasuredWork
 from tests.cli.conftest import Desk
 from tests.web.conftest import GATED, Moment
 
-ASKED = Asked("project", "0001-x", "one:gate#1")
+ASKED = AskedQuestion("project", "0001-x", "one:gate#1")
 
 
 def test_a_question_is_measured_once_and_again_when_that_is_old(
@@ -52,7 +52,7 @@ def test_what_takes_long_is_not_waited_for_and_not_made_up(
 
 def test_a_run_that_cannot_be_read_has_nothing_measured(desk: Desk, moment: Moment) -> None:
     known = MeasuredWork({"project": find_project(str(desk.root))}, moment)
-    assert known.find([Asked("project", "0009-none", "one:gate#1")]) == {}
+    assert known.find([AskedQuestion("project", "0009-none", "one:gate#1")]) == {}
     known.close()
 
 
@@ -64,6 +64,6 @@ def test_only_so_many_measurements_are_kept(
     monkeypatch.setattr(measured_work, "_MOST_KEPT", 2)
     known = MeasuredWork({"project": find_project(".")}, moment)
     for number in range(5):
-        known.find([Asked("project", f"{number}", "x")])
+        known.find([AskedQuestion("project", f"{number}", "x")])
     assert len(known._known) == 2
     known.close()

@@ -7,59 +7,23 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from porch.errors import PorchError
 from porch.git import measured_tree, tree_changes
 from porch.machine import approvals
 from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.memory_paths import evidence_path, is_evidence_path
 from porch.run.engine import run_places
+from porch.run.verbs.decision_facts import (
+    DecisionHistory,
+    LastRound,
+    ReviewerWords,
+    WorkMeasure,
+)
 from porch.store.journal_tail import read_tail
 from porch.store.large_payloads import expand_payloads
 from porch.store.where import ProjectPaths
 
 MOST_RECORDS = 2_000
-
-
-class LastRound(Struct, frozen=True):
-    """The answer before this one to the same question, and the files as they were then."""
-
-    seq: int
-    at: str
-    answer: str
-    artifacts: Mapping[str, str]
-
-
-class ReviewerWords(Struct, frozen=True, kw_only=True):
-    """One reviewer of the newest round; `reply` is all that was said."""
-
-    name: str
-    verdict: str
-    summary: str = ""
-    findings: tuple[str, ...] = ()
-    why: str = ""
-    reply: str = ""
-
-
-class WorkMeasure(Struct, frozen=True, kw_only=True):
-    """How much is different from the base of a run, and on which files its checks passed.
-
-    `fresh` are the checks of a phase that passed on exactly these files, `stale` passed on others.
-    """
-
-    files: int
-    added: int
-    removed: int
-    fresh: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
-
-
-class DecisionHistory(Struct, frozen=True):
-    """What the journal has of a question."""
-
-    last_round: LastRound | None = None
-    reviewers: tuple[ReviewerWords, ...] = ()
 
 
 def read_history(where: ProjectPaths, state: RunState, decision: Decision) -> DecisionHistory:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from porch.run.verbs.decision_evidence import WorkMeasure
+from porch.run.verbs.decision_facts import WorkMeasure
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.wording import count_of
 

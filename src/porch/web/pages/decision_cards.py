@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.run.verbs.decision_evidence import WorkMeasure
+from porch.run.verbs.decision_facts import WorkMeasure
 from porch.web.pages.answers import KINDS, answer_id, name_answer
 from porch.web.pages.chips import describe_cost, list_chips
 from porch.web.pages.wording import decision_address, describe_time_since, run_address
@@ -25,7 +25,7 @@ class ShownProject(Struct, frozen=True):
     numbers: Sequence[str] = ()  # of each run, how many records it has and whether it is driven
 
 
-class Asked(Struct, frozen=True):
+class AskedQuestion(Struct, frozen=True):
     """Which question of which run."""
 
     project: str
@@ -40,10 +40,10 @@ class KnownWork(Struct, frozen=True):
     cost: Mapping[str, Any] = {}
 
 
-FindWork = Callable[[Sequence[Asked]], Mapping[Asked, KnownWork]]
+FindWork = Callable[[Sequence[AskedQuestion]], Mapping[AskedQuestion, KnownWork]]
 
 
-def know_nothing(_: Sequence[Asked]) -> Mapping[Asked, KnownWork]:
+def know_nothing(_: Sequence[AskedQuestion]) -> Mapping[AskedQuestion, KnownWork]:
     """For a list whose work nobody has measured."""
     return {}
 
@@ -54,7 +54,7 @@ def make_cards(
     """The questions of a part of the list, with what is known of their work."""
     states = {(p.key, row["run"]): row["state"] for p in projects for row in p.rows}
     named = [
-        (project, each, Asked(project.key, str(each["run"]), str(each["position"])))
+        (project, each, AskedQuestion(project.key, str(each["run"]), str(each["position"])))
         for _, project, each in cut["rows"]
     ]
     known = find_work([asked for _, _, asked in named])

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from porch.run.verbs.asked_files import AskedFile, AskedFiles
-from porch.run.verbs.decision_evidence import LastRound, ReviewerWords, WorkMeasure
+from porch.run.verbs.decision_facts import LastRound, ReviewerWords, WorkMeasure
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.answers import KINDS, list_answers, name_answer
 from porch.web.pages.chips import describe_cost, list_chips

@@ -12,6 +12,8 @@ from porch.web.server.dashboard import Dashboard
 from porch.web.server.rendering import render_template, static_version
 from porch.web.server.sessions import BrowserSession
 
+# By which way an answer came; records name it.
+CHANNEL = "dashboard"
 THEME = "porch-theme"
 THEMES = ("system", "light", "dark")
 KEYS = "porch-keys"

@@ -15,7 +15,7 @@ from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.verbs import decide, decision_evidence
 from porch.run.verbs.asked_files import NO_FILES, AskedFiles, digest_asked_files, read_asked_files
 from porch.run.verbs.decide import DecisionRequest
-from porch.run.verbs.decision_evidence import LastRound
+from porch.run.verbs.decision_facts import LastRound
 from porch.run.verbs.read_run import ReadRun
 from porch.show.answer_effects import describe_effect
 from porch.show.board import format_moment
@@ -24,11 +24,10 @@ from porch.web.pages.answers import name_answer
 from porch.web.pages.decision_view import DecisionFacts, make_decision
 from porch.web.pages.documents import list_difference_lines
 from porch.web.pages.wording import run_address
-from porch.web.server.call import Call, NoSuchPage
+from porch.web.server.call import CHANNEL, Call, NoSuchPage
 from porch.web.server.drivers import drive_on
 from porch.web.server.run_frame import OpenRun
 
-CHANNEL = "dashboard"
 _MOVED = (
     "The files changed after you looked, so nothing was recorded. Read them again, then decide."
 )

@@ -13,7 +13,7 @@ from porch.run.verbs.decision_evidence import measure_work
 from porch.run.verbs.read_run import read_run
 from porch.show.cost import make_cost_data
 from porch.store.where import ProjectPaths
-from porch.web.pages.decision_cards import Asked, KnownWork
+from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 
 OLDEST_S = 20.0
 LONGEST_WAIT_S = 0.4
@@ -29,11 +29,11 @@ class MeasuredWork:
     ) -> None:
         self._projects = projects
         self._clock = clock
-        self._known: dict[Asked, tuple[float, KnownWork]] = {}
-        self._begun: dict[Asked, Future[None]] = {}
+        self._known: dict[AskedQuestion, tuple[float, KnownWork]] = {}
+        self._begun: dict[AskedQuestion, Future[None]] = {}
         self._threads = ThreadPoolExecutor(_THREADS, "measure")
 
-    def find(self, asked: Iterable[Asked]) -> dict[Asked, KnownWork]:
+    def find(self, asked: Iterable[AskedQuestion]) -> dict[AskedQuestion, KnownWork]:
         """What is known of these; of the others it is known soon."""
         wanted = list(asked)
         self._measure([each for each in wanted if not self._is_young(each)])
@@ -42,11 +42,11 @@ class MeasuredWork:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _is_young(self, asked: Asked) -> bool:
+    def _is_young(self, asked: AskedQuestion) -> bool:
         known = self._known.get(asked)
         return known is not None and self._clock() - known[0] < OLDEST_S
 
-    def _measure(self, wanted: list[Asked]) -> None:
+    def _measure(self, wanted: list[AskedQuestion]) -> None:
         for each in wanted:
             if each not in self._begun:
                 self._begun[each] = self._threads.submit(self._look, each)
@@ -54,7 +54,7 @@ class MeasuredWork:
             wait([self._begun[each] for each in wanted if each in self._begun], LONGEST_WAIT_S)
         self._begun = {each: begun for each, begun in self._begun.items() if not begun.done()}
 
-    def _look(self, asked: Asked) -> None:
+    def _look(self, asked: AskedQuestion) -> None:
         while len(self._known) >= _MOST_KEPT:
             self._known.pop(next(iter(self._known)), None)
         try:
@@ -63,7 +63,7 @@ class MeasuredWork:
             self._known.pop(asked, None)  # its own page says what is wrong
 
 
-def _read_work(where: ProjectPaths, asked: Asked) -> KnownWork:
+def _read_work(where: ProjectPaths, asked: AskedQuestion) -> KnownWork:
     run = read_run(where, asked.run)
     decision = run.state.decisions.get(asked.position)
     work = measure_work(where, run.state, decision) if decision else None

@@ -7,8 +7,7 @@ from porch.run.verbs import steer
 from porch.store.lock import run_busy_error
 from porch.store.run_drivers import find_driver
 from porch.web.pages.wording import run_address
-from porch.web.server.call import Call
-from porch.web.server.decision_page import CHANNEL
+from porch.web.server.call import CHANNEL, Call
 
 
 def stop_here(call: Call) -> Response:
