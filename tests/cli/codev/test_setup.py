@@ -131,6 +131,22 @@ def test_outside_git_it_is_said_what_to_do(empty: Newcomer) -> None:
     assert empty.files() == {}
 
 
+@pytest.mark.parametrize("leftover", ["directory", "file"])
+def test_a_leftover_that_is_no_repository_is_refused_before_anything_is_written(
+    empty: Newcomer, leftover: str
+) -> None:
+    git = empty.root / ".git"
+    git.mkdir() if leftover == "directory" else git.write_text("gitdir: /nowhere/at/all\n")
+    before = empty.files()
+    for command in ("init", "adopt"):
+        said = empty.codev(command, "--yes", code=2)
+        assert "but it is not a git repository" in said
+        assert "mv .git old.git" in said
+    assert empty.files() == before
+    git.rename(empty.root / "old.git")
+    empty.codev("init", "--yes")
+
+
 def test_what_was_found_is_said_with_its_file_and_written(empty: Newcomer) -> None:
     (empty.root / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
     assert "npm run test   (found in package.json)" in empty.codev("init", "--yes")

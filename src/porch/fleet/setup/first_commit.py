@@ -3,8 +3,9 @@
 import os
 from collections.abc import Sequence
 
+from porch.errors import UsageError
 from porch.git import repository, worktrees
-from porch.git.command import run_git
+from porch.git.command import run_git, try_git
 
 _MESSAGE = "Set up codev"
 _TRAILER = "Porch-Effect: codev/init"
@@ -38,4 +39,14 @@ def read_identity_name(root: str) -> str:
 
 
 def is_inside_repository(root: str) -> bool:
-    return os.path.lexists(os.path.join(root, ".git"))
+    """Refuses what only looks like one, before anything is written."""
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return False
+    asked = try_git(root, "rev-parse", "--git-dir")
+    if asked.returncode:
+        raise UsageError(
+            f"there is a .git in {root}, but it is not a git repository: {asked.stderr.strip()}",
+            fix="move it away (`mv .git old.git`), then run this command again",
+            code="no-repository",
+        )
+    return True
