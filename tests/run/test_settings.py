@@ -102,6 +102,8 @@ max_rounds = 3
 desktop = true
 webhook = "$HOOK"
 command = ["tell-me"]
+[finish]
+pull_request = ["tick"]
 [af]
 max_runs = 8
 repositories = ["~/shop"]
@@ -124,6 +126,7 @@ link = ["node_modules"]
     assert found.check_env == ("DATABASE_URL",)
     assert (found.copy, found.link) == ((".env",), ("node_modules",))
     assert (found.max_runs, found.repositories) == (8, ("~/shop",))
+    assert found.pull_request_protocols == ("tick",)
     assert {key for key, _, origin in found.rows() if origin == "default"} == set()
 
 

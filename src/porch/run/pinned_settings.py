@@ -19,6 +19,7 @@ FREE_KEYS: Mapping[str, str] = {
     "knowledge.paths": "no run reads it",
     "review.agents": "of `envoy review`, which no run drives",
     "review.max_rounds": "of `envoy review`, which no run drives",
+    "finish.pull_request": "only what follows after the end of a run",
     "af.max_runs": "how many runs share a machine, which no run decides",
     "af.repositories": "only which other projects `af status` lists",
     "notify.desktop": "only whom a person wants to be told by",

@@ -100,6 +100,7 @@ KEYS: Mapping[str, SettingKey] = {
     "notify.desktop": SettingKey("notify_desktop", FLAG, only_user=True),
     "notify.webhook": SettingKey("notify_webhook", TEXT, only_user=True),
     "notify.command": SettingKey("notify_command", TEXTS, only_user=True),
+    "finish.pull_request": SettingKey("pull_request_protocols", NAMES, only_user=True),
     "af.max_runs": SettingKey("max_runs", COUNT),
     "af.repositories": SettingKey("repositories", TEXTS, only_user=True),
     "worktree.setup": SettingKey("setup", TEXTS),

@@ -102,6 +102,7 @@ class Settings(Struct, frozen=True):
     notify_desktop: bool = False
     notify_webhook: str = ""
     notify_command: tuple[str, ...] = ()
+    pull_request_protocols: tuple[str, ...] = ("bugfix",)
     max_runs: int = 4
     repositories: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()

@@ -369,6 +369,64 @@ def test_p24_a_bugfix_ends_with_the_pull_request_that_its_agent_wrote(
     assert "- tests: passed" in body
 
 
+@pytest.fixture
+def own_agent(desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A command of one's own as the agent, and a person who wants pull requests from protocol p."""
+    own = tmp_path / "settings" / "porch"
+    own.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own.parent))
+    (own / "config.toml").write_text('[finish]\npull_request = ["p"]\n')
+    words = ["sh", "-c", "cat > /dev/null; echo 'x = 1' > new.py; echo done"]
+    desk.write("codev/config.toml", f"{SETTINGS}\n[agents.mine]\ncommand = {json.dumps(words)}\n")
+    desk.protocol("p", CHECKED)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    return own / "config.toml"
+
+
+RUN = ("run", "p", "0001", "--title", "x", "--agent", "mine", "--worktree")
+
+
+@pytest.mark.req("P-180")
+def test_p24_a_protocol_that_ends_with_a_pull_request_opens_it_at_its_end(
+    desk: "Desk", remote: Path, gh: Path, own_agent: Path
+) -> None:
+    said = desk.porch(*RUN)
+    assert "https://example.org/pull/7" in said.out + said.err
+    assert (gh / "calls").read_text().count("pr create") == 1
+    assert desk.git("-C", str(remote), "rev-parse", NAME) == desk.git("rev-parse", NAME)
+    assert finished(desk) == ["proposed"]
+    desk.porch("resume", "0001")
+    assert (gh / "calls").read_text().count("pr create") == 1, "once, however often it is resumed"
+
+
+def test_p24_nothing_is_published_without_gh_a_remote_or_the_wish_of_a_person(
+    desk: "Desk", gh: Path, own_agent: Path, tmp_path: Path
+) -> None:
+    said = desk.porch(*RUN)
+    assert "porch finish 0001 (--merge into main, --squash, --pr, --keep)" in said.out
+    assert not (gh / "calls").exists(), "there is no remote"
+    desk.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    desk.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    own_agent.write_text("[finish]\npull_request = []\n")
+    desk.porch("resume", "0001")
+    assert not (gh / "calls").exists(), "the person does not want it"
+    own_agent.write_text('[finish]\npull_request = ["p"]\n')
+    desk.call("resume", "0001", CLAUDECODE="1", code=None)
+    assert not (gh / "calls").exists(), "agents publish nothing"
+    assert finished(desk) == []
+
+
+def test_p24_a_pull_request_that_cannot_be_opened_loses_nothing(
+    desk: "Desk", gh: Path, own_agent: Path
+) -> None:
+    desk.git("remote", "add", "origin", "/nowhere/at/all.git")
+    said = desk.porch(*RUN)
+    assert "the pull request was not opened" in said.out + said.err
+    assert "`porch finish 0001 --pr`" in said.out + said.err
+    assert desk.entered()[-1] == "complete"
+
+
 def test_what_an_agent_wrote_for_a_pull_request_needs_no_heading() -> None:
     assert split_text("# A title\n\nText.\n") == WrittenText("A title", "Text.")
     assert split_text("Only text.\n") == WrittenText("", "Only text.")

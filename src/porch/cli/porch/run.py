@@ -142,7 +142,10 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
     from porch.run.engine.driver import DriveManner
 
     def noticed(manner: DriveManner, watch: DriveWatch) -> "DriveResult":
-        return watch_with_notices(where, watch, lambda watch: drive(manner, watch))
+        driven = watch_with_notices(where, watch, lambda watch: drive(manner, watch))
+        if driven.state.outcome and _choose_agent(args) != "scripted":
+            _propose_work(where, driven, watch)
+        return driven
 
     if _is_interactive(args):
         from porch.cli.terminal.repl import Repl
@@ -158,6 +161,15 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
 
         manner, watch = detach_drive(where, kicked_off, manner, watch)
     return driven_view(noticed(manner, watch), where)
+
+
+def _propose_work(where: "ProjectPaths", driven: "DriveResult", watch: "DriveWatch") -> None:
+    """Only runs of real agents: what is tried out is published nowhere."""
+    from porch.fleet.finish.own_proposal import propose_when_complete
+    from porch.run.settings import load_settings
+
+    protocols = load_settings(where.root).pull_request_protocols
+    propose_when_complete(where, driven.state, protocols, watch.notice)
 
 
 def _is_interactive(args: Args) -> bool:
