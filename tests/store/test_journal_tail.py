@@ -111,3 +111,51 @@ def test_a_journal_that_cannot_be_read_has_no_tail(path: Path) -> None:
 def test_lines_that_are_no_records_have_no_tail(path: Path) -> None:
     path.write_bytes(b"nonsense\n" * 300)
     assert journal_tail.read_tail(str(path), 5) is None
+
+
+@given(
+    st.lists(st.sampled_from([0, 10, 3_000, 9_000, 70_000]), min_size=1, max_size=40),
+    st.integers(1, 45),
+    st.integers(0, 10),
+)
+def test_a_window_is_the_same_part_of_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], first: int, more: int
+) -> None:
+    path = tmp_path_factory.mktemp("window") / "journal.jsonl"
+    path.write_bytes(b"".join(lines(sizes)))
+    found = journal_tail.read_window(str(path), first, first + more)
+    assert found is not None
+    whole = range(1, len(sizes) + 1)
+    assert [each["seq"] for each in found] == [n for n in whole if first <= n <= first + more]
+
+
+def test_a_window_reads_little_of_a_long_journal(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(b"".join(lines([200] * 20_000)))
+    read: list[int] = []
+    pread = os.pread
+
+    def count(fd: int, size: int, at: int) -> bytes:
+        data = pread(fd, size, at)
+        read.append(len(data))
+        return data
+
+    monkeypatch.setattr(os, "pread", count)
+    found = journal_tail.read_window(str(path), 9_000, 9_100)
+    assert found is not None
+    assert [each["seq"] for each in found] == [*range(9_000, 9_101)]
+    assert sum(read) < path.stat().st_size / 4
+
+
+def test_a_window_that_cannot_be_believed_is_none(path: Path) -> None:
+    whole = lines([10] * 300)
+    path.write_bytes(b"".join(whole))
+    assert journal_tail.read_window(str(path), 5, 9, (len(whole[0]), "0" * 64)) is None
+    assert journal_tail.read_window(str(path.parent / "none"), 1, 2) is None
+    path.write_bytes(
+        b"".join(whole).replace(b'"seq": 150', b'"seq": 151').replace(b'"seq":150', b'"seq":151')
+    )
+    assert journal_tail.read_window(str(path), 140, 160) is None
+    path.write_bytes(b"nonsense\n" * 5_000)
+    assert journal_tail.read_window(str(path), 100, 110) is None

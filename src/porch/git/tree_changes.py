@@ -22,7 +22,7 @@ def list_changed_paths(
 ) -> list[ChangedPath]:
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
     words = ("--raw", "-z", "--no-abbrev")
-    raw = _compare_trees(worktree, words, old, new, _without(exclude))
+    raw = compare_trees(worktree, words, old, new, exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
 
 
@@ -48,7 +48,7 @@ def count_changed_lines(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[tuple[str, str, str]]:
     """Lines added, lines removed and path; of a file that is binary there stands a `-`."""
-    out = _compare_trees(worktree, ("--numstat", "-z"), old, new, _without(exclude))
+    out = compare_trees(worktree, ("--numstat", "-z"), old, new, exclude)
     parts = (row.split("\t", 2) for row in out.split("\0") if row)
     return [(added, removed, path) for added, removed, path in parts]
 
@@ -72,15 +72,15 @@ def keep_tree(worktree: str, name: str, tree: str) -> None:
     _run_own_git(worktree, "update-ref", f"{REFS}{name}", tree)
 
 
-def _compare_trees(
-    worktree: str, words: tuple[str, ...], old: str, new: str, paths: tuple[str, ...]
+def compare_trees(
+    worktree: str, words: tuple[str, ...], old: str, new: str, exclude: Sequence[str] = ()
 ) -> str:
     """What git prints of two trees; what they hold never changes, so it is not asked twice."""
     if old == new:
         return ""
     is_fixed = is_whole_hash(old) and is_whole_hash(new)
     ask = _ask_difference if is_fixed else _ask_difference.__wrapped__
-    return ask(worktree, (*words, old, new, *paths))
+    return ask(worktree, (*words, old, new, *_without(exclude)))
 
 
 @lru_cache(maxsize=32)

@@ -24,7 +24,7 @@ def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, st
     found: dict[str, str] = {}
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
-        out = _run_own_git(worktree, "ls-tree", "-z", "--full-tree", tree, "--", *some)
+        out = run_own_git(worktree, "ls-tree", "-z", "--full-tree", tree, "--", *some)
         rows = (row.split("\t", 1) for row in out.split("\0") if row)
         # mode, kind and id; of these the kind says nothing that the mode does not.
         found |= {path: " ".join(front.split(" ")[::2]) for front, path in rows}
@@ -33,17 +33,16 @@ def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, st
 
 def read_tree_text(worktree: str, entry: str) -> str:
     """The content of an entry as text; what is not UTF-8 is replaced."""
-    return _run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
+    return run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
 
 
 @lru_cache(maxsize=32)
 def list_links(worktree: str, tree: str) -> Mapping[str, str]:
     """The links of a tree, with the path of the repository they lead to; others are left out."""
-    out = _run_own_git(worktree, "ls-tree", "-r", "-z", "--full-tree", tree)
+    out = run_own_git(worktree, "ls-tree", "-r", "-z", "--full-tree", tree)
     rows = (row.split("\t", 1) for row in out.split("\0") if row.startswith("120000 "))
     targets = {
-        path: _run_own_git(worktree, "cat-file", "blob", front.split(" ")[2])
-        for front, path in rows
+        path: run_own_git(worktree, "cat-file", "blob", front.split(" ")[2]) for front, path in rows
     }
     ends = {path: _follow_link(path, targets) for path in targets}
     return {path: end for path, end in ends.items() if end}
@@ -66,22 +65,22 @@ def write_mixed_tree(
     """A tree with other entries at some paths and without others; `index` is a file for scratch."""
     rows = [f"0 {'0' * len(tree)}\t{path}\0" for path in gone]
     rows += [f"{entry}\t{path}\0" for path, entry in entries.items()]
-    _run_own_git(worktree, "read-tree", tree, index=index)
+    run_own_git(worktree, "read-tree", tree, index=index)
     if rows:
         words = ("update-index", "-z", "--index-info")
-        _run_own_git(worktree, *words, stdin="".join(rows), index=index)
-    return _run_own_git(worktree, "write-tree", index=index).strip()
+        run_own_git(worktree, *words, stdin="".join(rows), index=index)
+    return run_own_git(worktree, "write-tree", index=index).strip()
 
 
 def copy_tree(worktree: str, tree: str, place: str, index: str) -> None:
     """The files of a tree in a new directory, byte for byte; nothing is converted."""
-    _run_own_git(worktree, "read-tree", tree, index=index)
+    run_own_git(worktree, "read-tree", tree, index=index)
     os.makedirs(place, exist_ok=True)
     words = ("checkout-index", "-a", "-f", f"--prefix={os.path.abspath(place)}/")
-    _run_own_git(worktree, *words, index=index)
+    run_own_git(worktree, *words, index=index)
 
 
-def _run_own_git(worktree: str, *words: str, stdin: str = "", index: str = "") -> str:
+def run_own_git(worktree: str, *words: str, stdin: str = "", index: str = "") -> str:
     toplevel = find_toplevel(worktree)
     env = own_environment(toplevel, ensure_own_git_directory(toplevel))
     if index:

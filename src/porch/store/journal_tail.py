@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from porch.store.chain import JournalScan, RawRecord, UnreadableRecord
 
 _PIECE = 1 << 16
+# So near to a line it is quicker to go from line to line.
+_NEAR = 1 << 13
 _SEAM_LENGTH = 67
 
 
@@ -141,3 +143,61 @@ def _iterate_scans(
         seq, total = found.seq, found.sum
         yield found, trouble
     yield chain.parse_records(rest, seq, total)
+
+
+def read_window(
+    path: str, first: int, last: int, known: tuple[int, str] | None = None
+) -> list[RawRecord] | None:
+    """The records with these numbers, found by halving; None if something is wrong with them."""
+    try:
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
+            fd = file.fileno()
+            if known is not None and not _has_seam(fd, *known):
+                return None
+            begin = _find_line(fd, max(first - 1, 1))
+            data = _read_lines(fd, begin, last - max(first - 1, 1) + 1)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not data:
+        return []
+    found = _parse_chained(data, begin == 0)
+    return None if found is None else [r for r in found.records if first <= r["seq"] <= last]
+
+
+def _find_line(fd: int, number: int) -> int:
+    """Where the record with this number begins; the beginning, if that is near."""
+    low, high = 0, os.fstat(fd).st_size
+    while high - low > _NEAR:
+        middle = (low + high) // 2
+        at, line = _next_line(fd, middle, high)
+        if line and _number_of(line) <= number:
+            low = at
+        else:
+            high = middle
+    while (found := _next_line(fd, low, -1, is_start=True))[1] and _number_of(found[1]) < number:
+        low += len(found[1]) + 1
+    return low
+
+
+def _next_line(fd: int, at: int, limit: int, is_start: bool = False) -> tuple[int, bytes]:
+    """The first whole line that begins there or behind it, and where; empty if there is none."""
+    data, begin = b"", 0 if is_start else -1
+    while limit < 0 or at + max(begin, 0) < limit:
+        piece = os.pread(fd, _NEAR, at + len(data))
+        data += piece
+        if begin < 0 and (cut := data.find(b"\n")) >= 0:
+            begin = cut + 1
+        end = data.find(b"\n", begin) if begin >= 0 else -1
+        if end >= 0:
+            return at + begin, data[begin:end]
+        if not piece:
+            break
+    return at, b""
+
+
+def _read_lines(fd: int, at: int, count: int) -> bytes:
+    data = b""
+    while data.count(b"\n") < count and (piece := os.pread(fd, _PIECE, at + len(data))):
+        data += piece
+    lines = data.split(b"\n", count)
+    return b"".join(line + b"\n" for line in lines[:count]) if len(lines) > count else data

@@ -57,3 +57,24 @@ def test_what_cannot_be_drawn_is_told_with_what_to_do(desk: "Desk") -> None:
         "invalid choice: 'png'"
         in desk.porch("protocols", "graph", "spider", "--format", "png", code=2).err
     )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_run_is_drawn_on_its_protocol_in_every_format(desk: "Desk", form: str) -> None:
+    desk.begin({"id": "one", "gate": {"name": "go", "next": "two"}}, {"id": "two"}, code=3)
+    words = ("protocols", "graph", "p", "--run", "1", "--format", form)
+    told = desk.porch(*words, "--json").json
+    assert (told["name"], told["run"], told["format"]) == ("p", "0001-x", form)
+    drawn = told["picture"]
+    assert drawn.count("here now") == (2 if form == "svg" else 1)  # its title, and its box
+    assert "taken once" in drawn
+    assert desk.porch("protocols", "graph", "--run", "1", "--format", form).out == drawn
+    assert "here now" not in desk.porch("protocols", "graph", "p", "--format", form).out
+
+
+def test_a_run_of_another_protocol_or_no_word_at_all_is_refused(desk: "Desk") -> None:
+    desk.begin({"id": "one", "gate": {"name": "go", "next": None}}, code=3)
+    said = desk.porch("protocols", "graph", "spider", "--run", "1", code=2).err
+    assert "follows the protocol 'p', not 'spider'" in said
+    assert "porch protocols graph p --run 0001" in said
+    assert "name a protocol, or a run" in desk.porch("protocols", "graph", code=2).err

@@ -67,12 +67,20 @@ def test_cost_is_told_by_phase(worked: Desk, browser: TestClient) -> None:
     assert f"<td>{len(worked.started())} turn" in page
 
 
-def test_the_graph_is_a_picture_and_the_same_as_a_list(worked: Desk, browser: TestClient) -> None:
-    page = browser.get(f"{RUN}/graph").text
-    assert f'src="{RUN}/graph.svg"' in page
-    assert "<code>one:checks</code>" in page
-    assert "here now" in page
-    assert re.search(r"entered \d times?<", page)
-    drawn = browser.get(f"{RUN}/graph.svg")
-    assert drawn.headers["content-type"] == "image/svg+xml"
-    assert drawn.text.startswith("<svg")
+def test_long_lists_of_turns_and_checks_are_shown_by_pages(
+    worked: Desk, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("porch.web.server.work_pages.TURNS_ON_PAGE", 1)
+    monkeypatch.setattr("porch.web.server.work_pages.WORK_ON_PAGE", 1)
+    worked.porch("reject", "1", "--reason", "once more")
+    worked.porch("resume", "1", code=3)
+    assert len(worked.started()) == 2
+    newest, first = (browser.get(f"{RUN}/activity{query}").text for query in ("", "?turn=1"))
+    assert "1 to 1 of 2" in newest
+    assert "2 to 2 of 2" in first
+    assert f'href="{RUN}/activity?turn=1" aria-current="true"' in first
+    checks = len(worked.facts("CheckEnded"))
+    assert checks > 1
+    page = browser.get(f"{RUN}/checks?page={checks}").text
+    assert f"{checks} to {checks} of {checks}" in page
+    assert page.count('class="row row-work"') == 1

@@ -23,11 +23,30 @@ def _show_protocol(args: Args) -> View:
 
 
 def _draw_protocol(args: Args) -> View:
-    from porch.run.definitions import protocol_graph
     from porch.store import where as places
 
-    told = protocol_graph.draw_protocol(places.find_project(os.getcwd()), args.name, args.format)
+    where = places.find_project(os.getcwd())
+    if args.run:
+        from porch.run.verbs import run_lookup, run_walk
+
+        name = run_lookup.find_run(where, args.run)
+        told = run_walk.draw_run_protocol(where, name, args.name or "", args.format)
+    else:
+        from porch.run.definitions import protocol_graph
+
+        told = protocol_graph.draw_protocol(where, _require_name(args), args.format)
     return View(told["picture"], told)
+
+
+def _require_name(args: Args) -> str:
+    if not args.name:
+        from porch.errors import UsageError
+
+        raise UsageError(
+            "nothing says what to draw",
+            fix="name a protocol, or a run: porch protocols graph --run ID",
+        )
+    return str(args.name)
 
 
 def _lint_files(args: Args) -> View:
@@ -76,12 +95,18 @@ COMMANDS: Verbs = {
     "protocols graph": Verb(
         _draw_protocol,
         (
-            make_argument("name", help=_NAME_OR_PATH),
+            make_argument("name", nargs="?", help=f"{_NAME_OR_PATH}; with --run not needed"),
             make_argument(
                 "--format",
                 choices=("text", "mermaid", "dot", "svg"),
                 default="text",
                 help="text, mermaid, dot or svg; default: text",
+            ),
+            make_argument(
+                "--run",
+                default="",
+                metavar="RUN",
+                help="draw where this run stands, and how often it took each way",
             ),
         ),
     ),

@@ -125,3 +125,19 @@ def find_current_branch(where: ProjectPaths) -> str:
             code="no-branch",
         )
     return branch
+
+
+def list_plan_names(where: ProjectPaths) -> list[str]:
+    """The names of the runs of all plans: those that have begun, and those that only have files."""
+    home = os.path.dirname(plan_of_branch(where, "x").directory)
+    try:
+        found = [RUN + entry.name for entry in os.scandir(home) if entry.is_dir()]
+    except OSError:
+        found = []
+    begun = [name for name in where.runs() if name.startswith(RUN)]
+    return sorted({*found, *begun})
+
+
+def plan_of_run(where: ProjectPaths, name: str, branch: str = "") -> Plan:
+    """The plan that a run holds; the run says its branch, else the name of its files does."""
+    return plan_of_branch(where, branch or name.removeprefix(RUN).replace("~", "/"))

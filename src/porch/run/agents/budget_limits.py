@@ -74,6 +74,16 @@ def is_out_of_money(world: World, state_name: str, spent: float) -> bool:
     return any(each.name == "max_usd" and each.spent + spent >= each.allowed for each in known)
 
 
+def list_run_limits(settings: Settings, protocol: Protocol, state: RunState) -> list[BudgetLimit]:
+    """Of the whole run, and of each phase that has one of its own."""
+    groups = dict.fromkeys(each.group for each in protocol.states.values())
+    of_run = {name: getattr(settings, name) for name in NAMES}
+    found = [*_limits_of_owner(protocol, state, RUN, of_run)]
+    for phase in groups:
+        found += _limits_of_owner(protocol, state, phase, settings.phases.get(phase, {}))
+    return found
+
+
 def _list_limits(
     settings: Settings, protocol: Protocol, state: RunState, state_name: str
 ) -> Iterator[BudgetLimit]:

@@ -14,8 +14,13 @@ UNREADABLE = "unreadable"
 
 def hash_artifacts(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
     """Path relative to the workspace and SHA-256 of each artifact."""
-    paths = [os.path.normpath(os.path.join(project_dir, name)) for name in names]
+    paths = join_artifact_paths(project_dir, names)
     return {path: _hash_file(workspace, path) for path in paths}
+
+
+def join_artifact_paths(project_dir: str, names: Iterable[str]) -> list[str]:
+    """The names of a protocol as paths from the workspace on."""
+    return [os.path.normpath(os.path.join(project_dir, name)) for name in names]
 
 
 def list_odd_artifacts(known: Mapping[str, str]) -> list[str]:

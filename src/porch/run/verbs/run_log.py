@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from porch.show.terminal_style import TerminalStyle
+    from porch.store.chain import RawRecord
     from porch.store.where import ProjectPaths
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "is_drawn_whole",
     "iterate_log_pieces",
     "read_last_records",
+    "read_numbered_records",
     "render_last_lines",
     "words_of",
 ]
@@ -31,6 +33,15 @@ def read_last_records(where: ProjectPaths, name: str, count: int) -> journal_tai
     directory = where.run_dir(name)
     known = run_rows.known_seam(directory)
     return journal_tail.read_tail(os.path.join(directory, "journal.jsonl"), count, known)
+
+
+def read_numbered_records(
+    where: ProjectPaths, name: str, first: int, last: int
+) -> list[RawRecord] | None:
+    """The records with these numbers, and no others; None if the journal has to be read whole."""
+    directory = where.run_dir(name)
+    known = run_rows.known_seam(directory)
+    return journal_tail.read_window(os.path.join(directory, "journal.jsonl"), first, last, known)
 
 
 def is_drawn_whole(where: ProjectPaths, name: str) -> bool:

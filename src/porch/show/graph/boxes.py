@@ -9,14 +9,15 @@ from porch.show.board import text_width
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
 from porch.show.graph.text_width import clip_lines, wrap_cells
 from porch.show.graph.vertices import RoomSize
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 
-LineStyle = Literal["name", "detail", "note"]
+LineStyle = Literal["name", "detail", "note", "walk"]
 
 # Letters of equal width, in the sizes that the drawing uses; a little wider than most fonts.
-CELL_WIDTH = {"name": 7.4, "detail": 6.7, "note": 6.7}
-LINE_HEIGHT = {"name": 16.0, "detail": 14.0, "note": 14.0}
-_MOST_CELLS = {"name": 24, "detail": 28, "note": 30}
-_MOST_LINES = {"name": 6, "detail": 3, "note": 8}
+CELL_WIDTH = {"name": 7.4, "detail": 6.7, "note": 6.7, "walk": 7.0}
+LINE_HEIGHT = {"name": 16.0, "detail": 14.0, "note": 14.0, "walk": 14.0}
+_MOST_CELLS = {"name": 24, "detail": 28, "note": 30, "walk": 30}
+_MOST_LINES = {"name": 6, "detail": 3, "note": 8, "walk": 2}
 PADDING = 16.0
 LABEL_CELL, LABEL_LINE, LABEL_PADDING = 6.7, 14.0, 4.0
 _LABEL_MOST_CELLS, _LABEL_MOST_LINES = 26, 8
@@ -91,6 +92,7 @@ def _box_lines(node: Node, notes: list[str]) -> list[BoxLine]:
     return [
         *_wrap_styled_text(node.name, "name"),
         *_wrap_styled_text(detail, "detail"),
+        *(_wrap_styled_text(walked, "walk") if (walked := describe_node_walk(node)) else ()),
         *(line for note in notes for line in _wrap_styled_text(note, "note")),
     ]
 
@@ -103,7 +105,7 @@ def _wrap_styled_text(text: str, style: LineStyle) -> list[BoxLine]:
 def _label_lines(arrow: Arrow) -> tuple[str, ...]:
     lines = [
         ("  " if rest else "") + line
-        for told in arrow.lines
+        for told in (*arrow.lines, *filter(None, [describe_arrow_walk(arrow)]))
         for rest, line in enumerate(wrap_cells(told, _LABEL_MOST_CELLS))
     ]
     return tuple(clip_lines(lines, _LABEL_MOST_LINES))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from porch.show.graph.frames import make_frames, walk_frames
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 
 _SHAPES = {
     "agent": 'shape=box style="rounded"',
@@ -58,7 +59,9 @@ def _render_nodes(picture: ProtocolPicture) -> Iterator[str]:
 def _render_node(node: Node) -> str:
     detail = f"{node.kind}: {node.detail}" if node.detail else node.kind
     shape = _SHAPES.get(node.kind, _PLAIN_SHAPE)
-    return f"{node.id} [label={quote_label(node.name, detail)} {shape}];"
+    told = [node.name, detail, *filter(None, [describe_node_walk(node)])]
+    mark = " penwidth=4" if node.is_here else ""
+    return f"{node.id} [label={quote_label(*told)} {shape}{mark}];"
 
 
 def _render_arrow(arrow: Arrow) -> str:
@@ -67,5 +70,6 @@ def _render_arrow(arrow: Arrow) -> str:
         "penwidth=2": arrow.main,
         "color=blue fontcolor=blue": arrow.back,
     }
-    told = " ".join([f"label={quote_label(*arrow.lines)}", *(m for m, on in marks.items() if on)])
+    lines = [*arrow.lines, *filter(None, [describe_arrow_walk(arrow)])]
+    told = " ".join([f"label={quote_label(*lines)}", *(m for m, on in marks.items() if on)])
     return f"  {arrow.source} -> {arrow.target} [{told}];"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from porch.show.graph.frames import make_frames, walk_frames
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 from porch.text.late_pattern import late_pattern
 
 # What stands around the quoted label, by kind.
@@ -31,6 +32,7 @@ def render_mermaid(picture: ProtocolPicture) -> str:
         *_render_nodes(picture),
         "  start(( )) --> " + picture.initial,
         *(_render_arrow(arrow) for arrow in picture.arrows),
+        *_render_walk(picture),
     ]
     return "\n".join(lines) + "\n"
 
@@ -55,10 +57,25 @@ def _render_nodes(picture: ProtocolPicture) -> Iterator[str]:
 def _render_node(node: Node) -> str:
     before, after = _SHAPES.get(node.kind, _PLAIN_SHAPE)
     detail = f"{node.kind}: {node.detail}" if node.detail else node.kind
-    return f'{node.id}{before}"{quote_label(node.name)}<br/>{quote_label(detail)}"{after}'
+    told = [node.name, detail, *filter(None, [describe_node_walk(node)])]
+    return f'{node.id}{before}"{"<br/>".join(map(quote_label, told))}"{after}'
 
 
 def _render_arrow(arrow: Arrow) -> str:
     line = "-.->" if arrow.spent else "==>" if arrow.main else "-->"
-    label = "<br/>".join(quote_label(told) for told in arrow.lines)
+    told = [*arrow.lines, *filter(None, [describe_arrow_walk(arrow)])]
+    label = "<br/>".join(map(quote_label, told))
     return f'  {arrow.source} {line}|"{label}"| {arrow.target}'
+
+
+def _render_walk(picture: ProtocolPicture) -> Iterator[str]:
+    """Where a run stands is drawn thick, and where it never was is drawn pale."""
+    if not picture.is_walked:
+        return
+    yield "  classDef here stroke-width:4px"
+    yield "  classDef never opacity:0.5"
+    here = [node.id for node in picture.nodes if node.is_here]
+    never = [node.id for node in picture.nodes if node.state and not node.entered]
+    for kind, ids in (("here", here), ("never", never)):
+        if ids:
+            yield f"  class {','.join(ids)} {kind}"

@@ -28,13 +28,19 @@ MISSING_KIND, EVENT_KIND, DUE_KIND = "missing", "event", "due"
 
 
 class Node(Struct, frozen=True):
-    """A state; `rank` says how many steps away from the beginning it is drawn."""
+    """A state; `rank` says how many steps away from the beginning it is drawn.
+
+    `state` is its name as the protocol has it. A run leaves marks: where it is, how often it came.
+    """
 
     id: str
     name: str
     kind: str
     detail: str = ""
     rank: int = 0
+    state: str = ""
+    is_here: bool = False
+    entered: int = 0
 
 
 class Arrow(Struct, frozen=True):
@@ -47,6 +53,7 @@ class Arrow(Struct, frozen=True):
     spent: bool = False
     back: bool = False
     main: bool = False  # on the first way through, which the eye should follow
+    taken: int = 0  # by a run that is drawn on the picture
 
 
 class NodeGroup(Struct, frozen=True):
@@ -66,6 +73,7 @@ class ProtocolPicture(Struct, frozen=True):
     arrows: tuple[Arrow, ...]
     groups: tuple[NodeGroup, ...]
     loops: tuple[NodeGroup, ...]
+    is_walked: bool = False  # a run is drawn on it
 
 
 def make_protocol_picture(protocol: Protocol) -> ProtocolPicture:
@@ -98,6 +106,7 @@ class _NodeTable:
                 _node_name(state.name),
                 kind,
                 clean_line(_node_detail(state)),
+                state=state.name,
             )
 
     def all(self) -> list[Node]:

@@ -17,11 +17,13 @@ from porch.show.graph.layout import (
 from porch.show.graph.outlines import draw_outline
 from porch.show.graph.picture import Arrow, Node, ProtocolPicture
 from porch.show.graph.text_width import wrap_cells
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 
 _LEGEND = (
     "solid: an exit   dashed: its budget is spent   blue: goes back",
     "-name: charges a budget   [when ...]: only then",
 )
+_WALKED = "thick frame: the run is here   green: a way that it took   pale: not yet"
 _HEAD_HEIGHT = 58.0
 _FOOT_HEIGHT = 44.0
 _TURNED_WIDTH = 18.0
@@ -34,19 +36,24 @@ _ARROW_HEADS = (
     'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z"/>'
     "</marker></defs>"
 )
+_LIGHT = """svg{color-scheme:light;--page:#fff;--ink:#1f2328;--soft:#59636e;--line:#59636e;
+--band:#f6f8fa;--edge:#d1d9e0;--back:#0969da;--taken:#1d6e37;--agent:#ddf4ff;--check:#dafbe1;
+--panel:#fbefff;--human:#fff8c5;--git:#fff1e5;--children:#e6f6f4;--join:#eaeef2;--end:#eaeef2;
+--other:#fff}"""
+_DARK = """svg{color-scheme:dark;--page:#19191b;--ink:#e6edf3;--soft:#a6a6ad;--line:#9198a1;
+--band:#1f1f22;--edge:#3d444d;--back:#58a6ff;--taken:#7fd396;--agent:#10243e;--check:#12261e;
+--panel:#271a3a;--human:#2f2708;--git:#33200f;--children:#0c2a2b;--join:#212830;--end:#212830;
+--other:#19191b}"""
+_BOTH = f"{_LIGHT}\n@media(prefers-color-scheme:dark){{{_DARK}}}"
+# What a reader chose; without a choice the picture is as the rest of their screen.
+_SCHEMES = {"light": _LIGHT, "dark": _DARK}
 _STYLE = """
-svg{color-scheme:light dark;--page:#fff;--ink:#1f2328;--soft:#59636e;--line:#59636e;--band:#f6f8fa;
---edge:#d1d9e0;--back:#0969da;--agent:#ddf4ff;--check:#dafbe1;--panel:#fbefff;--human:#fff8c5;
---git:#fff1e5;--children:#e6f6f4;--join:#eaeef2;--end:#eaeef2;--other:#fff}
-@media(prefers-color-scheme:dark){svg{--page:#0d1117;--ink:#e6edf3;--soft:#9198a1;--line:#9198a1;
---band:#151b23;--edge:#3d444d;--back:#58a6ff;--agent:#10243e;--check:#12261e;--panel:#271a3a;
---human:#2f2708;--git:#33200f;--children:#0c2a2b;--join:#212830;--end:#212830;--other:#0d1117}}
 text{font:12px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;fill:var(--ink);
 white-space:pre}
 .page{fill:var(--page)}
 .title{font-size:16px;font-weight:bold}
 .name{font-weight:bold}
-.detail,.note,.label text,.legend,.about{font-size:11px}
+.detail,.note,.walk,.label text,.legend,.about{font-size:11px}
 .detail,.legend,.about,.band text{fill:var(--soft)}
 .node path{stroke:var(--ink);stroke-width:1.2;fill:var(--other)}
 .node .inner{fill:none}
@@ -60,6 +67,11 @@ white-space:pre}
 .arrow.back text{fill:var(--back)}
 .arrow.spent>path{stroke-dasharray:6 4}
 .arrow:hover>path{stroke-width:3}
+.arrow.taken>path{stroke:var(--taken);stroke-width:2.6}
+.arrow.taken text,.walk{fill:var(--taken);font-weight:bold}
+.node.here path{stroke:var(--back);stroke-width:4}
+.node.here .inner{stroke-width:1.2}
+.node.never,.arrow.never{opacity:.62}
 .label rect{fill:var(--page)}
 .start{fill:var(--ink)}
 .band rect{fill:var(--band);stroke:var(--edge)}
@@ -67,17 +79,18 @@ white-space:pre}
 """.strip()
 
 
-def render_svg(picture: ProtocolPicture) -> str:
+def render_svg(picture: ProtocolPicture, scheme: str = "") -> str:
+    """`scheme` is light or dark where somebody chose; else the picture follows the screen."""
     drawn = lay_out_picture(picture)
     left = _measure_band_margin(drawn)
     wide = max(left + drawn.width, _measure_heading_width(picture) + 2 * MARGIN)
-    high = _HEAD_HEIGHT + drawn.height + _FOOT_HEIGHT
+    high = _HEAD_HEIGHT + drawn.height + _measure_foot(picture)
     size = f'width="{_n(wide)}" height="{_n(high)}"'
     parts = [
         f'<svg xmlns="{_SVG_NAMESPACE}" viewBox="0 0 {_n(wide)} {_n(high)}" {size} {_ROLE}>',
         f"<title>{_e(picture.title)}</title>",
         f"<desc>{_e(picture.description)}</desc>" if picture.description else "",
-        f"<style>{_STYLE}</style>",
+        f"<style>{_SCHEMES.get(scheme, _BOTH)}\n{_STYLE}</style>",
         _ARROW_HEADS,
         f'<rect class="page" {size}/>',
         *_render_heading(picture, wide),
@@ -87,14 +100,23 @@ def render_svg(picture: ProtocolPicture) -> str:
         *(_render_arrow(picture, route, True) for route in drawn.loops),
         *(_render_node(picture, node, drawn.boxes[node.id]) for node in picture.nodes),
         "</g>",
-        *_render_legend(high),
+        *_render_legend(picture, high),
         "</svg>",
     ]
     return "\n".join(filter(None, parts)) + "\n"
 
 
+def locate_run(picture: ProtocolPicture) -> tuple[int, int]:
+    """Where in the drawing the run stands, in pixels; if it is nowhere, where it began."""
+    drawn = lay_out_picture(picture)
+    wanted = next((node.id for node in picture.nodes if node.is_here), picture.initial)
+    box = drawn.boxes[wanted]
+    left = _measure_band_margin(drawn)
+    return round(left + box.x + box.width / 2), round(_HEAD_HEIGHT + box.y + box.height / 2)
+
+
 def _measure_heading_width(picture: ProtocolPicture) -> float:
-    legend = max(text_width(line) for line in _LEGEND) * boxes.LABEL_CELL
+    legend = max(text_width(line) for line in _list_legend(picture)) * boxes.LABEL_CELL
     return max(legend, text_width(_fit_text(picture.title, _TITLE_CELLS)) * 10.0)
 
 
@@ -111,9 +133,17 @@ def _fit_text(text: str, room: int) -> str:
     return text if text_width(text) <= room else wrap_cells(text, max(room - 3, 2))[0] + "..."
 
 
-def _render_legend(high: float) -> Iterator[str]:
-    for number, line in enumerate(_LEGEND):
-        y = high - _FOOT_HEIGHT + 16 + number * 15
+def _list_legend(picture: ProtocolPicture) -> tuple[str, ...]:
+    return (*_LEGEND, _WALKED) if picture.is_walked else _LEGEND
+
+
+def _measure_foot(picture: ProtocolPicture) -> float:
+    return _FOOT_HEIGHT + (15.0 if picture.is_walked else 0.0)
+
+
+def _render_legend(picture: ProtocolPicture, high: float) -> Iterator[str]:
+    for number, line in enumerate(_list_legend(picture)):
+        y = high - _measure_foot(picture) + 16 + number * 15
         yield f'<text class="legend" x="{_n(MARGIN)}" y="{_n(y)}">{_e(line)}</text>'
 
 
@@ -146,7 +176,13 @@ def _render_band(band: GroupBand, drawn: Drawing, x: float) -> str:
 
 def _render_arrow(picture: ProtocolPicture, route: ArrowRoute, is_loop: bool) -> str:
     arrow = picture.arrows[route.arrow]
-    marks = {"back": arrow.back, "spent": arrow.spent, "main": arrow.main}
+    marks = {
+        "back": arrow.back,
+        "spent": arrow.spent,
+        "main": arrow.main,
+        "taken": arrow.taken > 0,
+        "never": picture.is_walked and not arrow.taken,
+    }
     kinds = " ".join(["arrow", *(name for name, on in marks.items() if on)])
     path = _loop_path(route) if is_loop else _route_path(route)
     return (
@@ -157,7 +193,8 @@ def _render_arrow(picture: ProtocolPicture, route: ArrowRoute, is_loop: bool) ->
 
 def _describe_arrow(picture: ProtocolPicture, arrow: Arrow) -> str:
     names = {node.id: node.name for node in picture.nodes}
-    return f"{names[arrow.source]} to {names[arrow.target]}: {'; '.join(arrow.lines)}"
+    told = "; ".join([*arrow.lines, *filter(None, [describe_arrow_walk(arrow)])])
+    return f"{names[arrow.source]} to {names[arrow.target]}: {told}"
 
 
 def _route_path(route: ArrowRoute) -> str:
@@ -194,10 +231,13 @@ def _render_label(label: ArrowLabel) -> str:
 
 
 def _render_node(picture: ProtocolPicture, node: Node, box: NodeBox) -> str:
-    told = f"{node.name}, {node.kind}{': ' if node.detail else ''}{node.detail}"
+    detail = f"{node.kind}: {node.detail}" if node.detail else node.kind
+    told = ", ".join([node.name, detail, *filter(None, [describe_node_walk(node)])])
     first = node.id == picture.initial
+    is_new = picture.is_walked and not (node.entered or node.is_here)
+    mark = " here" if node.is_here else " never" if is_new else ""
     return (
-        f'<g class="node {node.kind}" role="img">'
+        f'<g class="node {node.kind}{mark}" role="img">'
         f"<title>{_e(told)}{', the first' if first else ''}</title>"
         f"{_render_start(box) if first else ''}{draw_outline(node.kind, box)}"
         f"{''.join(_render_box_text(box))}</g>"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.show.graph.picture import STATE_KINDS, Arrow, Node, NodeGroup, ProtocolPicture
 from porch.show.graph.text_width import GLUE, wrap_cells
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 
 WIDTH = 80
 
@@ -61,10 +62,11 @@ def _format_main_path(picture: ProtocolPicture, number: Mapping[str, int]) -> st
 
 
 def _render_state(picture: ProtocolPicture, node: Node, number: Mapping[str, int]) -> Iterator[str]:
-    mark = ">" if node.id == picture.initial else " "
+    mark = "*" if node.is_here else ">" if node.id == picture.initial else " "
     detail = f"{node.kind}: {node.detail}" if node.detail else node.kind
-    head = f"{mark}{number[node.id]:>3} "
-    yield from _wrap_indented(f"{node.name} ({detail})", head, len(head))
+    head, walked = f"{mark}{number[node.id]:>3} ", describe_node_walk(node)
+    told = f"{node.name} ({detail}){f' [{walked}]' if walked else ''}"
+    yield from _wrap_indented(told, head, len(head))
     names = {each.id: each.name for each in picture.nodes}
     for arrow in picture.arrows:
         if arrow.source == node.id:
@@ -75,7 +77,9 @@ def _describe_exit(arrow: Arrow, names: Mapping[str, str], number: Mapping[str, 
     sign = "..>" if arrow.spent else "->"
     back = " (itself)" if arrow.source == arrow.target else " (back)" if arrow.back else ""
     target = f"{sign} {number[arrow.target]} {names[arrow.target]}{back}"
-    return f"{'; '.join(arrow.lines)} {target.replace(' ', GLUE)}"
+    walked = describe_arrow_walk(arrow)
+    told = f"{'; '.join(arrow.lines)} {target.replace(' ', GLUE)}"
+    return f"{told} [{walked}]" if walked else told
 
 
 def _wrap_indented(text: str, head: str, indent: int) -> Iterator[str]:

@@ -17,8 +17,12 @@ from porch.web.pages.wording import (
 
 TABS = (
     ("", "Overview"),
+    ("timeline", "Timeline"),
     ("activity", "Activity"),
+    ("diff", "Diff"),
+    ("files", "Files"),
     ("graph", "Graph"),
+    ("tree", "Tree"),
     ("checks", "Checks"),
     ("reviews", "Reviews"),
     ("cost", "Cost"),
@@ -26,9 +30,13 @@ TABS = (
 )
 _PLAN_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
 Raw = dict[str, Any]
+# Each phase with its sign and with what there is to say of it.
+Checklist = Sequence[tuple[str, str, list[str]]]
 
 
-def make_frame(project: str, name: str, picture: Mapping[str, Any], tab: str) -> dict[str, Any]:
+def make_frame(
+    project: str, name: str, picture: Mapping[str, Any], tab: str, *, has_tree: bool = False
+) -> dict[str, Any]:
     """What all parts of a run have on top: what it is called, and the way to the other parts."""
     status = picture["status"]
     return {
@@ -40,14 +48,15 @@ def make_frame(project: str, name: str, picture: Mapping[str, Any], tab: str) ->
         "tabs": [
             {"title": title, "address": run_address(project, name, part), "is_here": part == tab}
             for part, title in TABS
+            if has_tree or part != "tree"
         ],
     }
 
 
 def make_sentence(
-    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime
+    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, notes: str = ""
 ) -> dict[str, str]:
-    """How the run is, in one line, with its look."""
+    """How the run is, in one line, with its look; `notes` says where it works."""
     asked = picture["decisions"]
     status = picture["status"]
     if picture["outcome"]:
@@ -56,18 +65,30 @@ def make_sentence(
     if picture["paused"]:
         return {"look": "stopped", "text": "Stopped by a person"}
     if asked:
-        names = " and ".join(str(each["name"]) for each in asked)
+        names = " and ".join(name_question(str(each["name"])) for each in asked)
         waited = describe_time_since(str(asked[0]["asked_at"]), now)
         return {"look": "waiting", "text": f"Waiting for you: {names}, {waited}".rstrip(", ")}
     if not is_driven:
         return {"look": "alone", "text": f"Not moving: {driven.partition(':')[0]}"}
-    return {"look": "running", "text": f"Running: {status['current_phase'] or status['state']}"}
+    place = notes or status["current_phase"] or status["state"]
+    return {"look": "running", "text": f"Running: {place}"}
+
+
+def name_question(name: str) -> str:
+    """`plan_approval` as people say it."""
+    return name.replace("_", " ").replace("-", " ").strip() or name
+
+
+def describe_place(checklist: Checklist) -> str:
+    """Where a run is, in words: `implement, plan phase 2 of 3, attempt 2 of 3`."""
+    now = [", ".join([phase, *notes[:2]]) for phase, sign, notes in checklist if sign == "now"]
+    return " and ".join(now)
 
 
 def make_overview(
     project: str,
     picture: Mapping[str, Any],
-    checklist: Sequence[tuple[str, str, list[str]]],
+    checklist: Checklist,
     sentences: Sequence[str],
     driven: str,
     now: datetime,
@@ -79,7 +100,8 @@ def make_overview(
         "request": (picture.get("request") or {}).get("text", ""),
         "request_from": (picture.get("request") or {}).get("from", ""),
         "checklist": [
-            {"phase": phase, "sign": sign, "notes": notes} for phase, sign, notes in checklist
+            {"phase": phase, "sign": sign, "notes": notes, "used": _describe_used(picture, phase)}
+            for phase, sign, notes in checklist
         ],
         "plan": [
             {**item, "sign": _PLAN_SIGNS[status["phases"][item["id"]]["status"]]}
@@ -90,6 +112,14 @@ def make_overview(
         "facts": list(_list_facts(picture, now)),
         "can_stop": not (picture["outcome"] or picture["paused"]),
     }
+
+
+def _describe_used(picture: Mapping[str, Any], phase: str) -> str:
+    """How much agents worked in a phase; nothing if none did."""
+    used = (picture["cost"].get("phases") or {}).get(phase)
+    if not used:
+        return ""
+    return f"{count_of(used['turns'], 'turn')}, {describe_seconds(used['seconds'])}"
 
 
 def _make_question(project: str, decision: Mapping[str, Any], now: datetime) -> dict[str, str]:
@@ -103,9 +133,7 @@ def _make_question(project: str, decision: Mapping[str, Any], now: datetime) -> 
 
 
 def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, str]]:
-    status, cost = picture["status"], picture["cost"]
-    spent = [count_of(cost["turns"], "turn"), f"{cost['usd']:.2f} USD"]
-    spent += [f"{cost['tokens']:,} tokens", f"{describe_seconds(cost['seconds'])} of work"]
+    status = picture["status"]
     ago = describe_time_since(status["last_updated"], now)
     told = [
         ("Protocol", status["protocol"]),
@@ -113,7 +141,6 @@ def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, st
         ("Worktree", status["worktree"] if status["worktree"] not in ("", ".") else ""),
         ("Began", f"{describe_time_since(status['started_at'], now)} ago"),
         ("Last event", f"{ago} ago, number {picture['seq']:,}"),
-        ("Spent", ", ".join(spent)),
     ]
     return [(name, value) for name, value in told if value]
 

@@ -45,3 +45,13 @@ def describe_seconds(seconds: float) -> str:
 
 def count_of(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def describe_size(number: int) -> str:
+    """Bytes as people read them: `12 bytes`, `3.4 KB`."""
+    if number < 1_000:
+        return count_of(number, "byte")
+    for unit, size in (("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)):
+        if number < size * 1_000 or unit == "GB":
+            return f"{number / size:,.1f} {unit}"
+    return ""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from porch.machine.state import RunState
 from porch.run.agents.turn_numbers import NumberedTurn
 from porch.run.verbs.ended_work import EndedWork
 from porch.show.activity import Entry, merge_message_pieces
 from porch.show.graph.picture import ProtocolPicture
+from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 from porch.web.pages.wording import count_of, describe_seconds
 
 MOST_ENTRIES = 300
@@ -33,7 +33,7 @@ _LOOKS = {
 
 
 def make_turns(turns: Sequence[NumberedTurn], chosen: int, address: str) -> list[dict[str, Any]]:
-    """Newest first, because that is the one that people want to see."""
+    """In the order in which they come."""
     return [
         {
             "number": turn.number,
@@ -47,7 +47,7 @@ def make_turns(turns: Sequence[NumberedTurn], chosen: int, address: str) -> list
             "address": f"{address}?turn={turn.number}",
             "is_here": turn.number == chosen,
         }
-        for turn in reversed(turns)
+        for turn in turns
     ]
 
 
@@ -70,8 +70,7 @@ def _list_blocks(entries: Sequence[Entry]) -> Iterator[Entry]:
         last = told.strip() if kind == "said" else last
 
 
-def make_ended_work(work: Sequence[EndedWork], kind: str) -> list[dict[str, Any]]:
-    """Newest first."""
+def make_ended_work(work: Sequence[EndedWork]) -> list[dict[str, Any]]:
     return [
         {
             "seq": each.seq,
@@ -85,8 +84,7 @@ def make_ended_work(work: Sequence[EndedWork], kind: str) -> list[dict[str, Any]
             "findings": each.findings,
             "notes": each.notes,
         }
-        for each in reversed(work)
-        if each.kind == kind
+        for each in work
     ]
 
 
@@ -112,22 +110,22 @@ def _cost_cells(cost: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def list_states(
-    picture: ProtocolPicture, state: RunState | None = None
-) -> Iterator[dict[str, Any]]:
-    """The graph as an ordered list: each state, where it leads, and how often a run was there."""
+def list_states(picture: ProtocolPicture) -> Iterator[dict[str, Any]]:
+    """The graph as an ordered list: each state, where it leads, and what a run did there."""
     names = {node.id: node.name for node in picture.nodes}
-    here = {each.state for each in state.positions.values()} if state else set()
     for node in sorted(picture.nodes, key=lambda each: each.rank):
-        visits = [n for key, n in state.visits.items() if key[1] == node.name] if state else []
         yield {
             "name": node.name,
             "kind": node.kind,
             "detail": node.detail,
-            "is_here": node.name in here,
-            "visits": f"entered {count_of(sum(visits), 'time')}" if visits else "",
+            "is_here": node.is_here,
+            "visits": describe_node_walk(node).removeprefix("here now").removeprefix(", "),
             "ways": [
-                f"{', '.join(arrow.exits) or ' '.join(arrow.lines)} to {names[arrow.target]}"
+                {
+                    "text": f"{', '.join(arrow.exits) or ' '.join(arrow.lines)}"
+                    f" to {names[arrow.target]}",
+                    "taken": describe_arrow_walk(arrow),
+                }
                 for arrow in picture.arrows
                 if arrow.source == node.id
             ],

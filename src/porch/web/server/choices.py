@@ -19,7 +19,7 @@ _KEY_WORDS = (
     ("d", "to the next difference"),
     ("l", "load the page again"),
     ("/", "to the search of the inbox"),
-    ("g then i, p, w, d", "go to the inbox, protocols, worktrees, doctor"),
+    ("g then i, p, l, w, d", "go to the inbox, protocols, plans, worktrees, doctor"),
     ("?", "this page"),
     ("Esc", "leave a field"),
 )

@@ -1,8 +1,10 @@
 """What all requests share: the projects, who may look, what was shown, and what is happening."""
 
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from porch.show.graph.walked_ways import WalkCount
 from porch.store.where import ProjectPaths
 from porch.web.server.changes import ChangeFeed
 from porch.web.server.measured_work import MeasuredWork
@@ -33,6 +35,9 @@ class Dashboard:
         self._notes: dict[str, str] = {}
         # Of runs at work, the number of the record at which their phases were read, and these.
         self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str]]]] = {}
+        # Of runs whose graph was looked at, which ways they went; read on from where it ended.
+        self.walks: dict[tuple[str, str], WalkCount] = {}
+        self.walk_lock = threading.Lock()
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False
         # Browsers keep cookies by host alone, and two dashboards may run on one.

@@ -22,8 +22,13 @@ from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, list_records
 from porch.system import socket_peer
 from porch.web.pages import place_view
+from porch.web.pages.windows import cut_pages, read_number
 from porch.web.pages.work_view import list_states
 from porch.web.server.call import Call, NoSuchPage
+
+# Git is asked three times for each of them.
+WORKTREES_ON_PAGE = 20
+MOST_CONFLICTS = 50
 
 
 def show_protocols(call: Call) -> Response:
@@ -52,7 +57,7 @@ def show_protocol(call: Call) -> Response:
 
 def send_protocol_graph(call: Call) -> Response:
     _, picture = _draw(call, call.project()[1])
-    return Response(render_svg(picture), media_type="image/svg+xml")
+    return Response(render_svg(picture, call.theme), media_type="image/svg+xml")
 
 
 def _draw(call: Call, where: ProjectPaths) -> tuple[dict[str, str], ProtocolPicture]:
@@ -67,14 +72,30 @@ def _draw(call: Call, where: ProjectPaths) -> tuple[dict[str, str], ProtocolPict
 
 
 def show_worktrees(call: Call) -> Response:
+    every = [
+        (key, record)
+        for key, where in call.dashboard.projects.items()
+        for record in list_records(where)
+    ]
+    page = read_number(call.asked("page"))
+    kept, pager = cut_pages(every, page, WORKTREES_ON_PAGE, "/worktrees")
     sections = []
     for key, where in call.dashboard.projects.items():
-        rows = [_read_worktree(where, record) for record in list_records(where)]
-        found = FleetForecast(where).look_at_all() if where.common_dir else None
-        pairs = [pair.describe() for pair in found.pairs] if found else []
+        rows = [_read_worktree(where, record) for owner, record in kept if owner == key]
+        pairs = _forecast_conflicts(where) if rows else []
         sections.append(place_view.make_worktrees(key, rows, pairs))
-    context = {"sections": sections, "has_several": call.dashboard.has_several, "part": "Worktrees"}
+    context = {
+        "sections": sections,
+        "pager": pager,
+        "has_several": call.dashboard.has_several,
+        "part": "Worktrees",
+    }
     return call.page("worktrees.html", "Worktrees", context)
+
+
+def _forecast_conflicts(where: ProjectPaths) -> list[str]:
+    found = FleetForecast(where).look_at_all() if where.common_dir else None
+    return [pair.describe() for pair in found.pairs][:MOST_CONFLICTS] if found else []
 
 
 def _read_worktree(where: ProjectPaths, record: WorktreeRecord) -> dict[str, Any]:

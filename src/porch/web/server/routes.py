@@ -11,11 +11,13 @@ from porch.web.server import (
     events,
     inbox_page,
     place_pages,
+    plan_pages,
     run_page,
     steering,
     work_pages,
 )
 from porch.web.server.call import Call
+from porch.web.server.parts import changes_page, graph_page, timeline_page
 
 Handler = Callable[[Call], Response]
 
@@ -37,8 +39,12 @@ ROUTES = (
     PageRoute("GET", f"{_RUN}", run_page.show_run),
     PageRoute("GET", f"{_RUN}/journal", run_page.show_journal),
     PageRoute("GET", f"{_RUN}/activity", work_pages.show_activity),
-    PageRoute("GET", f"{_RUN}/graph", work_pages.show_graph),
-    PageRoute("GET", f"{_RUN}/graph.svg", work_pages.send_graph),
+    PageRoute("GET", f"{_RUN}/timeline", timeline_page.show_timeline),
+    PageRoute("GET", f"{_RUN}/diff", changes_page.show_diff),
+    PageRoute("GET", f"{_RUN}/files", changes_page.show_files),
+    PageRoute("GET", f"{_RUN}/graph", graph_page.show_graph),
+    PageRoute("GET", f"{_RUN}/graph.svg", graph_page.send_graph),
+    PageRoute("GET", f"{_RUN}/tree", graph_page.show_tree),
     PageRoute("GET", f"{_RUN}/checks", work_pages.show_checks),
     PageRoute("GET", f"{_RUN}/reviews", work_pages.show_reviews),
     PageRoute("GET", f"{_RUN}/cost", work_pages.show_cost),
@@ -50,6 +56,8 @@ ROUTES = (
     PageRoute("GET", "/protocols", place_pages.show_protocols),
     PageRoute("GET", "/protocols/{project}/{name}", place_pages.show_protocol),
     PageRoute("GET", "/protocols/{project}/{name}/graph.svg", place_pages.send_protocol_graph),
+    PageRoute("GET", "/plans", plan_pages.show_plans),
+    PageRoute("GET", "/plans/{project}/{name}", plan_pages.show_plan),
     PageRoute("GET", "/worktrees", place_pages.show_worktrees),
     PageRoute("GET", "/doctor", place_pages.show_doctor),
     PageRoute("POST", "/doctor/notice", place_pages.send_notice, is_write=True),

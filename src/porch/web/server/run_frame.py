@@ -4,6 +4,7 @@ from typing import Any
 
 from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import read_run
+from porch.show.fleet.checklist import list_checklist
 from porch.store import run_drivers
 from porch.store.run_names import unique_word
 from porch.web.pages import run_view
@@ -35,10 +36,13 @@ class OpenRun:
         """Who drives it, or how to go on; nothing of a run that needs nobody."""
         if self.state.outcome or self.state.paused or self.name.startswith("plan_"):
             return ""
-        word = unique_word(self.where.names(), self.name, self.state.run.id)
-        told = run_drivers.describe_driver(self._driver, word)
+        told = run_drivers.describe_driver(self._driver, self.word())
         is_held = self._driver.holder is not None
         return told if is_held else told.replace("porch resume", "af resume")
+
+    def word(self) -> str:
+        """What somebody types who means this run."""
+        return unique_word(self.where.names(), self.name, self.state.run.id)
 
     def picture(self) -> dict[str, Any]:
         """With commands that name this run and no other."""
@@ -57,8 +61,16 @@ class OpenRun:
         now = self._call.dashboard.now()
         driven = self.describe_driver()
         return {
-            **run_view.make_frame(self.project, self.name, picture, tab),
+            **run_view.make_frame(
+                self.project, self.name, picture, tab, has_tree=bool(self.state.instances)
+            ),
             **self.stream(),
-            "sentence": run_view.make_sentence(picture, not self.needs_driver, driven, now),
+            "sentence": run_view.make_sentence(
+                picture,
+                not self.needs_driver,
+                driven,
+                now,
+                run_view.describe_place(list_checklist(self.protocol, self.state)),
+            ),
             "project": self.project if self._call.dashboard.has_several else "",
         }

@@ -1,18 +1,24 @@
 """One run: read as `porch status`, `porch explain` and `porch log` read it, and shown in parts."""
 
-import os
+from typing import Any
 
 from starlette.responses import Response
 
+from porch.errors import PorchError
 from porch.machine.explain import explain_positions
+from porch.run.agents.budget_limits import list_run_limits
+from porch.run.agents.roster import SCRIPTED
+from porch.run.pinned_settings import read_pinned_settings
+from porch.run.settings import load_settings
 from porch.run.verbs import run_log
 from porch.run.verbs.overview import has_definition_changed
 from porch.show.fleet.checklist import list_checklist
-from porch.store import journal, journal_tail
-from porch.store.where import ProjectPaths
 from porch.web.pages import run_view
+from porch.web.pages.budget_bars import make_budgets
+from porch.web.pages.windows import read_number
 from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
+from porch.web.server.parts.timeline_page import read_records
 from porch.web.server.run_frame import OpenRun
 
 LINES = 200
@@ -31,20 +37,31 @@ def show_run(call: Call) -> Response:
             run.describe_driver(),
             call.dashboard.now(),
         ),
+        "budgets": _list_budgets(run, picture),
         "can_resume": not run.state.outcome and not run.is_driven,
         "is_changed": has_definition_changed(run.where, run.found),
     }
     return call.page("run.html", f"{context['id']} {context['heading']}", context)
 
 
+def _list_budgets(run: OpenRun, picture: dict[str, Any]) -> list[dict[str, Any]]:
+    """By the settings that govern the run; if they cannot be read, what was used is shown alone."""
+    try:
+        now = load_settings(run.where.root)
+        settings = read_pinned_settings(run.where, run.name, run.state.run.settings, now)
+        limits = list_run_limits(settings, run.protocol, run.state)
+    except PorchError:
+        limits = []
+    return make_budgets(picture["cost"], limits, run.state.run.agent == SCRIPTED)
+
+
 def show_journal(call: Call) -> Response:
     """The last records, or those before a number that the address names."""
     run = OpenRun(call)
-    last, before = run.state.seq, call.asked("before")
-    end = min(int(before) - 1, last) if before.isdecimal() and int(before) > 1 else last
-    tail = _read_tail(run.where, run.name, last - end + LINES)
-    kept = [record for record in tail.records if int(record.get("seq", 0)) <= end][-LINES:]
-    first = int(kept[0]["seq"]) if kept else 1
+    last, before = run.state.seq, read_number(call.asked("before"))
+    end = min(before - 1, last) if before > 1 else last
+    first = max(end - LINES + 1, 1)
+    kept = read_records(run.where, run.name, first, end)
     later = min(end + LINES, last) + 1 if end < last else None
     context = {
         **run.frame(run.picture(), "journal"),
@@ -57,12 +74,3 @@ def show_journal(call: Call) -> Response:
         ),
     }
     return call.page("journal.html", f"Journal of {context['id']}", context)
-
-
-def _read_tail(where: ProjectPaths, name: str, count: int) -> journal_tail.Tail:
-    """From the whole journal if its end alone cannot be believed, which then says what is wrong."""
-    tail = run_log.read_last_records(where, name, count)
-    if tail is not None:
-        return tail
-    records = journal.scan_journal(os.path.join(where.run_dir(name), "journal.jsonl")).records
-    return journal_tail.Tail(records[-count:], max(len(records) - count, 0))

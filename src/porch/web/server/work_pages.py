@@ -1,30 +1,35 @@
-"""The parts of a run that show work: what agents do, checks, reviews, cost, and the protocol."""
+"""The parts of a run that show work: what agents do, checks, reviews and cost."""
 
 from starlette.responses import Response
 
 from porch.run.agents import turn_activity, turn_numbers
 from porch.run.verbs.ended_work import list_ended_work
-from porch.show.graph.picture import make_protocol_picture
-from porch.show.graph.svg import render_svg
 from porch.web.pages import work_view
+from porch.web.pages.windows import cut_pages, read_number
 from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
 from porch.web.server.run_frame import OpenRun
+
+TURNS_ON_PAGE = 50
+WORK_ON_PAGE = 50
 
 
 def show_activity(call: Call) -> Response:
     """The newest turn, or the one that the address names."""
     run = OpenRun(call)
     turns = turn_numbers.list_turns(run.where, run.name)
-    word = call.asked("turn")
-    chosen = int(word) if word.isdecimal() else len(turns)
+    chosen = read_number(call.asked("turn")) or len(turns)
     turn = next((each for each in turns if each.number == chosen), None)
     entries = list(turn_activity.iterate_activity(turn)) if turn else []
     address = run_address(run.project, run.name, "activity")
+    # The page with the chosen turn, if the address names none.
+    page = read_number(call.asked("page")) or (len(turns) - chosen) // TURNS_ON_PAGE + 1
+    kept, pager = cut_pages(turns[::-1], page, TURNS_ON_PAGE, address)
     context = {
         **run.frame(run.picture(), "activity"),
         "stream": f"{run.stream()['stream']}?with=words",
-        "turns": work_view.make_turns(turns, chosen, address),
+        "turns": work_view.make_turns(kept, chosen, address),
+        "pager": pager,
         "chosen": chosen if turn else 0,
         **work_view.make_activity(entries),
     }
@@ -41,8 +46,15 @@ def show_reviews(call: Call) -> Response:
 
 def _show_work(call: Call, kind: str, tab: str, title: str) -> Response:
     run = OpenRun(call)
-    work = work_view.make_ended_work(list_ended_work(run.where, run.name), kind)
-    context = {**run.frame(run.picture(), tab), "work": work, "part_title": title}
+    ended = [each for each in list_ended_work(run.where, run.name) if each.kind == kind]
+    address = run_address(run.project, run.name, tab)
+    kept, pager = cut_pages(ended[::-1], read_number(call.asked("page")), WORK_ON_PAGE, address)
+    context = {
+        **run.frame(run.picture(), tab),
+        "work": work_view.make_ended_work(kept),
+        "pager": pager,
+        "part_title": title,
+    }
     return call.page("work.html", f"{title} of {context['id']}", context)
 
 
@@ -51,20 +63,3 @@ def show_cost(call: Call) -> Response:
     picture = run.picture()
     context = {**run.frame(picture, "cost"), **work_view.make_cost(picture["cost"])}
     return call.page("cost.html", f"Cost of {context['id']}", context)
-
-
-def show_graph(call: Call) -> Response:
-    run = OpenRun(call)
-    drawn = make_protocol_picture(run.protocol)
-    context = {
-        **run.frame(run.picture(), "graph"),
-        "picture": run_address(run.project, run.name, "graph.svg"),
-        "states": list(work_view.list_states(drawn, run.state)),
-    }
-    return call.page("graph.html", f"Graph of {context['id']}", context)
-
-
-def send_graph(call: Call) -> Response:
-    """A picture of its own, so that its style is not one of the page."""
-    run = OpenRun(call)
-    return Response(render_svg(make_protocol_picture(run.protocol)), media_type="image/svg+xml")

@@ -25,7 +25,8 @@ function morph(old, fresh) {
     if (!fresh.hasAttribute(name) && name !== "data-chosen" && name !== "open") old.removeAttribute(name);
   }
   for (const { name, value } of [...fresh.attributes]) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    // What a reader has opened or closed stays so.
+    if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   morphChildren(old, [...fresh.childNodes]);
 }
@@ -163,7 +164,7 @@ document.addEventListener("submit", (event) => {
 });
 
 // Keys. Letters do nothing while somebody types, or where they are switched off.
-const PLACES = { i: "/", p: "/protocols", w: "/worktrees", d: "/doctor" };
+const PLACES = { i: "/", p: "/protocols", l: "/plans", w: "/worktrees", d: "/doctor" };
 let going = 0;
 
 function step(by) {
@@ -216,5 +217,14 @@ document.addEventListener("keydown", (event) => {
     act();
   }
 });
+
+// A large picture begins where the run is, and not in a corner without anything.
+for (const box of document.querySelectorAll("[data-x]")) {
+  const picture = box.querySelector("img");
+  const centre = () =>
+    box.scrollTo(box.dataset.x - box.clientWidth / 2, box.dataset.y - box.clientHeight / 2);
+  if (picture.complete) centre();
+  else picture.addEventListener("load", centre, { once: true });
+}
 
 if (live && body.dataset.stream) listen();
