@@ -45,7 +45,7 @@ def draw_run_protocol(where: ProjectPaths, name: str, word: str, form: str) -> d
         raise UsageError(
             f"the run {name} follows the protocol '{protocol.name}', not '{word}'",
             fix=f"porch protocols graph {protocol.name} --run {found.state.run.id or name}",
-            code="other-protocol",
+            code="run-of-other-protocol",
         )
     drawn = draw_walk(found, count_walk(where, name))
     told = FORMATS[form](drawn)
