@@ -4,8 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from msgspec import ValidationError
 from starlette.testclient import TestClient
 
+from porch.run.agents import turn_numbers
+from porch.store import where as places
 from porch.web.server.changes import measure_transcripts
 from tests.cli.conftest import Desk
 from tests.cli.porch.test_panels_in_runs import specify
@@ -84,3 +87,37 @@ def test_long_lists_of_turns_and_checks_are_shown_by_pages(
     page = browser.get(f"{RUN}/checks?page={checks}").text
     assert f"{checks} to {checks} of {checks}" in page
     assert page.count('class="row row-work"') == 1
+
+
+def test_turns_and_checks_are_the_same_whether_a_journal_is_read_whole_or_not(
+    worked: Desk, browser: TestClient
+) -> None:
+    where = places.find_project(str(worked.root))
+    quick = turn_numbers.list_begun_turns(where, "0001-x")
+    assert quick
+    whole = turn_numbers.list_turns(where, "0001-x")
+    assert [turn_numbers.read_begun_turn(where, "0001-x", each) for each in quick] == whole
+    pages = [tell_part(browser, part) for part in ("activity", "checks")]
+    # An odd line that holds the wanted words: then all of it is read, and checked.
+    none = "porch.store.journal_look.msgspec.json.Decoder"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(none, Refusing)
+        assert turn_numbers.list_begun_turns(where, "0001-x") is None
+        again = [tell_part(browser, part) for part in ("activity", "checks")]
+        assert "taken once" in tell_part(browser, "graph")
+    assert again == pages
+
+
+def tell_part(browser: TestClient, part: str) -> str:
+    """The page without its head, which says how long somebody has waited."""
+    return browser.get(f"{RUN}/{part}").text.partition('class="tabs"')[2]
+
+
+class Refusing:
+    """Reads nothing."""
+
+    def __init__(self, _: type) -> None:
+        pass
+
+    def decode(self, _: bytes) -> None:
+        raise ValidationError

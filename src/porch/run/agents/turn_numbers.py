@@ -12,6 +12,8 @@ from porch.agents.transcripts import TranscriptPart
 from porch.errors import UsageError
 from porch.machine.state import effect_parts
 from porch.store import journal
+from porch.store.journal_look import find_records
+from porch.store.journal_tail import read_window
 from porch.store.where import ProjectPaths
 
 _KINDS = ("agent", "review")
@@ -43,6 +45,54 @@ class NumberedTurn(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         known = {key: value for key, value in asdict(self).items() if key != "parts"}
         return {**known, "agent": self.agent, "parts": len(self.parts)}
+
+
+class _LightHand(Struct, frozen=True, gc=False):
+    effect: str
+    kind: str
+    position: str
+
+
+class _LightFact(Struct, frozen=True, gc=False):
+    effect: str = ""
+
+
+class _LightRecord(Struct, frozen=True):
+    seq: int
+    at: str
+    fact: _LightFact
+    begun: tuple[_LightHand, ...] = ()
+
+
+class BegunTurn(Struct, frozen=True):
+    """Where the journal has a turn: its number, and the number of the record that ended it."""
+
+    number: int
+    hand: _LightHand
+    at: str
+    end: int
+
+
+def list_begun_turns(where: ProjectPaths, name: str) -> list[BegunTurn] | None:
+    """For whoever shows a few of very many; None if the journal has to be read whole."""
+    path = os.path.join(where.run_dir(name), "journal.jsonl")
+    records = find_records(path, [f"/{kind}/".encode() for kind in _KINDS], _LightRecord)
+    if records is None:
+        return None
+    ends = {each.fact.effect: each.seq for each in records}
+    begun = [(each.at, hand) for each in records for hand in each.begun if hand.kind in _KINDS]
+    return [
+        BegunTurn(number, hand, at, ends.get(hand.effect, 0))
+        for number, (at, hand) in enumerate(begun, 1)
+    ]
+
+
+def read_begun_turn(where: ProjectPaths, name: str, begun: BegunTurn) -> NumberedTurn:
+    home, hand = where.run_dir(name), begun.hand
+    path = os.path.join(home, "journal.jsonl")
+    end = read_window(path, begun.end, begun.end) if begun.end else None
+    told = {"effect": hand.effect, "position": hand.position}
+    return _numbered_turn(home, begun.number, told, begun.at, end[0] if end else None)
 
 
 def list_turns(where: ProjectPaths, name: str) -> list[NumberedTurn]:

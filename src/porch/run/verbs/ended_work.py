@@ -1,13 +1,16 @@
 """The checks and reviews of a run, as its journal has them: how each ended, and what it said."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from porch.machine.state import effect_parts
+from porch.store import run_rows
 from porch.store.journal import scan_journal
+from porch.store.journal_look import find_records
+from porch.store.journal_tail import read_window
 from porch.store.where import ProjectPaths
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
@@ -27,12 +30,33 @@ class EndedWork(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def list_ended_work(where: ProjectPaths, name: str) -> list[EndedWork]:
-    """In the order in which they ended."""
+_FACTS = {"check": "CheckEnded", "review": "ReviewEnded"}
+
+
+class _FactKind(Struct, frozen=True, gc=False):
+    kind: str = field(name="is")
+
+
+class _NumberedFact(Struct, frozen=True):
+    seq: int
+    fact: _FactKind
+
+
+def list_ended_numbers(where: ProjectPaths, name: str, kind: str) -> list[int]:
+    """The numbers of the records in which checks or reviews ended, oldest first."""
+    path, fact = os.path.join(where.run_dir(name), "journal.jsonl"), _FACTS[kind]
+    found = find_records(path, [f'"{fact}"'.encode()], _NumberedFact)
+    if found is not None:
+        return [each.seq for each in found if each.fact.kind == fact]
+    return [r["seq"] for r in scan_journal(path).records if r["fact"].get("is") == fact]
+
+
+def read_ended_work(where: ProjectPaths, name: str, numbers: Sequence[int]) -> list[EndedWork]:
+    """These, in the order of the numbers; a record that cannot be believed is left out."""
+    known = run_rows.known_seam(where.run_dir(name))
     path = os.path.join(where.run_dir(name), "journal.jsonl")
-    records = scan_journal(path).records
-    kinds = ("CheckEnded", "ReviewEnded")
-    return [_make_work(each) for each in records if each["fact"].get("is") in kinds]
+    found = (read_window(path, number, number, known) for number in numbers)
+    return [_make_work(records[0]) for records in found if records]
 
 
 def _make_work(record: Mapping[str, Any]) -> EndedWork:

@@ -3,14 +3,22 @@
 import os
 from typing import Any
 
-from porch.errors import StateError, UsageError
+from msgspec import Struct
+
+from porch.errors import UsageError
 from porch.run.definitions.protocol_graph import FORMATS
 from porch.run.verbs import run_log
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
 from porch.show.graph.walked_ways import WalkCount, make_walk, mark_walk
-from porch.store import journal_tail
+from porch.store.journal import scan_journal
+from porch.store.journal_look import find_records
 from porch.store.where import ProjectPaths
+
+
+class _MovedRecord(Struct, frozen=True):
+    seq: int
+    moves: tuple[dict[str, Any], ...] = ()
 
 
 def count_walk(where: ProjectPaths, name: str, known: WalkCount | None = None) -> WalkCount:
@@ -23,12 +31,13 @@ def count_walk(where: ProjectPaths, name: str, known: WalkCount | None = None) -
             known.add_records(tail.records)
         if fresh >= 0 and (tail is not None or not fresh):
             return known
-    counted = WalkCount()
-    pieces = journal_tail.read_pieces(os.path.join(where.run_dir(name), "journal.jsonl"))
-    if pieces is None:
-        raise StateError(f"the journal of {name} cannot be read", fix="run `porch repair`")
-    for records in pieces:
-        counted.add_records(records)
+    counted, path = WalkCount(), os.path.join(where.run_dir(name), "journal.jsonl")
+    records = find_records(path, (b'"Entered"', b'"Left"'), _MovedRecord)
+    counted.add_records(
+        scan_journal(path).records
+        if records is None
+        else ({"seq": r.seq, "moves": r.moves} for r in records)
+    )
     return counted
 
 
