@@ -51,13 +51,13 @@ def _find_content(where: ProjectPaths, state: RunState) -> tuple[str, str, str]:
     workspace = workspace_of(where, state)
     branch, delivery = own_branch(state), state.run.delivery
     if os.path.isdir(workspace) and (not delivery or not branch):
-        return workspace, measure_now(where, state), "the files as they are now"
+        return workspace, measure_now(where, state), "the content of the files as they are now"
     names = [delivery.head] if delivery and delivery.head else []
     names += [f"refs/heads/{branch}", f"refs/heads/{ARCHIVED}{branch}"] if branch else []
     for name in names:
         commit = repository.resolve_commit(where.base, name)
         if commit:
-            return where.base, commit, f"the commit {commit[:12]}, the last of this run"
+            return where.base, commit, f"the content of commit {commit[:12]}, the last of this run"
     raise FailedError(
         "the worktree and the branch of this run are gone", fix="", code="finish-branch-gone"
     )
