@@ -1,11 +1,13 @@
 """The run of an address, read once, and what all of its pages have in common."""
 
+import os
 from typing import Any
 
+from porch.run.verbs import run_log
 from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
-from porch.store import run_drivers
+from porch.store import journal, run_drivers
 from porch.store.run_names import unique_word
 from porch.web.pages import run_view
 from porch.web.pages.wording import run_address
@@ -43,6 +45,14 @@ class OpenRun:
     def word(self) -> str:
         """What somebody types who means this run."""
         return unique_word(self.where.names(), self.name, self.state.run.id)
+
+    def records(self, first: int, last: int) -> list[dict[str, Any]]:
+        """By their numbers; from the whole journal if a part cannot be believed by itself."""
+        found = run_log.read_numbered_records(self.where, self.name, first, last)
+        if found is not None:
+            return found
+        path = os.path.join(self.where.run_dir(self.name), "journal.jsonl")
+        return [each for each in journal.scan_journal(path).records if first <= each["seq"] <= last]
 
     def picture(self) -> dict[str, Any]:
         """With commands that name this run and no other."""

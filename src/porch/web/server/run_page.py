@@ -18,7 +18,6 @@ from porch.web.pages.budget_bars import make_budgets
 from porch.web.pages.windows import read_number
 from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
-from porch.web.server.parts.timeline_page import read_records
 from porch.web.server.run_frame import OpenRun
 
 LINES = 200
@@ -61,7 +60,7 @@ def show_journal(call: Call) -> Response:
     last, before = run.state.seq, read_number(call.asked("before"))
     end = min(before - 1, last) if before > 1 else last
     first = max(end - LINES + 1, 1)
-    kept = read_records(run.where, run.name, first, end)
+    kept = run.records(first, end)
     later = min(end + LINES, last) + 1 if end < last else None
     context = {
         **run.frame(run.picture(), "journal"),

@@ -1,14 +1,11 @@
 """The timeline of a run: some records of its journal, as lanes of work."""
 
-import os
 from typing import Any
 
 from starlette.responses import Response
 
 from porch.run.verbs import run_log
 from porch.show.work_spans import list_spans
-from porch.store import journal
-from porch.store.where import ProjectPaths
 from porch.web.pages.span_lanes import make_lanes
 from porch.web.pages.windows import read_number
 from porch.web.pages.wording import run_address
@@ -24,7 +21,7 @@ def show_timeline(call: Call) -> Response:
     last, before = run.state.seq, read_number(call.asked("before"))
     end = min(before - 1, last) if before > 1 else last
     first = max(end - RECORDS + 1, 1)
-    records = read_records(run.where, run.name, first, end)
+    records = run.records(first, end)
     is_live = end == last and not run.state.outcome
     edge = call.dashboard.now().isoformat() if is_live else _at(records, -1)
     address = run_address(run.project, run.name, "timeline")
@@ -42,12 +39,3 @@ def show_timeline(call: Call) -> Response:
 
 def _at(records: list[dict[str, Any]], place: int) -> str:
     return str(records[place].get("at", "")) if records else ""
-
-
-def read_records(where: ProjectPaths, name: str, first: int, last: int) -> list[dict[str, Any]]:
-    """By their numbers; from the whole journal if a part of it cannot be believed by itself."""
-    found = run_log.read_numbered_records(where, name, first, last)
-    if found is not None:
-        return found
-    path = os.path.join(where.run_dir(name), "journal.jsonl")
-    return [each for each in journal.scan_journal(path).records if first <= each["seq"] <= last]
