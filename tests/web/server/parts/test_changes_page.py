@@ -132,3 +132,26 @@ def test_a_document_that_became_a_link_or_is_none_of_the_run_is_not_opened(
     for key in (make_file_key(path), make_file_key("../x"), "x"):
         assert browser.get(f"{RUN}/files?document={key}").status_code == 404
         assert browser.get(f"{RUN}/files?changed={key}x").status_code == 404
+
+
+def test_a_run_whose_worktree_is_gone_is_compared_by_its_branch(
+    desk: Desk, browser: TestClient
+) -> None:
+    phase = {"id": "one", "gate": {"name": "go", "next": None}}
+    desk.protocol("p", phase)
+    agents = {"one": [{"write": {"made.txt": "by an agent"}, "signal": "PHASE_COMPLETE"}]}
+    script = desk.script(agents=agents)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "protocol")
+    words = ("run", "p", "0001", "--title", "x", "--script", script, "--worktree")
+    desk.porch(*words, code=3)
+    assert "the content of the files as they are now" in browser.get(f"{RUN}/diff").text
+    desk.porch("stop", "1")
+    browser.post(f"{RUN}/remove-worktree", data={"sure": "yes"})
+    gone = browser.get(f"{RUN}/diff").text
+    assert "the last of this run" in gone
+    assert "by an agent" in gone
+    changed = browser.get(f"{RUN}/files?changed={make_file_key('made.txt')}").text
+    assert "<pre>by an agent</pre>" in changed
+    desk.git("branch", "-D", "archive/p_0001_x")
+    assert "the worktree and the branch of this run are gone" in browser.get(f"{RUN}/diff").text
