@@ -19,7 +19,13 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.just(events.Done()),
     st.builds(events.Final, TEXTS),
     st.just(events.Answered("Done", {})),
-    st.just(events.Used(0.5, 3, 1, 1)),
+    st.builds(
+        events.Used,
+        st.sampled_from([0.5, 0.25]),
+        st.integers(1, 9),
+        is_total=st.booleans(),
+        part=st.sampled_from(["", "m-1", "m-2"]),
+    ),
     st.builds(events.Failed, TEXTS, is_last=st.booleans()),
     st.builds(events.Warned, TEXTS),
 )

@@ -1,5 +1,6 @@
 """Redaction: no secret survives in any form, everything else stays as it was, JSON stays JSON."""
 
+import io
 import json
 import os
 import tempfile
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porch.agents import redaction
+from porch.agents import anchor_sieve, redaction
 from porch.agents.redaction import MASK, Redactor, find_secrets
 from porch.system.growing_file import compact_file
 
@@ -195,6 +196,43 @@ def test_a_file_is_masked_the_same_however_it_is_read(texts: list[str], size: in
     assert SECRET.encode() not in in_small_batches
     assert b"a1b2c3" not in in_small_batches
     assert b"sk-ant-api" not in in_small_batches
+
+
+shaped = st.lists(
+    st.sampled_from(
+        [
+            *('{"usage": {"input_tokens": 7}} ', '"api_key": "a1b2c3d4e5f6"', "npm_" + "a1" * 12),
+            *("Bearer a1b2c3d4e5f6 ", "password=hunter2x ", "ghp_" + "a1" * 12, "AKIA" + "A1" * 8),
+            *("?token=a1b2c3d4e5 ", "https://user:pa55word@host/ ", "some-task-name ", "Passwd: "),
+            *(
+                "s\\u0065cret-in-a-variable ",
+                "secret-in-a-variable ",
+                "\n",
+                "{",
+                "}",
+                '"',
+                "\\",
+                "é",
+            ),
+        ]
+    ),
+    max_size=12,
+)
+
+
+@given(shaped, st.integers(1, 40), st.integers(1, 40))
+def test_what_is_near_is_all_that_has_to_be_looked_for(
+    texts: list[str], block: int, batch: int
+) -> None:
+    """A file is masked as if every form were tried everywhere, however it is cut up."""
+    redactor, data = Redactor(["secret-in-a-variable"]), "".join(texts).encode()
+    every = redactor._pieces(io.BytesIO(data), redactor._forms)
+    slowly = "".join(piece for piece, _ in every).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redaction, "_BLOCK_BYTES", block)
+        patch.setattr(redaction, "_BATCH_BYTES", batch)
+        patch.setattr(anchor_sieve, "_SHORT_TEXT", -1)
+        assert redactor.data(data) == slowly
 
 
 def test_numbers_and_whole_objects_can_be_secrets_too() -> None:

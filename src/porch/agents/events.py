@@ -220,11 +220,13 @@ class GrowingSummary(Struct):
     _summary: TurnSummary = field(default_factory=TurnSummary)
     _pieces: list[str] = field(default_factory=list)
     _size: int = 0
+    _used: Used | None = None
 
     @property
     def summary(self) -> TurnSummary:
         """Of all events so far."""
         self._join()
+        self._count(None)
         return self._summary
 
     def add(self, event: Event) -> None:
@@ -233,14 +235,21 @@ class GrowingSummary(Struct):
             return
         if type(event) is Used:
             # Every message has one, and it has nothing to do with what was said.
-            self._summary = self._summary.with_usage(event)
+            self._count(event)
             return
         if type(event) is ToolStarted:
             # What was said before it does not outlive it, so it need not be joined.
             self._forget()
         elif type(event) is ToolEnded and not self._pieces and not self._summary.said:
             return
-        self._summary = self.summary.then(event)
+        self._join()
+        self._summary = self._summary.then(event)
+
+    def _count(self, event: Used | None) -> None:
+        """Kept until the next: of a message that is told several times only the last one counts."""
+        last, self._used = self._used, event
+        if last is not None and not (event and _is_told_again(last, event)):
+            self._summary = self._summary.with_usage(last)
 
     def _keep(self, text: str) -> None:
         self._pieces.append(text)
@@ -256,6 +265,11 @@ class GrowingSummary(Struct):
     def _forget(self) -> None:
         self._pieces.clear()
         self._size = 0
+
+
+def _is_told_again(last: Used, event: Used) -> bool:
+    is_same = bool(event.part) and event.part == last.part
+    return is_same and not (last.is_total or event.is_total)
 
 
 Feed = Callable[[str], tuple[Event, ...]]

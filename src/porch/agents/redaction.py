@@ -22,7 +22,8 @@ from porch.system.growing_file import LONGEST_LINE
 MASK = "[redacted]"
 SHORTEST_SECRET = 8
 SECRET_NAMES = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*")
-_BATCH_BYTES = 256 * 1024
+_BATCH_BYTES = 64 * 1024
+_BLOCK_BYTES = 64 * 1024
 # What a match may need to be seen whole; only then is the text in front of it let go.
 _HELD_BACK = 16 * 1024
 # How far back a pattern looks at what stands in front of a match.
@@ -69,7 +70,7 @@ class Redactor:
 
         No anchor has a line end in it, so none is made by putting the texts together.
         """
-        if not self._sieve.near_forms("\n".join(texts)):
+        if not self._sieve.near_forms(("\n".join(texts).encode("utf-8", "surrogatepass"),)):
             return texts
         return [self.text(text) for text in texts]
 
@@ -107,46 +108,62 @@ class Redactor:
 
     def data(self, data: bytes) -> bytes:
         """The same for the bytes of a file."""
-        pieces = (piece for piece, _ in self._pieces(io.BytesIO(data)))
+        file = io.BytesIO(data)
+        near = self._near_forms(file)
+        if not near:
+            return data
+        pieces = (piece for piece, _ in self._pieces(file, near))
         return "".join(pieces).encode("utf-8", "surrogateescape")
 
     def _rewrite(self, path: str, file: BinaryIO, mode: int) -> bool:
         # Mostly there is nothing to hide, and then nothing to write.
-        if not any(is_changed for _, is_changed in self._pieces(file)):
+        near = self._near_forms(file)
+        if not near or not any(is_changed for _, is_changed in self._pieces(file, near)):
             return False
-        file.seek(0)
         draft = f"{path}.redacted-{os.getpid()}"
         _remove_file(draft)
         try:
-            self._copy(file, draft, mode)
+            self._copy(file, near, draft, mode)
             os.replace(draft, path)
         finally:
             _remove_file(draft)
         return True
 
-    def _copy(self, file: BinaryIO, draft: str, mode: int) -> None:
+    def _near_forms(self, file: BinaryIO) -> tuple[SecretForm, ...]:
+        """Of the many forms those that the file can have: mostly none, and then no more is done.
+
+        Bytes are searched as they lie there, for anchors are plain letters in any spelling.
+        """
+        return self._sieve.near_forms(_read_blocks(file, self._sieve.overlap))
+
+    def _copy(self, file: BinaryIO, near: tuple[SecretForm, ...], draft: str, mode: int) -> None:
         """Write the file anew without secrets."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with open(os.open(draft, flags, mode), "wb") as copy:
-            pieces = (piece for piece, _ in self._pieces(file))
+            pieces = (piece for piece, _ in self._pieces(file, near))
             copy.writelines(piece.encode("utf-8", "surrogateescape") for piece in pieces)
             copy.flush()
             os.fsync(copy.fileno())
 
-    def _pieces(self, file: BinaryIO) -> Iterator[tuple[str, bool]]:
+    def _pieces(self, file: BinaryIO, near: tuple[SecretForm, ...]) -> Iterator[tuple[str, bool]]:
         """Line by line where lines are JSON, then across lines, where a secret has several."""
         window = _RedactionWindow(self._forms, self._hold)
         for batch in _read_batches(file):
-            # Looking for anchors is what all of this costs, so it is done once for all lines.
-            near = self._sieve.near_forms(window.kept, batch)
             if not window.may_match(batch, near):
                 yield window.next(batch, ()), False
                 continue
             told = "".join([self._line(line, near) for line in _split_lines(batch)])
             is_changed = told != batch
             piece = window.next(told, self._forms if is_changed else near)
+            if is_changed:
+                near = self._with_forms_in(window.kept, near)
             yield piece, is_changed or window.changed
         yield window.last(""), window.changed
+
+    def _with_forms_in(self, text: str, near: tuple[SecretForm, ...]) -> tuple[SecretForm, ...]:
+        """What a line says once it is written anew may have anchors that the file had not."""
+        anchors = {form.anchor for form in near}
+        return tuple([f for f in self._forms if f.anchor in anchors or f.anchor in text])
 
     def _line(self, line: str, near: tuple[SecretForm, ...]) -> str:
         return (
@@ -226,8 +243,18 @@ def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
+def _read_blocks(file: BinaryIO, overlap: int) -> Iterator[bytes]:
+    """All of a file, each block with the end of the one before it."""
+    file.seek(0)
+    end = b""
+    while data := file.read(_BLOCK_BYTES):
+        yield end + data
+        end = (end + data)[-overlap:] if len(data) < overlap else data[-overlap:]
+
+
 def _read_batches(file: BinaryIO) -> Iterator[str]:
     """Whole lines, about as many as a window holds; what is too long to be one comes in parts."""
+    file.seek(0)
     decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
     while data := file.read(_BATCH_BYTES):
         yield decode(data + file.readline(LONGEST_LINE))

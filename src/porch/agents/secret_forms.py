@@ -22,11 +22,13 @@ _URL_SAFE = str.maketrans("+/", "-_")
 class SecretForm(Struct, frozen=True):
     """A pattern, and a text without which it cannot match: looking for that costs next to nothing.
 
-    Where the pattern has a group, that is what is hidden.
+    Where the pattern has a group, that is what is hidden. `is_word_end` where no letter can follow
+    the anchor: `_token` is in every message that tells of `output_tokens`.
     """
 
     anchor: str
     pattern: str
+    is_word_end: bool = False
 
 
 # Between a name and its value: the end of a quoted name, a sign, perhaps a quote.
@@ -53,8 +55,9 @@ _WORD = (
 def _named_forms(anchor: str, name: str) -> Iterator[SecretForm]:
     """A value behind a name that says that it is a secret."""
     front = rf"{name}[0-9]{{0,3}}+{_SIGN}"
-    yield SecretForm(anchor, front + _QUOTED)
-    yield SecretForm(anchor, front + _BARE)
+    is_word_end = anchor == name
+    yield SecretForm(anchor, front + _QUOTED, is_word_end)
+    yield SecretForm(anchor, front + _BARE, is_word_end)
 
 
 _NAMED = (
@@ -79,7 +82,7 @@ _BEGINNINGS = (
 # None of them takes a quote or half an escape, so JSON stays JSON.
 SHAPED_FORMS = (
     *(form for anchor, name in _NAMED for form in _named_forms(anchor, name)),
-    *(SecretForm(name, rf"{name}={_WORD}") for name in _SHELL_NAMES),
+    *(SecretForm(name, rf"{name}={_WORD}", is_word_end=True) for name in _SHELL_NAMES),
     *(
         SecretForm(front, rf"{front}(?<={_START_BOUNDARY}{front}){character}{{16,512}}+")
         for front, character in _BEGINNINGS

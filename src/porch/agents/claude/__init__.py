@@ -10,6 +10,7 @@ from typing import Any
 
 from porch.agents.claude import permissions as claude_permissions
 from porch.agents.claude import results, schema
+from porch.agents.claude.message_lines import read_message_line
 from porch.agents.claude.results import (
     REMINDED_WARNING,
     describe_tool_call,
@@ -96,6 +97,12 @@ def _is_root() -> bool:
 
 def feed(line: str) -> tuple[Event, ...]:
     """The events of one line; kinds of lines that newer versions add are passed over."""
+    usual = read_message_line(line)
+    return read_any_line(line) if usual is None else usual
+
+
+def read_any_line(line: str) -> tuple[Event, ...]:
+    """The same, whatever form the line has."""
     if not line.strip():
         return ()
     try:
