@@ -80,7 +80,7 @@ class ProcessCounter:
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, _: tuple[Any, ...]) -> None:
-        self._count += self._is_counting and event == "subprocess.Popen"
+        self._count += self._is_counting and event in ("subprocess.Popen", "os.posix_spawn")
 
     def stop(self) -> int:
         self._is_counting = False

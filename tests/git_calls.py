@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+# Both say by which words a process is started in the same place.
+STARTS = ("subprocess.Popen", "os.posix_spawn")
+
 
 class _GitCalls:
     """Hears every start of a process; hooks of the interpreter cannot be taken out."""
@@ -15,7 +18,7 @@ class _GitCalls:
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
-        if self._names is None or event != "subprocess.Popen" or isinstance(args[1], str):
+        if self._names is None or event not in STARTS or isinstance(args[1], str):
             return
         words = [os.fsdecode(word) for word in args[1]]
         if os.path.basename(words[0]) == "git":

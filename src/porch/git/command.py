@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING
 
 from porch.errors import OutsideError
+from porch.system.short_process import ProcessEnd, SlowProcessError, run_program
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Mapping, Sequence
 
 TIMEOUT_S = 120.0
@@ -34,6 +34,17 @@ _SETTINGS = (
     "gc.auto=0",
 )
 _FLAGS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+
+
+class GitEnd:
+    """How a git ended, and what it said as text."""
+
+    __slots__ = ("returncode", "stderr", "stdout")
+
+    def __init__(self, returncode: int, stdout: str, stderr: str) -> None:
+        self.returncode = returncode
+        self.stdout = stdout
+        self.stderr = stderr
 
 
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -57,7 +68,7 @@ def try_git(
     env: Mapping[str, str] | None = None,
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
-) -> subprocess.CompletedProcess[str]:
+) -> GitEnd:
     """Run git there and answer however it ended; only a git that cannot run at all raises."""
     from porch.git.configured_programs import disarm_environment
 
@@ -73,34 +84,37 @@ def call_git(
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
     is_exact: bool = False,
-) -> subprocess.CompletedProcess[str]:
+) -> GitEnd:
     """Run git with exactly these variables of git's own; every end of a line is one newline.
 
     With `is_exact` they stay as they are: otherwise a file could have lines that look like git's.
     """
-    import subprocess
+    data = stdin.encode("utf-8", "surrogateescape")
+    done = _start_git(directory, words, env, data, timeout_s)
+    out = _decode_output(done.out) if is_exact else _join_line_ends(_decode_output(done.out))
+    return GitEnd(done.returncode, out, _join_line_ends(_decode_output(done.err)))
 
+
+def _start_git(
+    directory: str,
+    words: Sequence[str],
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout_s: float | None = None,
+) -> ProcessEnd:
+    """The one place where git is started."""
+    command = ("git", *_FLAGS, "-C", directory, *words)
     try:
-        done = subprocess.run(
-            ["git", *_FLAGS, "-C", directory, *words],
-            check=False,
-            env=git_environment(env),
-            input=stdin.encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            timeout=timeout_s,
-        )
+        return run_program(command, git_environment(env), stdin, timeout_s)
     except FileNotFoundError as error:
         raise OutsideError(
             "git was not found on PATH", fix="install git, or add it to PATH"
         ) from error
-    except subprocess.TimeoutExpired as error:
+    except SlowProcessError as error:
         raise OutsideError(
             f"`git {' '.join(words)}` in {directory} did not finish within {timeout_s:g} s",
             fix="check for a git process that hangs or a slow disk, then try again",
         ) from error
-    out = _decode_output(done.stdout) if is_exact else _join_line_ends(_decode_output(done.stdout))
-    said = _join_line_ends(_decode_output(done.stderr))
-    return subprocess.CompletedProcess(done.args, done.returncode, out, said)
 
 
 def _decode_output(data: bytes) -> str:
@@ -131,23 +145,14 @@ def run_exact_git(directory: str, *words: str, env: Mapping[str, str], stdin: st
 
 def read_git_bytes(directory: str, *words: str) -> bytes:
     """The same, byte for byte: as text, line ends and other encodings would not survive."""
-    import subprocess
-
-    command = ["git", *_FLAGS, "-C", directory, *words]
-    done = subprocess.run(
-        command, check=False, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True
-    )
+    done = _start_git(directory, words, {})
     if done.returncode:
-        shown = subprocess.CompletedProcess(
-            command, done.returncode, "", done.stderr.decode("utf-8", "replace")
-        )
-        raise git_error(directory, words, shown)
-    return done.stdout
+        said = done.err.decode("utf-8", "replace")
+        raise git_error(directory, words, GitEnd(done.returncode, "", said))
+    return done.out
 
 
-def git_error(
-    directory: str, words: Sequence[str], done: subprocess.CompletedProcess[str]
-) -> OutsideError:
+def git_error(directory: str, words: Sequence[str], done: GitEnd) -> OutsideError:
     last = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-8:])
     message = (
         f"`git {' '.join(words)}` in {directory} failed with exit code {done.returncode}\n{last}"

@@ -15,10 +15,13 @@ from porch.text.late_pattern import late_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
 
-    AskGit = Callable[[str, Sequence[str], Mapping[str, str]], subprocess.CompletedProcess[str]]
+    class _SaidText(Protocol):
+        stdout: str
+
+    AskGit = Callable[[str, Sequence[str], Mapping[str, str]], _SaidText]
 
 # A merge of texts, as git does it where no driver is named.
 _PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"

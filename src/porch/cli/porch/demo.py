@@ -19,6 +19,7 @@ from porch.run.engine.session import workspace_of
 from porch.run.verbs import decide, launch
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.launch import DriveResult, DriveWatch, RunRequest
+from porch.run.verbs.resume import resume_run
 from porch.store import where as places
 
 SCRIPT = os.path.join(os.path.dirname(__file__), "demo.yaml")
@@ -69,9 +70,7 @@ def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     driven = launch.start_run(where, wanted, DriveManner(), watch, PRODUCTS)
     while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
         _show_command(f"porch resume {_ID}")
-        driven = launch.resume_run(
-            where, driven.name, RunRequest(""), DriveManner(), watch, PRODUCTS
-        )
+        driven = resume_run(where, driven.name, RunRequest(""), DriveManner(), watch, PRODUCTS)
     return driven
 
 

@@ -113,7 +113,7 @@ def _resume_run(args: Args) -> View:
     from msgspec.structs import replace
 
     from porch.cli.products import PRODUCTS
-    from porch.run.verbs import launch, overview
+    from porch.run.verbs import overview, resume
     from porch.run.verbs.run_lookup import find_run
     from porch.store import where as places
 
@@ -121,6 +121,8 @@ def _resume_run(args: Args) -> View:
     foreign = overview.find_run_without_journal(where, args.id)
     if foreign is not None:
         wanted = _read_request(args, foreign.status.protocol)
+        from porch.run.verbs import launch
+
         adopted = replace(wanted, subject=foreign.status.id, title=foreign.title)
         return _watch_drive(
             args,
@@ -131,7 +133,7 @@ def _resume_run(args: Args) -> View:
     return _watch_drive(
         args,
         where,
-        lambda manner, watch: launch.resume_run(where, name, known, manner, watch, PRODUCTS),
+        lambda manner, watch: resume.resume_run(where, name, known, manner, watch, PRODUCTS),
     )
 
 

@@ -7,14 +7,10 @@ twenty thousand files here would take many times as long.
 import contextlib
 import os
 import stat
-from typing import TYPE_CHECKING
 
-from porch.git.command import git_error, run_git, try_git
+from porch.git.command import GitEnd, git_error, run_git, try_git
 from porch.plan.cleanup.source_text import DecodedSource, decode_source
 from porch.system import atomic
-
-if TYPE_CHECKING:
-    import subprocess
 
 LARGEST = 4 * 1024 * 1024
 # How git lists a submodule.
@@ -38,9 +34,7 @@ def list_files_with(workspace: str, text: str, commit: str = "") -> list[str]:
     return sorted({name.removeprefix(prefix) for name in done.stdout.split("\0") if name})
 
 
-def _grep_files(
-    workspace: str, kind: str, pattern: str, commit: str
-) -> "subprocess.CompletedProcess[str]":
+def _grep_files(workspace: str, kind: str, pattern: str, commit: str) -> GitEnd:
     how = ("-l", "-z", "-a", kind, "--full-name", *(("-i",) if kind == "-E" else ()))
     place = (commit,) if commit else ("--untracked",)
     return try_git(workspace, "grep", *how, "-e", pattern, *place)

@@ -145,8 +145,9 @@ def finish_agent_work(
     rested = _claim_exit(where, run, said, watch)
     if rested is not None:
         return rested
+    from porch.run.engine.drive_options import RunRequest
     from porch.run.engine.driver import DriveManner
-    from porch.run.verbs.launch import RunRequest, resume_run
+    from porch.run.verbs.resume import resume_run
 
     wanted_ = RunRequest("", hands_off=("agent",))
     return resume_run(where, run, wanted_, DriveManner(), watch, load_products(), is_whole=False)

@@ -1,4 +1,4 @@
-"""Starting runs and going on with them."""
+"""Starting runs."""
 
 import json
 import re
@@ -8,8 +8,6 @@ from contextlib import contextmanager, nullcontext
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, UsageError
-from porch.machine.budgets import PLAN
-from porch.machine.state import RunState
 from porch.model import parameters
 from porch.model.protocol import Protocol
 from porch.run.agents.roster import Roster
@@ -17,34 +15,32 @@ from porch.run.definitions import spec_files
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
-from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.all_refusals import all_refusals
 from porch.run.drive.check_preflight import require_check_commands
-from porch.run.drive.drive import drive_run, remove_finished_work
+from porch.run.drive.drive import drive_run
 from porch.run.drive.start_requirements import require_start
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
-from porch.run.engine.session import HeldRun, hold_run, workspace_of
+from porch.run.engine.session import HeldRun
 from porch.run.handlers.products import Products
-from porch.run.pinned_settings import read_pinned_settings
 from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
 from porch.run.settings import Settings, load_settings
 from porch.run.verbs.adopt import refuse_lost_run
-from porch.run.verbs.lease import lease_of_run, refuse_leased_checkout
+from porch.run.verbs.lease import refuse_leased_checkout
+from porch.run.verbs.resume import resume_run
 from porch.run.verbs.start import begin_run
 from porch.run.worktrees import free_place
 from porch.run.worktrees.make import hold_run_worktree
-from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
 from porch.text.sha256 import sha256
 
-__all__ = ["DriveResult", "DriveWatch", "RunRequest", "resume_run", "start_run"]
+__all__ = ["DriveResult", "DriveWatch", "RunRequest", "start_run"]
 _LONGEST = 40
 _DIGITS = 8
 
@@ -168,59 +164,6 @@ def _without_secrets(wanted: RunRequest, watch: DriveWatch) -> RunRequest:
     if clean != wanted:
         watch.notice("a secret in the title, request or an input was replaced by [redacted]")
     return clean
-
-
-def resume_run(
-    where: ProjectPaths,
-    name: str,
-    wanted: RunRequest,
-    manner: DriveManner,
-    watch: DriveWatch,
-    products: Products,
-    *,
-    is_whole: bool = True,
-) -> DriveResult:
-    """Take a run over and go on from the last record; all of its journal is read and checked.
-
-    Only a short command, which has just held the run itself, does without (`is_whole`).
-    """
-    with hold_run(where, name, "porch run", is_whole=is_whole) as found:
-        state = found.book.state
-        if found.book.definition.protocol.subject == PLAN:
-            raise UsageError(
-                f"{state.run.id} is a plan: it moves only by `envoy` commands",
-                fix="`porch pending` shows its open questions, `envoy plan next` what to do next",
-                code="no-driver",
-            )
-        if wanted.protocol and state.run.protocol != wanted.protocol:
-            raise UsageError(
-                f"{name} runs {state.run.protocol}, not {wanted.protocol}",
-                fix=f"run `porch resume {name}`, or use another id",
-                code="other-protocol",
-            )
-        if state.outcome:
-            # A wish that was left too late is still answered, and one that is known goes.
-            found.drain()
-            remove_finished_work(found, watch, products)
-            watch.notice(f"{name} is already {state.outcome}; nothing was changed")
-            return DriveResult(name, "ended", state)
-        restore_run_worktree(where, state.run, watch.notice)
-        if state.in_hand:
-            takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
-        now = load_settings(where.root)
-        governing = read_pinned_settings(where, name, state.run.settings, now)
-        require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
-        with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):
-            pass
-        if wanted.inputs:
-            watch.notice("--input is ignored: a run keeps the inputs it started with")
-        return drive_run(found, wanted, manner, watch, products, resumed=True)
-
-
-def _places_of_run(where: ProjectPaths, state: RunState) -> ProjectPaths:
-    """The places of the project as seen from where the run works."""
-    there = workspace_of(where, state)
-    return ProjectPaths(where.root, there, where.common_dir, where.state_dir, where.base)
 
 
 def _find_known_run(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> str:

@@ -1,0 +1,70 @@
+"""Going on with a run; apart from starting one, for most commands need no more than this."""
+
+from porch.errors import UsageError
+from porch.machine.budgets import PLAN
+from porch.machine.state import RunState
+from porch.run.drive import takeover
+from porch.run.drive.agent_preflight import require_agents
+from porch.run.drive.drive import drive_run, remove_finished_work
+from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
+from porch.run.engine.driver import DriveManner
+from porch.run.engine.session import hold_run, workspace_of
+from porch.run.handlers.products import Products
+from porch.run.pinned_settings import read_pinned_settings
+from porch.run.settings import load_settings
+from porch.run.verbs.lease import lease_of_run
+from porch.run.worktrees.restore import restore_run_worktree
+from porch.store.where import ProjectPaths
+
+
+def resume_run(
+    where: ProjectPaths,
+    name: str,
+    wanted: RunRequest,
+    manner: DriveManner,
+    watch: DriveWatch,
+    products: Products,
+    *,
+    is_whole: bool = True,
+) -> DriveResult:
+    """Take a run over and go on from the last record; all of its journal is read and checked.
+
+    Only a short command, which has just held the run itself, does without (`is_whole`).
+    """
+    with hold_run(where, name, "porch run", is_whole=is_whole) as found:
+        state = found.book.state
+        if found.book.definition.protocol.subject == PLAN:
+            raise UsageError(
+                f"{state.run.id} is a plan: it moves only by `envoy` commands",
+                fix="`porch pending` shows its open questions, `envoy plan next` what to do next",
+                code="no-driver",
+            )
+        if wanted.protocol and state.run.protocol != wanted.protocol:
+            raise UsageError(
+                f"{name} runs {state.run.protocol}, not {wanted.protocol}",
+                fix=f"run `porch resume {name}`, or use another id",
+                code="other-protocol",
+            )
+        if state.outcome:
+            # A wish that was left too late is still answered, and one that is known goes.
+            found.drain()
+            remove_finished_work(found, watch, products)
+            watch.notice(f"{name} is already {state.outcome}; nothing was changed")
+            return DriveResult(name, "ended", state)
+        restore_run_worktree(where, state.run, watch.notice)
+        if state.in_hand:
+            takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
+        now = load_settings(where.root)
+        governing = read_pinned_settings(where, name, state.run.settings, now)
+        require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
+        with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):
+            pass
+        if wanted.inputs:
+            watch.notice("--input is ignored: a run keeps the inputs it started with")
+        return drive_run(found, wanted, manner, watch, products, resumed=True)
+
+
+def _places_of_run(where: ProjectPaths, state: RunState) -> ProjectPaths:
+    """The places of the project as seen from where the run works."""
+    there = workspace_of(where, state)
+    return ProjectPaths(where.root, there, where.common_dir, where.state_dir, where.base)
