@@ -19,7 +19,7 @@ from porch.machine.facts import Item
 from porch.machine.records import decode_records
 from porch.machine.state import RunState
 from porch.run.engine.folded_journal import JournalReader
-from porch.store import journal, snapshot, user_key
+from porch.store import journal, signed_state, snapshot, user_key
 from porch.store.journal import scan_journal
 from porch.testing import kill_python_at
 from tests.corpus.run_dump import Kept, names
@@ -273,10 +273,10 @@ def test_a_snapshot_of_another_release_is_none(
     place = Place(tmp_path / "run", "spider")
     place.keep(5)
     with monkeypatch.context() as other:
-        other.setattr(snapshot, "__version__", "99.0")
+        other.setattr(signed_state, "__version__", "99.0")
         assert place.began() == 0
     with monkeypatch.context() as other:
-        other.setattr(snapshot, "FORM", snapshot.FORM + 1)
+        other.setattr(signed_state, "FORM", snapshot.FORM + 1)
         assert place.began() == 0
     assert place.began() == 5
 
