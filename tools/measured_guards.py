@@ -55,8 +55,8 @@ MEASURED: tuple[Guard, ...] = (
     Guard(
         "content is no line of a diff",
         "git/command.py",
-        "out = _decode_output(done.stdout) if is_exact else",
-        "out = _decode_output(done.stdout) if False else",
+        "out = _decode_output(done.out) if is_exact else",
+        "out = _decode_output(done.out) if False else",
         "test_v1_no_line_of_a_file_passes_for_a_count_of_lines",
     ),
     Guard(
