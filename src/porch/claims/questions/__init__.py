@@ -1,0 +1,1 @@
+"""Questions for people: one object, shown in many ways, and every reply to it read by one rule."""

@@ -1,0 +1,192 @@
+"""Any reply at all: answers that the questions allow or problems, never an exception, in line."""
+# ruff: noqa: RUF001 - the wide forms are what people type
+
+import json
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from porch.claims.questions.question import Question, QuestionAnswer, QuestionRound, ReplyReading
+from porch.claims.questions.reply_reader import read_reply
+from porch.claims.questions.tool_results import read_tool_result
+from porch.claims.questions.transports import NAMES, TransportName
+from tests.claims.questions.rounds import CLOSED, FREE, MULTI, MULTI_FREE, OPEN, make_round
+from tests.torture import FULL, choose_some
+
+ROUNDS = (
+    make_round(CLOSED),
+    make_round(FREE),
+    make_round(MULTI),
+    make_round(OPEN),
+    make_round(CLOSED, FREE),
+    make_round(CLOSED, FREE, MULTI, OPEN, MULTI_FREE, more="max_questions: 5"),
+)
+WORDS = [
+    *(
+        "q1",
+        "Q2",
+        "q3",
+        "q4",
+        "q5",
+        "q9",
+        "ｑ１",
+        ":",
+        "：",
+        ")",
+        ".",
+        "、",
+        "\n",
+        "\r\n",
+        " ",
+        "------",
+    ),
+    *(
+        "A",
+        "b",
+        "C",
+        "Ｄ",
+        "Z",
+        "A)",
+        "B.",
+        "c,",
+        "(A)",
+        "**",
+        "__",
+        '"',
+        "'",
+        "“",
+        "”",
+        "`",
+        "```",
+    ),
+    *(
+        "~~~",
+        ">",
+        "-",
+        "*",
+        ",",
+        "，",
+        "text:",
+        "Redis",
+        "memory",
+        "One day",
+        "other",
+        "1",
+        "３",
+        "99",
+    ),
+    *(
+        "Other (type your answer)",
+        "because",
+        "e.g. x",
+        "A plan",
+        "\ufeff",
+        "\u200b",
+        "\t",
+        "\ud800",
+    ),
+]
+REPLIES = st.lists(st.sampled_from(WORDS), max_size=25).map("".join) | st.text(max_size=40)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(WORDS) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *("answers", "q1", "q2", "q3", "0", "1", "action", "content", "result"),
+                    *("updatedInput", "Which store?", "How long?", "q2_text"),
+                ]
+            ),
+            inner | st.just("accept"),
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+MANY = 100_000 if FULL else 500
+SIZE = 20_000 if FULL else 4_000
+fuzz = settings(
+    max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck), derandomize=not FULL
+)
+
+
+def check(round_: QuestionRound, read: ReplyReading) -> None:
+    told = {each.question for each in read.problems}
+    for question in round_.questions:
+        assert (question.id in read.answers) is not (question.id in told)
+    for id_, answer in read.answers.items():
+        found = round_.find(id_)
+        assert found is not None
+        check_answer(found, answer)
+    assert all(each.code and each.message for each in read.problems)
+
+
+def check_answer(question: Question, answer: QuestionAnswer) -> None:
+    numbers = answer.options
+    assert list(numbers) == sorted(set(numbers))
+    assert all(1 <= number <= len(question.options) for number in numbers)
+    assert answer.text is None or (question.free and answer.text.strip())
+    assert len(numbers) + (answer.text is not None) >= 1
+    assert question.multi or len(numbers) + (answer.text is not None) == 1
+    assert answer.note is None or (answer.note and numbers)
+
+
+@pytest.mark.torture
+@given(st.sampled_from(ROUNDS), REPLIES)
+@fuzz
+def test_any_reply_gives_answers_that_are_allowed_or_problems(
+    round_: QuestionRound, reply: str
+) -> None:
+    check(round_, read_reply(round_, round_.ids, reply))
+
+
+@pytest.mark.torture
+@given(st.sampled_from(ROUNDS), st.sampled_from(NAMES), VALUES)
+@settings(fuzz, max_examples=MANY // 4)
+def test_any_result_of_a_tool_gives_answers_that_are_allowed_or_problems(
+    round_: QuestionRound, name: TransportName, value: object
+) -> None:
+    check(round_, read_tool_result(round_, round_.ids, name, json.dumps(value)))
+
+
+PATTERNS = [
+    *(" ", "\n", ">", "q", "q1", "q1: A\n", "1", "A,", "A, ", "- ", "**", "`", "```\n", "------\n"),
+    *(
+        "(",
+        "[",
+        '"',
+        "Redis, ",
+        "text:",
+        "\t\n",
+        "A)",
+        "q1:\n```\n",
+        "（",
+        "Ａ、",
+        "q9: x\n",
+        "\ufb03",
+    ),
+]
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("pattern", choose_some(PATTERNS, 5))
+@pytest.mark.parametrize("front", ["", "q1: ", "q2: A) ", "q3: A, "])
+def test_a_reply_is_read_in_linear_time_whatever_it_repeats(pattern: str, front: str) -> None:
+    """Of eight times the text; a square would take sixty-four times as long."""
+    small = front + pattern * (SIZE // len(pattern))
+    large = front + pattern * (8 * SIZE // len(pattern))
+    before, after = _cpu_s(small), _cpu_s(large)
+    assert after < 24 * before + 0.05, (before, after)
+
+
+def _cpu_s(reply: str) -> float:
+    """The least of three: what else the machine does only ever adds."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        read_reply(ROUNDS[-1], ROUNDS[-1].ids, reply)
+        times.append(time.process_time() - began)
+    return min(times)
