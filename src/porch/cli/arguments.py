@@ -228,9 +228,9 @@ def _choose_text(args: Args, file: Argument, instead: FileForText) -> str | None
             f"{' and '.join(names)} cannot be used together", fix="use only one of them"
         )
     if path is not None:
-        return _read_text_file(path, names[1])
+        return read_text_file(path, names[1])
     if said == "-":
-        return _read_text_file(said, names[0])
+        return read_text_file(said, names[0])
     if said is None and instead.is_needed:
         from porch.errors import UsageError
 
@@ -239,7 +239,8 @@ def _choose_text(args: Args, file: Argument, instead: FileForText) -> str | None
     return instead.default if said is None else said
 
 
-def _read_text_file(path: str, flag: str) -> str:
+def read_text_file(path: str, flag: str) -> str:
+    """The text that an option names by the path of its file; - is standard input."""
     try:
         return _decode_text(_read_bytes(path))
     except (OSError, ValueError) as error:

@@ -34,6 +34,7 @@ _AF_KICKOFF = "porch.cli.af.kickoff"
 _AF_RUNS = "porch.cli.af.runs"
 _AF_STATUS = "porch.cli.af.status"
 _AGENTS = "porch.cli.porch.agents"
+_ASK = "porch.cli.porch.ask"
 _CLEANUP = "porch.cli.envoy.debug_cleanup"
 _COMPLETION = "porch.cli.codev.completion"
 _DECIDING = "porch.cli.porch.decide"
@@ -61,6 +62,8 @@ _RULES_SET_ASIDE = ("force",)
 _SETUP_DECISIONS = ("yes", "mcp")
 # It counts approvals that nobody here gave, or removes worktrees.
 _MIGRATE_DECISIONS = ("adopt", "clean")
+# Agents ask; only people answer.
+_ASK_DECISIONS = ("reply",)
 # With answers of one's own a review would pass that nobody gave.
 _REVIEW_DECISIONS = ("script", *_RULES_SET_ASIDE)
 
@@ -86,6 +89,12 @@ PORCH = (
         "answer an agent's question, or choose an option of a decision",
         _DECIDING,
         for_people=True,
+    ),
+    CommandRow(
+        "ask",
+        "ask a person the questions of a file, and read the reply",
+        _ASK,
+        people_options=_ASK_DECISIONS,
     ),
     CommandRow("retry", "try the failed step again", _DECIDING, for_people=True),
     CommandRow("skip", "skip the failed step", _DECIDING, for_people=True),

@@ -18,6 +18,9 @@ STATE = "budget"
 _STOPPED = "budget:stopped"
 _REACHED = f"{STATE}.reached"
 PLAN = "plan"
+ASK = "ask"
+# Runs that commands move and nobody drives.
+DRIVERLESS = (PLAN, ASK)
 _MEANING = (
     "stop here; the run ends as abandoned",
     "start no review now; porch asks again at the next one",
@@ -36,7 +39,7 @@ def add_budget_state(protocol: Protocol) -> Protocol:
         "The budget is used up: continue or stop?",
         (
             Option("retry", "allow the same amount again and continue"),
-            Option("stopped", _MEANING[protocol.subject == PLAN]),
+            Option("stopped", _MEANING[protocol.subject in DRIVERLESS]),
         ),
         shows=(_REACHED,),
     )
@@ -46,7 +49,7 @@ def add_budget_state(protocol: Protocol) -> Protocol:
         _STOPPED: Kind(_STOPPED, STATE, End("abandoned")),
     }
     # Nobody drives a plan: what does not begin there ends nothing.
-    ends = () if protocol.subject == PLAN else (Target(_STOPPED),)
+    ends = () if protocol.subject in DRIVERLESS else (Target(_STOPPED),)
     edges = (
         *protocol.edges,
         Edge(STATE, "retry", ()),

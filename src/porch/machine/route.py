@@ -181,6 +181,10 @@ def _of_plan(
     protocol: Protocol, state: RunState, fact: f.PlanMoved | f.QuestionPosed
 ) -> tuple[m.Move, ...]:
     """Its rules are loaded where there is a plan."""
+    if protocol.subject == budgets.ASK and isinstance(fact, f.QuestionPosed):
+        from porch.machine.ask import run_rules as ask_rules
+
+        return tuple(ask_rules.posed_moves(state, fact))
     from porch.machine.plan import run_rules
 
     if isinstance(fact, f.PlanMoved):

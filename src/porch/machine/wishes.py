@@ -13,6 +13,10 @@ from porch.machine.facts import Item, Payload, Wish, WishTaken
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Agent, Human, Option, Protocol, Target
 
+_DRIVERLESS_MOVES = {
+    budgets.PLAN: "a plan moves only by `envoy` commands and by answers to its questions",
+    budgets.ASK: "questions move only by answers to them",
+}
 KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade")
 
 
@@ -29,8 +33,8 @@ def find_refusal(
     """Why a wish cannot be granted now; `digest` is that of the asked artifacts as they are."""
     if state.outcome and wish.kind != "upgrade":
         return Refusal(f"the run is already {state.outcome}", notice=True)
-    if protocol.subject == budgets.PLAN and wish.kind not in ("decide", "upgrade"):
-        return Refusal("a plan moves only by `envoy` commands and by answers to its questions")
+    if protocol.subject in budgets.DRIVERLESS and wish.kind not in ("decide", "upgrade"):
+        return Refusal(_DRIVERLESS_MOVES[protocol.subject])
     return _refusal_by_kind(protocol, state, wish, digest)
 
 
@@ -92,14 +96,23 @@ def _refuse_decision(
     reason = _option_problem(protocol, state, decision, wish)
     if reason:
         return Refusal(reason)
-    if protocol.subject == budgets.PLAN:
-        from porch.machine.plan import run_rules
-
-        reason = run_rules.form_problem(state, state.positions[wish.position], wish)
+    if protocol.subject in budgets.DRIVERLESS:
+        reason = _form_problem(protocol, state, wish)
         return Refusal(reason) if reason else None
     if wish.exit == "approved":
         return _refuse_without_override(protocol, state, state.positions[wish.position])
     return None
+
+
+def _form_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
+    """The rules of a run without a driver are loaded where there is one."""
+    if protocol.subject == budgets.ASK:
+        from porch.machine.ask import run_rules as ask_rules
+
+        return ask_rules.form_problem(state, wish)
+    from porch.machine.plan import run_rules
+
+    return run_rules.form_problem(state, state.positions[wish.position], wish)
 
 
 def _option_problem(protocol: Protocol, state: RunState, decision: Decision, wish: Wish) -> str:
@@ -243,7 +256,8 @@ def _decision_moves(protocol: Protocol, state: RunState, taken: WishTaken) -> tu
         return (*closed, *again)
     allowed = budgets.budget_grant_moves(protocol, state, standing, wish.exit)
     left = exit_moves(protocol, state, standing, wish.exit, payload)
-    return (*closed, *allowed, *_decided_in_plan(protocol, state, standing, wish), *left)
+    told = tuple(_decided_in_form(protocol, state, standing, wish))
+    return (*closed, *allowed, *told, *left, *_asked_onward(protocol, state, standing, wish))
 
 
 def _closed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:
@@ -295,14 +309,29 @@ def _item_of(gate: str, position: str) -> str:
     return position.removeprefix(gate).rpartition("#")[0].removeprefix(":")
 
 
-def _decided_in_plan(
+def _decided_in_form(
     protocol: Protocol, state: RunState, standing: Standing, wish: Wish
 ) -> Iterable[m.Move]:
+    if protocol.subject == budgets.ASK:
+        from porch.machine.ask import run_rules as ask_rules
+
+        return ask_rules.answer_moves(state, wish)
     if protocol.subject != budgets.PLAN:
         return ()
     from porch.machine.plan import run_rules
 
     return run_rules.plan_answer_moves(state, standing, wish)
+
+
+def _asked_onward(
+    protocol: Protocol, state: RunState, standing: Standing, wish: Wish
+) -> Iterable[m.Move]:
+    """Of questions, what is still open stands again at once, in the same record."""
+    if protocol.subject != budgets.ASK:
+        return ()
+    from porch.machine.ask import run_rules
+
+    return run_rules.onward_moves(state, standing, wish)
 
 
 def _with_items(taken: WishTaken) -> Wish:

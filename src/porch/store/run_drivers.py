@@ -9,6 +9,8 @@ import fcntl
 import os
 import time
 
+from porch.store.run_names import DRIVERLESS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +108,7 @@ def needs_driver(name: str, row: dict[str, str]) -> bool:
     """Of a row of a list: over or stopped runs need none, and plans move by commands alone."""
     waits = str(row.get("waits") or "")
     is_over = not waits or waits.startswith(("porch finish ", "porch resume"))
-    return not is_over and not name.startswith("plan_")
+    return not is_over and not name.startswith(DRIVERLESS)
 
 
 def describe_driver(driver: RunDriver, word: str) -> str:

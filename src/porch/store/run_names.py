@@ -15,11 +15,16 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _LONGEST_COMMAND = 64
 
 
+# Runs that commands move and nobody drives, by how their names begin.
+DRIVERLESS = ("plan_", "ask_")
+
+
 def match_run_names(known: list[str], word: str) -> list[str]:
     """The run of exactly this name, else all whose id it is, padded with zeros or not."""
-    if word.startswith("plan/"):
-        # The plan of a branch; its directory has no slashes, see `operations.plans.place`.
-        word = "plan_" + word[5:].replace("/", "~")
+    kind, slash, rest = word.partition("/")
+    if slash and f"{kind}_" in DRIVERLESS:
+        # The plan of a branch, or a round of questions; directories have no slashes.
+        word = f"{kind}_{rest.replace('/', '~')}"
     if word in known or not word:
         return [word] if word else []
     exact = [name for name in known if _is_id_of(name, word)]

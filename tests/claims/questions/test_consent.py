@@ -79,7 +79,6 @@ def test_a10_the_place_for_a_text_takes_changes() -> None:
     assert read_consent("text: yes") == Consent("confirmed")
 
 
-@pytest.mark.req("C-037")
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_c14_a_confirmation_is_three_choices_and_a_text(language: Language) -> None:
     question = make_consent_question("q1", "Go on?", language)

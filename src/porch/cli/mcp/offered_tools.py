@@ -14,7 +14,7 @@ from porch.cli.verbs import Argument, CliCommand
 
 # Of `porch`, what an agent needs in the middle of its work; of `envoy`, which is made for agents,
 # everything. `run` and `resume` start agents themselves, which a tool of an agent must not.
-PORCH_COMMANDS = ("status", "pending", "next", "done", "check", "explain")
+PORCH_COMMANDS = ("status", "pending", "next", "done", "check", "explain", "ask")
 # They draw on a terminal, or speak to a hook, until somebody ends them.
 _TERMINAL_OPTIONS = frozenset(("watch", "hook"))
 # Clients ask less about a tool that changes nothing.

@@ -23,12 +23,18 @@ def _decide_question(
     """With the forms of plans, which are loaded where somebody answers one."""
     from porch.run.verbs import decide
 
-    return decide.decide_question(where, run, name, verdict, _read_plan_form)
+    return decide.decide_question(where, run, name, verdict, _read_form)
 
 
-def _read_plan_form(
+def _read_form(
     where: "ProjectPaths", state: "RunState", standing: "Standing", text: str
 ) -> Mapping[str, Any] | None:
+    from porch.machine.budgets import ASK
+
+    if state.run.protocol == ASK:
+        from porch.track.questions import ask_answers
+
+        return ask_answers.read_typed_reply(where, state, standing, text)
     from porch.plan.gates import typed_answers
 
     return typed_answers.read_typed_form(where, state, standing, text)
@@ -48,7 +54,8 @@ def _decide_named(args: Args, name: str, exit_: str, text: str) -> View:
 def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
     from porch.run.verbs.liveness import describe_next_move
 
-    next_ = "" if answered.notice else describe_next_move(where, answered.run)
+    next_ = "" if answered.notice else _describe_open(where, answered.run)
+    next_ = next_ or ("" if answered.notice else describe_next_move(where, answered.run))
     lines = [answered.message]
     if answered.changed:
         lines.append(f"changed since porch asked: {', '.join(answered.changed)}")
@@ -63,6 +70,15 @@ def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
         **({"next": next_} if next_ else {}),
     }
     return View("\n".join(lines), data)
+
+
+def _describe_open(where: "ProjectPaths", run: str) -> str:
+    """Of a round of questions, what the answer left open."""
+    if not run.startswith("ask_"):
+        return ""
+    from porch.track.questions.ask_answers import describe_open_questions
+
+    return describe_open_questions(where, run)
 
 
 def _approve_gate(args: Args) -> View:

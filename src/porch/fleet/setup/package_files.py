@@ -10,6 +10,7 @@ from porch.run.definitions import library, step_files
 
 HOOK = ".claude/hooks/porch-notify.sh"
 AGENTS_PAGE = "AGENTS.md"
+QUESTIONS_PAGE = "codev/codument-protocols.md"
 _SKIPPED = ("__pycache__",)
 
 
@@ -40,6 +41,11 @@ def load_claude_directory() -> Mapping[str, bytes]:
 def load_hook() -> bytes:
     """The script that tells an agent about open decisions."""
     return _integration().joinpath("hooks", "porch-notify.sh").read_bytes()
+
+
+def load_questions_page() -> bytes:
+    """The blocks that prompts name by id: how to ask people, and how to confirm."""
+    return _integration().joinpath("codument-protocols.md").read_bytes()
 
 
 def load_agents_section() -> str:

@@ -41,6 +41,7 @@ def plan_setup(root: str, chosen: SetupChoices) -> list[PlannedFile]:
         *_plan_protocols(root, package_files.load_protocol_files()),
         *_plan_all(root, package_files.load_step_files()),
         *_plan_all(root, package_files.load_claude_directory()),
+        plan_new_file(root, package_files.QUESTIONS_PAGE, package_files.load_questions_page()),
         plan_hook(root),
         plan_claude_settings(root, with_permissions=chosen.permissions),
         _plan_agents_page(root),

@@ -7,7 +7,7 @@ What the engine has to do itself (checks, reviews, commits) is the business of `
 import os
 
 from porch.machine.approvals import STATE as CHANGED
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.engine.drive_options import DriveResult, DriveWatch
@@ -38,7 +38,7 @@ def _needs_driver(definition: Definition, state: RunState) -> bool:
     # Whether changed files were put back is looked at there, too.
     is_asked_again = any(each.state == CHANGED for each in state.positions.values())
     is_busy = bool(state.paused or state.in_hand or is_asked_again)
-    return bool(protocol.subject == PLAN or protocol.spec or is_busy)
+    return bool(protocol.subject in DRIVERLESS or protocol.spec or is_busy)
 
 
 def _lost_worktree(found: HeldRun) -> bool:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from porch.errors import StateError
 from porch.machine.approvals import add_engine_states
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import Run
 from porch.model.definition import Definition, parse_stored_definition
 from porch.model.protocol import Protocol
@@ -30,7 +30,7 @@ def read_request_text(store: str, run: Run) -> str:
 
 def find_shown_request(directory: str, protocol: Protocol, run: Run) -> str:
     """What pictures show; a spec has views of its own, and a lost text is no picture's business."""
-    if protocol.spec or protocol.subject == PLAN or not run.subject:
+    if protocol.spec or protocol.subject in DRIVERLESS or not run.subject:
         return ""
     return _read_kept_text(os.path.join(directory, "payloads"), run.subject)
 

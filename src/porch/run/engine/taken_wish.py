@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from porch.machine import approvals
 from porch.machine import facts as f
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
 from porch.run.engine import approved_artifacts
@@ -20,7 +20,7 @@ def take_wish(
     book: Book, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
     """The record of a granted wish; `known` are the hashes of the files that it is about."""
-    if book.definition.protocol.subject == PLAN:
+    if book.definition.protocol.subject in DRIVERLESS:
         return f.WishTaken(wish=wish)
     match wish.kind:
         case "decide":

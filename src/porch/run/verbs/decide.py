@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.approvals import APPROVED
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Protocol
 from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
@@ -82,7 +82,7 @@ def _read_form(
     read_form: FormReader | None,
 ) -> Mapping[str, Any]:
     """A gate of a plan has a form; its words are read before anybody is bothered with them."""
-    is_form = found.definition.protocol.subject == PLAN and verdict.exit == "answered"
+    is_form = found.definition.protocol.subject in DRIVERLESS and verdict.exit == "answered"
     if not is_form or read_form is None:
         return {}
     standing = found.state.positions[decision.position]

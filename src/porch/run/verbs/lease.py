@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 
 from porch.errors import BusyError, StateError
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
 from porch.run.engine.folded_journal import JournalReader
@@ -29,7 +29,7 @@ def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[
     Whoever begins a run writes its first record inside, so that of two who begin at once only one
     finds the checkout free.
     """
-    if protocol.spec or protocol.subject == PLAN:
+    if protocol.spec or protocol.subject in DRIVERLESS:
         yield
         return
     path = _lease_path(where)
@@ -45,7 +45,7 @@ def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[
 
 def refuse_leased_checkout(where: ProjectPaths, run: str, protocol: Protocol) -> None:
     """The same refusal before anything is written for the new run."""
-    if not protocol.spec and protocol.subject != PLAN:
+    if not protocol.spec and protocol.subject not in DRIVERLESS:
         _refuse_if_live(where, find_leaseholder(where), run)
 
 

@@ -11,6 +11,7 @@ import os
 from porch.show import board
 from porch.store import run_drivers, run_rows
 from porch.store.run_names import (
+    DRIVERLESS,
     list_shared_ids,
     quote_word,
     rename_decision,
@@ -120,7 +121,7 @@ def _asks_anything(row: Mapping[str, Any]) -> bool:
 def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     """Who would have to go on first; nothing if somebody does, or nobody has to."""
     state = run.state
-    if state.outcome or state.paused or run.name.startswith("plan_"):
+    if state.outcome or state.paused or run.name.startswith(DRIVERLESS):
         return []
     driver = run_drivers.find_driver(where.run_dir(run.name))
     if driver.holder is not None and not driver.is_queued:
@@ -135,7 +136,7 @@ def complete_status(where: ProjectPaths, name: str, picture: Mapping[str, Any]) 
     word = unique_word(where.names(), name, id_)
     lines = [rename_in_commands(line, id_, word) for line in picture["text"]]
     asked = [rename_decision(each, word) for each in picture["decisions"]]
-    if picture["outcome"] or picture["paused"] or name.startswith("plan_"):
+    if picture["outcome"] or picture["paused"] or name.startswith(DRIVERLESS):
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))
     return {
@@ -160,7 +161,7 @@ def describe_next_move(where: ProjectPaths, name: str) -> str:
         told = run_drivers.describe_driver(driver, name)
         return f"{told}, goes on with it" if not driver.is_queued else told
     picture = picture_cache.read_current_picture(where.run_dir(name))
-    if picture is None or picture["outcome"] or name.startswith("plan_"):
+    if picture is None or picture["outcome"] or name.startswith(DRIVERLESS):
         return ""
     word = unique_word(where.names(), name, str(picture["status"].get("id") or ""))
     return f"nobody drives this run now; to go on: porch resume {word}"

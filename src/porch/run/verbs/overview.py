@@ -8,7 +8,7 @@ from msgspec import Struct
 from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import PorchError
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import complete_status
@@ -87,7 +87,7 @@ def show_run(where: ProjectPaths, word: str) -> ShownRun:
 
 def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:
     """Whether the files would give another definition today; unreadable ones would, too."""
-    if run.definition.protocol.subject == PLAN:
+    if run.definition.protocol.subject in DRIVERLESS:
         return False
     try:
         loaded = load_current_definition(where, run.state.run.protocol)

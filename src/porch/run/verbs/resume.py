@@ -1,7 +1,7 @@
 """Going on with a run; apart from starting one, for most commands need no more than this."""
 
 from porch.errors import UsageError
-from porch.machine.budgets import PLAN
+from porch.machine.budgets import DRIVERLESS, PLAN
 from porch.machine.state import RunState
 from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
@@ -33,12 +33,8 @@ def resume_run(
     """
     with hold_run(where, name, "porch run", is_whole=is_whole) as found:
         state = found.book.state
-        if found.book.definition.protocol.subject == PLAN:
-            raise UsageError(
-                f"{state.run.id} is a plan: it moves only by `envoy` commands",
-                fix="`porch pending` shows its open questions, `envoy plan next` what to do next",
-                code="no-driver",
-            )
+        if found.book.definition.protocol.subject in DRIVERLESS:
+            raise _no_driver_error(found.book.definition.protocol.subject, state.run.id)
         if wanted.protocol and state.run.protocol != wanted.protocol:
             raise UsageError(
                 f"{name} runs {state.run.protocol}, not {wanted.protocol}",
@@ -62,6 +58,20 @@ def resume_run(
         if wanted.inputs:
             watch.notice("--input is ignored: a run keeps the inputs it started with")
         return drive_run(found, wanted, manner, watch, products, resumed=True)
+
+
+def _no_driver_error(subject: str, id_: str) -> UsageError:
+    if subject == PLAN:
+        return UsageError(
+            f"{id_} is a plan: it moves only by `envoy` commands",
+            fix="`porch pending` shows its open questions, `envoy plan next` what to do next",
+            code="no-driver",
+        )
+    return UsageError(
+        f"{id_} is a round of questions: nothing is left to do but to answer them",
+        fix="`porch pending` shows them",
+        code="no-driver",
+    )
 
 
 def _places_of_run(where: ProjectPaths, state: RunState) -> ProjectPaths:

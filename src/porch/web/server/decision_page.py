@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from porch.errors import FailedError, PorchError, UsageError
 from porch.machine.approvals import APPROVED
+from porch.machine.budgets import ASK
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human
 from porch.plan.gate_files.pending_problems import add_form_problems
@@ -153,7 +154,7 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     request = DecisionRequest(
         answer, text, call.dashboard.as_person, call.form["digest"], channel=CHANNEL
     )
-    done = decide.decide_question(run.where, run.name, decision.position, request, _read_plan_form)
+    done = decide.decide_question(run.where, run.name, decision.position, request, _read_form)
     if done.notice:
         said = f"{done.message}. Nothing was changed."
     else:
@@ -164,9 +165,13 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     return answered
 
 
-def _read_plan_form(
+def _read_form(
     where: ProjectPaths, state: RunState, standing: Standing, text: str
 ) -> Mapping[str, Any] | None:
+    if state.run.protocol == ASK:
+        from porch.track.questions import ask_answers
+
+        return ask_answers.read_typed_reply(where, state, standing, text)
     from porch.plan.gates import typed_answers
 
     return typed_answers.read_typed_form(where, state, standing, text)

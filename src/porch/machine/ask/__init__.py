@@ -1,0 +1,1 @@
+"""The implicit run of questions that are asked outside of any other run."""

@@ -1,0 +1,1 @@
+"""Codument at work: tracks, and the questions that are asked of people."""
