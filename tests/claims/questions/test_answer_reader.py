@@ -49,7 +49,8 @@ def test_c4_a_closed_question_has_no_texts_to_escape_to(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["A", "a", "Ａ", "ａ", "A)", "A.", "(A)", "（A）", "[A]", "A、", " A \n"]
+    "text",
+    ["A", "a", "Ａ", "ａ", "A)", "A.", "(A)", "（A）", "[A]", "A、", " A \n", "- A", "* **A**"],
 )
 def test_c5_a_lone_letter_is_always_a_letter(text: str) -> None:
     assert read(FREE, text) == read(CLOSED, text) == [1]
@@ -149,6 +150,13 @@ def test_c11_a_part_that_is_no_option_is_never_dropped() -> None:
     assert read(MULTI, "A, E") == "letter_out_of_range"
     assert read(MULTI, "A, 9") == "number_out_of_range"
     assert read(MULTI, "plan A, B") == "not_an_option"
+
+
+def test_c11_letters_with_their_labels_are_a_list_and_words_between_are_not() -> None:
+    assert read(MULTI, "A) Linux, C) Windows") == read(MULTI, "A) Linux\nC) Windows") == [1, 3]
+    assert read(MULTI, "A, C) Linux") == read(MULTI, "A) Windows") == "letter_and_label_disagree"
+    assert read(MULTI, "A) because, B") == "several_choices"
+    assert read(MULTI_FREE, "A, C) Red") == "letter_and_label_disagree"
 
 
 def test_c11_options_and_a_text_where_the_question_allows_both() -> None:

@@ -32,6 +32,15 @@ def test_a_question_has_all_that_its_file_says() -> None:
     assert (question.example, question.multi, question.free) == ("A", True, False)
 
 
+def test_c15_what_a_worker_needs_is_a_file_of_questions() -> None:
+    inner = '{"questions": [{"text": "a", "options": ["Redis", "Memory"]}]}'
+    plain = read_questions(read_yaml(inner, "q.yaml"), "q.yaml")
+    assert read_questions(read_yaml(f'{{"needs_input": {inner}}}', "q.yaml"), "q.yaml") == plain
+    for odd in ("{needs_input: [a]}", f'{{"needs_input": {inner}, "language": "en"}}'):
+        with pytest.raises(DefinitionError):
+            read_questions(read_yaml(odd, "q.yaml"), "q.yaml")
+
+
 def test_questions_without_ids_are_numbered() -> None:
     assert make_round("{text: a, free: true}", "{text: b, free: true}").ids == ("q1", "q2")
 

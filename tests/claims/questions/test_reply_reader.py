@@ -16,7 +16,16 @@ THREE = make_round(CLOSED, FREE, OPEN)
     [
         *("q1: B", "Q1: B", "q1 : B", "q1. B", "q1) B", "q1、B", "q1：B", "ｑ１：Ｂ", "Ｑ１）Ｂ"),
         *("**q1:** B", "**Q1**: B", "__q1__: B", '"q1": B', "'q1': B", "`q1`: B", "“q1”：B"),
-        *("> q1: B", "  q1: B", "- q1: B", "* **Q1:** B", "q01: B", "q 1: B", "\ufeffq1: B"),
+        *(
+            "> q1: B",
+            "  q1: B",
+            "- q1: B",
+            "## Q1: B",
+            "* **Q1:** B",
+            "q01: B",
+            "q 1: B",
+            "\ufeffq1: B",
+        ),
         *("q1: **B**", "q1: (B)", "q1: b.", "q1:\nB", "q1: B\r\n\r\n", "q1:B"),
     ],
 )
@@ -31,6 +40,13 @@ def test_c1_a_label_is_known_in_every_spelling(label: str) -> None:
 def test_c1_what_is_no_label_belongs_to_the_answer_before_it(line: str) -> None:
     read = read_reply(TWO, TWO.ids, f"q2: mine\n{line}\nq1: A")
     assert said(read) == {"q2": f"mine\n{line}", "q1": [1]}
+
+
+def test_c1_a_reply_that_is_quoted_as_a_whole_is_read_without_its_marks() -> None:
+    read = read_reply(TWO, TWO.ids, "> **Q1:** A) Redis\n>\n> **Q2:** two\n>  weeks\n> > x\nbye")
+    assert said(read) == {"q1": [1], "q2": "two\n weeks\n> x\nbye"}
+    plain = read_reply(TWO, TWO.ids, "q1: A\nq2: see\n> quoted")
+    assert said(plain)["q2"] == "see\n> quoted"
 
 
 def test_c1_a_number_that_was_not_asked_is_told_and_its_words_are_kept() -> None:

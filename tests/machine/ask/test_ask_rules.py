@@ -13,6 +13,7 @@ from porch.machine.records import JournalRecord, decode_record, encode_record
 from porch.machine.route import route_fact
 from porch.machine.state import RunState
 from porch.machine.wishes import find_refusal
+from porch.model.protocol import Human
 
 PROTOCOL = add_engine_states(build_ask_protocol())
 QUESTIONS = [
@@ -179,3 +180,10 @@ def test_the_records_are_read_back_as_they_were_written() -> None:
     asked.answer({"answers": {"q1": A}, "problems": [problem("q2")]})
     for record in asked.records:
         assert decode_record(encode_record(record)) == record
+
+
+def test_the_protocol_of_questions_has_one_decision_and_nothing_leads_to_it() -> None:
+    protocol = build_ask_protocol()
+    people = [name for name, state in protocol.states.items() if isinstance(state.actor, Human)]
+    assert people == ["questions"]
+    assert [edge.targets for edge in protocol.edges] == [()]

@@ -263,3 +263,19 @@ def test_the_projects_of_a_person_have_names_of_their_own(desk: Desk, tmp_path: 
     named = name_projects(where, {"HOME": str(tmp_path / "home")})
     assert list(named) == ["project", "project-2"]
     assert named["project-2"].root == str(other)
+
+
+def test_questions_outside_of_a_run_are_answered_on_their_page(
+    desk: Desk, browser: TestClient
+) -> None:
+    asked = "{text: Which <store>?, options: [Redis, Memory]}, {text: How long?, free: true}"
+    desk.write("q.yaml", f"questions: [{asked}]")
+    run = desk.porch("ask", "q.yaml", "--json", code=3).json["run"].replace("/", "_")
+    address = f"/run/project/{run}/decision"
+    page = browser.get(address, params={"at": "questions#1"}).text
+    assert "Which &lt;store&gt;?" in page
+    refused = browser.post(address, data=form(page, "answered", text="maybe"))
+    assert (refused.status_code, "begin each answer with its label" in refused.text) == (400, True)
+    browser.post(address, data=form(page, "answered", text="q1: B\r\nq2: two\r\nlines"))
+    assert desk.porch("ask", "q.yaml", "--json").json["answers"]["q2"]["text"] == "two\nlines"
+    assert desk.facts("WishTaken", run)[0]["wish"]["channel"] == "dashboard"

@@ -116,6 +116,8 @@ def refuse_option(question: Question, said: str) -> AnswerProblem:
 
 def refuse_several(question: Question) -> AnswerProblem:
     told = "only one option can be chosen here; answer with one letter"
+    if question.multi:
+        told = "write only a list here, for example: A, B"
     return problem_of(question, "several_choices", told)
 
 
@@ -141,10 +143,8 @@ def _with_note(question: Question, number: int, rest: str) -> Outcome:
     if named == number:
         return QuestionAnswer((number,))
     if named or is_free_label(question, rest):
-        own, other = question.letter_of(number), fold_label(rest)
-        told = f"{own} is '{question.options[number - 1].label}', but the words name '{other}'"
-        return problem_of(question, "letter_and_label_disagree", told)
-    if isinstance(_read_option(question, split_list(rest)[0]), QuestionAnswer):
+        return _disagree(question, number, rest)
+    if any(isinstance(_read_item(question, each), QuestionAnswer) for each in split_list(rest)):
         return refuse_several(question)
     return QuestionAnswer((number,), note=rest)
 
@@ -153,13 +153,32 @@ def _read_list(question: Question, parts: list[str]) -> Outcome | None:
     """`A, C`; nothing if the first part is no option: then it is no list."""
     chosen: set[int] = set()
     for at, part in enumerate(parts):
-        read = _read_option(question, part)
+        read = _read_item(question, part)
         if read is None:
             return _end_list(question, chosen, parts[at:]) if at else None
         if isinstance(read, AnswerProblem):
             return read
         chosen.update(read.options)
     return QuestionAnswer(tuple(sorted(chosen)))
+
+
+def _read_item(question: Question, part: str) -> Outcome | None:
+    """One part of a list: an option, or a letter with its own label."""
+    read, found = _read_option(question, part), letter_with_rest(part)
+    if read is not None or found is None or found.letter not in question.letters:
+        return read
+    number = LETTERS.index(found.letter) + 1
+    named = number_of_label(question, found.rest)
+    if named and named != number:
+        return _disagree(question, number, found.rest)
+    return QuestionAnswer((number,)) if named else None
+
+
+def _disagree(question: Question, number: int, rest: str) -> AnswerProblem:
+    labels = [*(each.label for each in question.options), question.free_label]
+    own, said = question.letters[number - 1], fold_label(rest)
+    told = f"{own} is '{labels[number - 1]}', but the words name '{said}'"
+    return problem_of(question, "letter_and_label_disagree", told)
 
 
 def _end_list(question: Question, chosen: set[int], parts: list[str]) -> Outcome:

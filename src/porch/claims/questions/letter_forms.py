@@ -49,7 +49,8 @@ def drop_invisible(text: str) -> str:
 
 def lone_letter(text: str) -> str:
     """The letter, if the text is nothing else; in upper case and plain width."""
-    found = _LONE.fullmatch(strip_emphasis(text)) if len(text) <= _SHORT else None
+    bare = strip_emphasis(_BULLET.sub("", text)) if len(text) <= _SHORT else ""
+    found = _LONE.fullmatch(bare)
     return _plain_letter(found[1]) if found else ""
 
 

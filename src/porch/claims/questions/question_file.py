@@ -11,6 +11,7 @@ from porch.text.fields import Fields
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import MapNode, Node, ScalarNode
 
+NEEDS_INPUT = "needs_input"
 MOST_QUESTIONS = 4
 HIGHEST_CAP = 20
 LONGEST_TEXT = 4000
@@ -35,7 +36,7 @@ def read_questions(tree: Node, file: str) -> ReadQuestions:
         told = Finding("wrong-type", "a file of questions is a mapping", Place(file), fix)
         raise DefinitionError([told])
     findings: list[Finding] = []
-    fields = Fields(tree, "the file of questions", findings)
+    fields = Fields(_unwrap_needs(tree), "the file of questions", findings)
     language = _read_language(fields)
     nodes = fields.list_of_nodes("questions")
     questions = tuple(_read_all(nodes, language, findings))
@@ -45,6 +46,13 @@ def read_questions(tree: Node, file: str) -> ReadQuestions:
     if wrong := errors_in(findings):
         raise DefinitionError(wrong)
     return ReadQuestions(round_, tuple(findings))
+
+
+def _unwrap_needs(tree: MapNode) -> MapNode:
+    """What a worker that cannot ask hands to whoever can: `needs_input: {questions: ...}`."""
+    inner = tree.get(NEEDS_INPUT)
+    is_alone = len(tree.entries) == 1
+    return inner if isinstance(inner, MapNode) and is_alone else tree
 
 
 def _read_language(fields: Fields) -> Language:

@@ -19,10 +19,10 @@ from porch.text.late_pattern import late_pattern
 _LINE_END = late_pattern(r"\r\n|\n|\r")
 _BLANKS = " \t\u3000\u00a0\ufeff"
 _LABEL = late_pattern(
-    r"(?:[-*•+] )?(?:\*\*|__|[\"'`“‘「＂])?[qQｑＱ] ?([0-9０-９]+) ?(?:\*\*|__|[\"'`”’」＂])?"
-    r" ?(?:[:：)）、]|[.．](?![0-9０-９]))(?:\*\*|__)?"
+    r"(?:[-*•+] |#{1,6} )?(?:\*\*|__|[\"'`“‘「＂])?[qQｑＱ] ?([0-9０-９]+)"
+    r" ?(?:\*\*|__|[\"'`”’」＂])? ?(?:[:：)）、]|[.．](?![0-9０-９]))(?:\*\*|__)?"
 )
-_LABEL_BEGINS = frozenset("qQｑＱ-*•+_\"'`“‘「＂")
+_LABEL_BEGINS = frozenset("qQｑＱ-*•+#_\"'`“‘「＂")
 # A label is short; behind so many characters nobody looks for one.
 _LABEL_WITHIN = 80
 _HYPHENS = late_pattern(r"[-－]{6,}")
@@ -36,7 +36,14 @@ class _Part(Struct, frozen=True):
     """The lines of one answer; those in front of the first label belong to nobody."""
 
     id: str
+    is_quoted: bool = False
     lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        """Of an answer that is quoted as a whole, the marks of the quote are no part of it."""
+        quoted = line.lstrip(_BLANKS)
+        is_mark = self.is_quoted and quoted.startswith(">")
+        self.lines.append(quoted[1:].removeprefix(" ") if is_mark else line)
 
     @property
     def text(self) -> str:
@@ -72,9 +79,9 @@ def _split_reply(reply: str) -> list[_Part]:
         if label is None and not fence and at in ends:
             continue
         if label is not None:
-            parts.append(_Part(label[0]))
+            parts.append(_Part(label[0], line.lstrip(_BLANKS).startswith(">")))
         text = label[1] if label else line
-        parts[-1].lines.append(text)
+        parts[-1].add(text)
         fence = _next_fence(fence, text)
     return parts
 
