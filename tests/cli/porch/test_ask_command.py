@@ -131,6 +131,14 @@ def test_an_empty_reply_is_no_round_and_leaves_no_record(asker: "Desk", text: st
     assert len(asker.records(run_of(before))) == 2
 
 
+def test_an_empty_reply_to_answered_questions_asks_nothing_anew(asker: "Desk") -> None:
+    first = reply(asker, "A, A")
+    again = reply(asker, " \n")
+    assert (again["answers"], again["run"]) == (first["answers"], first["run"])
+    assert again["notes"] == ["the reply says nothing, so the answers stay as they are"]
+    assert asker.porch("pending", "--json").json["decisions"] == []
+
+
 def test_questions_that_were_answered_can_be_answered_anew_in_another_run(asker: "Desk") -> None:
     first = reply(asker, "A, A")
     second = reply(asker, "B, B")

@@ -36,6 +36,7 @@ AskState = Literal["asking", "awaiting_answers", "answered"]
 # Nobody said anything: such a reply is no round, and nothing is recorded of it.
 _SILENT = frozenset(("unanswered", "declined", "dismissed", "unreadable_result"))
 _PROBLEMS_KEPT = 40
+_STAYED = "the reply says nothing, so the answers stay as they are"
 _CLIP = 200
 
 
@@ -78,6 +79,8 @@ def answer_questions(
     run = find_latest_run(where, round_)
     notes: tuple[str, ...] = ()
     state = pose_questions(run, round_)
+    if state.outcome and _is_silent(read_any_reply(round_, round_.ids, reply, transport)):
+        return _tell_standing(run, round_, state, transport, notes=(_STAYED,))
     if state.outcome:
         notes = (f"these questions were answered before, in {run.id}; this is a new answer",)
         run = run.next()
