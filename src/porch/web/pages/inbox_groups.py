@@ -99,11 +99,11 @@ def _describe_waiting(number: int) -> str:
     return f"{count_of(number, 'decision')} {'waits' if number == 1 else 'wait'} for you."
 
 
-def _list_rows(projects: Sequence[ShownProject], group: str) -> Iterator[dict[str, Any]]:
+def _list_rows(projects: Sequence[ShownProject], group: str) -> Iterator[tuple[ShownProject, Row]]:
     for project in projects:
         for row in project.rows:
             if row["group"] == group:
-                yield _make_row(project, row)
+                yield project, row
 
 
 def _make_row(project: ShownProject, row: Row) -> dict[str, Any]:
@@ -128,11 +128,12 @@ def _make_row(project: ShownProject, row: Row) -> dict[str, Any]:
 
 
 def _make_section(
-    name: str, rows: Sequence[dict[str, Any]], is_alone: bool, start: int
+    name: str, rows: Sequence[tuple[ShownProject, Row]], is_alone: bool, start: int
 ) -> dict[str, Any]:
     title, _, sign = GROUPS[name]
-    first = _FIRST_OVER if name == "over" else _FIRST
-    return {"name": name, "title": title, "sign": sign, **_cut(rows, is_alone, start, first)}
+    cut = _cut(rows, is_alone, start, _FIRST_OVER if name == "over" else _FIRST)
+    drawn = [_make_row(project, row) for project, row in cut["rows"]]
+    return {"name": name, "title": title, "sign": sign, **cut, "rows": drawn}
 
 
 def _cut(rows: Sequence[Any], is_alone: bool, start: int, first: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ EVERY_S = 0.25
 RunKey = tuple[str, str]
 # Size and time of the journal, whether somebody drives the run, and how much its agents have said.
 Stamp = tuple[int, int, bool, int]
+RunLook = tuple[int, int, bool]
 
 
 class ChangeFeed:
@@ -61,24 +62,28 @@ class ChangeFeed:
         found: dict[RunKey, Stamp] = {}
         for key, where in self._projects.items():
             runs = os.path.join(where.state_dir, "runs")
-            sizes = _list_journal_sizes(runs)
-            driven = self._find_driven(key, runs, sizes)
-            for name, size in sizes.items():
-                said = measure_transcripts(f"{runs}/{name}") if name in driven else 0
-                found[key, name] = (*size, name in driven, said)
+            known = {name: stamp[:3] for (of, name), stamp in self.stamps.items() if of == key}
+            for name, seen in look_at_runs(runs, known).items():
+                said = measure_transcripts(f"{runs}/{name}") if seen[2] else 0
+                found[key, name] = (*seen, said)
         return found
 
-    def _find_driven(self, key: str, runs: str, sizes: Mapping[str, tuple[int, int]]) -> set[str]:
-        """Asked of the locks of runs that were driven or have a new record, which are few.
 
-        A driver that comes writes a record. So who was alone and has none is alone.
-        """
-        known = {name: self.stamps.get((key, name)) for name in sizes}
-        asked = [
-            name for name, old in known.items() if old is None or old[2] or old[:2] != sizes[name]
-        ]
-        drivers = run_drivers.find_drivers(runs, asked)
-        return {name for name, driver in drivers.items() if driver.holder is not None}
+def look_at_runs(runs: str, known: Mapping[str, RunLook]) -> dict[str, RunLook]:
+    """Of each run its journal, and whether somebody drives it; `known` is what was seen before.
+
+    Locks are asked of runs that were driven or have a new record, which are few. A driver that
+    comes writes a record. So who was alone and has none is alone.
+    """
+    sizes = _list_journal_sizes(runs)
+    asked = [
+        name
+        for name, size in sizes.items()
+        if (old := known.get(name)) is None or old[2] or old[:2] != size
+    ]
+    drivers = run_drivers.find_drivers(runs, asked)
+    driven = {name for name, driver in drivers.items() if driver.holder is not None}
+    return {name: (*size, name in driven) for name, size in sizes.items()}
 
 
 def measure_transcripts(run: str) -> int:

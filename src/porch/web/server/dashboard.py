@@ -9,6 +9,7 @@ from porch.store.where import ProjectPaths
 from porch.web.server.changes import ChangeFeed
 from porch.web.server.measured_work import MeasuredWork
 from porch.web.server.peers import Peers
+from porch.web.server.project_runs import RunsOfProjects
 from porch.web.server.sessions import Sessions
 from porch.web.server.shown_files import ShownFiles
 
@@ -32,6 +33,7 @@ class Dashboard:
         self.shown = ShownFiles()
         self.changes = ChangeFeed(projects)
         self.work = MeasuredWork(projects)
+        self.runs = RunsOfProjects()
         self._notes: dict[str, str] = {}
         # Of runs at work, the number of the record at which their phases were read, and these.
         self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str]]]] = {}

@@ -1,11 +1,11 @@
 """The inbox: the rows of all projects, read as `af status` and `porch pending` read them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.responses import Response
 
 from porch.errors import PorchError
-from porch.fleet.fleet_rows import ProjectRuns, select_rows
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
@@ -15,6 +15,7 @@ from porch.web.pages.decision_cards import ShownProject
 from porch.web.pages.inbox_groups import GROUPS, make_inbox, number_inbox
 from porch.web.server.call import Call
 from porch.web.server.dashboard import Dashboard
+from porch.web.server.project_runs import KnownRuns
 
 _AT_WORK = ("running", "queued", "alone", "stopped")
 _MOST_READ = 30
@@ -46,34 +47,33 @@ def read_inbox_number(dashboard: Dashboard) -> str:
 
 def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownProject:
     label = key if dashboard.has_several else ""
-    found = ProjectRuns(where, label, "decisions")
-    decisions = found.decisions()
-    add_form_problems(where, decisions)
-    shown = {row["run"] for row in found.rows}
+    found = dashboard.runs.read(key, where, label)
     lost = [
-        f"{name}: there was a run, but its journal is gone" for name in list_lost_runs(where, shown)
+        f"{name}: there was a run, but its journal is gone"
+        for name in list_lost_runs(where, found.records)
     ]
-    notes = [*lost, *(trouble.findings[0].message for trouble in found.troubles)]
-    numbers = [
-        f"{row['run']}:{found.records[row['run']]}:{row['driver'] is not None}"
-        for row in found.rows
+    rows = _add_phases(dashboard, key, where, found)
+    decisions = _add_problems(where, found.decisions)
+    return ShownProject(key, label, rows, decisions, [*lost, *found.troubles], found.numbers)
+
+
+def _add_problems(where: ProjectPaths, decisions: Sequence[Any]) -> list[Any]:
+    """In copies: what was read stays as it was, while the forms of plans are edited."""
+    copies: list[Any] = [
+        {**each} if each["run"].startswith("plan_") else each for each in decisions
     ]
-    rows = _add_phases(dashboard, key, where, found, select_rows(found.rows, False))
-    return ShownProject(key, label, rows, decisions, notes, numbers)
+    add_form_problems(where, copies)
+    return copies
 
 
 def _add_phases(
-    dashboard: Dashboard,
-    key: str,
-    where: ProjectPaths,
-    found: ProjectRuns,
-    rows: list[dict[str, Any]],
-) -> list[dict[str, Any]]:
+    dashboard: Dashboard, key: str, where: ProjectPaths, found: KnownRuns
+) -> Sequence[dict[str, Any]]:
     """The phases of runs that are at work; a run is read again only after a new record."""
-    live = [row for row in rows if row["group"] in _AT_WORK][:_MOST_READ]
+    live = [row for row in found.rows if row["group"] in _AT_WORK][:_MOST_READ]
     for row in live:
         row["phases"] = _read_phases(dashboard, key, where, row["run"], found.records[row["run"]])
-    return rows
+    return found.rows
 
 
 def _read_phases(
