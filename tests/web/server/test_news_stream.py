@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -110,6 +111,21 @@ def test_the_inbox_hears_of_every_run_by_one_number(
         while second["id"] not in browser.get("/").text:
             second = page.next_change()
     assert first["id"] != second["id"]
+
+
+def test_a_file_that_is_written_is_news_for_the_page_of_its_decision(
+    desk: Desk, served: Dashboard, browser: TestClient
+) -> None:
+    desk.begin(*GATED, code=3)
+    shown = browser.get("/run/project/0001-x/decision", params={"at": "one:gate#1"}).text
+    stream, since = re.findall(r'data-(?:stream|since)="([^"]+)"', shown)
+    assert stream == f"{RUN}?at=one%3Agate%231"
+    with closing(Page(served, f"{stream}&since={since}")) as page:
+        desk.write("codev/projects/0001-x/spec.md", "# Another\n")
+        event = page.next_change()
+    assert event["id"].startswith(f"{len(desk.records())}-alone-")
+    assert event["id"] != since
+    assert json.loads(event["data"])["lines"] == [], "no record told it"
 
 
 def test_the_stream_ends_with_the_dashboard(desk: Desk) -> None:

@@ -21,7 +21,9 @@ def test_the_page_of_a_run_says_how_it_is_in_one_sentence(desk: Desk, browser: T
     assert "It is at one:gate#1" in page
     assert 'href="/run/project/0001-x/decision?at=one%3Agate%231"' in page
     desk.porch("approve", "1")
-    assert "Not moving: nobody drives this run since" in browser.get(RUN).text
+    assert re.search(
+        r"Not moving: nobody drives this run since [^<]*\d\d:\d\d</span>", browser.get(RUN).text
+    )
     assert "af resume 0001" in browser.get(RUN).text
     desk.porch("resume", "1")
     page = browser.get(RUN).text

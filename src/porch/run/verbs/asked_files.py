@@ -75,6 +75,21 @@ def digest_asked_files(where: ProjectPaths, state: RunState, decision: Decision)
     return digest_hashes(hash_artifacts(workspace_of(where, state), "", decision.artifacts))
 
 
+def stamp_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> str:
+    """Another text as soon as one of them is written: for whoever must know it quickly."""
+    workspace = workspace_of(where, state)
+    found = [_look_at(os.path.join(workspace, path)) for path in decision.artifacts]
+    return sha256(repr(found).encode()).hexdigest()[:16]
+
+
+def _look_at(path: str) -> tuple[int, ...]:
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
 def _read_text(workspace: str, path: str, found: str) -> bytes | str | None:
     """Its bytes; words that say why there are none; nothing if it is being written."""
     if len(found) != _DIGEST_LENGTH:

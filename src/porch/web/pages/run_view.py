@@ -69,7 +69,7 @@ def make_sentence(
         waited = describe_time_since(str(asked[0]["asked_at"]), now)
         return {"look": "waiting", "text": f"Waiting for you: {names}, {waited}".rstrip(", ")}
     if not is_driven:
-        return {"look": "alone", "text": f"Not moving: {driven.partition(':')[0]}"}
+        return {"look": "alone", "text": f"Not moving: {driven.partition(': ')[0]}"}
     place = notes or status["current_phase"] or status["state"]
     return {"look": "running", "text": f"Running: {place}"}
 

@@ -49,12 +49,14 @@ def _show_open(
     moves: Sequence[tuple[str, str]] = (),
     status: int = 200,
 ) -> Response:
+    # Before the files are read: what is written after this is news.
+    stream = run.stream(at)
     facts, picture = _find_facts(run, at), run.picture()
     call.dashboard.shown.keep(facts.shown)
     told, now = _find_told(run, picture, at), call.dashboard.now()
     context = make_decision(run.project, told, replace(facts, cost=picture["cost"]), now)
     more = {
-        **run.stream(),
+        **stream,
         "project": run.project if call.dashboard.has_several else "",
         "is_driven": not run.needs_driver,
         "trouble": trouble,

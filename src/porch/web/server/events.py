@@ -12,6 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from porch.run.verbs import run_log
+from porch.run.verbs.asked_files import stamp_asked_files
+from porch.run.verbs.read_run import read_run
 from porch.show import timeline
 from porch.store import run_drivers
 from porch.store.where import ProjectPaths
@@ -36,16 +38,28 @@ def stream_inbox(call: Call) -> Response:
 
 
 def stream_run(call: Call) -> Response:
-    """Of the page that shows what an agent says, each word is news, too."""
+    """Of the page that shows what an agent says, each word is news, too.
+
+    Of a decision it is whatever is written to its files, which no journal tells.
+    """
     _, where, name = call.run()
     is_word_news = call.asked("with") == "words"
+    watch = _watch_files(where, name, call.asked("at"))
 
     def look(heard: str) -> News:
         number, news = read_run_news(where, name, heard)
         said = f"-{measure_transcripts(where.run_dir(name))}" if is_word_news else ""
-        return f"{number}{said}", news
+        return f"{number}{said}{watch()}", news
 
-    return _stream(call, look)
+    return _stream(call, look, watch)
+
+
+def _watch_files(where: ProjectPaths, name: str, at: str) -> Callable[[], str]:
+    if not at:
+        return lambda: ""
+    state = read_run(where, name).state
+    decision = state.decisions.get(at)
+    return lambda: f"-{stamp_asked_files(where, state, decision)}" if decision else ""
 
 
 def read_run_news(where: ProjectPaths, name: str, heard: str) -> News:
@@ -61,22 +75,28 @@ def read_run_news(where: ProjectPaths, name: str, heard: str) -> News:
     return f"{last}-{'driven' if is_driven else 'alone'}", {"lines": lines}
 
 
-def _stream(call: Call, look: Callable[[str], News]) -> Response:
+def _stream(
+    call: Call, look: Callable[[str], News], watch: Callable[[], str] = lambda: ""
+) -> Response:
     heard = call.request.headers.get("last-event-id") or call.asked("since")
-    return StreamingResponse(_follow(call, look, heard), media_type="text/event-stream")
+    return StreamingResponse(_follow(call, look, watch, heard), media_type="text/event-stream")
 
 
-async def _follow(call: Call, look: Callable[[str], News], heard: str) -> AsyncIterator[str]:
+async def _follow(
+    call: Call, look: Callable[[str], News], watch: Callable[[], str], heard: str
+) -> AsyncIterator[str]:
     """Until the browser leaves, which ends this from outside, or the dashboard does."""
     dashboard, clock = call.dashboard, asyncio.get_running_loop().time
     yield _BEGIN
     seen: object = None
+    watched = ""
     told_at = clock()
     async for stamps in dashboard.changes.listen():
         if dashboard.is_closing():
             return
-        if stamps is not seen:
-            seen = stamps
+        files = watch()
+        if stamps is not seen or files != watched:
+            seen, watched = stamps, files
             number, news = await run_in_threadpool(look, heard)
             if number != heard:
                 heard, told_at = number, clock()

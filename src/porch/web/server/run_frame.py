@@ -2,8 +2,10 @@
 
 import os
 from typing import Any
+from urllib.parse import urlencode
 
 from porch.run.verbs import run_log
+from porch.run.verbs.asked_files import stamp_asked_files
 from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
@@ -59,13 +61,18 @@ class OpenRun:
         drawn: dict[str, Any] = {**self.found.picture()}
         return {**drawn, "decisions": complete_status(self.where, self.name, drawn)["decisions"]}
 
-    def stream(self) -> dict[str, str]:
-        """What makes a page of this run a live one."""
+    def stream(self, at: str = "") -> dict[str, str]:
+        """What makes a page of this run a live one; `at` is the decision that it shows."""
         held = "driven" if self._driver.holder is not None else "alone"
+        asked = f"?{urlencode({'at': at})}" if at else ""
         return {
-            "stream": f"/events{run_address(self.project, self.name)}",
-            "since": f"{self.state.seq}-{held}",
+            "stream": f"/events{run_address(self.project, self.name)}{asked}",
+            "since": f"{self.state.seq}-{held}{self._stamp(at)}",
         }
+
+    def _stamp(self, at: str) -> str:
+        decision = self.state.decisions.get(at)
+        return f"-{stamp_asked_files(self.where, self.state, decision)}" if decision else ""
 
     def frame(self, picture: dict[str, Any], tab: str) -> dict[str, Any]:
         now = self._call.dashboard.now()

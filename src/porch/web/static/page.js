@@ -70,7 +70,10 @@ function invalidate(fresh) {
   const now = fresh.getElementById("decision");
   if (now && now.dataset.digest === shown.dataset.digest) return true;
   const note = document.getElementById("moved");
-  if (!now) note.firstChild.nodeValue = "This was decided meanwhile. ";
+  if (!now) {
+    const told = fresh.querySelector("#settled [data-told]");
+    note.textContent = told ? told.textContent : "This was decided meanwhile.";
+  }
   note.hidden = false;
   for (const button of document.querySelectorAll("#answers button")) button.disabled = true;
   return true;
