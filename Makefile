@@ -15,8 +15,8 @@ PURE := text model dialects machine claims show
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup agents demo quick test check format format-check lint types layers docs requirements \
-	errors wheel bench torture sabotage clean
+.PHONY: help setup agents browser demo quick test check format format-check lint types layers docs requirements \
+	errors wheel screenshots bench torture sabotage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ $(STAMP): pyproject.toml uv.lock
 agents: setup ## the real claude, codex and gemini at their pinned versions, in a cache directory
 	@$(BIN)/python tools/agents.py
 
+browser: setup ## chromium and axe-core for the tests of the pages, where they can be installed
+	@$(BIN)/python tools/browser.py
+
 demo: setup ## a whole project in a throw-away repository, with the scripted agent
 	@if [ -t 0 ]; then $(BIN)/porch demo; else $(BIN)/porch demo --yes; fi
 
@@ -52,7 +55,7 @@ $(COMPILED): $(STAMP)
 
 RUN_TESTS = $(BIN)/python
 # A stale measurement would be combined with the new one, so it goes first.
-test: setup agents $(COMPILED) ## all tests; the ten slowest are shown
+test: setup agents browser $(COMPILED) ## all tests; the ten slowest are shown
 	@rm -f .coverage .coverage.*
 	$(RUN_TESTS) $(PYTEST) --durations=10 $(PYTEST_ARGS)
 
@@ -91,6 +94,9 @@ errors: setup ## codes of findings that no page explains
 
 wheel: setup ## build the wheel and try what is in it (part of `make test` too)
 	$(BIN)/python -m pytest tests/house/test_wheel.py
+
+screenshots: setup browser ## the pictures of the dashboard in docs/images
+	$(BIN)/python -m tools.screenshots
 
 bench: setup ## ratios, medians, JSON out
 	$(BIN)/python bench/run.py

@@ -1,5 +1,6 @@
 """A dashboard over a repository of a test, and a browser that came with its link."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,13 +32,20 @@ def serving(projects: Mapping[str, places.ProjectPaths]) -> Iterator[Dashboard]:
     """A server on a port of this machine, in a thread of the test."""
     listening = open_port("127.0.0.1", 0)
     dashboard = Dashboard(projects, int(listening.getsockname()[1]))
+    with answering(dashboard, listening):
+        yield dashboard
+
+
+@contextmanager
+def answering(dashboard: Dashboard, listening: socket.socket) -> Iterator[None]:
+    """A server for this dashboard until the block ends, also if it had one before."""
     began = threading.Event()
     server = QuietServer(dashboard, began.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
         assert began.wait(60)
-        yield dashboard
+        yield
     finally:
         server.should_exit = True
         thread.join(60)
