@@ -10,11 +10,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One bound: what was measured, what it was measured against, and what is allowed."""
+    """One bound: what was measured, what it was measured against, and what is allowed.
+
+    Without a limit it is only told.
+    """
 
     name: str
     value: float
-    limit: float
+    limit: float | None
     unit: str
     measured: str
     reference: str
@@ -22,7 +25,7 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        return self.value <= self.limit
+        return self.limit is None or self.value <= self.limit
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "holds": self.holds}
@@ -61,7 +64,7 @@ def ratio(
     return of_times(name, limit, times)
 
 
-def of_times(name: str, limit: float, times: list[tuple[float, float]]) -> Result:
+def of_times(name: str, limit: float | None, times: list[tuple[float, float]]) -> Result:
     mine = statistics.median(one for one, _ in times)
     reference = statistics.median(other for _, other in times)
     value = round(mine / reference, 2)

@@ -33,6 +33,7 @@ PARTS = (
     "streams",
     "knowledge",
     "cleanup",
+    "dashboard",
 )
 
 
@@ -68,7 +69,8 @@ def _part(name: str) -> "list[Result]":
 def _line(result: "Result") -> str:
     word = "ok  " if result.holds else "OVER"
     against = f" / {result.reference}" if result.reference else ""
-    value = f"{result.value:7.2f} {result.unit:5} (at most {result.limit:g})"
+    most = "told only" if result.limit is None else f"at most {result.limit:g}"
+    value = f"{result.value:7.2f} {result.unit:5} ({most})"
     return f"{word} {result.name:52} {value}  {result.measured}{against}"
 
 
