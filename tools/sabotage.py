@@ -16,6 +16,7 @@ from pathlib import Path
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS, Guard
 from tools.way_guards import WAY_GUARDS
+from tools.web_guards import WEB_GUARDS
 from tools.worktree_guards import WORKTREE_GUARDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +77,7 @@ def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
     return [
         guard
-        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS)
+        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS, *WEB_GUARDS)
         if not wanted or guard.name in wanted
     ]
 

@@ -1,0 +1,77 @@
+"""Guards of the dashboard; `tools/guards.py` has no room left."""
+
+from tools.guard import Guard
+
+_GUARD = "web/server/guard.py"
+WEB_GUARDS: tuple[Guard, ...] = (
+    Guard(
+        "the dashboard answers to its own address",
+        _GUARD,
+        'if told.get("host", "") not in self._dashboard.hosts:',
+        "if False:",
+        "test_a_foreign_host_is_refused",
+    ),
+    Guard(
+        "agents get no page",
+        _GUARD,
+        "        if sign:\n",
+        "        if False:\n",
+        "test_an_agent_gets_no_page_whatever_it_knows",
+    ),
+    Guard(
+        "no page without a session",
+        _GUARD,
+        'if scope["porch.session"] is None:',
+        "if False:",
+        "test_nobody_comes_in_without_a_link",
+    ),
+    Guard(
+        "a link works once",
+        "web/server/sessions.py",
+        '            return ""\n        self.token = secrets.token_urlsafe(_BYTES)\n',
+        '            return ""\n',
+        "test_a_link_works_once_and_the_next_one_is_another",
+    ),
+    Guard(
+        "forms of our own pages only",
+        _GUARD,
+        "if is_write and not self._is_own_form(told):",
+        "if False:",
+        "test_a_form_of_somebody_else_changes_nothing",
+    ),
+    Guard(
+        "an answer is for what was shown",
+        "web/server/decision_page.py",
+        "if digest_asked_files(run.where, run.state, decision) != digest:",
+        "if False:",
+        "test_files_that_moved_while_they_were_read_are_not_approved",
+    ),
+    Guard(
+        "an open page hears of files that move",
+        "web/server/events.py",
+        "if stamps is not seen or files != watched:",
+        "if stamps is not seen:",
+        "test_a_file_that_is_written_is_news_for_the_page_of_its_decision",
+    ),
+    Guard(
+        "everything on a page is escaped",
+        "web/server/rendering.py",
+        "autoescape=True,",
+        "autoescape=False,",
+        "test_a_question_of_an_agent_is_answered_in_words",
+    ),
+    Guard(
+        "marks that turn a line around are not shown",
+        "web/pages/documents.py",
+        "_make_reader().parse(make_printable(text))",
+        "_make_reader().parse(text)",
+        "test_a_file_of_an_agent_is_text_and_never_a_part_of_the_page",
+    ),
+    Guard(
+        "links of a document lead outside only",
+        "web/pages/documents.py",
+        "            attribute_filter=_keep_outside_links,\n",
+        "",
+        "test_a_file_of_an_agent_is_text_and_never_a_part_of_the_page",
+    ),
+)
