@@ -1,11 +1,15 @@
 """The demonstration, watched by nobody and by somebody who presses keys."""
 
+import importlib.util
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from porch.cli.porch import demo
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk, Open
@@ -19,7 +23,8 @@ def shown_files(text: str) -> list[Path]:
 def shown_hints(text: str) -> list[str]:
     lines = text.partition("Look at:")[2].splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith("  cd "))
-    return [line.strip() for line in lines[first:] if line.strip()]
+    last = next((n for n, line in enumerate(lines) if "in your browser" in line), len(lines))
+    return [line.strip() for line in lines[first:last] if line.strip()]
 
 
 def test_r8_the_demonstration_shows_the_way_of_the_readme(
@@ -45,6 +50,33 @@ def test_r8_the_demonstration_shows_the_way_of_the_readme(
     named = shown_files(out)
     assert len(named) == 4
     assert all(path.is_file() for path in named)
+    *_, offer, command = out.rstrip().splitlines()
+    assert "in your browser" in offer
+    assert command.endswith("dashboard --demo")
+    helped = subprocess.run(["sh", "-c", f"{command} --help"], capture_output=True, check=False)
+    assert (helped.returncode, b"usage: af dashboard" in helped.stdout) == (0, True)
+
+
+def test_the_dashboard_is_offered_only_where_its_packages_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert demo.has_dashboard()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert not demo.has_dashboard()
+
+
+@pytest.mark.parametrize("program", ["porch", "af"])
+def test_a_program_that_is_nowhere_can_still_be_called_as_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str
+) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr("sys.executable", str(python))
+    monkeypatch.setenv("PATH", os.defpath)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    words = f"{demo.find_own_command(program)} --help"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    assert f"usage: {program}" in done.stdout, done.stderr
 
 
 def test_r8_other_keys_do_nothing_and_the_last_hints_work_as_printed(

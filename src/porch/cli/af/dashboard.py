@@ -10,14 +10,6 @@ if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
     from porch.web.server.dashboard import Dashboard
 
-# As modules and as packages; in pyproject.toml they are the extra `web`.
-_NEEDED = {
-    "starlette": "starlette",
-    "uvicorn": "uvicorn",
-    "markdown_it": "markdown-it-py",
-    "nh3": "nh3",
-}
-
 
 def _show_dashboard(args: Args) -> View:
     _require_packages()
@@ -44,14 +36,15 @@ def _serve_demo(args: Args) -> View:
 def _require_packages() -> None:
     from porch.fleet.setup import extra_package
 
-    missing = [_NEEDED[name] for name in extra_package.list_missing_packages(_NEEDED)]
+    needed = extra_package.WEB_PACKAGES
+    missing = [needed[name] for name in extra_package.list_missing_packages(needed)]
     if not missing:
         return
     from porch.errors import OutsideError
 
     raise OutsideError(
         f"`af dashboard` needs packages that are not installed: {', '.join(missing)}",
-        fix=f"{extra_package.find_install_command()} {' '.join(_NEEDED.values())}",
+        fix=f"{extra_package.find_install_command()} {' '.join(needed.values())}",
         code="no-web",
     )
 

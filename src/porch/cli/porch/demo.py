@@ -12,7 +12,8 @@ from porch.cli.products import PRODUCTS
 from porch.cli.terminal.one_key import read_one_key
 from porch.cli.terminal.stream import Stream, drive_exit_code
 from porch.fleet.finish import finish
-from porch.fleet.setup import first_commit, project_setup
+from porch.fleet.setup import extra_package, first_commit, project_setup
+from porch.fleet.setup.extra_package import WEB_PACKAGES
 from porch.fleet.setup.project_commands import FoundCommand
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.session import workspace_of
@@ -123,6 +124,9 @@ def _closing_lines(where: places.ProjectPaths, driven: DriveResult, merged: bool
             yield f"  {whole}\n    {what}"
     yield f"\n  cd {where.root}"
     yield from (f"  {find_own_command()} {each}" for each in _next_commands(driven, merged))
+    if has_dashboard():
+        yield "\nThe same on pages in your browser, where you approve and reject by a click:"
+        yield f"  {find_own_command('af')} dashboard --demo"
 
 
 def _next_commands(driven: DriveResult, merged: bool) -> Iterator[str]:
@@ -135,12 +139,21 @@ def _next_commands(driven: DriveResult, merged: bool) -> Iterator[str]:
     yield f"log {_ID}"
 
 
-def find_own_command() -> str:
-    """The word with which this very program can be called again."""
-    if shutil.which("porch"):
-        return "porch"
-    beside = os.path.join(os.path.dirname(sys.executable), "porch")
-    return shlex.quote(beside) if os.path.exists(beside) else f"{sys.executable} -m porch"
+def find_own_command(program: str = "porch") -> str:
+    """The word with which this very program, or one beside it, can be called again."""
+    if shutil.which(program):
+        return program
+    beside = os.path.join(os.path.dirname(sys.executable), program)
+    if os.path.exists(beside):
+        return shlex.quote(beside)
+    python = shlex.quote(sys.executable)
+    if program == "porch":
+        return f"{python} -m porch"
+    return f"{python} -c 'from porch.cli.scripts import {program}; exit({program}())'"
+
+
+def has_dashboard() -> bool:
+    return not extra_package.list_missing_packages(WEB_PACKAGES)
 
 
 def _show_command(text: str) -> None:

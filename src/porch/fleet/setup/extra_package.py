@@ -6,6 +6,13 @@ from collections.abc import Iterable
 
 # What `uv tool install` makes has no pip of its own.
 _INSTALL_WITH_UV = f"uv pip install --python {sys.executable}"
+# Those of `af dashboard`, as modules and as packages; in pyproject.toml they are the extra `web`.
+WEB_PACKAGES = {
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
+    "markdown_it": "markdown-it-py",
+    "nh3": "nh3",
+}
 
 
 def list_missing_packages(modules: Iterable[str]) -> list[str]:
