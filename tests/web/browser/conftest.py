@@ -22,13 +22,6 @@ AXE = installed.find_axe()
 OpenWindow = Callable[..., Window]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker has one browser, so all of them go to the same worker."""
-    for item in items:
-        if "browser" in item.path.parts:
-            item.add_marker(pytest.mark.xdist_group("chromium"))
-
-
 def require_browser() -> None:
     """Without it a test is skipped, or fails where chromium is required."""
     missing = installed.list_missing(AXE)

@@ -1,5 +1,7 @@
 """A page that stays open while the dashboard goes away: it says so, and catches up."""
 
+import pytest
+
 from porch.store import where as places
 from porch.web.server.dashboard import Dashboard
 from porch.web.server.serve import make_link, open_port
@@ -8,6 +10,9 @@ from tests.web.browser.conftest import OpenWindow
 from tests.web.browser.test_deciding import RUN
 from tests.web.browser.window import Window
 from tests.web.conftest import GATED, answering
+
+# One worker has one browser, so all of them go to the same worker.
+pytestmark = pytest.mark.xdist_group("chromium")
 
 
 def forget_lost_connections(window: Window) -> None:

@@ -11,6 +11,8 @@ from tests.repositories import ACCOUNT
 from tests.web.browser.conftest import OpenWindow
 from tests.web.conftest import GATED
 
+# One worker has one browser, so all of them go to the same worker.
+pytestmark = pytest.mark.xdist_group("chromium")
 RUN = "/run/project/0001-x"
 GATE = f"{RUN}/decision?at=one%3Agate%231"
 SPEC = "codev/projects/0001-x/spec.md"

@@ -8,6 +8,8 @@ from tests.web.browser.conftest import OpenWindow
 from tests.web.browser.pages import PAGES, ShownPage
 from tests.web.browser.window import Window
 
+# One worker has one browser, so all of them go to the same worker.
+pytestmark = pytest.mark.xdist_group("chromium")
 every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 # A telephone, and a usual window enlarged four times.
 NARROW = (ViewportSize(width=360, height=740), ViewportSize(width=320, height=256))

@@ -1,10 +1,14 @@
 """What agents write is shown as text, on every page of a run, and runs nowhere."""
 
+import pytest
+
 from porch.web.server.dashboard import Dashboard
 from porch.web.server.routes import ROUTES
 from tests.cli.conftest import Desk
 from tests.web.browser.conftest import OpenWindow
 
+# One worker has one browser, so all of them go to the same worker.
+pytestmark = pytest.mark.xdist_group("chromium")
 EVIL = (
     "<script>window.isHurt = 1</script><img src=x onerror='window.isHurt = 1'>"
     "<svg onload='window.isHurt = 1'></svg>\"'><iframe srcdoc='<script>top.isHurt=1</script>'>"

@@ -7,6 +7,8 @@ from tests.web.browser.conftest import OpenWindow
 from tests.web.browser.pages import PAGES
 from tests.web.browser.window import Window
 
+# One worker has one browser, so all of them go to the same worker.
+pytestmark = pytest.mark.xdist_group("chromium")
 DECISION = next(page.path for page in PAGES if page.name == "decision")
 QUESTION = next(page.path for page in PAGES if page.name == "question")
 
