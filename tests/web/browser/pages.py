@@ -26,6 +26,9 @@ PAGES = (
         "failure", "/run/kitchen/bugfix_0004/decision?at=failed%3Adiagnose%231", "Your answer"
     ),
     ShownPage("activity", f"{_WAITS}/activity", "specify"),
+    ShownPage("timeline", f"{_WAITS}/timeline", "The same as a list"),
+    ShownPage("diff", f"{_WAITS}/diff", "What this run changed"),
+    ShownPage("files", f"{_WAITS}/files", "Documents"),
     ShownPage("graph", f"{_WAITS}/graph", "specify:gate"),
     ShownPage("checks", f"{_ENDED}/checks", "passed"),
     ShownPage("reviews", f"{_WAITS}/reviews", "One case is missing"),
@@ -33,8 +36,11 @@ PAGES = (
     ShownPage("journal", f"{_WAITS}/journal", "porch started"),
     ShownPage("protocols", "/protocols", "spider"),
     ShownPage("protocol", "/protocols/kitchen/spider", "specify"),
+    ShownPage("plans", "/plans", "Plans"),
     ShownPage("worktrees", "/worktrees", "spider_0002_greeter"),
     ShownPage("doctor", "/doctor", "the dashboard"),
     ShownPage("keys", "/keys", "the next row of a list"),
     ShownPage("error", "/run/kitchen/0099-none", "That did not work", 404),
 )
+# The scene has neither a tree nor a plan yet.
+NOT_IN_SCENE = ("/run/{project}/{run}/tree", "/plans/{project}/{name}")
