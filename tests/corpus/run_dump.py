@@ -44,6 +44,8 @@ LATER_FIELDS = {
     "ExitAccepted": ("commit",),
     "CheckEnded": ("flaky",),
     "Command": ("changed", "rerun"),
+    "Instance": ("part", "after"),
+    "Spawned": ("part",),
 }
 
 

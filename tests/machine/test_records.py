@@ -128,6 +128,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Ended("complete"),
         m.Delivered("merged", "b", "h", "main", "c"),
         m.Spawned("a", "", "a", {"id": "a"}, "d", "b.a", "b", {"kind": "rework"}),
+        m.Awaited("a", ("b",)),
         m.Told("a", {"id": "a"}, "d", None),
         m.Held("hold:branch:b", "s#1"),
     )

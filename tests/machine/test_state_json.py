@@ -152,6 +152,7 @@ TAGS = {
     "GateNoted",
     "Ended",
     "Spawned",
+    "Awaited",
     "Told",
     "Held",
 }

@@ -91,7 +91,13 @@ GOOD: Mapping[str, Mapping[str, Any]] = {
 class Bench:
     """A repository and a run over it, moved one effect at a time."""
 
-    def __init__(self, base: Path, definition: Definition, into: str = "main"):
+    def __init__(
+        self,
+        base: Path,
+        definition: Definition,
+        into: str = "main",
+        spec: Mapping[str, Any] = SPEC,
+    ):
         self.base, self.root, self.told = base, base / "project", list[str]()
         (base / "run").mkdir(parents=True)
         make_repository(self.root, {"README.md": "Sums.\n"}, message="start")
@@ -118,7 +124,7 @@ class Bench:
                 title="sum",
                 protocol="v3",
                 digest="d0",
-                spec=SPEC,
+                spec=spec,
                 branch="porch/v3_sum",
                 into=into,
                 base_commit=self.git("rev-parse", "HEAD"),

@@ -1,12 +1,15 @@
 """Two children, one of which has to take in what the other merged."""
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from porch.machine import facts as f
+from porch.model.definition import Definition
+from porch.system import process_marks
 from tests.tree.conftest import GOOD, ROOT_ONLY, SCAFFOLD, SPEC, Bench
 
 SHARED = "one\ntwo\nthree\n"
@@ -18,6 +21,16 @@ CONFLICT = {
     "whyUnresolvable": "both mean it",
 }
 GIVEN_UP = {"exit": "RebaseConflict", "payload": CONFLICT}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, person: None, v3: Definition) -> Iterator[Bench]:
+    """Its spec has a criterion for each child, because children get no others."""
+    more = [{"id": f"c-{name}", "text": f"{name} is there"} for name in "ab"]
+    about = {**SPEC, "acceptanceCriteria": [*SPEC["acceptanceCriteria"], *more]}
+    made = Bench(tmp_path / "bench", v3, spec=about)
+    yield made
+    process_marks.reap_processes(f"{made.world.mark}:")
 
 
 def child(name: str) -> dict[str, Any]:
@@ -144,7 +157,7 @@ def test_a_merge_that_is_half_done_is_ended_before_anything_else(bench: Bench) -
 
 def test_a_child_is_green_beside_tests_that_wait_for_its_parent(bench: Bench) -> None:
     """D31: its branch may hold the parent's red tests; its own are still its own."""
-    payload = {**SCAFFOLD["payload"], "childSpecs": [child("a")]}
+    payload = {**SCAFFOLD["payload"], "childSpecs": [child("a"), child("b")]}
     bench.do("scaffold", {**SCAFFOLD, "payload": payload})
     bench.until("write_tests", "integrate")
     good = answers("a", SHARED)

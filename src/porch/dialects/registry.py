@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from porch.dialects import graph, phases, steps
-from porch.dialects.result import ProtocolReading, refused_reading
-from porch.dialects.steps import FetchTree
+from porch.dialects.result import FetchTree, ProtocolReading, refused_reading
 from porch.errors import Finding
 from porch.text import formats
 
@@ -21,7 +20,7 @@ class Dialect(Struct, frozen=True):
 
 
 DIALECTS: Mapping[str, Dialect] = {
-    "graph": Dialect(graph.recognises, lambda root, _: graph.read(root)),
+    "graph": Dialect(graph.recognises, graph.read),
     "phases": Dialect(phases.recognises, lambda root, _: phases.read(root)),
     "steps": Dialect(steps.recognises, steps.read),
 }

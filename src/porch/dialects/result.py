@@ -1,6 +1,6 @@
 """What every dialect hands back: the protocol if there is one, and all that was noticed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -8,6 +8,10 @@ from msgspec import Struct, field
 from porch.errors import Finding, Place
 from porch.model.parameters import Parameter
 from porch.model.protocol import Protocol
+from porch.text.nodes import Node
+
+# The tree of the file with this name, or nothing; DefinitionError if it is no tree.
+FetchTree = Callable[[str], Node | None]
 
 
 class ProtocolReading(Struct, frozen=True):

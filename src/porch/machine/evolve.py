@@ -207,7 +207,13 @@ def _apply_spawned(draft: _StateDraft, move: m.Spawned) -> None:
         move.branch,
         move.target,
         move.revision,
+        part=move.part,
     )
+
+
+def _apply_awaited(draft: _StateDraft, move: m.Awaited) -> None:
+    known = draft.look("instances")[move.instance]
+    draft.own("instances")[move.instance] = replace(known, after=move.after)
 
 
 def _apply_told(draft: _StateDraft, move: m.Told) -> None:
@@ -377,5 +383,6 @@ _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.Delivered: _apply_delivered,
     m.Held: _apply_held,
     m.Spawned: _apply_spawned,
+    m.Awaited: _apply_awaited,
     m.Told: _apply_told,
 }

@@ -203,6 +203,14 @@ class Spawned(Tagged, frozen=True, tag="Spawned"):
     branch: str = ""
     target: str = ""
     revision: Payload | None = None
+    part: str = ""
+
+
+class Awaited(Tagged, frozen=True, tag="Awaited"):
+    """A member of the tree begins once these siblings have merged; nobody: it begins now."""
+
+    instance: str
+    after: tuple[str, ...] = ()
 
 
 class Told(Tagged, frozen=True, tag="Told"):
@@ -243,6 +251,7 @@ Move = (
     | Ended
     | Delivered
     | Spawned
+    | Awaited
     | Told
     | Held
 )

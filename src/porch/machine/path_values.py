@@ -94,11 +94,17 @@ def engine_payload(protocol: Protocol, state: RunState, instance: str) -> Payloa
     """What only the engine knows: counts, limits, what siblings did, an update that is due."""
     memory = state.memory.get((instance, ""), {})
     return {
-        **{name: budget_figures(protocol, state, instance, name) for name in protocol.budgets},
-        "children": _children_allowance(protocol, state, instance),
+        **budgets_payload(protocol, state, instance),
+        "children": children_allowance(protocol, state, instance),
         "siblings": _merged_siblings(state, instance),
         "update": memory.get("engine.update"),
     }
+
+
+def budgets_payload(protocol: Protocol, state: RunState, instance: str) -> Payload:
+    """The figures of all budgets of an instance, by the names that its own graph gives them."""
+    known = protocol.budgets_of(state.instances.get(instance, ROOT).part)
+    return {n: budget_figures(protocol, state, instance, each) for n, each in known.items()}
 
 
 def budget_figures(protocol: Protocol, state: RunState, instance: str, name: str) -> dict[str, int]:
@@ -109,16 +115,25 @@ def budget_figures(protocol: Protocol, state: RunState, instance: str, name: str
     return {"count": count, "spent": spent, "limit": limit, "left": max(0, limit - count)}
 
 
-def _children_allowance(protocol: Protocol, state: RunState, instance: str) -> dict[str, Any]:
-    spawn = protocol.spawn
+def children_allowance(protocol: Protocol, state: RunState, instance: str) -> dict[str, Any]:
+    spawn = protocol.spawn_of(state.instances.get(instance, ROOT).part)
     if spawn is None:
         return {"allowed": False, "most": 0}
     # A plan that names a child again which lives or has merged begins nobody.
     own = [k for n, k in state.instances.items() if n and k.parent == instance]
     same = {k.key for k in own if k.outcome in ("", "complete")}
-    room = max(0, spawn.instances - len(state.instances)) + len(same)
-    most = min(spawn.fan_out, room) if instance_depth(instance) < spawn.depth else 0
+    first = protocol.spawn_of("") or spawn
+    room = max(0, min(first.instances, spawn.instances) - len(state.instances)) + len(same)
+    most = min(spawn.fan_out, room) if _depth_in_part(state, instance) < spawn.depth else 0
     return {"allowed": most > 0, "most": most}
+
+
+def _depth_in_part(state: RunState, instance: str) -> int:
+    """How deep an instance lies below the one with which its own graph began."""
+    depth, known = 0, state.instances.get(instance, ROOT)
+    while instance and state.instances[known.parent].part == known.part:
+        depth, instance, known = depth + 1, known.parent, state.instances[known.parent]
+    return depth
 
 
 def _merged_siblings(state: RunState, instance: str) -> list[Payload]:

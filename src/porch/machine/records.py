@@ -20,6 +20,7 @@ VERSION_OF_TAG: Mapping[str, int] = {
     "PinnedSettings": 2,
     "WorkFinished": 3,
     "Delivered": 3,
+    "Awaited": 3,
 }
 VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "heading"): 3,
@@ -53,6 +54,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("Began", "branch"): 3,
     ("Began", "into"): 3,
     ("ExitAccepted", "commit"): 3,
+    ("Spawned", "part"): 3,
 }
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}
 

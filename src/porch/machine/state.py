@@ -177,6 +177,8 @@ class Instance(Tagged, frozen=True, tag="Instance"):
     outcome: str = ""
     why: Payload = field(default_factory=dict)
     merged: Payload = field(default_factory=dict)
+    part: str = ""  # of the protocol, which it follows
+    after: tuple[str, ...] = ()  # siblings that merge before it begins
 
 
 ROOT = Instance()

@@ -45,6 +45,7 @@ _CLASSES = (
     p.Epoch,
     p.Loop,
     p.Limits,
+    p.Part,
     p.Protocol,
 )
 JSON_FORM = TaggedJson(_CLASSES)

@@ -6,10 +6,21 @@ from typing import Literal
 
 from msgspec import field
 
+from porch.model.limits import Budget, Limits
 from porch.model.memory_paths import evidence_path
 from porch.model.tagged import Tagged
+from porch.model.tree_parts import (
+    Children,
+    Epoch,
+    Interrupt,
+    Part,
+    name_in_part,
+    part_of_name,
+)
 from porch.model.types import Record, Type
 
+# Classes of a protocol that have modules of their own; all others are below.
+__all__ = ["Budget", "Children", "Epoch", "Interrupt", "Limits", "Part"]
 # Exits that the engine itself gives for any agent, whatever the protocol declares.
 SILENT = "silent"
 EXHAUSTED = "exhausted"
@@ -180,27 +191,19 @@ class Git(Tagged, frozen=True, tag="Git"):
         return (*self.reads, *(path for path in named if path))
 
 
-class Children(Tagged, frozen=True, tag="Children"):
-    """Instances of this or another protocol inside the same run."""
-
-    protocol: str
-    specs: str
-    rework: str = ""  # where the ids of merged children lie that have to be done again
-    depth: int = 2
-    fan_out: int = 5
-    instances: int = 25
-    suite: str = ""  # the field of a spec that says where a child's own tests lie
-
-
 class Join(Tagged, frozen=True, tag="Join"):
     """Nobody works; the instance waits until everything it waits for is remembered."""
 
 
 class End(Tagged, frozen=True, tag="End"):
-    """How an instance ends; `shows` are the paths of which the latest says why."""
+    """How an instance ends; `shows` are the paths of which the latest says why.
+
+    `gives` is the exit that a parent is told of a child that ends here.
+    """
 
     outcome: Outcome
     shows: tuple[str, ...] = ()
+    gives: str = ""
 
 
 Actor = Agent | Check | Panel | Human | Git | Children | Join | End
@@ -279,34 +282,6 @@ class Edge(Tagged, frozen=True, tag="Edge"):
     respecifies: Mapping[str, str] = field(default_factory=dict)  # field of the spec -> path
 
 
-class Budget(Tagged, frozen=True, tag="Budget"):
-    """How often an edge may be taken until it is reset; counted per item inside a loop.
-
-    `first` is what people see before the first charge: an attempt is under way then.
-    """
-
-    name: str
-    limit: int
-    first: int = 0
-
-
-class Epoch(Tagged, frozen=True, tag="Epoch"):
-    """Planning anew: the state it begins with, what that costs and which budgets it restores."""
-
-    state: str
-    charges: str = ""
-    resets: tuple[str, ...] = ()
-
-
-class Interrupt(Tagged, frozen=True, tag="Interrupt"):
-    """A sibling's merge: taken before the next interruptible state, which is entered afterwards."""
-
-    state: str
-    on: str
-    event: str
-    adapted: Mapping[str, str] = field(default_factory=dict)  # due -> instead, if an agent adapted
-
-
 class Loop(Tagged, frozen=True, tag="Loop"):
     """States repeated for each item of a finite list read from a document of the project."""
 
@@ -314,15 +289,6 @@ class Loop(Tagged, frozen=True, tag="Loop"):
     source: str
     first: str
     after: Target
-
-
-class Limits(Tagged, frozen=True, tag="Limits"):
-    """Time given to processes and people, in seconds; the protocol's word over the settings'."""
-
-    agent_s: float = 0
-    review_s: float = 0
-    gate_poll_s: float = 0
-    gate_wait_s: float = 0
 
 
 def _paths_read_by(state: State) -> Iterator[str]:
@@ -354,6 +320,7 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     nudges: int = 3
     protected: tuple[str, ...] = ()  # globs
     is_protecting: bool = False  # it says what is protected, or who may write it
+    parts: Mapping[str, Part] = field(default_factory=dict)  # other graphs that children follow
 
     # Asked at every step of a run, so looked up rather than looked for; of a few values only, so
     # worked out when first asked.
@@ -384,9 +351,35 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
         return tuple(a.name for a in actors if isinstance(a, Human) and a.kind == "gate")
 
     @cached_property
+    def _spawns(self) -> Mapping[str, Children]:
+        found: dict[str, Children] = {}
+        for name, state in self.states.items():
+            if isinstance(state.actor, Children):
+                found.setdefault(part_of_name(name), state.actor)
+        return found
+
+    @property
     def spawn(self) -> Children | None:
-        actors = (state.actor for state in self.states.values())
-        return next((a for a in actors if isinstance(a, Children)), None)
+        return self.spawn_of("")
+
+    def spawn_of(self, part: str) -> Children | None:
+        """How instances of a part spawn children; None if they have none."""
+        return self._spawns.get(part)
+
+    def part(self, name: str) -> Part:
+        """One of the graphs that instances follow; the empty name is the protocol itself."""
+        own = Part(self.initial.state, self.spec, self.interrupt, self.epoch)
+        return self.parts.get(name, own)
+
+    def part_of(self, state: str) -> Part:
+        return self.part(part_of_name(state))
+
+    def budgets_of(self, part: str) -> Mapping[str, str]:
+        """The budgets of a part by the names that its file gives them."""
+        if not self.parts:
+            return {name: name for name in self.budgets}
+        front = len(name_in_part(part, ""))
+        return {name[front:]: name for name in self.budgets if part_of_name(name) == part}
 
     def edges_of(self, state: str, exit_: str) -> Iterator[Edge]:
         return iter(self._edges.get((state, exit_), ()))

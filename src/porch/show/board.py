@@ -49,6 +49,8 @@ _ONLY_MALICE = (
     "Careless agents cannot decide this. A malicious one with the rights of your user could have "
     "forged what you see here: docs/what-holds.md"
 )
+# A field of an answer in a tree is reported as `state.Exit: field`.
+_REASON_FIELD = ": reason"
 
 
 def one_line(text: object) -> str:
@@ -292,8 +294,14 @@ def _render_findings(
     for found in findings:
         lines += wrap_text(f"{found['by']}: {found['finding']}", 4, width)
     for name, report in reports.items():
-        lines += wrap_text(f"{name}: {report.strip().rpartition(chr(10))[2]}", 4, width)
+        lines += wrap_text(f"{name}: {_shorten_report(name, report)}", 4, width)
     return lines
+
+
+def _shorten_report(name: str, report: str) -> str:
+    """Of what a check printed, how it ended; a reason begins with what happened, so all of it."""
+    told = report.strip().splitlines() or [""]
+    return " ".join(map(str.strip, told)) if name.endswith(_REASON_FIELD) else told[-1]
 
 
 def render_hook_lines(decisions: Iterable[Mapping[str, Any]]) -> str:

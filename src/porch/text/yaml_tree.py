@@ -118,8 +118,8 @@ class _YamlBuilder:
 
     def alias(self, event: Any) -> None:
         name = f"*{event.anchor}"
-        fix = "write the value here"
-        self.source.report("yaml-alias", f"the alias {name} is not supported", self.last, fix)
+        message = f"the alias {name} is not supported, because a finding must point at one line"
+        self.source.report("yaml-alias", message, self.last, "write the value here")
         self.add(ScalarNode(name, self.last))
 
     def scalar(self, event: Any) -> None:
@@ -172,10 +172,10 @@ class _YamlBuilder:
 
     def refuse_extras(self, event: Any) -> None:
         if event.anchor:
+            why = "because a finding must point at one line"
+            message = f"the anchor &{event.anchor} is not supported, {why}"
             fix = "remove it, and write the value where it is needed"
-            self.source.report(
-                "yaml-alias", f"the anchor &{event.anchor} is not supported", self.last, fix
-            )
+            self.source.report("yaml-alias", message, self.last, fix)
         if event.tag:
             self.source.report(
                 "yaml-tag", f"the tag {event.tag} is not supported", self.last, _FOREIGN_TAG

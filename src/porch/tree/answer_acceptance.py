@@ -15,11 +15,13 @@ from porch.git.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.git.raw_commits import compare_measured_tree
 from porch.machine.effects import AskAgent
+from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.path_values import is_within
-from porch.machine.state import Instance
+from porch.machine.state import Instance, RunState
 from porch.model import typed_answers
 from porch.model import types as t
 from porch.model.protocol import Exit, Protocol
+from porch.model.tree_parts import part_of_name
 from porch.run.agents.world import World
 from porch.store import payloads
 from porch.store.large_payloads import expand_payloads
@@ -59,7 +61,9 @@ async def accept_answer(
     if known is None:
         return RefusedAnswer((_describe_unknown_exit(effect, answer),))
     protocol = world.definition().protocol
-    payload, reasons, notes = _repair_and_check_payload(protocol, effect, known, answer.payload)
+    payload, reasons, notes = _repair_and_check_payload(
+        protocol, world.state(), effect, known, answer.payload
+    )
     reasons += _list_contradictions(place, known, answer.payload)
     if reasons:
         return RefusedAnswer(tuple(reasons[:MOST_REASONS]))
@@ -86,7 +90,7 @@ def _describe_unknown_exit(effect: AskAgent, answer: Answered) -> str:
 
 
 def _repair_and_check_payload(
-    protocol: Protocol, effect: AskAgent, known: Exit, given: Any
+    protocol: Protocol, state: RunState, effect: AskAgent, known: Exit, given: Any
 ) -> tuple[dict[str, Any], list[str], list[str]]:
     """Repaired and checked against the record, without what is not asked of the agent."""
     missing = list_unasked_fields(protocol, effect, known)
@@ -102,6 +106,9 @@ def _repair_and_check_payload(
     repaired, notes = typed_answers.repair_value(kept, asked, protocol.types)
     reasons = typed_answers.check_value(repaired, asked, protocol.types)
     reasons += _find_surplus_children(protocol, effect, known, repaired)
+    if not reasons:
+        path = f"{effect.state}.{known.name}"
+        reasons += find_plan_problems(protocol, state, effect.instance, path, repaired)
     payload = dict(repaired) if isinstance(repaired, dict) else {}
     for field in known.record.fields:
         if field.name in missing and field.name not in known.filled:
@@ -113,7 +120,8 @@ def _find_surplus_children(
     protocol: Protocol, effect: AskAgent, known: Exit, said: Any
 ) -> list[str]:
     """More children than there is room for; none at all are not even asked for."""
-    spawn, room = protocol.spawn, effect.values.get("children") or {}
+    spawn = protocol.spawn_of(part_of_name(effect.state))
+    room = _find_room(effect)
     if spawn is None or not spawn.specs.startswith(f"{effect.state}.{known.name}."):
         return []
     specs = said.get(spawn.specs.split(".")[2]) if isinstance(said, dict) else None
@@ -123,12 +131,18 @@ def _find_surplus_children(
     return [f"{len(specs)} children are planned, but only {most} are allowed"]
 
 
+def _find_room(effect: AskAgent) -> Mapping[str, Any]:
+    """What the agent was told of `engine.children`, whatever its input calls it."""
+    names = [take.name for take in effect.ask.takes if take.paths == ("engine.children",)]
+    return next((effect.values.get(name) or {} for name in names), {})
+
+
 def list_unasked_fields(protocol: Protocol, effect: AskAgent, known: Exit) -> set[str]:
     """Fields that are the engine's to fill, or that may not be answered now."""
     out = set(known.filled)
-    spawn = protocol.spawn
+    spawn = protocol.spawn_of(part_of_name(effect.state))
     if spawn and spawn.specs.startswith(f"{effect.state}.{known.name}."):
-        room = effect.values.get("children") or {}
+        room = _find_room(effect)
         if not room.get("allowed", True):
             out.add(spawn.specs.split(".")[2])
     return out

@@ -72,8 +72,8 @@ async def _check_contract(world: World, effect: MoveBranch) -> f.GitEnded:
 
 def _list_merged_children(world: World, effect: MoveBranch) -> list[tuple[str, str]]:
     """Merged children of this instance, and where their tests lie."""
-    spawn = world.definition().protocol.spawn
     known = world.state().instances
+    spawn = world.definition().protocol.spawn_of(effect.about.part)
     mine = {k.key: k for n, k in known.items() if n and k.parent == effect.instance}
     done = [k for k in mine.values() if k.outcome == "complete"]
     return [(k.key, str(k.spec.get(spawn.suite, ""))) for k in done] if spawn else []

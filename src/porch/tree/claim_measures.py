@@ -65,7 +65,8 @@ async def _list_waiting_tests(claim: Claim, found: suite_results.SuiteRun) -> li
     bad = suite_results.list_failing_ids(found) if found.has_cases and effect.instance else []
     if not bad:
         return []
-    about, spawn = effect.about, world.definition().protocol.spawn
+    about, parent = effect.about, world.state().instances[effect.about.parent]
+    spawn = world.definition().protocol.spawn_of(parent.part)
     base = await asyncio.to_thread(
         refs.find_merge_base, world.workspace, about.target, about.branch
     )

@@ -46,8 +46,15 @@ def ensure_main_worktree(world: World, instance: str, about: Instance) -> str:
     """The instance's own worktree; its branch begins where the one it will merge into is."""
     path = main_worktree_path(world, instance)
     base = world.state().run.base_commit if not instance else about.target
+    if instance and not _has_branch(world, about.target):
+        # Its parent has planned without a worktree of its own.
+        ensure_main_worktree(world, about.parent, world.state().instances[about.parent])
     worktrees.ensure_worktree(world.workspace, path, about.branch, base)
     return path
+
+
+def _has_branch(world: World, branch: str) -> bool:
+    return repository.resolve_commit(world.workspace, f"refs/heads/{branch}") is not None
 
 
 def ensure_tests_worktree(world: World, instance: str, about: Instance) -> str:
@@ -72,6 +79,8 @@ def _open_place(world: World, effect: AskAgent) -> Iterator[InstancePlace]:
     about, kind = effect.about, effect.ask.workspace
     if kind == "read":
         path = main_worktree_path(world, effect.instance) + READ_SUFFIX
+        if not _has_branch(world, about.branch):
+            ensure_main_worktree(world, effect.instance, about)
         checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
         yield InstancePlace(path, about.branch, repository.read_head(path) or "", is_own=False)
         return

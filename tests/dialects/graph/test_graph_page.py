@@ -1,4 +1,7 @@
-"""The page about graphs is true: its example compiles, and its tables are those of the reader."""
+"""The page about graphs is true: its example compiles, and its tables are those of the reader.
+
+That its example also runs to its end is seen by `tests/house/test_pages.py`.
+"""
 
 import re
 from pathlib import Path
@@ -8,7 +11,10 @@ import pytest
 from porch.dialects.graph.compiler import BLOCKS
 from porch.dialects.graph.engine_fields import (
     ENGINE_TYPES,
+    FAILED_CHILD,
     FILLED_FIELDS,
+    GIT_EXITS,
+    HUMAN_ANSWER,
     INSTANCE_FIELDS,
     PROMPT_NAMES,
     SHOWN_FIELDS,
@@ -50,10 +56,37 @@ def example() -> str:
 
 
 def test_the_example_compiles_without_a_finding() -> None:
-    reading = parse_definition(example(), "tidy.graph.yaml")
+    reading = parse_definition(example(), "report.graph.yaml")
     assert reading.findings == ()
     assert reading.protocol is not None
-    assert reading.protocol.name == "tidy"
+    assert reading.protocol.name == "report"
+
+
+def test_t9_the_example_has_a_gate_a_loop_and_children_that_wait_for_each_other() -> None:
+    protocol = parse_definition(example(), "report.graph.yaml").protocol
+    assert protocol is not None
+    assert protocol.gates == ("approve",)
+    assert any(edge.charges for edge in protocol.edges)
+    spawn = protocol.spawn_of("")
+    assert spawn is not None
+    assert spawn.after
+
+
+def test_t9_every_exit_that_the_engine_fills_has_its_row_with_its_fields() -> None:
+    told = {
+        cells[1].strip(): re.findall(r"`(\w+)`", cells[2])
+        for line in section("What porch fills in").splitlines()
+        if len(cells := line.split("|")) == 4
+    }
+    for op, exits in GIT_EXITS.items():
+        for name, fields in exits.items():
+            assert told[f"`{op}`: `{name}`"] == list(fields), (op, name)
+    assert told["an option of a `human` state"] == list(HUMAN_ANSWER)
+    settled = [
+        line.split("`")[1] for line in section("Children").splitlines() if line.startswith("| `")
+    ]
+    assert settled == ["merged", "failed", "cancelled"] == told["`settled` of a `spawn` state"]
+    assert all(f"`{name}`" in section("Children") for name in (*FAILED_CHILD, "spec"))
 
 
 def test_every_block_has_its_row() -> None:
@@ -95,7 +128,7 @@ def test_every_word_of_a_state_has_its_row_and_is_read() -> None:
     used = {key for state in block("states") for key in keys(state)}
     inner = {
         *("title", "description", "holds", "reads", "message", "shows", "options"),
-        *("approved", "own", "candidate"),
+        *("approved", "own", "candidate", "gives"),
     }
     assert used - inner == set(words("States"))
     assert all(f"`{word}`" in section("States") for word in inner)

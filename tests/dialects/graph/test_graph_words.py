@@ -45,7 +45,15 @@ def test_a_run_begins_with_the_first_state_and_joins_and_children_are_states() -
     assert list(protocol.states)[-2:] == ["kids", "both"]
     assert protocol.states["both"].waits_for == ("work.Done", "redo.clean")
     assert protocol.spawn == p.Children(
-        "", "plan.Planned.parts", "redo.refused.children", 1, 5, 25, "file"
+        "",
+        "plan.Planned.parts",
+        "redo.refused.children",
+        1,
+        5,
+        25,
+        "file",
+        inherits=("parts", "size", "pair"),
+        from_parent=("parts",),
     )
 
 

@@ -21,6 +21,7 @@ from porch.machine.wanted import wanted_effects
 from porch.machine.wishes import find_refusal
 from porch.model import protocol as p
 from porch.run.engine.queue import EffectQueue
+from porch.text import formats
 
 GitExit = Literal["clean", "conflict", "refused"]
 Values = dict[str, Any]
@@ -113,7 +114,9 @@ class Grove:
     spec = staticmethod(spec)
 
     def start(self, into: str = "main", **more: Any) -> "Grove":
-        about = spec(complexityConstraints=None, **more)
+        return self.start_with(spec(complexityConstraints=None, **more), into)
+
+    def start_with(self, about: Values, into: str = "main") -> "Grove":
         name = f"{self.protocol.name}/7"
         self.tell(
             f.RunStarted(
@@ -178,10 +181,11 @@ class Grove:
             assert state.in_hand or state.decisions, "stuck"
 
     def _look_at_who_lives(self) -> None:
-        """Who lives stands somewhere; who is over stands nowhere and has nobody below."""
+        """Who lives stands somewhere or waits; who is over stands nowhere and has nobody below."""
         standing = {each.instance for each in self.state.positions.values()}
         living = {name for name, known in self.state.instances.items() if not known.outcome}
-        assert standing == living
+        waiting = {name for name in living if self.state.instances[name].after}
+        assert standing == living - waiting
         assert all(self.state.instances[name].parent in living for name in living)
 
     def at(self, instance: str = "") -> set[str]:
@@ -332,6 +336,18 @@ def v3_protocol() -> p.Protocol:
     file = Path(porch.__file__).parent / "protocols" / "v3" / "v3.graph.yaml"
     reading = parse_definition(file.read_text(encoding="utf-8"), file.name)
     assert reading.protocol is not None, reading.findings
+    return reading.protocol
+
+
+def read_graph(text: str, **others: str) -> p.Protocol:
+    """A graph by its text; `others` are those that its children may follow."""
+
+    def fetch(name: str) -> formats.Node | None:
+        found = others.get(name)
+        return formats.read_tree(found, f"{name}.graph.yaml") if found is not None else None
+
+    reading = parse_definition(text, "g.graph.yaml", fetch)
+    assert reading.protocol is not None, [str(each) for each in reading.findings]
     return reading.protocol
 
 

@@ -262,6 +262,6 @@ def test_without_an_interrupt_nobody_is_told(
     grove.plan("", "a", "b")
     grove.goes("a")
     assert not [move for move in grove.moved(m.Remembered) if move.path == "engine.update"]
-    assert grove.of("a").merged == {}
+    assert grove.of("a").merged == {"id": "a"}
     grove.goes("b")
     assert "update" not in grove.entered("b")

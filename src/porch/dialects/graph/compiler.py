@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from porch.dialects.graph import engine_fields
+from porch.dialects.graph.child_graphs import CompileGraph
 from porch.dialects.graph.declared_types import read_types
 from porch.dialects.graph.edges import EdgeReader, read_choices
 from porch.dialects.graph.findings import ReadingNotes
@@ -12,10 +13,10 @@ from porch.dialects.graph.instances import (
     read_instance_blocks,
     read_interrupt,
     read_interruptible_states,
-    read_spawn,
 )
 from porch.dialects.graph.limits import read_budgets, read_epoch
 from porch.dialects.graph.path_types import PathMeanings, UnknownPath
+from porch.dialects.graph.spawn import read_spawn
 from porch.dialects.graph.states import read_exits, read_state, read_unused_fields
 from porch.model import protocol as p
 from porch.model import types as t
@@ -31,7 +32,7 @@ BLOCKS = (
 class GraphCompiler:
     """Holds what the blocks of one file know of each other."""
 
-    def __init__(self, root: MapNode, notes: ReadingNotes):
+    def __init__(self, root: MapNode, notes: ReadingNotes, compile_graph: CompileGraph):
         self.root = root
         self.notes = notes
         self.entries = notes.entries(root.get("states"), "'states'")
@@ -39,7 +40,7 @@ class GraphCompiler:
         self.budgets = read_budgets(root.get("budgets"), notes)
         self.meaning = PathMeanings(notes, types, self._spec(types), tuple(self.budgets))
         read_exits(self.entries, self.meaning)
-        self.blocks = read_instance_blocks(root, self.meaning)
+        self.blocks = read_instance_blocks(root, self.entries, self.meaning, compile_graph)
         self.joins = [entry for entry in self._entries("joins") if self._is_join(entry)]
         self.unused: Mapping[str, ScalarNode] = read_unused_fields(self.entries, self.meaning)
 
@@ -199,7 +200,11 @@ def _check_stalled_path(protocol: p.Protocol, word: ScalarNode, meaning: PathMea
         meaning.notes.report("unknown-path", message, word.place)
     for path in keeps:
         try:
-            meaning.type_of(f"{path}.{name}")
+            found, _ = t.unwrap_type(meaning.type_of(f"{path}.{name}"), meaning.types)
         except UnknownPath:
             message = f"'{word.text}': the values in '{slot}' have no field '{name}'"
             meaning.notes.report("unknown-path", message, word.place)
+            continue
+        if not isinstance(found, t.ListOf):
+            message = f"'{word.text}' is {t.format_type(found)}; only a list can become shorter"
+            meaning.notes.report("wrong-type", message, word.place)

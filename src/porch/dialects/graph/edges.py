@@ -11,6 +11,7 @@ from porch.dialects.graph.limits import EpochBlock, read_budget_names
 from porch.dialects.graph.path_types import PathMeanings
 from porch.model import protocol as p
 from porch.model import types as t
+from porch.model.type_fit import find_misfit
 from porch.model.validate import exits_of
 from porch.text.fields import Fields
 from porch.text.nodes import Entry, ListNode, Node, ScalarNode
@@ -161,7 +162,14 @@ class EdgeReader(Struct):
             if entry.key.text not in known:
                 notes.unknown("the field", entry.key, known, "unknown-path")
             elif word is not None and (path := self.meaning.path(word, near)):
+                self._check_spec_field(_field_type(spec, entry.key.text), path, word)
                 yield entry.key.text, path
+
+    def _check_spec_field(self, wanted: t.Type, path: str, word: ScalarNode) -> None:
+        wrong = find_misfit(self.meaning.type_of(path), wanted, self.meaning.types)
+        if wrong:
+            message = f"'{word.text}' cannot be this field of the spec: it is {wrong}"
+            self.meaning.notes.report("wrong-type", message, word.place)
 
     def _keeps(self, fields: Fields, near: Mapping[str, str]) -> Iterator[p.Keep]:
         notes = self.meaning.notes
@@ -172,6 +180,11 @@ class EdgeReader(Struct):
             if word and path and notes.is_free(entry.key, "a slot", ()):
                 self.kept.setdefault(entry.key.text, entry.key)
                 yield p.Keep(entry.key.text, path, word.text.startswith("+"))
+
+
+def _field_type(record: t.Solid, name: str) -> t.Type:
+    fields = record.fields if isinstance(record, t.Record) else ()
+    return next(field.type for field in fields if field.name == name)
 
 
 def read_choices(node: Node | None, edges: EdgeReader) -> dict[str, tuple[ChoiceAlternative, ...]]:
@@ -214,7 +227,8 @@ def read_guards(
         yield from _read_when(when, near, meaning)
     if unless is not None:
         path = meaning.path(unless, near)
-        yield from [p.Guard(path, "empty")] if path else []
+        if path and _can_be_empty(path, unless, meaning):
+            yield p.Guard(path, "empty")
 
 
 def _read_when(
@@ -230,9 +244,23 @@ def _read_when(
                 yield p.Guard(path, "equals", right)
         case "within":
             places = [meaning.path(word, near, each) for each in right.split()]
-            yield p.Guard(path, "within", " ".join(places))
-        case _:
+            if all(meaning.is_of(each, "FilePath", word) for each in (path, *places) if each):
+                yield p.Guard(path, "within", " ".join(places))
+        case _ if _can_be_empty(path, word, meaning):
             yield p.Guard(path, "filled")
+        case _:
+            return
+
+
+def _can_be_empty(path: str, word: ScalarNode, meaning: PathMeanings) -> bool:
+    """A number is never empty, yet 0 would be taken for nothing."""
+    solid, _ = t.unwrap_type(meaning.type_of(path), meaning.types)
+    if solid != t.Scalar("Int"):
+        return True
+    message = f"'{word.text}' is an Int, and a number is neither present nor empty"
+    fix = f"compare it: `{word.text} == 0`"
+    meaning.notes.report("wrong-type", message, word.place, fix)
+    return False
 
 
 def _split_condition(text: str) -> tuple[str, str, str]:

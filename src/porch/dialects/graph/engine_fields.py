@@ -47,6 +47,8 @@ GIT_EXITS: Mapping[str, Mapping[str, FieldTypes]] = {
         "refused": _TROUBLE,
     },
 }
+# A child that has failed, as its parent is told; its spec, of the type of its graph, stands beside.
+FAILED_CHILD: FieldTypes = {"id": "Text", "why": "Why"}
 HUMAN_ANSWER: FieldTypes = {"text": "Text", "by": "Text"}
 # What the engine knows only for a moment: when it fills a field, when it writes a prompt.
 FILLED_FIELDS: FieldTypes = {"head": "Commit", "patch": "Text"}

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from porch.dialects.graph import engine_fields
 from porch.dialects.graph.findings import ReadingNotes
+from porch.dialects.graph.idle_budgets import budget_place
 from porch.model import protocol as p
 from porch.text.fields import Fields
 from porch.text.nodes import Entry, MapNode, Node, ScalarNode
@@ -34,10 +35,9 @@ class EpochBlock(Struct, frozen=True):
 
 def read_budgets(node: Node | None, notes: ReadingNotes) -> dict[str, p.Budget]:
     entries = notes.entries(node, "'budgets'")
-    found = [
-        _read_budget(e, notes) for e in entries if notes.is_free(e.key, "a budget", RESERVED_NAMES)
-    ]
-    return {budget.name: budget for budget in found}
+    free = [e for e in entries if notes.is_free(e.key, "a budget", RESERVED_NAMES)]
+    notes.places |= {budget_place(e.key.text): e.key.place for e in free}
+    return {e.key.text: _read_budget(e, notes) for e in free}
 
 
 def _read_budget(entry: Entry, notes: ReadingNotes) -> p.Budget:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from porch.dialects.graph.declared_types import DeclaredExit
 from porch.dialects.graph.path_types import PathMeanings
 from porch.model import protocol as p
+from porch.model import types as t
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 # Each word, and whether it names paths: none, some, or some that others must cover.
@@ -28,6 +29,23 @@ MEASURE_WORDS: Mapping[str, str] = {
     "some": SOME,
     "ran": SOME,
     "finished": SOME,
+}
+# What the paths of a check must lead to, before and behind `by`; those not named take any value.
+WRITTEN, COUNTED = "written", "counted"
+PATH_KINDS: Mapping[str, tuple[str, str]] = {
+    "covers": (WRITTEN, WRITTEN),
+    "within": ("FilePath", "FilePath"),
+    "red": ("FilePath", "Commit"),
+    "untouched": ("FilePath", "Commit"),
+    "raised": ("Enum", "Commit"),
+    "once": (WRITTEN, ""),
+    "names": ("Text", ""),
+    "disjoint": ("FilePath", ""),
+    "exists": ("FilePath", ""),
+    "empty": (COUNTED, ""),
+    "some": (COUNTED, ""),
+    "ran": ("Text", ""),
+    "finished": ("FilePath", ""),
 }
 # How many commits these compare with; the others take any number.
 COMMIT_COUNTS = {"red": 1, "untouched": 1, "raised": 2}
@@ -63,12 +81,12 @@ class MeasureReader(Struct, frozen=True):
         word, notes = entry.key, self.meaning.notes
         match MEASURE_WORDS.get(word.text):
             case "some":
-                yield p.Measure(word.text, self._paths(entry.value, word))
+                yield p.Measure(word.text, self._paths(entry.value, word, 0))
             case "pair":
                 fields = notes.fields(entry.value, f"'{word.text}'")
                 if fields is not None:
-                    of = self._paths(fields.child("every"), word)
-                    by = self._paths(fields.child("by"), word)
+                    of = self._paths(fields.child("every"), word, 0)
+                    by = self._paths(fields.child("by"), word, 1)
                     fields.done()
                     self._count(word, of, by)
                     yield p.Measure(word.text, of, by)
@@ -86,7 +104,7 @@ class MeasureReader(Struct, frozen=True):
             message = "'raised' needs exactly one field, and it must belong to the exit itself"
             self.meaning.notes.report("wrong-value", message, word.place)
 
-    def _paths(self, node: Node | None, word: ScalarNode) -> tuple[str, ...]:
+    def _paths(self, node: Node | None, word: ScalarNode, side: int) -> tuple[str, ...]:
         notes = self.meaning.notes
         words = list(notes.words(node, f"a path of '{word.text}'"))
         if not words:
@@ -97,8 +115,42 @@ class MeasureReader(Struct, frozen=True):
                 else "write a list of paths"
             )
             notes.report("empty-list", message, word.place, fix)
-        found = [self.meaning.path(each, {**self.near, **self.own}) for each in words]
-        return tuple(path for path in found if path)
+        found = [(each, self.meaning.path(each, {**self.near, **self.own})) for each in words]
+        kind = PATH_KINDS[word.text][side]
+        return tuple(
+            path for each, path in found if path and _has_kind(path, kind, each, self.meaning)
+        )
+
+
+def _has_kind(path: str, kind: str, word: ScalarNode, meaning: PathMeanings) -> bool:
+    """Whether a check can say anything of the values that a path leads to."""
+    type_ = meaning.type_of(path)
+    solid = meaning.element_of(path)
+    match kind:
+        case "written":
+            is_so = isinstance(solid, t.Enum | t.Scalar) and solid != t.Scalar("Bool")
+        case "counted":
+            outer, is_nullable = t.unwrap_type(type_, meaning.types)
+            texts = (t.Scalar("Text"), t.Scalar("Blob"))
+            is_so = is_nullable or isinstance(outer, t.ListOf) or outer in texts
+        case "Enum":
+            is_so = isinstance(solid, t.Enum)
+        case _:
+            is_so = isinstance(solid, t.Scalar) and solid.name == kind
+    if not is_so:
+        message = f"'{word.text}' is {t.format_type(type_)}; {_KIND_NEEDS.get(kind, kind)}"
+        meaning.notes.report("wrong-type", message, word.place)
+    return is_so
+
+
+_KIND_NEEDS: Mapping[str, str] = {
+    WRITTEN: "only text, numbers and words of an enum can be compared",
+    COUNTED: "only a list, a text or a Maybe can be empty",
+    "Enum": "this check needs an enum",
+    "FilePath": "this check needs a FilePath",
+    "Commit": "this check needs a Commit",
+    "Text": "this check needs a Text",
+}
 
 
 def read_measures(

@@ -41,6 +41,11 @@ def find_missing_inputs(protocol: p.Protocol, places: Places) -> list[Finding]:
     ]
 
 
+def list_arrivals(protocol: p.Protocol) -> list[Arrival]:
+    """Every way into every state, and what is surely remembered there."""
+    return list(_find_arrivals(protocol, _find_taken_edges(protocol, _known_in_states(protocol))))
+
+
 def _known_in_states(protocol: p.Protocol) -> KnownByState:
     """A fixed point: what is known in a state is what all ways into it bring."""
     known: KnownByState = dict.fromkeys(protocol.states)
@@ -151,7 +156,7 @@ def _find_unsupplied_inputs(
     seen: set[tuple[str, str]] = set()
     for arrival in _find_arrivals(protocol, passed):
         state = protocol.states[arrival.state]
-        for name, paths in _list_state_needs(state):
+        for name, paths in list_state_needs(state):
             is_there = any(_is_supplied(arrival.known, path) for path in paths)
             if is_there or (state.name, name) in seen:
                 continue
@@ -174,7 +179,7 @@ def _find_unsupplied_keeps(passed: list[TakenEdge], places: Places) -> Iterator[
                 yield Finding("unsupplied", message, places.get(_exit_path(passing.edge)), fix)
 
 
-def _list_state_needs(state: p.State) -> Iterator[tuple[str, tuple[str, ...]]]:
+def list_state_needs(state: p.State) -> Iterator[tuple[str, tuple[str, ...]]]:
     given: tuple[str, ...] = ()
     match state.actor:
         case p.Agent(ask=p.Ask() as ask, exits=exits):

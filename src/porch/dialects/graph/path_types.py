@@ -72,6 +72,10 @@ class PathMeanings(Struct):
         self.notes.report("wrong-type", message, word.place)
         return False
 
+    def element_of(self, path: str) -> t.Solid:
+        """The type of the single values at the end of a path, in however many lists they are."""
+        return self._solid(self.type_of(path))[0]
+
     def type_of(self, path: str) -> t.Type:
         """The type at the end of a canonical path; raises Lost if it does not get there."""
         while path.startswith("parent."):

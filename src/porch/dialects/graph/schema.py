@@ -90,7 +90,12 @@ _HUMAN: Schema = {
     "options": _by_name(_object({"means": TEXT, "text": FLAG}, "means")),
     "shows": TEXTS,
 }
-_END: Schema = {**_EVERY_STATE, "end": {"enum": list(get_args(p.Outcome))}, "shows": TEXTS}
+_END: Schema = {
+    **_EVERY_STATE,
+    "end": {"enum": list(get_args(p.Outcome))},
+    "shows": TEXTS,
+    "gives": TEXT,
+}
 STATES: dict[str, Schema] = {"agent": _AGENT, "git": _GIT, "human": _HUMAN, "end": _END}
 BLOCKS: Schema = {
     "document": _object(
@@ -105,7 +110,8 @@ BLOCKS: Schema = {
     ),
     "spawn": _object(
         {
-            **dict.fromkeys(("state", "specs", "rework", "suite"), TEXT),
+            **dict.fromkeys(("state", "specs", "protocol", "rework", "suite"), TEXT),
+            **dict.fromkeys(("inherit", "from_parent"), TEXTS),
             **dict.fromkeys(("depth", "fan_out", "instances"), COUNT),
         }
     ),

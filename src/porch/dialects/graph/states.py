@@ -115,12 +115,21 @@ def _read_end(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
     outcome = fields.text("end")
     words = meaning.notes.words(fields.child("shows"), f"'shows' of {fields.what}")
     shows = tuple(path for word in words if (path := meaning.exit(word)))
+    gives = _read_gives(fields, outcome, meaning)
     for known in OUTCOMES:
         if outcome == known:
-            return p.End(known, shows)
+            return p.End(known, shows, gives)
     word = ScalarNode(outcome, fields.place("end"))
     meaning.notes.unknown("the outcome", word, OUTCOMES, "unknown-word")
     return None
+
+
+def _read_gives(fields: Fields, outcome: str, meaning: PathMeanings) -> str:
+    word = meaning.notes.word(fields.child("gives"), f"'gives' of {fields.what}")
+    if word is not None and outcome != "complete":
+        message = f"'gives' of {fields.what}: only an end with 'complete' gives something"
+        meaning.notes.report("wrong-value", message, word.place, "remove it")
+    return meaning.exit(word) if word else ""
 
 
 # What says who works; a state without any of these is an agent's.

@@ -86,8 +86,10 @@ def _list_paths_used_by(state: p.State) -> Iterator[str]:
             yield from measured_paths(state.name, exits)
         case p.Git() as git:
             yield from git.inputs
-        case p.Human(shows=shows) | p.End(shows=shows):
+        case p.Human(shows=shows):
             yield from shows
+        case p.End(shows=shows, gives=gives):
+            yield from (*shows, gives)
         case p.Children(specs=specs, rework=rework):
             yield from (specs, rework)
         case _:

@@ -1,14 +1,9 @@
 """The dialect of steps: numbered texts in YAML that extend each other; see implementation.yaml."""
 
-from collections.abc import Callable
-
-from porch.dialects.result import ProtocolReading
+from porch.dialects.result import FetchTree, ProtocolReading
 from porch.text.nodes import MapNode, Node
 
 __all__ = ["FetchTree", "read", "recognises"]
-
-# The tree of the file with this name, or nothing; DefinitionError if it is no tree.
-FetchTree = Callable[[str], Node | None]
 
 
 def recognises(root: Node) -> bool:

@@ -1,7 +1,7 @@
 """Leaving a position by an exit: which edge, what it charges, and where it leads."""
 
 from collections.abc import Iterator
-from typing import assert_never
+from typing import Any, assert_never
 
 from porch.machine import moves as m
 from porch.machine.exits.held_resources import passed_on_moves
@@ -138,11 +138,18 @@ def _guard_holds(leaving: Departure, guard: Guard) -> bool:
             return leaving.standing.because == guard.path
         case "within":
             places = [leaving.look(path) for path in guard.value.split(" ")]
-            return is_within(str(leaving.look(guard.path)), places)
+            return _are_within(leaving.look(guard.path), places)
         case "unfinished":
             return _has_other_items(leaving, guard.path)
         case _:
             assert_never(guard.test)
+
+
+def _are_within(files: Any, places: list[Any]) -> bool:
+    """One file, or all of several; of none at all nothing is said."""
+    if isinstance(files, (list, tuple)):
+        return bool(files) and all(is_within(str(file), places) for file in files)
+    return is_within(str(files), places)
 
 
 def _has_other_items(leaving: Departure, loop: str) -> bool:
@@ -235,10 +242,18 @@ def empty_instance_moves(state: RunState, instance: str) -> Iterator[m.Move]:
 
 
 def _ended_move(leaving: Departure, end: End) -> m.Ended:
-    event = leaving.protocol.interrupt.event if leaving.protocol.interrupt else ""
-    is_good = end.outcome == "complete" and event
-    merged = leaving.look(event) or {} if is_good else {}
+    merged = _child_result(leaving, end) if end.outcome == "complete" else {}
     return m.Ended(end.outcome, leaving.standing.instance, _end_reason(leaving, end), merged)
+
+
+def _child_result(leaving: Departure, end: End) -> Payload:
+    """What its parent is told: the event of a merge, else what the end gives, with its id."""
+    if leaving.interrupt is not None:
+        return leaving.look(leaving.interrupt.event) or {}
+    known = leaving.state.instances.get(leaving.standing.instance)
+    if known is None or not leaving.standing.instance:
+        return {}
+    return {"id": known.key, **((leaving.look(end.gives) or {}) if end.gives else {})}
 
 
 def _end_reason(leaving: Departure, end: End) -> Payload:

@@ -26,6 +26,11 @@ class Departure(Struct, frozen=True):
     payload: Payload
     fresh: dict[PositionKey, int] = field(default_factory=dict)
 
+    @property
+    def interrupt(self) -> Interrupt | None:
+        """How instances of the same graph are updated."""
+        return self.protocol.part_of(self.standing.state).interrupt
+
     def recall(self, path: str) -> Payload | None:
         """Memory as it will be once this exit is remembered."""
         if path == f"{self.standing.state}.{self.exit}":
@@ -48,20 +53,21 @@ def departure_from_nowhere(protocol: Protocol, state: RunState) -> Departure:
 
 def broadcast_moves(leaving: Departure) -> Iterator[m.Move]:
     """To the living under the same parent, but not to the author; the latest replaces the rest."""
-    interrupt, me = leaving.protocol.interrupt, leaving.standing.instance
+    me, interrupt = leaving.standing.instance, leaving.interrupt
     if interrupt is None or not me or interrupt.on != f"{leaving.standing.state}.{leaving.exit}":
         return
     event = leaving.look(interrupt.event) or {}
     payload = {**event, "newParentHead": leaving.payload.get("commit", "")}
     parent = leaving.state.instances[me].parent
     for name, known in leaving.state.instances.items():
-        if name and name != me and known.parent == parent and not known.outcome:
+        is_living = not known.outcome and not known.after
+        if name and name != me and known.parent == parent and is_living:
             yield m.Remembered(UPDATE, payload, "", name)
 
 
 def target_or_update(leaving: Departure, target: Target) -> Iterator[m.Move | Target]:
     """The target; or the update that comes first, with the target remembered as due."""
-    interrupt, instance = leaving.protocol.interrupt, leaving.standing.instance
+    instance, interrupt = leaving.standing.instance, leaving.interrupt
     memory = leaving.state.memory.get((instance, ""), {})
     if interrupt is None:
         yield target

@@ -9,16 +9,24 @@ from typing import Any
 from porch.machine import moves as m
 from porch.machine.evolve import evolve_state
 from porch.machine.exits.accepted_exits import LAST
-from porch.machine.exits.departure import empty_instance_moves, entry_moves, exit_moves
-from porch.machine.exits.interrupts import Departure
+from porch.machine.exits.departure import empty_instance_moves, exit_moves
 from porch.machine.facts import Fact, Payload
+from porch.machine.instances.child_specs import (
+    child_part,
+    is_merged,
+    list_awaited,
+    make_child_spec,
+)
+from porch.machine.instances.waiting_children import begin_or_wait_moves, waiting_moves
 from porch.machine.path_values import REVISION_PATH, look_up_path
 from porch.machine.payload_equality import digest_payload
 from porch.machine.records import JournalRecord
 from porch.machine.state import Instance, RunState, Standing
-from porch.model.protocol import Children, Join, Protocol, Target
+from porch.model.protocol import Children, Join, Protocol
 
 BEGUN = "begun"
+# Of an end that shows no exit.
+NO_REASON: Mapping[str, Any] = {"kind": "failed", "payload": {}}
 Moves = tuple[m.Move, ...]
 
 
@@ -37,16 +45,45 @@ def _reconcile_moves(
     protocol: Protocol, state: RunState, standing: Standing, actor: Children
 ) -> Iterator[m.Move]:
     specs = look_up_path(protocol, state, standing, actor.specs) or []
-    planned = {str(spec["id"]): _inherited_spec(state, standing, spec) for spec in specs}
-    mine: list[str] = []
+    part, parent = child_part(actor, standing.state), state.instances[standing.instance].spec
+    planned = {
+        str(spec["id"]): make_child_spec(protocol, actor, part, parent, spec) for spec in specs
+    }
+    mine: dict[str, str] = {}
+    moves: dict[str, list[m.Move]] = {}
     for key, spec in planned.items():
-        name, moves = _place_child(protocol, state, standing, key, spec, mine)
-        mine.append(name)
-        yield from moves
+        mine[key], moves[key] = _place_child(
+            protocol, state, standing, key, spec, [*mine.values()], part
+        )
+    waits = _awaited_children(state, standing.instance, actor, specs, mine)
+    for key, name in mine.items():
+        yield from moves[key]
+        yield from begin_or_wait_moves(protocol, state, name, waits.get(key, ()), moves[key])
     for name, known in _living_children(state, standing.instance):
         if known.key not in planned:
             yield from cancel_instance_moves(state, name)
-    yield m.Marked(standing.position, BEGUN, mine)
+    yield m.Marked(standing.position, BEGUN, [*mine.values()])
+
+
+def _awaited_children(
+    state: RunState,
+    parent: str,
+    actor: Children,
+    specs: Sequence[Mapping[str, Any]],
+    mine: Mapping[str, str],
+) -> dict[str, tuple[str, ...]]:
+    """By id, the instances that each planned child waits for; who has merged is not waited for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for spec in specs:
+        names = [
+            mine.get(id_, _latest_child(state, parent, id_)) for id_ in list_awaited(actor, spec)
+        ]
+        found[str(spec["id"])] = tuple(n for n in names if not _has_merged(state, n))
+    return found
+
+
+def _has_merged(state: RunState, name: str) -> bool:
+    return name in state.instances and is_merged(state.instances[name])
 
 
 def _place_child(
@@ -56,8 +93,9 @@ def _place_child(
     key: str,
     spec: Payload,
     others: Sequence[str],
+    part: str,
 ) -> tuple[str, list[m.Move]]:
-    """The instance that does a spec, and what has to happen to it."""
+    """The instance that does a spec, and what has to happen to it before it begins."""
     said = digest_payload(spec)
     name = _latest_child(state, standing.instance, key)
     known = state.instances.get(name)
@@ -67,7 +105,7 @@ def _place_child(
         return name, list(_respecify_moves(protocol, state, name, spec, said))
     # Never revived: its branch was squashed or archived, so new work begins from where that is.
     fresh = _free_child_name(state, standing.instance, key, others)
-    return fresh, list(_spawn_moves(protocol, state, standing, fresh, key, spec, known))
+    return fresh, [_spawn_move(state, standing, fresh, key, spec, known, part=part)]
 
 
 def _rework_moves(
@@ -76,24 +114,29 @@ def _rework_moves(
     """The same specs once more, from where the branch is now, with what failed."""
     failed = look_up_path(protocol, state, standing, actor.rework) or []
     report = look_up_path(protocol, state, standing, standing.because)
-    mine: list[str] = []
-    planned = [
-        str(spec["id"]) for spec in look_up_path(protocol, state, standing, actor.specs) or []
-    ]
+    specs = look_up_path(protocol, state, standing, actor.specs) or []
+    mine: dict[str, str] = {}
+    spawned: dict[str, list[m.Move]] = {}
     # Of an older plan only what fails now: how its other children ended was told then.
-    for key in dict.fromkeys((*planned, *failed)):
+    for key in dict.fromkeys((*(str(spec["id"]) for spec in specs), *failed)):
         name = _latest_child(state, standing.instance, key)
         known = state.instances.get(name)
         if known and key in failed:
-            name = _free_child_name(state, standing.instance, key, mine)
-            yield from _spawn_moves(protocol, state, standing, name, key, known.spec, known, report)
+            name = _free_child_name(state, standing.instance, key, [*mine.values()])
+            move = _spawn_move(
+                state, standing, name, key, known.spec, known, report, part=known.part
+            )
+            spawned[key] = [move]
         if known:
-            mine.append(name)
-    yield m.Marked(standing.position, BEGUN, mine)
+            mine[key] = name
+    waits = _awaited_children(state, standing.instance, actor, specs, mine)
+    for key, moves in spawned.items():
+        yield from moves
+        yield from begin_or_wait_moves(protocol, state, mine[key], waits.get(key, ()), moves)
+    yield m.Marked(standing.position, BEGUN, [*mine.values()])
 
 
-def _spawn_moves(
-    protocol: Protocol,
+def _spawn_move(
     state: RunState,
     standing: Standing,
     name: str,
@@ -101,23 +144,26 @@ def _spawn_moves(
     spec: Payload,
     before: Instance | None,
     report: Payload | None = None,
-) -> Iterator[m.Move]:
+    *,
+    part: str,
+) -> m.Spawned:
     parent = state.instances[standing.instance]
     revision = None
     if before is not None:
         why = report or before.why
         revision = {"kind": "rework", "payload": {"outcome": before.outcome, "why": why}}
     branch = f"{state.instances[''].branch}.{name}"
-    yield m.Spawned(
-        name, standing.instance, key, spec, digest_payload(spec), branch, parent.branch, revision
-    )
-    yield from _arrival_moves(protocol, state, name)
+    said, into = digest_payload(spec), parent.branch
+    return m.Spawned(name, standing.instance, key, spec, said, branch, into, revision, part)
 
 
 def _respecify_moves(
     protocol: Protocol, state: RunState, name: str, spec: Payload, said: str
 ) -> Iterator[m.Move]:
-    """A living child is told its new spec, and plans anew."""
+    """A living child is told its new spec, and plans anew; one that waits has no plan yet."""
+    if state.instances[name].after:
+        yield m.Told(name, spec, said, state.instances[name].revision)
+        return
     revision = {"kind": "respecified", "payload": {"spec": spec}}
     yield m.Told(name, spec, said, revision)
     # Remembered too, so that it is newer than whatever came back to the planner before.
@@ -128,16 +174,8 @@ def _respecify_moves(
     for position, standing in state.positions.items():
         if standing.instance == name:
             yield m.Left(position)
-    epoch = protocol.epoch
+    epoch = protocol.part(state.instances[name].part).epoch
     yield from (m.Charged(f"{name}/{budget}", 0) for budget in (epoch.resets if epoch else ()))
-    yield from _arrival_moves(protocol, state, name)
-
-
-def _arrival_moves(protocol: Protocol, state: RunState, name: str) -> Iterator[m.Move]:
-    nobody = Standing("", name, "", "", 0, "")
-    yield from entry_moves(
-        Departure(protocol, state, nobody, "", {}), Target(protocol.initial.state)
-    )
 
 
 def cancel_instance_moves(state: RunState, name: str) -> Iterator[m.Move]:
@@ -162,14 +200,9 @@ def summarise_outcomes(state: RunState, names: list[str]) -> dict[str, Any]:
     lost = [k for k in known if k.outcome == "failed"]
     return {
         "merged": [dict(k.merged) for k in known if k.outcome == "complete"],
-        "failed": [{"id": k.key, "spec": k.spec, "why": k.why} for k in lost],
+        "failed": [{"id": k.key, "spec": k.spec, "why": {**NO_REASON, **k.why}} for k in lost],
         "cancelled": [k.key for k in known if k.outcome == "abandoned"],
     }
-
-
-def _inherited_spec(state: RunState, standing: Standing, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A child's spec inherits what the plan does not say about it."""
-    return {**state.instances[standing.instance].spec, **spec}
 
 
 def _children_of(state: RunState, parent: str) -> Iterator[tuple[str, Instance]]:
@@ -220,6 +253,10 @@ def _follow_up_moves(protocol: Protocol, state: RunState) -> Iterator[Moves]:
                 yield exit_moves(protocol, state, standing, "ready", {})
             case Children() as actor if state.marked(standing.position, BEGUN) is None:
                 yield tuple(begin_children_moves(protocol, state, standing, actor))
+            case Children() if moves := waiting_moves(
+                protocol, state, state.marked(standing.position, BEGUN)
+            ):
+                yield moves
             case Children() if moves := children_settled_moves(protocol, state, standing):
                 yield moves
             case _:
@@ -231,7 +268,7 @@ def _deadlock_moves(protocol: Protocol, state: RunState) -> Moves:
     for name, known in state.instances.items():
         mine = [each for each in state.positions.values() if each.instance == name]
         waits = {each.position: _missing_paths(protocol, state, each) for each in mine}
-        if not known.outcome and all(waits.values()):
+        if not known.outcome and not known.after and all(waits.values()):
             why = {"kind": "Deadlock", "payload": {"waits": waits}}
             return (*empty_instance_moves(state, name), m.Ended("failed", name, why))
     return ()

@@ -8,7 +8,7 @@ from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import thread_path
 from porch.machine.exits.held_resources import branch_lease, resources_to_hold, worktree_lease
 from porch.machine.instances.named_inputs import named_values
-from porch.machine.path_values import budget_figures, input_value, instance_payload, look_up_path
+from porch.machine.path_values import budgets_payload, input_value, instance_payload, look_up_path
 from porch.machine.state import RunState, Standing
 from porch.machine.unread_words import unread_words
 from porch.model import protocol as p
@@ -52,13 +52,10 @@ def question_values(
     """The input of a question by name, with memory and budgets beside it."""
     inputs = {take.name: input_value(protocol, state, standing, take) for take in ask.takes}
     slots = {slot: state.recall(standing, f"memory.{slot}") or {"value": []} for slot in ask.memory}
-    names = protocol.budgets
     return {
         **inputs,
         "memory": {slot: kept["value"] for slot, kept in slots.items()},
-        "budget": {
-            name: budget_figures(protocol, state, standing.instance, name) for name in names
-        },
+        "budget": budgets_payload(protocol, state, standing.instance),
         "instance": instance_payload(state, standing.instance),
     }
 

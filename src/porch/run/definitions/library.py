@@ -9,12 +9,12 @@ from msgspec import Struct
 
 import porch
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in, suggest_name
-from porch.run.definitions import step_files
+from porch.run.definitions import child_protocols, step_files
 from porch.store.where import ProjectPaths, find_project
 from porch.system.document_file import read_document
 
 if TYPE_CHECKING:  # who only looks for protocols needs no compiler
-    from porch.dialects.result import ProtocolReading
+    from porch.dialects.result import FetchTree, ProtocolReading
     from porch.model.definition import Definition
     from porch.model.parameters import Parameter
     from porch.model.protocol import Protocol, State
@@ -162,16 +162,17 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
     from porch.model.definition import Definition, hash_definition
 
     files = [file]
-    reading = parse_definition(_read_text(file), file, step_files.make_fetcher(file, where, files))
+    reading = parse_definition(_read_text(file), file, _make_fetcher(file, where, files))
     protocol = reading.protocol or reading.draft
     if protocol is None:
         return LoadedDefinition(
             None, tuple(reading.findings), tuple(files), reviewers=reading.reviewers
         )
     texts = _ProtocolTexts(os.path.dirname(file), reading, files)
+    children = list(_load_children(file, where, protocol, texts))
     definition = Definition(
         protocol,
-        texts.prompts(protocol),
+        {**texts.prompts(protocol), **{n: text for each in children for n, text in each.items()}},
         texts.reviews(protocol),
         {} if protocol.spec or reading.texts else texts.templates(),
     )
@@ -186,6 +187,39 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
         reading.reviewers,
         tuple(texts.missing),
     )
+
+
+def _make_fetcher(file: str, where: ProjectPaths | None, files: list[str]) -> "FetchTree":
+    if not file.endswith(GRAPH):
+        return step_files.make_fetcher(file, where, files)
+    return child_protocols.make_fetcher(lambda name: find_child_file(file, where, name), files)
+
+
+def find_child_file(file: str, where: ProjectPaths | None, name: str) -> str | None:
+    """The definition that a graph means by a name: beside it, then wherever protocols are."""
+    if not _NAME.fullmatch(name):
+        return None
+    known = [directory for directory, _ in list_search_path(where)] if where else [PACKAGED]
+    for directory in dict.fromkeys((*child_protocols.list_neighbours(file), *known)):
+        for path in (*_candidate_files(directory, name), os.path.join(directory, name + GRAPH)):
+            if os.path.isfile(path) and os.path.abspath(path) != os.path.abspath(file):
+                return path
+    return None
+
+
+def _load_children(
+    file: str, where: ProjectPaths | None, protocol: "Protocol", texts: "_ProtocolTexts"
+) -> Iterator[dict[str, str]]:
+    """The texts of the graphs that children follow; what is wrong with those is wrong here."""
+    for name in child_protocols.list_child_names(protocol):
+        found = find_child_file(file, where, name)
+        loaded = load_protocol(found, where) if found else None
+        if loaded is not None:
+            texts.findings += [each for each in loaded.findings if each.severity == "error"]
+            texts.files += [each for each in loaded.files if each not in texts.files]
+            texts.missing += loaded.missing
+            prompts = loaded.definition.prompts if loaded.definition else {}
+            yield child_protocols.name_child_prompts(name, prompts)
 
 
 # For a phase without words of its own; status, plan, findings and signals follow as always.
@@ -210,9 +244,11 @@ class _ProtocolTexts:
 
     def prompts(self, protocol: "Protocol") -> dict[str, str]:
         from porch.model.protocol import Agent
+        from porch.model.tree_parts import part_of_name
 
         agents = [s for s in protocol.states.values() if isinstance(s.actor, Agent)]
-        return {state.name: self._prompt(state) for state in agents}
+        # Those of another graph have their texts beside that one.
+        return {s.name: self._prompt(s) for s in agents if not part_of_name(s.name)}
 
     def _prompt(self, state: "State") -> str:
         from porch.show import prompt

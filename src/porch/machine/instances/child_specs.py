@@ -1,0 +1,133 @@
+"""What a child is about: only what its plan says of it, and never more than its type allows."""
+
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from porch.machine.facts import Payload
+from porch.machine.path_values import children_allowance
+from porch.machine.state import RunState
+from porch.model import types as t
+from porch.model.protocol import Children, Protocol
+from porch.model.tree_parts import EVERY_FIELD, part_of_name
+from porch.model.typed_answers import check_value
+
+MOST_PROBLEMS = 5
+
+
+def child_part(actor: Children, state: str) -> str:
+    """The part that children follow which are spawned in this state."""
+    return actor.protocol or part_of_name(state)
+
+
+def make_child_spec(
+    protocol: Protocol, actor: Children, part: str, parent: Payload, planned: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The spec of a child; what may be null and is not said is null, and nothing is made up."""
+    if EVERY_FIELD in actor.inherits:
+        return {**parent, **planned}
+    fields = _spec_fields(protocol, part)
+    handed = {name: parent[name] for name in actor.inherits if name in parent}
+    unsaid = {each.name: None for each in fields if t.unwrap_type(each.type, protocol.types)[1]}
+    names = {each.name for each in fields}
+    said = {k: v for k, v in planned.items() if k != actor.after or k in names}
+    return {**unsaid, **handed, **said}
+
+
+def _spec_fields(protocol: Protocol, part: str) -> tuple[t.Field, ...]:
+    spec, _ = t.unwrap_type(t.Ref(protocol.part(part).spec), protocol.types)
+    return spec.fields if isinstance(spec, t.Record) else ()
+
+
+def find_plan_problems(
+    protocol: Protocol, state: RunState, instance: str, path: str, payload: Any
+) -> list[str]:
+    """What is wrong with the children that an answer plans; `path` is its `state.Exit`.
+
+    Each sentence is for the agent that planned them.
+    """
+    actor = protocol.spawn_of(part_of_name(path))
+    if actor is None or not actor.specs.startswith(f"{path}."):
+        return []
+    name = actor.specs.split(".")[2]
+    planned = payload.get(name) if isinstance(payload, Mapping) else None
+    specs = [each for each in planned or () if isinstance(each, Mapping)]
+    most = children_allowance(protocol, state, instance)["most"]
+    if len(specs) > most:
+        return [f"{len(specs)} children are planned, but only {most} are allowed"]
+    found = [
+        *_find_spec_problems(protocol, state, instance, actor, path, specs),
+        *_find_order_problems(state, instance, actor, specs),
+    ]
+    return found[:MOST_PROBLEMS]
+
+
+def _find_spec_problems(
+    protocol: Protocol,
+    state: RunState,
+    instance: str,
+    actor: Children,
+    path: str,
+    specs: list[Mapping[str, Any]],
+) -> Iterator[str]:
+    part, parent = child_part(actor, path), state.instances[instance].spec
+    type_ = t.Ref(protocol.part(part).spec)
+    for each in specs:
+        front = f"child '{each.get('id', '?')}'"
+        if EVERY_FIELD not in actor.inherits:
+            spec = make_child_spec(protocol, actor, part, parent, each)
+            wrong = check_value(spec, type_, protocol.types)
+            yield from (f"{front}: {problem}" for problem in wrong)
+        for name in actor.from_parent:
+            surplus = _find_surplus(each.get(name), parent.get(name))
+            yield from (f"{front}: {name} has {one}, which its parent lacks" for one in surplus)
+
+
+def _find_surplus(said: Any, known: Any) -> Iterator[str]:
+    """Elements that the parent does not have; those with an id are known by it."""
+    has = [_identity(each) for each in _as_list(known)]
+    return (f"'{_identity(each)}'" for each in _as_list(said) if _identity(each) not in has)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
+
+
+def _identity(value: Any) -> Any:
+    return value["id"] if isinstance(value, Mapping) and "id" in value else value
+
+
+def _find_order_problems(
+    state: RunState, instance: str, actor: Children, specs: list[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Children that wait for somebody who will never come."""
+    if not actor.after:
+        return
+    ways = {str(each.get("id")): list_awaited(actor, each) for each in specs}
+    merged = {k.key for k in state.instances.values() if k.parent == instance and is_merged(k)}
+    for key, names in ways.items():
+        for name in names:
+            if name not in ways and name not in merged:
+                known = ", ".join(ways)
+                yield f"child '{key}' waits for '{name}', which is not in the plan ({known})"
+    if circle := _find_circle(ways):
+        yield f"these children wait for each other: {' -> '.join(circle)}"
+
+
+def is_merged(known: Any) -> bool:
+    return bool(known.outcome == "complete")
+
+
+def list_awaited(actor: Children, planned: Mapping[str, Any]) -> list[str]:
+    """The ids of the siblings that a planned child waits for."""
+    return [str(each) for each in _as_list(planned.get(actor.after))] if actor.after else []
+
+
+def _find_circle(ways: Mapping[str, list[str]]) -> list[str]:
+    inside = {key: [name for name in names if name in ways] for key, names in ways.items()}
+    try:
+        TopologicalSorter(inside).prepare()
+    except CycleError as error:
+        # Told in the order in which they would have to begin; each waits for the next.
+        return list(reversed(error.args[1]))
+    return []
