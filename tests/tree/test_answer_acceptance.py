@@ -158,6 +158,21 @@ def test_at_the_limit_of_the_tree_children_are_not_even_asked_for(bench: Bench) 
     assert nothing.payload["childSpecs"] is None
 
 
+def test_t8_a_plan_gives_no_child_a_criterion_that_the_parent_lacks(bench: Bench) -> None:
+    """D37: what no spec asks for is in nobody's way, and in nobody's budget."""
+    child = {key: SPEC[key] for key in SPEC if key not in ROOT_ONLY}
+    invented = {"id": "c9", "text": "it also sings"}
+    wanted = [*SPEC["acceptanceCriteria"], invented]
+    specs = [{**child, "id": "a", "acceptanceCriteria": wanted}]
+    payload = {**SCAFFOLD["payload"], "testPlan": [], "childSpecs": specs}
+    files = {"api_dot_txt": "x", "tests__sum__contract_dot_sh": "true\n"}
+    said = reasons(judged(bench, "scaffold", "InitWork", payload, **files))
+    assert said == "child 'a': acceptanceCriteria has 'c9', which its parent lacks"
+    specs[0]["acceptanceCriteria"] = SPEC["acceptanceCriteria"]
+    answer = judged(bench, "scaffold", "InitWork", payload, **files)
+    assert isinstance(answer, AcceptedAnswer)
+
+
 def test_an_answer_without_critiques_and_without_tests_says_nothing(bench: Bench) -> None:
     """D03."""
     bench.until(*TO_TESTS, "impl")

@@ -5,8 +5,10 @@ import subprocess
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from porch.errors import OutsideError
+from porch.machine.state import Instance
 from porch.tree import instance_worktrees
 from tests.tree.conftest import IMPL, TO_TESTS, Bench
 
@@ -82,6 +84,22 @@ def test_a_reader_sees_the_commit_and_leaves_no_trace(bench: Bench) -> None:
     bench.write("worktrees/v3_sum--read/scribble.txt", "x\n")
     assert place(bench, "review").entry == found.entry
     assert not (bench.root / "worktrees/v3_sum--read/scribble.txt").exists()
+
+
+def test_t9_a_graph_may_begin_with_a_state_that_only_reads(bench: Bench) -> None:
+    """Its instance has no branch yet, nor has its parent if that has only read, too."""
+    first = bench.wanted("scaffold")
+    reads = replace(first, ask=replace(first.ask, workspace="read"))
+    bench.rig.index[first.position] = (reads,)
+    found = place(bench, "scaffold")
+    assert (found.is_own, found.entry) == (False, bench.git("rev-parse", "main"))
+    assert bench.git("rev-parse", "porch/v3_sum") == found.entry
+
+
+def test_t9_a_child_begins_though_its_parent_has_no_worktree(bench: Bench) -> None:
+    about = Instance("", "a", {}, "", "porch/v3_sum.a", "porch/v3_sum")
+    path = instance_worktrees.ensure_main_worktree(bench.world, "a", about)
+    assert bench.git("rev-parse", "HEAD", at=path) == bench.git("rev-parse", "porch/v3_sum")
 
 
 def test_a_merge_that_was_left_in_the_middle_is_given_up_first(bench: Bench) -> None:
