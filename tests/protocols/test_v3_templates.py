@@ -660,3 +660,13 @@ def test_what_is_left_of_the_budgets_is_said(name: str) -> None:
     }
     assert "Left: epochs 2 of 3, rounds 5 of 5.\n" in told(name, budget=both)
     assert "Left:" not in told_least(name)
+
+
+@pytest.mark.parametrize("name", ["scaffold", "write_tests", "review"])
+def test_t9_attempts_are_told_only_to_who_makes_them(name: str) -> None:
+    counts: Mapping[str, Any] = {
+        "attempts": {"spent": 0, "limit": 5, "left": 4},
+        "rounds": {"spent": 0, "limit": 5, "left": 5},
+    }
+    assert "Left: rounds 5 of 5.\n" in told(name, budget=counts)
+    assert "attempts 4 of 5" in told("impl", budget=counts)

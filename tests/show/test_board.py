@@ -131,6 +131,14 @@ def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
     ]
 
 
+def test_t9_pending_shows_a_reason_whole_and_not_only_its_fix() -> None:
+    reason = "error[template]: 'x' is undefined\n  --> t.j2:3:1\n  fix: fix the template"
+    lines = board.render_pending_decisions([decision(reports={"plan.exhausted: reason": reason})])
+    told = " ".join(lines.split())
+    assert "plan.exhausted: reason: error[template]: 'x' is undefined --> t.j2:3:1 fix:" in told
+    assert board.render_pending_decisions([decision(reports={"plan.exhausted: reason": ""})])
+
+
 def test_lines_of_a_reason_stay_lines_each_of_them_wrapped() -> None:
     long = "word " * 20
     asked = decision(reason=f"2_A: short\n\n2_B: {long}\n\x1b[1manswer in a.yaml")

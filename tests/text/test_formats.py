@@ -483,3 +483,10 @@ def test_what_python_refuses_as_json_is_refused_here_and_the_reverse(text: str) 
 
 def test_a_number_too_large_for_a_float_is_infinite_and_no_crash() -> None:
     assert plain_value(read_json("1e999", "a.json")) == math.inf
+
+
+def test_t9_an_alias_is_refused_with_the_reason() -> None:
+    for finding in findings_of("a: &x 1\nb: *x\n", "g.graph.yaml"):
+        assert finding.message.endswith(
+            "is not supported, because a finding must point at one line"
+        )

@@ -47,6 +47,12 @@ def whole() -> RunState:
     )
 
 
+def test_t11_the_tree_says_for_whom_a_child_waits(whole: RunState) -> None:
+    waiting = Instance(key="div", branch="porch/calc.div", after=("add", "neg"))
+    grown = replace(whole, instances={**whole.instances, "div": waiting})
+    assert "└─ div  waits for add, neg" in tree_view.render_tree(PROTOCOL, grown)
+
+
 def test_the_tree_is_drawn_with_branches_budgets_and_who_works(whole: RunState) -> None:
     assert tree_view.render_tree(PROTOCOL, whole) == [
         "calc  children#1",

@@ -97,6 +97,7 @@ class PartNames(Struct, frozen=True):
             state,
             name=self.own(state.name),
             group=self.own(state.group),
+            title=self.own(state.title) if state.title == state.name else state.title,
             actor=self._actor(state.actor),
             waits_for=self.paths(state.waits_for),
         )

@@ -69,6 +69,8 @@ def _describe_instance_place(state: RunState, name: str, known: Instance) -> str
     if known.outcome:
         why = str(known.why.get("kind", "")) if known.outcome != "complete" else ""
         return OUTCOME_WORDS[known.outcome] + (f": {why}" if why else "")
+    if known.after:
+        return f"waits for {', '.join(state.instances[each].key for each in known.after)}"
     mine = [s for s in state.positions.values() if s.instance == name]
     busy = {hand.position for hand in state.in_hand.values()}
     told = [f"{s.state}#{s.visit}{'*' if s.position in busy else ''}" for s in mine]

@@ -117,7 +117,7 @@ states:
   split: {role: r, template: t.j2, exits: {Split: {parts: "[Part]"}}}
   join:
     role: r
-    template: t.j2
+    template: join.j2
     input: {words: kids.settled.merged.words}
     exits: {Ok: {}}
   done: {end: complete}
@@ -133,7 +133,7 @@ spec: Item
 types: {Item: {id: Text, file: FilePath, note: Maybe Text}}
 supervision: {silent: lost, exhausted: lost, no_progress: lost}
 states:
-  work: {role: r, template: t.j2, input: {item: instance.spec}, exits: {Done: {words: Int}}}
+  work: {role: r, template: work.j2, input: {item: instance.spec}, exits: {Done: {words: Int}}}
   done: {end: complete, gives: Done}
   lost: {end: failed}
 edges:

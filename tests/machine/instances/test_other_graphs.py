@@ -74,9 +74,8 @@ def test_a_child_of_another_graph_is_done_again_in_it(grove: "Grove") -> None:
     assert grove.of("a-r2").part == "leaf"
 
 
-def test_who_spawns_nobody_may_plan_nobody(grove: "Grove") -> None:
+def test_who_spawns_nobody_plans_nobody(grove: "Grove") -> None:
     grove.says("", "split", "Split", items=[item("a")])
-    assert grove.request("", "split").values["room"] if "split" in grove.at() else True
     path = "leaf+work.Done"
     assert find_plan_problems(grove.protocol, grove.state, "a", path, {"size": 3}) == []
 
@@ -125,3 +124,65 @@ def test_depth_counts_from_where_a_graph_begins_and_instances_in_the_whole_run(
     assert grove.request("", "split").values["room"] == {"allowed": True, "most": 2}
     grove.says("", "split", "Split", items=[{**item("x"), "items": []}])
     assert grove.request("x", "map+split").values["room"] == {"allowed": True, "most": 1}
+
+
+UPDATED = """\
+document: {name: leaf}
+spec: Item
+types: {Item: {id: Text, file: FilePath}}
+budgets: {rounds: 2, plans: 2}
+epoch: {state: work, charge: plans, spent: lost, reset: [rounds]}
+supervision: {silent: lost, exhausted: lost, no_progress: lost}
+interrupts:
+  sibling: {state: update, on: Done, event: Done, before: [look]}
+states:
+  work: {role: r, template: t, input: {left: engine.rounds.left}, exits: {Done: {size: Int}}}
+  look: {role: r, template: t, input: {seen: engine.siblings}, exits: {Ok: {}, No: {}, Anew: {}}}
+  update: {git: update}
+  done: {end: complete}
+  lost: {end: failed}
+edges:
+  work.Done: {to: look}
+  look.Ok: {to: done}
+  look.No: {to: look, charge: rounds, spent: lost}
+  look.Anew: {to: work}
+  update.clean: {to: due}
+  update.conflict: {to: lost}
+  update.refused: {to: lost}
+"""
+
+
+def test_siblings_of_another_graph_are_told_of_each_other(grove_of: "type[Grove]") -> None:
+    grove = grove_of(read_graph(MAP, leaf=UPDATED)).start_with(JOB)
+    grove.says("", "split", "Split", items=[item("a"), item("b")])
+    grove.says("a", "leaf+work", "Done", size=1)
+    assert grove.recall("b", "engine.update") == {"size": 1, "newParentHead": ""}
+    grove.says("a", "leaf+look", "Ok")
+    assert grove.of("a").merged == {"size": 1}
+    grove.says("b", "leaf+work", "Done", size=2)
+    assert grove.at("b") == {"leaf+update"}
+    grove.git("b", "leaf+update")
+    assert grove.at("b") == {"leaf+look"}
+    assert grove.request("b", "leaf+look").values["seen"] == [{"size": 1}]
+    grove.says("b", "leaf+look", "Ok")
+    assert grove.request("", "reduce").values["parts"] == [{"size": 1}, {"size": 2}]
+
+
+def test_a_child_of_another_graph_that_is_told_a_new_spec_has_its_budgets_back(
+    grove_of: "type[Grove]",
+) -> None:
+    beside = "  aside: {role: r, template: t, exits: {Stop: {}}}\n  done:"
+    restless = (
+        MAP.replace("  done:", beside, 1)
+        .replace("{to: kids, forget", "{to: [kids, aside], forget")
+        .replace("edges:\n", "edges:\n  aside.Stop: {to: split, charge: plans, spent: lost}\n")
+    )
+    grove = grove_of(read_graph(restless, leaf=UPDATED)).start_with(JOB)
+    grove.says("", "split", "Split", items=[item("a")])
+    grove.says("a", "leaf+work", "Done", size=1)
+    grove.says("a", "leaf+look", "No")
+    assert grove.state.spent["a/leaf+rounds"] == 1
+    grove.says("", "aside", "Stop")
+    grove.says("", "split", "Split", items=[{**item("a"), "file": "other.txt"}])
+    assert grove.at("a") == {"leaf+work"}
+    assert grove.request("a", "leaf+work").values["left"] == 2

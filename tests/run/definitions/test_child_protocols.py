@@ -9,12 +9,15 @@ from porch.run.definitions import library
 from porch.store.where import find_project
 from tests.dialects.graph.good_graphs import LEAF, OUTER
 
+TEMPLATES = {"t.j2": "{{ instance.id }}\n", "join.j2": "{{ words | length }}\n"}
 
-def write(directory: Path, name: str, text: str, template: str = "{{ instance.id }}\n") -> Path:
-    """A protocol in a directory of its own."""
+
+def write(directory: Path, name: str, text: str, work: str = "{{ item.id }}\n") -> Path:
+    """A protocol in a directory of its own; `work` is the template of the leaf's work."""
     home = directory / name
     (home / "templates").mkdir(parents=True)
-    (home / "templates" / "t.j2").write_text(template)
+    for template, words in {**TEMPLATES, "work.j2": work}.items():
+        (home / "templates" / template).write_text(words)
     file = home / f"{name}.graph.yaml"
     file.write_text(text)
     return file
@@ -35,13 +38,13 @@ def test_t3_the_other_graph_is_part_of_the_definition_with_its_texts(
     assert definition.prompts["leaf+work"] == "Leaf {{ item.id }}\n"
     assert set(definition.protocol.parts) == {"leaf"}
     assert str(leaf) in loaded.files
-    assert str(leaf.parent / "templates" / "t.j2") in loaded.files
+    assert str(leaf.parent / "templates" / "work.j2") in loaded.files
 
 
 def test_t3_what_changes_in_the_other_graph_changes_the_digest(outer: Path, tmp_path: Path) -> None:
     leaf = write(tmp_path, "leaf", LEAF)
     before = library.load_protocol(str(outer)).digest
-    (leaf.parent / "templates" / "t.j2").write_text("Otherwise {{ item.id }}\n")
+    (leaf.parent / "templates" / "work.j2").write_text("Otherwise {{ item.id }}\n")
     after = library.load_protocol(str(outer)).digest
     assert before
     assert before != after
@@ -84,12 +87,12 @@ def test_t3_a_packaged_graph_can_be_followed(tmp_path: Path) -> None:
 
 
 def test_a_template_of_the_other_graph_that_is_wrong_is_told(outer: Path, tmp_path: Path) -> None:
-    write(tmp_path, "leaf", LEAF, "{{ nothing.like.this }}\n")
+    write(tmp_path, "leaf", LEAF, "{{ item.nothing }}\n")
     loaded = library.load_protocol(str(outer))
     (found,) = errors_in(loaded.findings)
     assert loaded.definition is None
     assert found.place is not None
-    assert found.place.file.endswith("leaf/templates/t.j2")
+    assert found.place.file.endswith("leaf/templates/work.j2")
 
 
 @pytest.mark.parametrize("name", ["nobody", "../leaf", "outer"])
@@ -98,3 +101,18 @@ def test_a_name_that_leads_nowhere_is_refused(tmp_path: Path, name: str) -> None
     file = write(tmp_path, "outer", OUTER.replace("protocol: leaf", f"protocol: {name}"))
     codes = [f.code for f in library.load_protocol(str(file)).findings]
     assert codes[0] in ("unknown-child", "bad-child")
+
+
+def test_t8_an_input_that_neither_template_nor_check_uses_is_told_at_its_line(
+    tmp_path: Path,
+) -> None:
+    text = LEAF.replace(
+        "input: {item: instance.spec}",
+        "input: {item: instance.spec, more: instance.id, file: instance.spec.file}",
+    ).replace("exits: {Done", "checks: {Done: [{exists: file}]}, exits: {Done")
+    file = write(tmp_path, "leaf", text, "{{ item.id }}\n")
+    (found,) = library.load_protocol(str(file)).findings
+    assert (found.code, found.severity) == ("unread-input", "warning")
+    assert "'more'" in found.message
+    assert found.place is not None
+    assert "more: instance.id" in text.splitlines()[found.place.line - 1]

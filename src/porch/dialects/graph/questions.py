@@ -25,7 +25,7 @@ def read_agent(name: str, fields: Fields, meaning: PathMeanings) -> p.Agent:
     fields.know("exits", "unused")
     role, template = fields.required_text("role"), fields.required_text("template")
     notes.places[f"{name}.prompt"] = fields.place("template")
-    takes = tuple(_read_inputs(fields, meaning))
+    takes = tuple(_read_inputs(name, fields, meaning))
     measures = read_measures(name, fields.child("checks"), meaning, _paths_by_input(takes))
     declared = meaning.declared[name].values()
     exits = tuple(_make_exit(each, meaning, measures.get(each.name, ())) for each in declared)
@@ -141,9 +141,11 @@ def _has_type(found: str, type_: t.Type, meaning: PathMeanings) -> bool:
     return given_ == wanted
 
 
-def _read_inputs(fields: Fields, meaning: PathMeanings) -> Iterator[p.Take]:
+def _read_inputs(name: str, fields: Fields, meaning: PathMeanings) -> Iterator[p.Take]:
     for entry in meaning.notes.entries(fields.child("input"), f"'input' of {fields.what}"):
-        yield _read_input(entry, meaning, engine_fields.PROMPT_NAMES)
+        take = _read_input(entry, meaning, engine_fields.PROMPT_NAMES)
+        meaning.notes.places[f"{name}.input.{take.name}"] = entry.key.place
+        yield take
 
 
 def _read_input(entry: Entry, meaning: PathMeanings, taken: tuple[str, ...] = ()) -> p.Take:

@@ -265,6 +265,7 @@ class _ProtocolTexts:
 
     def _template(self, state: "State", path: str | None) -> str:
         """A template of a graph must be there, and render with everything it can be given."""
+        from porch.run.definitions.unread_inputs import find_unread_inputs
         from porch.show import graph_templates as jinja
 
         if path is None:
@@ -277,7 +278,8 @@ class _ProtocolTexts:
         self.files.append(path)
         *full, minimal = self.reading.samples[state.name]
         found = [f for each in full for f in jinja.check_graph_template(text, path, each, minimal)]
-        self.findings += dict.fromkeys(found)
+        places = self.reading.places
+        self.findings += dict.fromkeys(found) or find_unread_inputs(state, text, path, places)
         return text
 
     def _missing(self, state: "State") -> None:
