@@ -170,6 +170,7 @@ REFUSED = [
     ("unknown-path", "fresh_when_stalled: seen.failing", "fresh_when_stalled: ^sean.failing", ""),
     ("unknown-path", "fresh_when_stalled: seen.failing", "fresh_when_stalled: ^seen.fell", ""),
     ("unknown-path", "fresh_when_stalled: seen.failing", "fresh_when_stalled: ^passed.id", ""),
+    ("wrong-type", "fresh_when_stalled: seen.failing", "fresh_when_stalled: ^seen.size", ""),
     # checks
     ("unknown-check", "[builds,", "[^build,", "did you mean 'builds'?"),
     ("unknown-check", "{exists: file}", "{^exist: file}", "did you mean 'exists'?"),

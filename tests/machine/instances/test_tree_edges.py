@@ -546,3 +546,36 @@ def test_a_move_of_branches_that_cannot_be_done_is_told_in_the_words_of_its_stat
     assert trouble["payload"]["report"] == "no disk"
     rebasing.says("b", "rebase", "RebaseClean")
     assert rebasing.at("b") == {"review"}
+
+
+FILES = """\
+document: {name: files}
+spec: Task
+types: {Task: {id: Text, places: "[FilePath]"}}
+supervision: {silent: out, exhausted: out, no_progress: out}
+states:
+  work: {role: r, template: t, exits: {Done: {files: "[FilePath]"}}}
+  inside: {end: complete}
+  out: {end: failed}
+edges:
+  work.Done: [{when: files within instance.spec.places, to: inside}, {to: out}]
+"""
+
+
+@pytest.mark.parametrize(
+    "files, outcome",
+    [
+        (["src/a.py"], "complete"),
+        (["src/a.py", "docs/b.md"], "complete"),
+        (["src/a.py", "other.py"], "failed"),
+        ([], "failed"),
+    ],
+)
+def test_t8_several_files_are_within_if_all_of_them_are(
+    grove_of: "type[Grove]", files: list[str], outcome: str
+) -> None:
+    from tests.machine.instances.conftest import read_graph
+
+    grove = grove_of(read_graph(FILES)).start_with({"id": "x", "places": ["src", "docs"]})
+    grove.says("", "work", "Done", files=files)
+    assert grove.state.outcome == outcome
