@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tools.child_guards import CHILD_GUARDS
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS, Guard
 from tools.way_guards import WAY_GUARDS
@@ -77,7 +78,14 @@ def chosen(names: Iterable[str]) -> list[Guard]:
     wanted = set(names)
     return [
         guard
-        for guard in (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS, *WEB_GUARDS)
+        for guard in (
+            *GUARDS,
+            *DRIVE_GUARDS,
+            *WORKTREE_GUARDS,
+            *WAY_GUARDS,
+            *CHILD_GUARDS,
+            *WEB_GUARDS,
+        )
         if not wanted or guard.name in wanted
     ]
 

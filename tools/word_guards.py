@@ -101,8 +101,8 @@ WORDS: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "K10: a text that no state reads is refused",
-        "dialects/graph/__init__.py",
-        "        notes.findings += find_unread_texts(protocol, notes.places)\n",
+        "dialects/graph/reader.py",
+        "    notes.findings += find_unread_texts(protocol, notes.places)\n",
         "",
         "test_k10_a_text_that_somebody_types_and_no_input_reads_is_told_at_its_option",
     ),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.child_guards import CHILD_GUARDS
 from tools.drive_guards import DRIVE_GUARDS
 from tools.guards import GUARDS
 from tools.way_guards import WAY_GUARDS
@@ -12,7 +13,7 @@ from tools.web_guards import WEB_GUARDS
 from tools.worktree_guards import WORKTREE_GUARDS
 
 TESTS = Path(__file__).resolve().parent.parent
-ALL = (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS, *WEB_GUARDS)
+ALL = (*GUARDS, *DRIVE_GUARDS, *WORKTREE_GUARDS, *WAY_GUARDS, *CHILD_GUARDS, *WEB_GUARDS)
 FINDINGS = (
     *(f"k{number}" for number in range(1, 13)),
     *(f"v{number}" for number in range(1, 21)),

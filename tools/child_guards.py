@@ -1,0 +1,48 @@
+"""Guards of children: what they are about, what a parent is told, and that none waits in vain."""
+
+from tools.guard import Guard
+
+CHILD_GUARDS: tuple[Guard, ...] = (
+    Guard(
+        "nothing is inherited in silence",
+        "machine/instances/child_specs.py",
+        "    if EVERY_FIELD in actor.inherits:\n        return",
+        "    if True:\n        return",
+        "test_t8_a_child_inherits_what_the_graph_says_and_nothing_else",
+    ),
+    Guard(
+        "criteria that a parent lacks",
+        "machine/instances/child_specs.py",
+        "if _identity(each) not in has)",
+        "if False)",
+        "test_t8_a_child_gets_no_criterion_that_its_parent_lacks",
+    ),
+    Guard(
+        "children that wait for each other",
+        "machine/instances/waiting_children.py",
+        "    if waiting and waiting == living:\n",
+        "    if False:\n",
+        "test_t11_a_plan_that_nobody_checked_never_hangs",
+    ),
+    Guard(
+        "a plan is checked when it is answered",
+        "tree/answer_acceptance.py",
+        "        reasons += find_plan_problems(protocol, state, effect.instance, path, repaired)\n",
+        "",
+        "test_t8_a_plan_gives_no_child_a_criterion_that_the_parent_lacks",
+    ),
+    Guard(
+        "what a child gives is there",
+        "dialects/graph/child_results.py",
+        "        if path not in arrival.known:\n",
+        "        if False:\n",
+        "test_t3_a_way_to_complete_without_what_is_given_is_refused",
+    ),
+    Guard(
+        "a planned child is a spec",
+        "dialects/graph/spawn.py",
+        "        if wrong:\n            message = f\"'{word.text}' is not what",
+        "        if False:\n            message = f\"'{word.text}' is not what",
+        "test_t8_a_plan_of_another_type_is_refused",
+    ),
+)
