@@ -24,7 +24,6 @@ from porch.machine.exits.evidence import (
 )
 from porch.machine.exits.retries import failure_moves, interruption_moves
 from porch.machine.exits.touched_files import more_touched_moves, touched_moves
-from porch.machine.instances.children import add_follow_up_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing
 from porch.model.protocol import LAST_ITEM, SILENT, Actor, Check, Human, Protocol, Target
@@ -38,6 +37,11 @@ def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mov
     moves = _fact_moves(protocol, state, fact)
     moves = (*moves, *approvals.reopened_gate_moves(protocol, state, moves))
     moves = (*moves, *_idle_check_moves(protocol, state, fact, moves))
+    if not protocol.spec:
+        return moves
+    # Its rules are loaded where there is a tree.
+    from porch.machine.instances.children import add_follow_up_moves
+
     return add_follow_up_moves(protocol, state, fact, moves)
 
 

@@ -228,9 +228,7 @@ def _free_child_name(state: RunState, parent: str, key: str, others: Sequence[st
 
 
 def add_follow_up_moves(protocol: Protocol, state: RunState, fact: Fact, moves: Moves) -> Moves:
-    """The moves of a fact and of everything that follows from it."""
-    if not protocol.spec:
-        return moves
+    """The moves of a fact in a tree, and of everything that follows from it."""
     state = _state_after(state, fact, moves)
     while not state.outcome and (more := _next_moves(protocol, state)):
         moves, state = (*moves, *more), _state_after(state, fact, more)
