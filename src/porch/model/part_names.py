@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.tree_parts import name_in_part
+from porch.model.protocol_parts import name_in_part
 
 _PARENT = "parent."
 

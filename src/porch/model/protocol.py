@@ -6,17 +6,18 @@ from typing import Literal
 
 from msgspec import field
 
-from porch.model.limits import Budget, Limits
 from porch.model.memory_paths import evidence_path
-from porch.model.tagged import Tagged
-from porch.model.tree_parts import (
+from porch.model.protocol_parts import (
+    Budget,
     Children,
     Epoch,
     Interrupt,
+    Limits,
     Part,
     name_in_part,
     part_of_name,
 )
+from porch.model.tagged import Tagged
 from porch.model.types import Record, Type
 
 # Classes of a protocol that have modules of their own; all others are below.

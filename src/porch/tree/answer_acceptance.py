@@ -21,7 +21,7 @@ from porch.machine.state import Instance, RunState
 from porch.model import typed_answers
 from porch.model import types as t
 from porch.model.protocol import Exit, Protocol
-from porch.model.tree_parts import part_of_name
+from porch.model.protocol_parts import part_of_name
 from porch.run.agents.world import World
 from porch.store import payloads
 from porch.store.large_payloads import expand_payloads

@@ -9,7 +9,7 @@ from porch.machine.path_values import children_allowance
 from porch.machine.state import RunState
 from porch.model import types as t
 from porch.model.protocol import Children, Protocol
-from porch.model.tree_parts import EVERY_FIELD, part_of_name
+from porch.model.protocol_parts import EVERY_FIELD, part_of_name
 from porch.model.typed_answers import check_value
 
 MOST_PROBLEMS = 5

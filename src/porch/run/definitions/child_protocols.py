@@ -37,7 +37,7 @@ def list_neighbours(file: str) -> list[str]:
 def list_child_names(protocol: "Protocol") -> Iterator[str]:
     """The protocols that children of this one follow, without those that follow from them."""
     from porch.model.protocol import Children
-    from porch.model.tree_parts import part_of_name
+    from porch.model.protocol_parts import part_of_name
 
     for name, state in protocol.states.items():
         if isinstance(state.actor, Children) and state.actor.protocol and not part_of_name(name):
@@ -45,6 +45,6 @@ def list_child_names(protocol: "Protocol") -> Iterator[str]:
 
 
 def name_child_prompts(part: str, prompts: Mapping[str, str]) -> dict[str, str]:
-    from porch.model.tree_parts import name_in_part
+    from porch.model.protocol_parts import name_in_part
 
     return {name_in_part(part, name): text for name, text in prompts.items()}

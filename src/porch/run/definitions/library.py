@@ -244,7 +244,7 @@ class _ProtocolTexts:
 
     def prompts(self, protocol: "Protocol") -> dict[str, str]:
         from porch.model.protocol import Agent
-        from porch.model.tree_parts import part_of_name
+        from porch.model.protocol_parts import part_of_name
 
         agents = [s for s in protocol.states.values() if isinstance(s.actor, Agent)]
         # Those of another graph have their texts beside that one.

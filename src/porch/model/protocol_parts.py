@@ -1,4 +1,4 @@
-"""What a tree of instances adds to a protocol: its children, updates, plans, and other graphs.
+"""What a protocol says beside its states: limits, and of trees children, updates and plans.
 
 A graph that children follow is a part of the protocol that spawns them: its states stand beside the
 others under names of their own, so that one pinned definition holds all that a run needs.
@@ -14,6 +14,26 @@ from porch.model.tagged import Tagged
 PART_MARK = "+"
 # As the only inherited field: every field, as in definitions pinned by an older release.
 EVERY_FIELD = "*"
+
+
+class Budget(Tagged, frozen=True, tag="Budget"):
+    """How often an edge may be taken until it is reset; counted per item inside a loop.
+
+    `first` is what people see before the first charge: an attempt is under way then.
+    """
+
+    name: str
+    limit: int
+    first: int = 0
+
+
+class Limits(Tagged, frozen=True, tag="Limits"):
+    """Time given to processes and people, in seconds; the protocol's word over the settings'."""
+
+    agent_s: float = 0
+    review_s: float = 0
+    gate_poll_s: float = 0
+    gate_wait_s: float = 0
 
 
 class Children(Tagged, frozen=True, tag="Children"):
