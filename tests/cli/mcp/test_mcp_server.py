@@ -6,20 +6,22 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.types import CallToolResult
 
 from porch.cli.dispatch import run_words
 from porch.cli.mcp.offered_tools import list_offered_tools
-from porch.cli.mcp.server import make_server
 from porch.cli.mcp.tool_answer import read_answer
 from tests.repositories import at_home, make_repository
 
+if TYPE_CHECKING:
+    from mcp.client import Client
+    from mcp.types import CallToolResult
+
+# The library takes a second to load: every worker collects these tests, and one of them runs them.
+pytestmark = pytest.mark.xdist_group("mcp")
 TOOLS = list_offered_tools()
 
 
@@ -31,8 +33,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def ask(*calls: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
-    async def talk() -> list[CallToolResult]:
+def ask(*calls: tuple[str, dict[str, Any]]) -> list["CallToolResult"]:
+    from mcp.client import Client
+
+    from porch.cli.mcp.server import make_server
+
+    async def talk() -> list["CallToolResult"]:
         async with Client(make_server(TOOLS)) as client:
             return [await client.call_tool(name, said) for name, said in calls]
 
@@ -103,8 +109,11 @@ def test_whatever_a_command_leaves_is_an_answer(
     assert read_answer(code, printed, complained) == (*expected, code)
 
 
-def serve(root: Path, talk: Callable[[Client], Awaitable[None]], **variables: str) -> None:
+def serve(root: Path, talk: Callable[["Client"], Awaitable[None]], **variables: str) -> None:
     """The server as a client starts it: a process, spoken to by its standard streams."""
+    from mcp.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "porch", "mcp"],
@@ -120,7 +129,7 @@ def serve(root: Path, talk: Callable[[Client], Awaitable[None]], **variables: st
 
 
 def test_a_client_finds_the_tools_and_whoever_calls_is_an_agent(root: Path) -> None:
-    async def talk(client: Client) -> None:
+    async def talk(client: "Client") -> None:
         listed = await client.list_tools()
         assert [tool.name for tool in listed.tools] == list(TOOLS)
         kinds = {tool.name: tool.annotations for tool in listed.tools}
@@ -143,7 +152,7 @@ def test_a_client_finds_the_tools_and_whoever_calls_is_an_agent(root: Path) -> N
 def test_a_call_that_is_cancelled_leaves_no_process(root: Path) -> None:
     mark = "porch-mcp-test-" + str(os.getpid())
 
-    async def talk(client: Client) -> None:
+    async def talk(client: "Client") -> None:
         await client.call_tool("envoy_plan_init", {})
         plan = {"title": "T", "objective": "o", "context": "c"}
         await client.call_tool("envoy_plan_write_plan", plan)

@@ -82,6 +82,11 @@ def walked(node: Node, at: At = ()) -> Iterator[tuple[At, Node]]:
             yield from walked(item, (*at, index))
 
 
+# Walked once: mutants are made when tests are collected, by every worker.
+NODES = tuple(walked(ROOT))
+BY_PLACE = dict(NODES)
+
+
 def changed(node: Node, at: At, change: Callable[[Node], Node | None]) -> Node | None:
     """A copy in which one node is another, or nothing."""
     if not at:
@@ -115,7 +120,7 @@ def replaced(new: Node) -> Callable[[Node], Node]:
 
 def misspelt(at: At, words: "re.Pattern[str]" = WORD, first: int = 0) -> Iterator[Mutant]:
     """One mutant for each word of a text, with a letter more."""
-    node = dict(walked(ROOT))[at]
+    node = BY_PLACE[at]
     assert isinstance(node, ScalarNode)
     for found in words.finditer(node.text, first):
         if found.group() not in SIGNS:
@@ -125,7 +130,7 @@ def misspelt(at: At, words: "re.Pattern[str]" = WORD, first: int = 0) -> Iterato
 
 def below(*front: str, depth: int) -> list[At]:
     """Everything at one depth under a block."""
-    found = [at for at, _ in walked(ROOT) if at[: len(front)] == front]
+    found = [at for at, _ in NODES if at[: len(front)] == front]
     return [at for at in found if len(at) == depth]
 
 
@@ -153,7 +158,7 @@ def is_path(at: At) -> bool:
 
 
 def path_typos() -> Iterator[Mutant]:
-    for at, node in walked(ROOT):
+    for at, node in NODES:
         if isinstance(node, ScalarNode) and len(at) > 2 and is_path(at):
             yield from misspelt(at)
         elif isinstance(node, ScalarNode) and " = " in node.text:
@@ -165,7 +170,7 @@ def target_typos() -> Iterator[Mutant]:
     keys = {"to", "spent", "spent_as", "charge", "reset", "state", "before", "adapted", "fork"}
     keys |= {"silent", "exhausted", "no_progress", "workspace", "holds", "git", "human", "end"}
     keys |= {"memory"}
-    for at, node in walked(ROOT):
+    for at, node in NODES:
         named = [key for key in at if isinstance(key, str)]
         if isinstance(node, ScalarNode) and keys & {*named[1:]}:
             yield from misspelt(at)
@@ -173,7 +178,7 @@ def target_typos() -> Iterator[Mutant]:
 
 def key_typos() -> Iterator[Mutant]:
     """Every key that a block knows or that names something elsewhere."""
-    for at, node in walked(ROOT):
+    for at, node in NODES:
         if isinstance(node, MapNode) and at[:1] != ("types",) and not {"exits", "input"} & {*at}:
             for entry in node.entries:
                 yield mutant(f": {entry.key.text}q", at, partial(renamed, one=entry))
@@ -191,7 +196,7 @@ def is_edge(at: At, node: Node) -> bool:
 
 def guard_mutants() -> Iterator[Mutant]:
     """A guard less, or one more on the last way."""
-    for at, node in walked(ROOT):
+    for at, node in NODES:
         if not is_edge(at, node) or not isinstance(node, MapNode) or node.get("to") is None:
             continue
         guards = [key for key in ("when", "unless") if node.get(key) is not None]
@@ -291,7 +296,7 @@ def test_v3_with_a_slip_in_one_key_is_refused(mutated: Mutant) -> None:
 
 
 def input_typos() -> Iterator[Mutant]:
-    for at, node in walked(ROOT):
+    for at, node in NODES:
         if isinstance(node, MapNode) and "input" in at:
             for entry in node.entries:
                 yield mutant(f": {entry.key.text}q", at, partial(renamed, one=entry))
