@@ -33,7 +33,7 @@ CHILD_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "what a child gives is there",
-        "dialects/graph/child_results.py",
+        "dialects/graph/proofs/child_results.py",
         "        if path not in arrival.known:\n",
         "        if False:\n",
         "test_t3_a_way_to_complete_without_what_is_given_is_refused",

@@ -102,7 +102,7 @@ GUARDS: tuple[Guard, ...] = (
     *TRUST,
     Guard(
         "a snapshot that porch did not write",
-        "store/signed_state.py",
+        "store/snapshots/signed_state.py",
         "if not user_key.are_equal(mark, _MARK + signed + b'\"}'):",
         "if False:",
         "test_a_forged_snapshot_changes_no_answer_and_no_record",

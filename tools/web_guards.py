@@ -27,7 +27,7 @@ WEB_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "a link works once",
-        "web/server/sessions.py",
+        "web/server/access/sessions.py",
         '            return ""\n        self.token = secrets.token_urlsafe(_BYTES)\n',
         '            return ""\n',
         "test_a_link_works_once_and_the_next_one_is_another",
@@ -41,7 +41,7 @@ WEB_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "an answer is for what was shown",
-        "web/server/decision_page.py",
+        "web/server/parts/decision_page.py",
         "if digest_asked_files(run.where, run.state, decision) != digest:",
         "if False:",
         "test_files_that_moved_while_they_were_read_are_not_approved",
@@ -55,7 +55,7 @@ WEB_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "everything on a page is escaped",
-        "web/server/rendering.py",
+        "web/server/page_templates.py",
         "autoescape=True,",
         "autoescape=False,",
         "test_a_question_of_an_agent_is_answered_in_words",

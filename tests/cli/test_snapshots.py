@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.run.engine import folded_journal, pictures
-from porch.store import snapshot, user_key
+from porch.store.snapshots import snapshot, user_key
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk

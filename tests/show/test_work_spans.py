@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from porch.show.work_spans import WorkSpan, list_spans
+from porch.show.records.work_spans import WorkSpan, list_spans
 
 
 def record(seq: int, fact: dict[str, Any], *moves: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from porch.run.definitions import clean_protocols, library, protocol_list
-from porch.store import user_key
+from porch.store.snapshots import user_key
 from porch.store.where import find_project
 
 PROTOCOL = {

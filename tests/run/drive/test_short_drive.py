@@ -28,8 +28,8 @@ from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.session import HeldRun, assemble_held_run, hold_run
 from porch.run.verbs.resume import resume_run
-from porch.show.log_text import shown_lines
 from porch.show.place_words import PlaceWords
+from porch.show.records.log_text import shown_lines
 from porch.store import payloads
 from porch.store.journal import Journal, scan_journal
 from porch.store.where import ProjectPaths, find_project

@@ -11,7 +11,7 @@ from porch.machine.state import RunState
 from porch.run.verbs import stale_rows
 from porch.run.verbs.read_run import read_run
 from porch.run.verbs.stale_rows import StaleRows
-from porch.store import snapshot, user_key
+from porch.store.snapshots import snapshot, user_key
 from porch.store.where import ProjectPaths
 from tests.corpus.run_dump import PAYLOADS, Kept
 

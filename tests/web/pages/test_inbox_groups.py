@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from porch.run.verbs.decision_facts import WorkMeasure
+from porch.run.decisions.decision_facts import WorkMeasure
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.decision_cards import KnownWork, ShownProject, describe_message
 from porch.web.pages.inbox_groups import make_inbox
-from porch.web.pages.wording import describe_seconds, describe_time_since
+from porch.web.pages.page_words import describe_seconds, describe_time_since
 
 NOW = datetime(2026, 1, 19, 11, 3, tzinfo=UTC)
 

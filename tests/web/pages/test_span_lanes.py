@@ -3,7 +3,7 @@
 from typing import Any
 
 from porch.show.place_words import PlaceWords
-from porch.show.work_spans import WorkSpan
+from porch.show.records.work_spans import WorkSpan
 from porch.web.pages.span_lanes import make_lanes
 
 DAY = "2026-01-01T"

@@ -37,7 +37,9 @@ from porch.machine.evolve import evolve_state
 from porch.machine.records import JournalRecord
 from porch.machine.route import route_fact
 from porch.run.engine.session import hold_run
-from porch.store import snapshot, user_key, where
+from porch.store import where
+from porch.store.snapshots import user_key
+from porch.store.snapshots import snapshot
 with hold_run(where.find_project(os.getcwd()), "0001-x", "forger") as found:
     book = found.book
     wish = f.Wish(id="f" * 32, kind="decide", position="specify:gate#1", exit="approved")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from porch.cli.codev.asking import ask_person, is_terminal
+from porch.cli.codev.person_questions import ask_person, is_terminal
 from porch.cli.codev.setup_mcp import MCP, ask_for_mcp, describe_missing_package, install_for_codex
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 

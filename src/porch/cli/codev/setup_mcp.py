@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from porch.cli.codev.asking import ask_person
+from porch.cli.codev.person_questions import ask_person
 from porch.cli.command import make_argument
 
 MCP = make_argument(

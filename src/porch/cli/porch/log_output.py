@@ -16,9 +16,10 @@ from porch.run.agents import turn_activity as doing
 from porch.run.agents import turn_numbers
 from porch.run.verbs import run_log
 from porch.run.verbs.run_lookup import find_run
-from porch.show import activity, log_text
+from porch.show import activity
 from porch.show.board import format_moment, lay_out_table, one_line
 from porch.show.place_words import PlaceWords
+from porch.show.records import log_text
 from porch.store import journal, journal_tail
 from porch.store import where as places
 from porch.store.where import ProjectPaths

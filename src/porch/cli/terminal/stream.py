@@ -13,8 +13,8 @@ from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
 from porch.show import timeline
 from porch.show.evidence_notes import TITLE, list_abstentions
-from porch.show.log_text import shown_lines
 from porch.show.place_words import PlaceWords, decision_words
+from porch.show.records.log_text import shown_lines
 from porch.show.status import names_of
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths

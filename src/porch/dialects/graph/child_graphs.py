@@ -109,7 +109,7 @@ def read_child_graph(
 
 def _check_parent_paths(graph: ChildGraph, word: ScalarNode, meaning: PathMeanings) -> None:
     """What the other graph reads of a parent must be there in an instance of this one."""
-    from porch.dialects.graph.missing_inputs import list_state_needs
+    from porch.dialects.graph.proofs.missing_inputs import list_state_needs
 
     states = graph.protocol.states.values() if graph.protocol else ()
     for state in states:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from porch.dialects.graph import engine_fields
 from porch.dialects.graph.findings import ReadingNotes
-from porch.dialects.graph.idle_budgets import budget_place
+from porch.dialects.graph.proofs.idle_budgets import budget_place
 from porch.model import protocol as p
 from porch.text.fields import Fields
 from porch.text.nodes import Entry, MapNode, Node, ScalarNode

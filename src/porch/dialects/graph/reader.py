@@ -6,13 +6,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.dialects.graph.child_graphs import CompiledGraph
-from porch.dialects.graph.child_results import find_missing_results
 from porch.dialects.graph.compiler import GraphCompiler
 from porch.dialects.graph.findings import ReadingNotes
-from porch.dialects.graph.idle_budgets import find_idle_budgets
-from porch.dialects.graph.missing_inputs import find_missing_inputs
+from porch.dialects.graph.proofs.child_results import find_missing_results
+from porch.dialects.graph.proofs.idle_budgets import find_idle_budgets
+from porch.dialects.graph.proofs.missing_inputs import find_missing_inputs
+from porch.dialects.graph.proofs.unread_fields import find_unread_fields, find_unread_texts
 from porch.dialects.graph.template_samples import make_template_samples
-from porch.dialects.graph.unread_fields import find_unread_fields, find_unread_texts
 from porch.dialects.result import FetchTree, ProtocolReading, in_file_order
 from porch.errors import DefinitionError, Finding, errors_in
 from porch.model import protocol as p

@@ -15,7 +15,8 @@ from typing import Any
 import porch
 from porch.errors import PorchError
 from porch.run.definitions.library import GRAPH, LocatedProtocol
-from porch.store import compiled_protocols, user_key
+from porch.store import compiled_protocols
+from porch.store.snapshots import user_key
 from porch.system import atomic
 from porch.system.regular_file import open_followed, open_regular
 from porch.text.sha256 import sha256

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from porch.errors import StateError
 from porch.machine.state import RunState
 from porch.store.journal import JournalScan, Seam, scan_journal, scan_journal_from
-from porch.store.snapshot import Snapshot, read_snapshot
+from porch.store.snapshots.snapshot import Snapshot, read_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,9 @@ from porch.model.definition import Definition
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
-from porch.store import compiled_protocols, run_rows, snapshot
+from porch.store import compiled_protocols, run_rows
 from porch.store.journal import Journal
+from porch.store.snapshots import snapshot
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import open_regular

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from porch.show import log_text
-from porch.show.log_text import LINES_SHOWN
 from porch.show.place_words import PlaceWords
+from porch.show.records import log_text
+from porch.show.records.log_text import LINES_SHOWN
 from porch.store import journal_tail, picture_cache, run_rows
 
 TYPE_CHECKING = False

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 
-from porch.show.raw_row import RawRun, UnknownRow
+from porch.show.fleet.raw_row import RawRun, UnknownRow
 from porch.store.chained_lines import count_chained
-from porch.store.signed_state import SignedState, read_signed_state
+from porch.store.snapshots.signed_state import SignedState, read_signed_state
 from porch.text.quick_json import parse_value
 
 TYPE_CHECKING = False

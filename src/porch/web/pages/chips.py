@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from porch.run.verbs.decision_facts import WorkMeasure
+from porch.run.decisions.decision_facts import WorkMeasure
 from porch.show.evidence_notes import TITLE
-from porch.web.pages.wording import count_of
+from porch.web.pages.page_words import count_of
 
 Chip = dict[str, str]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.run.verbs.decision_facts import WorkMeasure
+from porch.run.decisions.decision_facts import WorkMeasure
 from porch.web.pages.answers import KINDS, answer_id, name_answer
 from porch.web.pages.chips import describe_cost, list_chips
-from porch.web.pages.wording import decision_address, describe_time_since, run_address
+from porch.web.pages.page_words import decision_address, describe_time_since, run_address
 
 Row = Mapping[str, Any]
 

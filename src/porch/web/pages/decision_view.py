@@ -6,14 +6,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.run.verbs.asked_files import AskedFile, AskedFiles
-from porch.run.verbs.decision_facts import LastRound, ReviewerWords, WorkMeasure
+from porch.run.decisions.asked_files import AskedFile, AskedFiles
+from porch.run.decisions.decision_facts import LastRound, ReviewerWords, WorkMeasure
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.answers import KINDS, list_answers, name_answer
 from porch.web.pages.chips import describe_cost, list_chips
 from porch.web.pages.decision_cards import describe_message
 from porch.web.pages.documents import cut_document, draw_document, list_difference_lines
-from porch.web.pages.wording import decision_address, describe_time_since, run_address
+from porch.web.pages.page_words import decision_address, describe_time_since, run_address
 
 Difference = list[tuple[str, str]]
 _VERDICTS = {

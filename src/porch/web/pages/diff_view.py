@@ -8,7 +8,7 @@ from porch.git.diff_budget import is_generated_name
 from porch.git.file_changes import ChangedContent
 from porch.text.printable import make_printable
 from porch.text.sha256 import sha256
-from porch.web.pages.wording import count_of, describe_size
+from porch.web.pages.page_words import count_of, describe_size
 
 FILES_ON_PAGE = 40
 LINES_ON_PAGE = 2_000

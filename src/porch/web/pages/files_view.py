@@ -6,7 +6,7 @@ from typing import Any
 from porch.git.file_changes import ChangedContent
 from porch.web.pages.diff_view import make_file_key
 from porch.web.pages.documents import cut_document, draw_document
-from porch.web.pages.wording import describe_size
+from porch.web.pages.page_words import describe_size
 
 LARGEST = 2_000_000
 FILES_ON_PAGE = 200

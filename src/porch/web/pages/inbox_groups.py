@@ -15,7 +15,7 @@ from porch.web.pages.decision_cards import (
     make_cards,
     make_key,
 )
-from porch.web.pages.wording import count_of, run_address
+from porch.web.pages.page_words import count_of, run_address
 
 Phases = Sequence[tuple[str, str]]
 # Title, what is said of a run in it, sign; in the order in which people want to see them.

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from porch.errors import Finding
-from porch.web.pages.wording import count_of, run_address
+from porch.web.pages.page_words import count_of, run_address
 
 
 def protocol_address(project: str, name: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import STATUSES, Prompt, Prompts, unmerged_dependencies
 from porch.machine.state import RunState
-from porch.web.pages.wording import (
+from porch.web.pages.page_words import (
     count_of,
     decision_address,
     describe_time_since,

@@ -7,7 +7,7 @@ from typing import Any
 from porch.show import timeline
 from porch.show.place_words import PlaceWords
 from porch.web.pages.answers import KINDS
-from porch.web.pages.wording import (
+from porch.web.pages.page_words import (
     count_of,
     decision_address,
     describe_seconds,

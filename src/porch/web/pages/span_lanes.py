@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from porch.show.board import format_moment
 from porch.show.place_words import PlaceWords
-from porch.show.work_spans import LANES, WorkSpan
-from porch.web.pages.wording import count_of, describe_seconds, parse_moment
+from porch.show.records.work_spans import LANES, WorkSpan
+from porch.web.pages.page_words import count_of, describe_seconds, parse_moment
 
 _LANE_WORDS: Mapping[str, str] = {
     "agent": "Agent",

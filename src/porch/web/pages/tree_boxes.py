@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from porch.web.pages.wording import count_of
+from porch.web.pages.page_words import count_of
 
 Instance = Mapping[str, Any]
 _LOOKS = {"merged": "good", "failed": "bad", "cancelled": "stopped"}

@@ -8,7 +8,7 @@ from porch.run.verbs.ended_work import EndedWork
 from porch.show.activity import Entry, merge_message_pieces
 from porch.show.graph.picture import ProtocolPicture
 from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
-from porch.web.pages.wording import count_of, describe_seconds
+from porch.web.pages.page_words import count_of, describe_seconds
 
 MOST_ENTRIES = 300
 _LONGEST_ENTRY = 8_000

@@ -8,9 +8,9 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from porch.errors import UsageError
 from porch.store.where import ProjectPaths
+from porch.web.server.access.sessions import BrowserSession
 from porch.web.server.dashboard import Dashboard
-from porch.web.server.rendering import render_template, static_version
-from porch.web.server.sessions import BrowserSession
+from porch.web.server.page_templates import render_template, static_version
 
 # By which way an answer came; records name it.
 CHANNEL = "dashboard"

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from porch.web.server.call import KEYS, THEME, THEMES, Call, NoSuchPage, local_address
-from porch.web.server.rendering import read_static
+from porch.web.server.page_templates import read_static
 
 _TYPES = {
     "css": "text/css; charset=utf-8",

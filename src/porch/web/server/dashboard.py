@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 from porch.show.graph.walked_ways import WalkCount
 from porch.store.where import ProjectPaths
+from porch.web.server.access.peers import Peers
+from porch.web.server.access.sessions import Sessions
 from porch.web.server.changes import ChangeFeed
 from porch.web.server.measured_work import MeasuredWork
-from porch.web.server.peers import Peers
 from porch.web.server.project_runs import RunsOfProjects
-from porch.web.server.sessions import Sessions
 from porch.web.server.shown_files import ShownFiles
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -11,8 +11,8 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
+from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
-from porch.run.verbs.asked_files import stamp_asked_files
 from porch.run.verbs.read_run import read_run
 from porch.show import timeline
 from porch.store import run_drivers

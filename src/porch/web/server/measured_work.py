@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from porch.errors import PorchError
-from porch.run.verbs.decision_evidence import measure_work
+from porch.run.decisions.decision_evidence import measure_work
 from porch.run.verbs.read_run import read_run
 from porch.show.cost import make_cost_data
 from porch.store.where import ProjectPaths

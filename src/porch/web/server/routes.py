@@ -5,19 +5,17 @@ from collections.abc import Callable
 from msgspec import Struct
 from starlette.responses import Response
 
-from porch.web.server import (
-    choices,
+from porch.web.server import choices, events, inbox_page, place_pages, plan_pages
+from porch.web.server.call import Call
+from porch.web.server.parts import (
+    changes_page,
     decision_page,
-    events,
-    inbox_page,
-    place_pages,
-    plan_pages,
+    graph_page,
     run_page,
-    steering,
+    stop_resume,
+    timeline_page,
     work_pages,
 )
-from porch.web.server.call import Call
-from porch.web.server.parts import changes_page, graph_page, timeline_page
 
 Handler = Callable[[Call], Response]
 
@@ -50,8 +48,8 @@ ROUTES = (
     PageRoute("GET", f"{_RUN}/cost", work_pages.show_cost),
     PageRoute("GET", f"{_RUN}/decision", decision_page.show_decision),
     PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
-    PageRoute("POST", f"{_RUN}/stop", steering.stop_here, is_write=True),
-    PageRoute("POST", f"{_RUN}/resume", steering.resume_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/stop", stop_resume.stop_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/resume", stop_resume.resume_here, is_write=True),
     PageRoute("POST", f"{_RUN}/remove-worktree", place_pages.remove_worktree, is_write=True),
     PageRoute("GET", "/protocols", place_pages.show_protocols),
     PageRoute("GET", "/protocols/{project}/{name}", place_pages.show_protocol),

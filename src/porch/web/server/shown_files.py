@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from porch.run.verbs.asked_files import AskedFiles
+from porch.run.decisions.asked_files import AskedFiles
 
 _MOST = 50
 _LARGEST = 1_000_000

@@ -12,10 +12,10 @@ from porch.run.engine.artifacts import join_artifact_paths
 from porch.run.engine.run_places import workspace_of
 from porch.system.inner_file import read_inner_file
 from porch.web.pages import diff_view, files_view
+from porch.web.pages.page_words import run_address
 from porch.web.pages.windows import cut_pages, read_number
-from porch.web.pages.wording import run_address
 from porch.web.server.call import LIVE, Call, NoSuchPage
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 
 def show_diff(call: Call) -> Response:

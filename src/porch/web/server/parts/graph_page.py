@@ -10,11 +10,11 @@ from porch.show.graph.picture import ProtocolPicture
 from porch.show.graph.svg import locate_run, render_svg
 from porch.show.graph.text import render_graph_text
 from porch.tree.tree_view import make_tree_data
+from porch.web.pages.page_words import run_address
 from porch.web.pages.tree_boxes import make_tree
-from porch.web.pages.wording import run_address
 from porch.web.pages.work_view import list_states
 from porch.web.server.call import Call, NoSuchPage
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 
 def show_graph(call: Call) -> Response:

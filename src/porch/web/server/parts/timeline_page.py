@@ -5,12 +5,12 @@ from typing import Any
 from starlette.responses import Response
 
 from porch.run.verbs import run_log
-from porch.show.work_spans import list_spans
+from porch.show.records.work_spans import list_spans
+from porch.web.pages.page_words import run_address
 from porch.web.pages.span_lanes import make_lanes
 from porch.web.pages.windows import read_number
-from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 RECORDS = 200
 

@@ -11,9 +11,10 @@ import json
 import os
 
 from porch import __version__
-from porch.store import chain, user_key
+from porch.store import chain
 from porch.store.journal import Seam
-from porch.store.signed_state import FILE, FORM, read_signed_state
+from porch.store.snapshots import user_key
+from porch.store.snapshots.signed_state import FILE, FORM, read_signed_state
 from porch.system import atomic, crash_points
 
 TYPE_CHECKING = False

@@ -11,8 +11,9 @@ from porch.machine.evolve import fold_records
 from porch.machine.moves import Move
 from porch.machine.state import RunState
 from porch.machine.state_json import encode_state
-from porch.show import raw_row, run_picture
-from porch.show.raw_row import RawRun, UnknownRow
+from porch.show import run_picture
+from porch.show.fleet import raw_row
+from porch.show.fleet.raw_row import RawRun, UnknownRow
 from porch.store import payloads
 from tests.corpus.run_dump import PAYLOADS, Kept, names
 

@@ -73,8 +73,8 @@ def test_cost_is_told_by_phase(worked: Desk, browser: TestClient) -> None:
 def test_long_lists_of_turns_and_checks_are_shown_by_pages(
     worked: Desk, browser: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("porch.web.server.work_pages.TURNS_ON_PAGE", 1)
-    monkeypatch.setattr("porch.web.server.work_pages.WORK_ON_PAGE", 1)
+    monkeypatch.setattr("porch.web.server.parts.work_pages.TURNS_ON_PAGE", 1)
+    monkeypatch.setattr("porch.web.server.parts.work_pages.WORK_ON_PAGE", 1)
     worked.porch("reject", "1", "--reason", "once more")
     worked.porch("resume", "1", code=3)
     assert len(worked.started()) == 2

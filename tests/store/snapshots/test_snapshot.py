@@ -19,8 +19,9 @@ from porch.machine.facts import Item
 from porch.machine.records import decode_records
 from porch.machine.state import RunState
 from porch.run.engine.folded_journal import JournalReader
-from porch.store import journal, signed_state, snapshot, user_key
+from porch.store import journal
 from porch.store.journal import scan_journal
+from porch.store.snapshots import signed_state, snapshot, user_key
 from porch.testing import kill_python_at
 from tests.corpus.run_dump import Kept, names
 
@@ -296,7 +297,7 @@ def test_a_state_that_is_not_what_its_place_says_is_none(tmp_path: Path, key: Pa
 KEEP = """
 import sys
 from pathlib import Path
-from tests.store.test_snapshot import Place
+from tests.store.snapshots.test_snapshot import Place
 place = Place(Path(sys.argv[1]), "spider")
 place.keep(5)
 place.keep(9)

@@ -6,7 +6,7 @@ from porch.fleet.drivers.go_on import start_again
 from porch.run.verbs import steer
 from porch.store.lock import run_busy_error
 from porch.store.run_drivers import find_driver
-from porch.web.pages.wording import run_address
+from porch.web.pages.page_words import run_address
 from porch.web.server.call import CHANNEL, Call
 
 

@@ -4,15 +4,15 @@ import os
 from typing import Any
 from urllib.parse import urlencode
 
+from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
-from porch.run.verbs.asked_files import stamp_asked_files
 from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
 from porch.store import journal, run_drivers
 from porch.store.run_names import unique_word
 from porch.web.pages import run_view
-from porch.web.pages.wording import run_address
+from porch.web.pages.page_words import run_address
 from porch.web.server.call import Call
 
 

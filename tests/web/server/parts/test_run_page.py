@@ -64,7 +64,7 @@ def test_a_run_is_stopped_and_goes_on_by_the_page(desk: Desk, browser: TestClien
 def test_the_journal_is_shown_by_its_last_lines_and_page_by_page(
     desk: Desk, browser: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("porch.web.server.run_page.LINES", 2)
+    monkeypatch.setattr("porch.web.server.parts.run_page.LINES", 2)
     desk.begin({"id": "one"}, {"id": "two"}, {"id": "three"}, code=0)
     last = len(desk.records())
 

@@ -15,10 +15,10 @@ from porch.run.verbs.overview import has_definition_changed
 from porch.show.fleet.checklist import list_checklist
 from porch.web.pages import run_view
 from porch.web.pages.budget_bars import make_budgets
+from porch.web.pages.page_words import run_address
 from porch.web.pages.windows import read_number
-from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 LINES = 200
 

@@ -13,10 +13,16 @@ from porch.machine.budgets import ASK
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human
 from porch.plan.gate_files.pending_problems import add_form_problems
-from porch.run.verbs import decide, decision_evidence
-from porch.run.verbs.asked_files import NO_FILES, AskedFiles, digest_asked_files, read_asked_files
+from porch.run.decisions import decision_evidence
+from porch.run.decisions.asked_files import (
+    NO_FILES,
+    AskedFiles,
+    digest_asked_files,
+    read_asked_files,
+)
+from porch.run.decisions.decision_facts import LastRound
+from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
-from porch.run.verbs.decision_facts import LastRound
 from porch.run.verbs.read_run import ReadRun
 from porch.show.answer_effects import describe_effect
 from porch.show.board import format_moment
@@ -24,10 +30,10 @@ from porch.store.where import ProjectPaths
 from porch.web.pages.answers import name_answer
 from porch.web.pages.decision_view import DecisionFacts, make_decision
 from porch.web.pages.documents import list_difference_lines
-from porch.web.pages.wording import run_address
+from porch.web.pages.page_words import run_address
 from porch.web.server.call import CHANNEL, Call, NoSuchPage
 from porch.web.server.drivers import drive_on
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 _MOVED = (
     "The files changed after you looked, so nothing was recorded. Read them again, then decide."

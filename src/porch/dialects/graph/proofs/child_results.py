@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from porch.dialects.graph.missing_inputs import Arrival, Places, list_arrivals
+from porch.dialects.graph.proofs.missing_inputs import Arrival, Places, list_arrivals
 from porch.errors import Finding, Place
 from porch.model import protocol as p
 from porch.model.memory_paths import memory_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from porch import __version__
-from porch.store import user_key
+from porch.store.snapshots import user_key
 from porch.text.quick_json import parse_value
 
 FILE = "snapshot.json"

@@ -12,13 +12,13 @@ from porch.git import measured_tree, tree_changes
 from porch.machine import approvals
 from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.memory_paths import evidence_path, is_evidence_path
-from porch.run.engine import run_places
-from porch.run.verbs.decision_facts import (
+from porch.run.decisions.decision_facts import (
     DecisionHistory,
     LastRound,
     ReviewerWords,
     WorkMeasure,
 )
+from porch.run.engine import run_places
 from porch.store.journal_tail import read_tail
 from porch.store.large_payloads import expand_payloads
 from porch.store.where import ProjectPaths

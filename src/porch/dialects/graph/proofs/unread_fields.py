@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from porch.dialects.graph.declared_types import exit_fields
-from porch.dialects.graph.missing_inputs import measured_paths
 from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.proofs.missing_inputs import measured_paths
 from porch.errors import Finding, Place
 from porch.model import protocol as p
 from porch.model.read_paths import list_read_keys

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from porch.system import process_marks, socket_peer
-from porch.web.server.peers import Peers
+from porch.web.server.access.peers import Peers
 from tests.web.conftest import serving
 
 pytestmark = pytest.mark.skipif(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from porch.run.verbs.decision_evidence import measure_work, read_history
+from porch.run.decisions.decision_evidence import measure_work, read_history
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.where import ProjectPaths, find_project
 from tests.cli.conftest import Desk, desk, home

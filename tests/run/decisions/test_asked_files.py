@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from porch.machine.state import Approval, Decision, Run, RunState
+from porch.run.decisions.asked_files import digest_asked_files, read_asked_files
 from porch.run.engine import approved_artifacts
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
-from porch.run.verbs.asked_files import digest_asked_files, read_asked_files
 from porch.store.where import find_project
 from porch.text.sha256 import sha256
 

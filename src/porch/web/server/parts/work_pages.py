@@ -8,10 +8,10 @@ from porch.run.agents import turn_activity, turn_numbers
 from porch.run.agents.turn_numbers import BegunTurn, NumberedTurn
 from porch.run.verbs.ended_work import list_ended_numbers, read_ended_work
 from porch.web.pages import work_view
+from porch.web.pages.page_words import run_address
 from porch.web.pages.windows import cut_pages, read_number
-from porch.web.pages.wording import run_address
 from porch.web.server.call import Call
-from porch.web.server.run_frame import OpenRun
+from porch.web.server.parts.run_frame import OpenRun
 
 Turn = BegunTurn | NumberedTurn
 TURNS_ON_PAGE = 50

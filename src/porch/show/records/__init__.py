@@ -1,0 +1,1 @@
+"""What the records of a journal say: lines of a log, and work in time."""

@@ -1,0 +1,1 @@
+"""Who may use the dashboard: browsers that came with a link, and no process of an agent."""
