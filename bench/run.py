@@ -28,6 +28,7 @@ PARTS = (
     "crowd",
     "memory",
     "tree",
+    "grown",
     "trees",
     "agents",
     "streams",

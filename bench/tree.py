@@ -1,11 +1,12 @@
-"""A tree of 25 instances with agents that answer at once: what the engine takes per state."""
+"""Trees of instances with agents that answer at once: what the engine takes per state."""
 
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,12 +22,12 @@ from porch.run.engine.driver import DriveManner
 from porch.run.verbs import launch
 from porch.store import where
 
-LIMIT = 2.0
-# Nobody asked for a number. An instance starts some 91 processes (80 of git, 11 suites and agents),
+LIMIT = 1.8
+# Nobody asked for a number. An instance starts some 60 processes (50 of git, 10 suites and agents),
 # the reference starts four; the bound is what these would cost at the price of those, and nothing
 # for the engine itself. How many there are is a row of its own, which no busy machine changes.
-PROCESSES = 95
-PER_INSTANCE = 23.0
+PROCESSES = 62
+PER_INSTANCE = 18.0
 INSTANCES = 25
 # A suite in a few milliseconds: a test names the file that it needs.
 SUITE = r"""
@@ -51,11 +52,11 @@ PLAN = {"": list("abcde"), **{k: list("wxyz") for k in "abcd"}, "e": list("wxy")
 
 def results(place: Path) -> list[Result]:
     # Before and after, so that a machine that grows busy meanwhile slows both.
-    before = _bare(_repository(place / "before"), INSTANCES)
-    repository, counter = _repository(place / "repo"), ProcessCounter()
+    before = _bare(make_repository(place / "before"), INSTANCES)
+    repository, counter = make_repository(place / "repo"), ProcessCounter()
     seconds, states = _run(repository)
     started = counter.stop() / INSTANCES
-    bare = (before + _bare(_repository(place / "after"), INSTANCES)) / 2
+    bare = (before + _bare(make_repository(place / "after"), INSTANCES)) / 2
     value = seconds / states / bare
     told = f"{1000 * seconds / states:.1f} ms over {states} states"
     name = "engine's time per state of a tree / worktree add + commit"
@@ -87,7 +88,7 @@ class ProcessCounter:
         return self._count
 
 
-def _repository(repo: Path) -> Path:
+def make_repository(repo: Path) -> Path:
     (repo / "codev").mkdir(parents=True)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(
@@ -116,9 +117,9 @@ done
 
 
 def _run(repo: Path) -> tuple[float, int]:
-    spec = {"id": "root", "description": "all", **_paths("root")}
+    spec = {"id": "root", "description": "all", **make_paths("root")}
     (repo / "spec.yaml").write_text(json.dumps({**spec, "acceptanceCriteria": _criteria("")}))
-    agents.AGENTS._rows["instant"] = _instant  # noqa: SLF001 - a row of this measurement alone
+    agents.AGENTS._rows["instant"] = make_agent(give_answer)  # noqa: SLF001 - a row of this measurement alone
     wanted = RunRequest("v3", str(repo / "spec.yaml"), agent="instant", into="main")
     began = time.perf_counter()
     driven = launch.start_run(
@@ -127,23 +128,27 @@ def _run(repo: Path) -> tuple[float, int]:
     seconds = time.perf_counter() - began
     if driven.state.outcome != "complete" or len(driven.state.instances) != INSTANCES:
         raise RuntimeError(f"the tree did not come out: {driven.state.outcome}")
-    return seconds, _states(driven.state)
+    return seconds, count_states(driven.state)
 
 
-def _states(state: RunState) -> int:
+def count_states(state: RunState) -> int:
     """Entries into states in which something had to be done."""
     idle = ("children", "ready")
     return sum(count for (_, name, _), count in state.visits.items() if name not in idle)
 
 
-def _instant() -> Any:
-    instant = ModuleType("instant")
-    vars(instant).update({**vars(scripted), "prepare": _prepare})
-    return instant
+def make_agent(answer: "AnswerQuestion") -> Any:
+    def load() -> Any:
+        instant = ModuleType("instant")
+        prepare = partial(_prepare, answer)
+        vars(instant).update({**vars(scripted), "prepare": prepare})
+        return instant
+
+    return load
 
 
-def _prepare(turn: Turn) -> PreparedTurn:
-    files, exit_, payload = _answer(str(turn.request["state"]), str(turn.request["instance"]))
+def _prepare(answer: "AnswerQuestion", turn: Turn) -> PreparedTurn:
+    files, exit_, payload = answer(str(turn.request["state"]), str(turn.request["instance"]))
     for name, text in files.items():
         path = os.path.join(turn.workspace, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -162,13 +167,14 @@ def _prepare(turn: Turn) -> PreparedTurn:
 
 
 Answer = tuple[Mapping[str, str], str, Mapping[str, Any]]
+AnswerQuestion = Callable[[str, str], Answer]
 
 
 def _name(instance: str) -> str:
     return instance.replace(".", "_") or "root"
 
 
-def _paths(name: str) -> dict[str, str]:
+def make_paths(name: str) -> dict[str, str]:
     return {"targetPath": f"src/{name}", "testPath": f"tests/{name}"}
 
 
@@ -182,7 +188,7 @@ def _child(instance: str, key: str) -> str:
     return f"{instance}.{key}" if instance else key
 
 
-def _answer(state: str, instance: str) -> Answer:
+def give_answer(state: str, instance: str) -> Answer:
     name = _name(instance)
     match state:
         case "scaffold":
@@ -207,16 +213,23 @@ def _ready(test: str, name: str) -> dict[str, Any]:
 
 
 def _scaffold(instance: str, name: str) -> Answer:
+    return make_plan(name, [make_child_spec(instance, key) for key in PLAN.get(instance, ())])
+
+
+def make_child_spec(instance: str, key: str) -> dict[str, Any]:
+    return {
+        "id": key,
+        "description": key,
+        "acceptanceCriteria": _criteria(_child(instance, key)),
+        **make_paths(_name(_child(instance, key))),
+    }
+
+
+def make_plan(name: str, children: list[dict[str, Any]], own: Collection[str] = ()) -> Answer:
+    """`own` are criteria of others for which this one has tests itself."""
     files = {f"src/{name}/api": "api\n", f"tests/{name}/contract": "contract\n"}
-    plan = [{"criterionId": name, "plannedTestName": name, "approach": "look"}]
-    children = [
-        {
-            "id": key,
-            "description": key,
-            "acceptanceCriteria": _criteria(_child(instance, key)),
-            **_paths(_name(_child(instance, key))),
-        }
-        for key in PLAN.get(instance, ())
+    plan = [
+        {"criterionId": each, "plannedTestName": each, "approach": "look"} for each in (name, *own)
     ]
     payload = {
         "interfaceFile": f"src/{name}/api",

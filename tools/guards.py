@@ -301,7 +301,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "compare-and-swap of a merge",
-        "git/merge.py",
+        "git/moves/checkout_move.py",
         '    words = ("update-ref", "-m", "move (porch)", ref, new, old)\n',
         '    words = ("update-ref", "-m", "move (porch)", ref, new)\n',
         "test_a_swap_that_is_lost_at_the_last_moment_is_noticed",

@@ -27,7 +27,7 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "commits go only to the run's own branch",
         "git/work_commits.py",
-        "    worktrees.require_worktree_branch(path, branch)\n",
+        "    require_worktree_branch(path, branch)\n",
         "",
         "test_a_worktree_on_another_branch_is_refused",
     ),

@@ -11,6 +11,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import checkouts, repository, worktrees
+from porch.git.moves.salvage import salvage_uncommitted
 from porch.testing import kill_python_at
 from tests.repositories import sh
 
@@ -210,7 +211,7 @@ worktrees.ensure_worktree(sys.argv[1], sys.argv[2], "v3.a", "main")
 """
 
 
-@pytest.mark.parametrize("point", ["worktree.after-branch", "worktree.after-add"])
+@pytest.mark.parametrize("point", ["worktree.after-add"])
 def test_a_worktree_whose_maker_was_killed_is_finished(repo: Path, place: Path, point: str) -> None:
     dead = kill_python_at(point, ENSURE, str(repo), str(place))
     assert dead.returncode == -signal.SIGKILL, dead.stderr
@@ -296,7 +297,7 @@ def test_dirty_names_what_is_uncommitted_and_not_what_is_ignored(made: Path) -> 
 def test_salvage_keeps_everything_and_changes_nothing(repo: Path, made: Path) -> None:
     leave_work(made)
     before = sh(made, "status", "--porcelain"), sh(made, "rev-parse", "HEAD")
-    commit = worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "Left behind")
+    commit = salvage_uncommitted(str(made), "refs/porch/salvage/a", "Left behind")
     assert commit == sh(repo, "rev-parse", "refs/porch/salvage/a")
     assert (sh(made, "status", "--porcelain"), sh(made, "rev-parse", "HEAD")) == before
     names = sh(repo, "-c", "core.quotePath=0", "diff", "--name-only", "HEAD", commit).splitlines()
@@ -306,7 +307,7 @@ def test_salvage_keeps_everything_and_changes_nothing(repo: Path, made: Path) ->
 
 
 def test_salvage_of_a_clean_worktree_is_none(repo: Path, made: Path) -> None:
-    assert worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "m") is None
+    assert salvage_uncommitted(str(made), "refs/porch/salvage/a", "m") is None
     assert sh(repo, "for-each-ref", "refs/porch") == ""
 
 
@@ -314,10 +315,10 @@ def test_salvage_twice_is_one_commit_and_a_later_one_keeps_the_earlier(
     repo: Path, made: Path
 ) -> None:
     leave_work(made)
-    first = worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
-    assert worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "m") == first
+    first = salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
+    assert salvage_uncommitted(str(made), "refs/porch/salvage/a", "m") == first
     (made / "a.txt").write_text("changed again\n")
-    second = worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
+    second = salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
     assert second is not None
     assert sh(repo, "rev-parse", f"{second}^2") == first
 
@@ -328,7 +329,7 @@ def test_salvage_takes_a_conflict_with_its_markers(repo: Path, made: Path) -> No
     (repo / "a.txt").write_text("three\n")
     sh(repo, "commit", "-qam", "three")
     subprocess.run(["git", "merge", "main"], cwd=made, capture_output=True, check=False)
-    commit = worktrees.salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
+    commit = salvage_uncommitted(str(made), "refs/porch/salvage/a", "m")
     assert commit is not None
     assert "<<<<<<<" in sh(repo, "show", f"{commit}:a.txt")
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from porch.agents.events import Answered
 from porch.machine import facts as f
-from porch.tree import questions
 from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.instance_worktrees import open_instance_place
+from porch.tree.prompts import question_prompt
 from tests.git_calls import GIT
 from tests.repositories import sh
 from tests.tree.conftest import GOOD, IMPL, ROOT_ONLY, SCAFFOLD, SPEC, TESTS, TO_TESTS, Bench
@@ -145,8 +145,8 @@ def test_at_the_limit_of_the_tree_children_are_not_even_asked_for(bench: Bench) 
     """D39: the field is absent from the schema; null says nothing, a child is refused."""
     request = bench.wanted("scaffold")
     full = replace(request, values={**request.values, "children": {"allowed": False, "most": 0}})
-    assert "childSpecs" not in questions.make_answer_schema(bench.world, full)["properties"]
-    assert "childSpecs" in questions.make_answer_schema(bench.world, request)["properties"]
+    assert "childSpecs" not in question_prompt.make_answer_schema(bench.world, full)["properties"]
+    assert "childSpecs" in question_prompt.make_answer_schema(bench.world, request)["properties"]
     bench.rig.index[request.position] = (full,)
     child = {key: SPEC[key] for key in SPEC if key not in ROOT_ONLY}
     payload = SCAFFOLD["payload"]

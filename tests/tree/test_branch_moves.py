@@ -2,7 +2,7 @@
 
 import pytest
 
-from porch.tree import branch_moves
+from porch.tree import settled_worktrees
 from tests.tree.conftest import IMPL, SCAFFOLD, TESTS, TO_REVIEW, TO_TESTS, Bench
 
 
@@ -132,16 +132,16 @@ def test_unsaved_work_is_kept_when_worktrees_are_put_away(bench: Bench) -> None:
     """D49: archive before delete, salvage before that."""
     bench.until(*TO_REVIEW, "candidate", "merger", "publish")
     bench.write(f"{bench.main}/left.txt", "forgotten\n")
-    gone = branch_moves.remove_finished_worktrees(bench.world)
+    gone = settled_worktrees.remove_finished_worktrees(bench.world)
     assert gone == ["porch/v3_sum--tests", "porch/v3_sum"]
     assert not (bench.root / bench.main).exists()
     assert bench.git("show", "refs/porch/salvage/porch/v3_sum:left.txt") == "forgotten"
-    assert branch_moves.remove_finished_worktrees(bench.world) == []
+    assert settled_worktrees.remove_finished_worktrees(bench.world) == []
 
 
 def test_while_a_run_goes_on_nothing_is_put_away(bench: Bench) -> None:
     bench.until(*TO_TESTS)
-    assert branch_moves.remove_finished_worktrees(bench.world) == []
+    assert settled_worktrees.remove_finished_worktrees(bench.world) == []
     assert (bench.root / bench.main).exists()
 
 

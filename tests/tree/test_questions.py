@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from porch.agents.scripted import adapter as scripted
 from porch.machine import facts as f
 from porch.tree import answer_sources, questions
+from porch.tree.prompts import question_prompt
 from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
 
 
@@ -195,7 +196,8 @@ def test_every_exit_has_its_schema_in_the_prompt_and_in_the_request(bench: Bench
 
 def test_a_file_that_is_not_where_it_was_said_to_be_is_told_as_that(bench: Bench) -> None:
     request = bench.wanted("scaffold")
-    assert questions._read_target_file(bench.world, request, "README.md") == "Sums.\n"
+    assert question_prompt._read_target_file(bench.world, request, "README.md") == "Sums.\n"
     assert (
-        questions._read_target_file(bench.world, request, "gone.txt") == "(gone.txt cannot be read)"
+        question_prompt._read_target_file(bench.world, request, "gone.txt")
+        == "(gone.txt cannot be read)"
     )

@@ -35,10 +35,16 @@ _MOST_SPELLED = 20
 def find_secrets(env: Mapping[str, str], patterns: Iterable[str] = SECRET_NAMES) -> tuple[str, ...]:
     """The values that count as secrets, by the names of their variables."""
     globs = tuple(patterns)
-    named = (v for name, v in env.items() if any(fnmatchcase(name.upper(), g) for g in globs))
+    named = (v for name, v in env.items() if _is_secret_name(name, globs))
     # Whoever reads a value from a file or a variable often strips it first.
     values = {form for value in named for form in (value, value.strip())}
     return tuple(sorted(value for value in values if len(value) >= SHORTEST_SECRET))
+
+
+@lru_cache(maxsize=1024)
+def _is_secret_name(name: str, globs: tuple[str, ...]) -> bool:
+    """Asked of the same few variables for everything that an agent or a check prints."""
+    return any(fnmatchcase(name.upper(), each) for each in globs)
 
 
 class Redactor:
@@ -50,12 +56,7 @@ class Redactor:
         }
         # Of two that begin alike the longer one is tried first.
         ordered = sorted(known, key=lambda secret: (-len(secret), secret))
-        self._forms = (
-            *(form for secret in ordered for form in list_secret_forms(secret)),
-            *SHAPED_FORMS,
-        )
-        self._anchors = tuple(dict.fromkeys(form.anchor for form in self._forms))
-        self._sieve = AnchorSieve(self._forms)
+        self._forms, self._anchors, self._sieve = _prepare_forms(tuple(ordered))
         self._hold = max([_HELD_BACK, *(_MOST_SPELLED * len(secret) for secret in known)])
 
     def text(self, text: str) -> str:
@@ -265,6 +266,16 @@ def _split_lines(text: str) -> list[str]:
     """With their ends; only this one ends a line of JSON."""
     *lines, rest = text.split("\n")
     return [*(f"{line}\n" for line in lines), rest]
+
+
+@lru_cache(maxsize=8)
+def _prepare_forms(
+    secrets: tuple[str, ...],
+) -> tuple[tuple[SecretForm, ...], tuple[str, ...], AnchorSieve]:
+    """What is looked for, and how; a run has the same secrets from its beginning to its end."""
+    own = (form for secret in secrets for form in list_secret_forms(secret))
+    forms = (*own, *SHAPED_FORMS)
+    return forms, tuple(dict.fromkeys(form.anchor for form in forms)), AnchorSieve(forms)
 
 
 def _is_json(line: str) -> bool:

@@ -1,6 +1,6 @@
 """The tables that name products: put together here and handed down, for the kernel knows none."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
@@ -28,10 +28,10 @@ def _question_turns(world: World, effect: str) -> list[str]:
     return questions.list_turn_directories(world, effect)
 
 
-def _remove_finished_worktrees(world: World) -> list[str]:
-    from porch.tree import branch_moves
+def _remove_finished_worktrees(world: World, names: Collection[str] = ()) -> list[str]:
+    from porch.tree import settled_worktrees
 
-    return branch_moves.remove_finished_worktrees(world)
+    return settled_worktrees.remove_finished_worktrees(world, names)
 
 
 PRODUCTS = Products(

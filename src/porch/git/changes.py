@@ -9,6 +9,7 @@ from msgspec import Struct
 from porch.git import repository
 from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
+from porch.git.objects.loose_trees import compare_loose_trees
 from porch.text.late_pattern import late_pattern
 
 LIMIT = 200_000
@@ -35,7 +36,9 @@ class ChangedPath(Struct, frozen=True):
 
 
 def compare_commits(repo: str, old: str, new: str) -> list[ChangedPath]:
-    raw = run_git(repo, "diff-tree", *_RAW, old, new)
+    raw = compare_loose_trees((repository.find_git_path(repo, "objects"),), old, new)
+    if raw is None:
+        raw = run_git(repo, "diff-tree", *_RAW, old, new)
     return parse_raw_diff(raw, lambda blob: run_git(repo, "cat-file", "blob", blob))
 
 

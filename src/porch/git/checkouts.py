@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from porch.git import git_directory, repository
 from porch.git.command import run_git
 from porch.git.index_flags import clear_index_flags
+from porch.git.moves.checkout_move import (
+    read_status,
+    remove_stale_index_lock,
+    worktree_moved_error,
+)
 from porch.git.worktree_lock import lock_worktrees
 from porch.git.worktrees import (
     delete_directory,
     deregister_worktree,
-    find_worktree,
-    list_worktrees,
-    read_status,
-    remove_stale_index_lock,
+    find_linked_worktree,
     require_common_dir,
-    worktree_moved_error,
 )
 
 
@@ -60,8 +61,7 @@ def _is_untouched(path: str, commit: str) -> bool:
 
 def remove_scratch_checkout(common_repo: str, path: str) -> None:
     """Remove a checkout of ours that holds nothing; refuse what anybody could have put there."""
-    # The first is the person's own checkout, which may well be detached.
-    here = find_worktree(list_worktrees(common_repo)[1:], path)
+    here = find_linked_worktree(common_repo, path)
     if here is not None and here.branch:
         raise worktree_moved_error(path, here.branch, "is a worktree in use, not a temporary one")
     if here is not None:

@@ -71,6 +71,7 @@ class LinkedWorktree(NamedTuple):
     path: str
     branch: str | None
     locked: str
+    own: str  # where the repository keeps what it knows of it
 
 
 def list_linked_worktrees(common: str) -> list[LinkedWorktree]:
@@ -91,7 +92,8 @@ def list_linked_worktrees(common: str) -> list[LinkedWorktree]:
 def _read_linked_worktree(found: GitDirectory) -> LinkedWorktree:
     path = os.path.join(found.own, _read_first_line(os.path.join(found.own, "gitdir")))
     locked = _read_first_line(os.path.join(found.own, "locked"))
-    return LinkedWorktree(os.path.dirname(os.path.normpath(path)), read_branch(found), locked)
+    place = os.path.dirname(os.path.normpath(path))
+    return LinkedWorktree(place, read_branch(found), locked, found.own)
 
 
 def read_branch(found: GitDirectory) -> str | None:
@@ -199,12 +201,22 @@ def _read_loose_commit(toplevel: str, commit: str, most: int) -> bytes:
 
 
 def _read_shared_ref(found: GitDirectory, name: str) -> str | Unknown | None:
-    # Taking these off both ends leaves nothing only if there is nothing else.
-    is_plain = not name.strip(_PLAIN) and not name.endswith("/") and ".." not in name
-    if not name.startswith(_SHARED) or not is_plain:
+    if not name.startswith(_SHARED) or not is_plain_ref(name):
         return UNKNOWN
     text = _read_first_line(os.path.join(found.common, name))
     return _parse_hash(text) if text else _read_packed_ref(found, name)
+
+
+def is_plain_ref(name: str) -> bool:
+    """Whether its file lies under its name, wherever that is asked."""
+    # Taking these off both ends leaves nothing only if there is nothing else.
+    return not name.strip(_PLAIN) and not name.endswith(("/", ".lock")) and ".." not in name
+
+
+def is_packed_ref(toplevel: str, name: str) -> bool:
+    """Whether a ref lies in the file of all packed ones; it may have one of its own, too."""
+    found = find_git_directory(toplevel)
+    return found is not None and _read_packed_ref(found, name) is not None
 
 
 def _read_packed_ref(found: GitDirectory, name: str) -> str | None:

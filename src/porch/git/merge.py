@@ -12,18 +12,16 @@ from msgspec import Struct
 from porch.errors import OutsideError
 from porch.git import checkouts, git_directory, repository, worktrees
 from porch.git.command import git_error, run_git, try_git
-from porch.git.worktrees import (
-    MOVING,
+from porch.git.moves.checkout_move import (
     Checkout,
     finish_interrupted_move,
-    read_status,
+    list_unfinished_moves,
     require_worktree_branch,
+    swap_branch_head,
     worktree_moved_error,
 )
-from porch.system import crash_points
+from porch.git.moves.own_refs import delete_own_refs
 
-# Git's letters for a file that nobody has added, and for one that it ignores.
-_NOT_TRACKED = ("??", "!!")
 # From this version on git merges without a checkout.
 MERGES_TREES = (2, 38)
 
@@ -91,6 +89,18 @@ def find_branch_checkout(common_repo: str, branch: str) -> Checkout | None:
     return place
 
 
+def finish_all_moves(common_repo: str) -> list[str]:
+    """Put right every checkout in which a move was cut short, whoever began it; their branches."""
+    found = list_unfinished_moves(common_repo)
+    for move in found:
+        place = _find_checkout(common_repo, move.branch)
+        if place is not None:
+            finish_interrupted_move(place, move.branch)
+        else:
+            delete_own_refs(common_repo, [move.ref])
+    return [move.branch for move in found]
+
+
 def publish_commit(
     common_repo: str, target_branch: str, new: str, old: str, checkout: str | None
 ) -> Literal["done", "stale"]:
@@ -147,22 +157,6 @@ def move_branch(worktree: str, to_commit: str) -> None:
         worktrees.archive_branch(worktree, branch, worktrees.ARCHIVE + branch)
     if old != new:
         advance_branch(worktree, branch, new, old)
-
-
-def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Checkout | None) -> bool:
-    """Move a branch from old to new, with its files; False if it no longer is at old."""
-    if checkout is None:
-        return _swap_ref(repo, branch, new, old)
-    _require_clean_checkout(checkout, branch, new, old)
-    run_git(repo, "update-ref", MOVING + branch, old)
-    crash_points.reach_point("merge.before-swap")
-    swapped = _swap_ref(repo, branch, new, old)
-    crash_points.reach_point("merge.after-swap")
-    if swapped:
-        run_git(checkout.path, "read-tree", "-m", "-u", old, new)
-    crash_points.reach_point("merge.after-checkout")
-    run_git(repo, "update-ref", "-d", MOVING + branch)
-    return swapped
 
 
 def advance_branch(worktree: str, branch: str, new: str, old: str) -> None:
@@ -270,30 +264,3 @@ def _find_checkout(common_repo: str, branch: str) -> Checkout | None:
         if each.branch == branch and os.path.isdir(each.path):
             return Checkout(each.path, own=False)
     return None
-
-
-def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str) -> None:
-    require_worktree_branch(checkout.path, branch)
-    # What moves files goes by what the index knows of them, so that is brought up to date as well.
-    rows = read_status(checkout.path, "--ignored=matching", updates_index=True)
-    changed = sorted({name for state, name in rows if state not in _NOT_TRACKED})
-    if changed or repository.resolve_commit(checkout.path, "MERGE_HEAD"):
-        names = ", ".join(changed[:5]) or "a merge in progress"
-        raise OutsideError(
-            f"cannot update branch '{branch}': {checkout.path} has uncommitted changes ({names})",
-            fix="commit or stash them there, then run `porch resume`",
-        )
-    if rows:
-        # Untracked files in the way must be heard of before the branch moves.
-        run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
-
-
-def _swap_ref(repo: str, branch: str, new: str, old: str) -> bool:
-    ref = f"refs/heads/{branch}"
-    words = ("update-ref", "-m", "move (porch)", ref, new, old)
-    done = try_git(repo, *words)
-    if done.returncode == 0:
-        return True
-    if repository.resolve_commit(repo, ref) != old:
-        return False
-    raise git_error(repo, words, done)

@@ -12,9 +12,9 @@ from porch.git import git_directory, repository
 from porch.git.changes import ChangedPath
 from porch.git.command import try_git
 from porch.git.measured_tree import find_toplevel, measure_tree
+from porch.git.moves.checkout_move import read_status
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.git.tree_changes import REFS, keep_tree, list_changed_paths
-from porch.git.worktrees import read_status
 
 _RAW = "raw/"
 
@@ -22,7 +22,7 @@ _RAW = "raw/"
 def remember_raw_commit(worktree: str, room: str = "") -> None:
     """Keep what the commit of a clean worktree is on disk, if it may be anything else there."""
     head = repository.read_head(worktree)
-    if head and _may_convert(worktree) and not read_status(worktree):
+    if head and may_convert_files(worktree) and not read_status(worktree):
         keep_tree(worktree, _RAW + head, measure_tree(worktree, room=room))
 
 
@@ -49,7 +49,7 @@ def find_raw_commit(worktree: str, commit: str) -> str:
         return commit
 
 
-def _may_convert(worktree: str) -> bool:
+def may_convert_files(worktree: str) -> bool:
     """Whether anything that people usually write could make files on disk differ from commits."""
     found = git_directory.find_git_directory(worktree)
     places = [os.path.join(worktree, ".gitattributes")]

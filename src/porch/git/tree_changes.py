@@ -1,13 +1,16 @@
 """What differs between two measured trees; nothing of the repository has a say in that either."""
 
+import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from porch.git import repository
 from porch.git.changes import ChangedPath, parse_raw_diff
 from porch.git.command import run_exact_git
 from porch.git.git_directory import is_whole_hash
 from porch.git.measured_tree import find_toplevel, own_environment
+from porch.git.objects.loose_trees import compare_loose_trees
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.text.late_pattern import late_pattern
 
@@ -15,14 +18,14 @@ LIMIT = 200_000
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
 _HUNK = late_pattern(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
 REFS = "refs/porch/"
+_RAW = ("--raw", "-z", "--no-abbrev")
 
 
 def list_changed_paths(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[ChangedPath]:
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
-    words = ("--raw", "-z", "--no-abbrev")
-    raw = compare_trees(worktree, words, old, new, exclude)
+    raw = compare_trees(worktree, _RAW, old, new, exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
 
 
@@ -85,7 +88,18 @@ def compare_trees(
 
 @lru_cache(maxsize=32)
 def _ask_difference(worktree: str, words: tuple[str, ...]) -> str:
-    return _run_own_git(worktree, "diff", *words)
+    found = _read_difference(worktree, words)
+    return _run_own_git(worktree, "diff", *words) if found is None else found
+
+
+def _read_difference(worktree: str, words: tuple[str, ...]) -> str | None:
+    """The same of two trees that are new, where all of them is asked for."""
+    if words[: len(_RAW)] != _RAW or words[-2:] != ("--", ":/"):
+        return None
+    own = ensure_own_git_directory(find_toplevel(worktree))
+    shared = os.path.join(repository.find_common_directory(worktree), "objects")
+    stores = (os.path.join(own.path, "objects"), shared)
+    return compare_loose_trees(stores, *words[len(_RAW) : -2])
 
 
 def _without(exclude: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from porch.git import git_directory, repository, worktrees
+from porch.git import git_directory, repository
 from porch.git.command import run_git
+from porch.git.moves.checkout_move import require_worktree_branch
 from porch.git.raw_index import may_have_repositories, may_overlook_files
 from porch.system.scratch import copy_with_times, scratch_directory
 
@@ -34,7 +35,7 @@ def commit_all_work(
     commits would go to somebody else. A repository inside the worktree is left out: as a link in
     our commit its files would be lost.
     """
-    worktrees.require_worktree_branch(path, branch)
+    require_worktree_branch(path, branch)
     left_out: list[str] = []
 
     def write_tree(head: str | None) -> str:

@@ -1,4 +1,4 @@
-"""One at a time for those who make and remove worktrees of a repository."""
+"""One at a time for those who make and remove worktrees of a repository, or move their files."""
 
 import contextlib
 import fcntl
@@ -12,19 +12,33 @@ from porch.system.regular_file import open_regular
 @contextlib.contextmanager
 def lock_worktrees(common_dir: str) -> Iterator[None]:
     """Nobody else makes or removes worktrees meanwhile; git fails if it meets a half made one."""
-    if getattr(_THREAD, "is_alone", False):
+    with _hold_lock(common_dir, "worktrees.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def lock_moves(common_dir: str) -> Iterator[None]:
+    """Nobody else moves a branch with its files meanwhile, so what is half moved has no owner."""
+    with _hold_lock(common_dir, "moves.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def _hold_lock(common_dir: str, name: str) -> Iterator[None]:
+    held = _THREAD.__dict__.setdefault("held", set())
+    place = os.path.join(common_dir, "porch")
+    path = os.path.join(place, name)
+    if path in held:
         yield
         return
-    place = os.path.join(common_dir, "porch")
     os.makedirs(place, mode=0o700, exist_ok=True)
-    path = os.path.join(place, "worktrees.lock")
     with open(path, "a", encoding="ascii", opener=open_regular) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        _THREAD.is_alone = True
+        held.add(path)
         try:
             yield
         finally:
-            _THREAD.is_alone = False
+            held.remove(path)
 
 
 _THREAD = threading.local()

@@ -2,22 +2,26 @@
 
 import contextlib
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
-from porch.git.command import run_git, try_git
+from porch.git.command import run_git
+from porch.git.moves.checkout_move import (
+    Checkout,
+    finish_interrupted_move,
+    read_status,
+    require_worktree_branch,
+    worktree_moved_error,
+)
+from porch.git.moves.own_refs import set_own_ref
+from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 from porch.git.worktree_lock import lock_worktrees
 from porch.system import crash_points
-from porch.system.scratch import copy_with_times, scratch_directory
 
 ARCHIVE = "refs/porch/archive/"
-SALVAGE = "refs/porch/salvage/"
-# Says where a branch stood while it and its files are being moved; see `settle`.
-MOVING = "refs/porch/moving/"
 # Git locks a worktree with this word while it makes it.
 HALF_MADE = "initializing"
 ASIDE = ".removing"
@@ -29,13 +33,7 @@ class RegisteredWorktree(Struct, frozen=True):
     path: str
     branch: str | None
     half_made: bool
-
-
-class Checkout(Struct, frozen=True):
-    """Where a branch is checked out; `own` if porch made it and nobody else works there now."""
-
-    path: str
-    own: bool
+    own: str = ""  # where the repository keeps what it knows of a linked one
 
 
 def list_worktrees(common_repo: str) -> list[RegisteredWorktree]:
@@ -44,7 +42,7 @@ def list_worktrees(common_repo: str) -> list[RegisteredWorktree]:
     linked = git_directory.list_linked_worktrees(common)
     return [
         _read_main_checkout(common_repo, common),
-        *(RegisteredWorktree(w.path, w.branch, w.locked == HALF_MADE) for w in linked),
+        *(RegisteredWorktree(w.path, w.branch, w.locked == HALF_MADE, w.own) for w in linked),
     ]
 
 
@@ -108,8 +106,23 @@ def archive_branch(common_repo: str, branch: str, ref: str) -> None:
 
 def remove_worktree(common_repo: str, path: str, branch: str | None) -> None:
     """Remove a worktree, and its branch if named; uncommitted work and the head are kept first."""
+    remove_worktrees(common_repo, [(path, branch)])
+
+
+def remove_worktrees(common_repo: str, places: Sequence[tuple[str, str | None]]) -> None:
+    """The same for several, each with its branch or none; branches go last, all in one step."""
+    known = list_worktrees(common_repo)
+    for path, branch in places:
+        _remove_directory(common_repo, path, branch, find_worktree(known, path))
+    names = {branch: path for path, branch in places if branch}
+    if names:
+        _delete_branches(common_repo, names, known)
+
+
+def _remove_directory(
+    common_repo: str, path: str, branch: str | None, here: RegisteredWorktree | None
+) -> None:
     name = branch or os.path.basename(path)
-    here = find_worktree(list_worktrees(common_repo), path)
     delete_directory(path + ASIDE)
     if os.path.lexists(path):
         _require_own_worktree(path, name, here)
@@ -124,8 +137,6 @@ def remove_worktree(common_repo: str, path: str, branch: str | None) -> None:
     delete_directory(path + ASIDE)
     deregister_worktree(common_repo, here)
     crash_points.reach_point("worktree.after-remove")
-    if branch:
-        _delete_branch(common_repo, path, branch)
 
 
 def list_changed_paths(path: str) -> list[str]:
@@ -138,30 +149,6 @@ def list_changed_tracked_paths(path: str) -> list[str]:
     return sorted({name for state, name in read_status(path) if state != "??"})
 
 
-def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
-    """Keep everything uncommitted as a commit under a ref, without touching the worktree.
-
-    What an earlier salvage kept under the same ref stays reachable as a parent.
-    """
-    head, earlier = repository.read_head(path), repository.resolve_commit(path, ref)
-    tree = _write_tree_of_all(path)
-    if tree == repository.read_commit_tree(path, head):
-        return None
-    if (
-        earlier
-        and tree == repository.read_commit_tree(path, earlier)
-        and repository.resolve_commit(path, f"{ref}^1") == head
-    ):
-        return earlier
-    parents = [word for parent in (head, earlier) if parent for word in ("-p", parent)]
-    words = ("commit-tree", tree, *parents, "-F", "-")
-    commit = run_git(
-        path, *words, env=repository.read_commit_identity(path), stdin=f"{message.rstrip()}\n"
-    ).strip()
-    run_git(path, "update-ref", "-m", "salvage (porch)", ref, commit)
-    return commit
-
-
 def commit_allowed_changes(
     path: str, allowed: Callable[[str], bool], message: str, trailer: str
 ) -> str | None:
@@ -170,8 +157,11 @@ def commit_allowed_changes(
     A repository inside the worktree is left alone: as a link in our commit its files would be lost.
     """
     taken = [name for name in list_changed_paths(path) if not name.endswith("/") and allowed(name)]
-    if not taken:
-        return None
+    return commit_named_paths(path, taken, message, trailer) if taken else None
+
+
+def commit_named_paths(path: str, taken: Sequence[str], message: str, trailer: str) -> str | None:
+    """Commit these paths as they are, whatever else is staged or lies there."""
     named, env = ("--pathspec-from-file=-", "--pathspec-file-nul"), {"GIT_LITERAL_PATHSPECS": "1"}
     run_git(path, "add", "-A", *named, env=env, stdin="\0".join(taken))
     crash_points.reach_point("git.before-update-ref")
@@ -185,94 +175,19 @@ def commit_allowed_changes(
     return repository.read_head(path)
 
 
-def require_worktree_branch(path: str, branch: str) -> None:
-    """Refuse a directory that is not the top of a worktree on this branch."""
-    found = git_directory.find_git_directory(path)
-    if found is None:
-        raise worktree_moved_error(path, branch, "is not the top directory of a worktree")
-    if (stands := git_directory.read_branch(found)) != branch:
-        raise worktree_moved_error(path, branch, f"is on {stands or 'no branch'}")
-
-
-def worktree_moved_error(path: str, branch: str, how: str) -> OutsideError:
-    return OutsideError(
-        f"{path} {how}; porch expects branch '{branch}' there",
-        fix=f"run `git switch {branch}` there, or move the directory away",
-        code="worktree-moved",
-    )
-
-
-def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
-    """Finish the move that a crash cut short in this checkout, if there was one.
-
-    A branch moves first and its files follow, so without the ref that says where it stood nobody
-    could tell a checkout that lags behind from one in which somebody worked.
-    """
-    path = checkout.path
-    if checkout.own:
-        remove_stale_index_lock(path)
-    old, new = repository.resolve_commit(path, MOVING + branch), repository.read_head(path)
-    if old is None or new is None:
-        return
-    # The index is written last, so one that is not old any more means that the files are moved.
-    if new != old and _index_matches(path, old):
-        _update_files(checkout, branch, old, new)
-    run_git(path, "update-ref", "-d", MOVING + branch)
-
-
-def remove_stale_index_lock(path: str) -> None:
-    """Remove the lock of a git that was killed; give one that lives its time first."""
-    lock = repository.find_git_path(path, "index.lock")
-    deadline = time.monotonic() + repository.INDEX_LOCK_S
-    while os.path.exists(lock) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(lock)
-
-
-def read_status(path: str, *more: str, updates_index: bool = False) -> list[tuple[str, str]]:
-    """Each path that differs from HEAD, with git's two letters for how.
-
-    With `updates_index` git keeps what it learnt of the files, unless somebody holds the index.
-    """
-    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", *more)
-    env = {"GIT_OPTIONAL_LOCKS": "1"} if updates_index else None
-    rows = run_git(path, *words, "--ignore-submodules=none", env=env).split("\0")
-    return [(row[:2], row[3:]) for row in rows if row]
-
-
-def _write_tree_of_all(path: str) -> str:
-    with scratch_directory("porch-salvage-") as scratch:
-        env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
-        with contextlib.suppress(FileNotFoundError):
-            copy_with_times(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
-        repository.stage_all_files(path, (), env)
-        return run_git(path, "write-tree", env=env).strip()
-
-
-def _index_matches(path: str, commit: str) -> bool:
-    return try_git(path, "diff-index", "--cached", "--quiet", commit, "--").returncode == 0
-
-
-def _update_files(checkout: Checkout, branch: str, old: str, new: str) -> None:
-    path = checkout.path
-    if not checkout.own:
-        run_git(path, "read-tree", "-m", "-u", old, new)
-        return
-    with repository.snapshot_index(path, ()) as env:
-        names = [set(list_differing_paths(path, commit, env)) for commit in (old, new)]
-    # Neither old nor new: a file that git had half written, or somebody's work.
-    if names[0] & names[1]:
-        salvage_uncommitted(
-            path, SALVAGE + branch, f"Left in the checkout of {branch} when its move was cut"
-        )
-    run_git(path, "read-tree", "--reset", "-u", new)
-
-
-def list_differing_paths(path: str, commit: str, env: dict[str, str]) -> list[str]:
-    """Paths in which the index of this environment is not the commit; see `git.snapshot`."""
-    words = ("diff", "--cached", "--no-renames", "--no-ext-diff", "--name-only", "-z", commit)
-    return run_git(path, *words, env=env).split("\0")[:-1]
+def find_linked_worktree(common_repo: str, path: str) -> RegisteredWorktree | None:
+    """The worktree at a path; its own files tell, where they are whole and of this repository."""
+    here = git_directory.find_git_directory(path)
+    home = os.path.join(require_common_dir(common_repo), "worktrees")
+    if (
+        here is not None
+        and os.path.realpath(os.path.dirname(here.own)) == home
+        and git_directory.is_registered(path, here)
+    ):
+        branch = git_directory.read_branch(here)
+        return RegisteredWorktree(path, branch, half_made=False, own=here.own)
+    # The first is the person's own checkout, which may well be detached.
+    return find_worktree(list_worktrees(common_repo)[1:], path)
 
 
 def find_worktree(known: list[RegisteredWorktree], path: str) -> RegisteredWorktree | None:
@@ -306,18 +221,17 @@ def _add_worktree(common_repo: str, path: str, branch: str, base: str) -> None:
 
 
 def _add_worktree_locked(common_repo: str, path: str, branch: str, base: str) -> None:
-    made = repository.resolve_commit(common_repo, f"refs/heads/{branch}") is None
-    if made:
-        run_git(common_repo, "branch", "--no-track", "--", branch, base)
-    crash_points.reach_point("worktree.after-branch")
+    ref = f"refs/heads/{branch}"
+    is_new = repository.resolve_commit(common_repo, ref) is None
+    words = ("--no-track", "-b", branch, path, base) if is_new else (path, branch)
     try:
-        run_git(common_repo, "worktree", "add", "-q", path, branch)
+        run_git(common_repo, "worktree", "add", "-q", *words)
     except OutsideError:
         _clear_unfinished_worktree(
             common_repo, path, find_worktree(list_worktrees(common_repo), path)
         )
-        if made:
-            run_git(common_repo, "update-ref", "-d", f"refs/heads/{branch}")
+        if is_new and repository.resolve_commit(common_repo, ref):
+            run_git(common_repo, "update-ref", "-d", ref)
         raise
     crash_points.reach_point("worktree.after-add")
 
@@ -364,23 +278,39 @@ def _is_head_kept(path: str, head: str, branch: str) -> bool:
 
 
 def _keep_head_under_ref(common_repo: str, head: str, earlier: str | None, ref: str) -> None:
+    if earlier == head:
+        return
     if earlier and run_git(common_repo, "rev-list", "--count", f"{head}..{earlier}").strip() != "0":
-        run_git(common_repo, "update-ref", f"{ref}--{earlier[:12]}", earlier)
-    run_git(common_repo, "update-ref", ref, head)
+        set_own_ref(common_repo, f"{ref}--{earlier[:12]}", earlier)
+    set_own_ref(common_repo, ref, head)
 
 
-def _delete_branch(common_repo: str, path: str, branch: str) -> None:
-    _require_branch_free(list_worktrees(common_repo), path, branch)
-    head = repository.resolve_commit(common_repo, ARCHIVE + branch)
-    if head and repository.resolve_commit(common_repo, f"refs/heads/{branch}"):
-        # The archived head is the fence: a branch that has moved since is not deleted.
-        run_git(common_repo, "update-ref", "-d", f"refs/heads/{branch}", head)
+def _delete_branches(
+    common_repo: str, names: dict[str, str], known: list[RegisteredWorktree]
+) -> None:
+    lines = []
+    for branch, path in names.items():
+        _require_branch_free(known, path, branch)
+        head = repository.resolve_commit(common_repo, ARCHIVE + branch)
+        if head and repository.resolve_commit(common_repo, f"refs/heads/{branch}"):
+            # The archived head is the fence: a branch that has moved since is not deleted.
+            lines.append(f"delete refs/heads/{branch} {head}\n")
+    if lines:
+        run_git(common_repo, "update-ref", "--stdin", stdin="".join(lines))
 
 
 def deregister_worktree(common_repo: str, here: RegisteredWorktree | None) -> None:
-    if here is not None:
-        with lock_worktrees(require_common_dir(common_repo)):
+    """Have the repository forget a worktree, and git remove its directory if there still is one."""
+    if here is None:
+        return
+    with lock_worktrees(require_common_dir(common_repo)):
+        if os.path.lexists(here.path) or not here.own:
             run_git(common_repo, "worktree", "remove", "--force", "--force", here.path)
+            return
+        # All that git would do: its own files of a worktree that is gone.
+        delete_directory(here.own)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(here.own))
 
 
 def delete_directory(path: str) -> None:

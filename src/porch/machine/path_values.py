@@ -25,7 +25,8 @@ def look_up_path(protocol: Protocol, state: RunState, standing: Standing, path: 
     if path.startswith("instance."):
         return walk_fields(instance_payload(state, instance), path.split(".")[1:])
     if path.startswith("engine."):
-        return walk_fields(engine_payload(protocol, state, instance), path.split(".")[1:])
+        _, name, *fields = path.split(".")
+        return walk_fields(engine_value(protocol, state, instance, name), fields)
     key = memory_key(path)
     for scope in ((instance, standing.item), (instance, "")):
         payload = state.memory.get(scope, {}).get(key)
@@ -90,15 +91,18 @@ def instance_depth(instance: str) -> int:
     return instance.count(".") + 1 if instance else 0
 
 
-def engine_payload(protocol: Protocol, state: RunState, instance: str) -> Payload:
+def engine_value(protocol: Protocol, state: RunState, instance: str, name: str) -> Any:
     """What only the engine knows: counts, limits, what siblings did, an update that is due."""
-    memory = state.memory.get((instance, ""), {})
-    return {
-        **budgets_payload(protocol, state, instance),
-        "children": children_allowance(protocol, state, instance),
-        "siblings": _merged_siblings(state, instance),
-        "update": memory.get("engine.update"),
-    }
+    match name:
+        case "children":
+            return children_allowance(protocol, state, instance)
+        case "siblings":
+            return _merged_siblings(state, instance)
+        case "update":
+            return state.memory.get((instance, ""), {}).get("engine.update")
+        case _:
+            known = protocol.budgets_of(state.instances.get(instance, ROOT).part).get(name)
+            return budget_figures(protocol, state, instance, known) if known else None
 
 
 def budgets_payload(protocol: Protocol, state: RunState, instance: str) -> Payload:

@@ -1,6 +1,6 @@
 """What should be happening now for one position; remembers nothing, so resuming is no feature."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from porch.machine import approvals
@@ -11,6 +11,7 @@ from porch.machine.exits.accepted_exits import asking_path
 from porch.machine.exits.evidence import due_commands, last_tree
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.instances import instance_effects
+from porch.machine.instances.tree_sight import list_seeing_positions
 from porch.machine.state import RunState, Standing, effect_parts, position_text, work_text
 from porch.machine.unread_words import is_about_unread_words, unread_words
 from porch.model import protocol as p
@@ -37,19 +38,18 @@ def wanted_effects(protocol: p.Protocol, state: RunState, position: str) -> tupl
     )
 
 
-def touched_positions(protocol: p.Protocol, state: RunState, moves: Iterable[m.Move]) -> set[str]:
+def touched_positions(protocol: p.Protocol, state: RunState, moves: Sequence[m.Move]) -> set[str]:
     """The positions of which `wanted` may answer differently after these moves, gone ones too."""
     found: set[str] = set()
     if protocol.spec:
-        # In a tree almost everything may be seen by others: parents, siblings, their budgets.
-        found.update(state.positions)
+        found.update(list_seeing_positions(protocol, state, moves))
     for move in moves:
         if isinstance(move, m.Settled):
             found.add(effect_parts(move.effect)[0])
         elif isinstance(move, (m.Remembered, m.Forgot)):
             found.update(_reading_positions(protocol, state, move))
             found.update(_listening_positions(protocol, state, move))
-        elif isinstance(move, _EVERYWHERE):
+        elif _concerns_everybody(move):
             found.update(state.positions)
         else:
             found.add(getattr(move, "position", ""))
@@ -57,7 +57,10 @@ def touched_positions(protocol: p.Protocol, state: RunState, moves: Iterable[m.M
     return found
 
 
-_EVERYWHERE = (m.Paused, m.Resumed, m.Ended, m.Pinned, m.Began)
+def _concerns_everybody(move: m.Move) -> bool:
+    """The end of a member of a tree is no end of the run."""
+    is_over = isinstance(move, m.Ended) and not move.instance
+    return is_over or isinstance(move, (m.Paused, m.Resumed, m.Pinned, m.Began))
 
 
 def _reading_positions(

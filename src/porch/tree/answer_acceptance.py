@@ -13,7 +13,7 @@ from porch.errors import OutsideError
 from porch.git import changes, merge, repository, worktrees
 from porch.git.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
-from porch.git.raw_commits import compare_measured_tree
+from porch.git.raw_commits import compare_measured_tree, may_convert_files
 from porch.machine.effects import AskAgent
 from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.path_values import is_within
@@ -198,7 +198,9 @@ def _measure_changed_paths(claim: Claim) -> list[changes.ChangedPath] | str:
     place = claim.place
     try:
         claim.tree = measure_tree(place.path, room=claim.world.tree_room)
-        return compare_measured_tree(place.path, place.entry, claim.tree)
+        found = compare_measured_tree(place.path, place.entry, claim.tree)
+        claim.changed = tuple(each.path for each in found)
+        return found
     except OutsideError as error:
         if error.findings[0].code != EMBEDDED:
             raise
@@ -226,7 +228,18 @@ def _commit_leftovers(claim: Claim) -> None:
     clear_index_flags(claim.place.path)
     effect, trailer = claim.effect, make_position_trailer(claim)
     message = f"{effect.state}({effect.about.key}): {claim.exit.name}"
-    worktrees.commit_allowed_changes(claim.place.path, lambda _: True, message, trailer)
+    path, known = claim.place.path, _list_uncommitted(claim)
+    if known is None:
+        worktrees.commit_allowed_changes(path, lambda _: True, message, trailer)
+    elif known:
+        worktrees.commit_named_paths(path, known, message, trailer)
+
+
+def _list_uncommitted(claim: Claim) -> tuple[str, ...] | None:
+    """What was measured to differ, if that is what git would commit; otherwise git has to say."""
+    path = claim.place.path
+    is_measured = repository.read_head(path) == claim.place.entry and not may_convert_files(path)
+    return claim.changed if is_measured else None
 
 
 def _check_mechanical(claim: Claim) -> list[str]:

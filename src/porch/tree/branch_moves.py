@@ -1,18 +1,17 @@
 """What the engine does with the branches of an instance: integrate, verify, publish, update."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from porch.errors import OutsideError
-from porch.git import checkouts, merge, repository, worktrees
+from porch.git import checkouts, merge, repository
 from porch.machine import facts as f
 from porch.machine.effects import MoveBranch
 from porch.machine.instances.named_inputs import UNNAMED
-from porch.machine.state import Instance, RunState
+from porch.machine.state import RunState
 from porch.run.agents.world import World
-from porch.tree import branch_update, instance_worktrees, refs, suite_results, suite_run
+from porch.tree import branch_update, instance_worktrees, suite_results, suite_run
 from porch.tree.answer_acceptance import find_own_patch_id
 
 MERGE_TRAILER = "Porch-Merge"
@@ -229,39 +228,3 @@ OPERATIONS: Mapping[str, Operation] = {
     "publish": _publish_candidate,
     "update": _update_branch,
 }
-
-
-def remove_finished_worktrees(world: World) -> list[str]:
-    """Worktrees of instances that are over: archived and removed; what is unsaved is kept first.
-
-    A root that failed is left as it is, for a person to look at.
-    """
-    told: list[str] = []
-    for name, known in world.state().instances.items():
-        if known.outcome == "complete" or (known.outcome and name):
-            told += _remove_instance_worktrees(world, name, known)
-    return told
-
-
-def _remove_instance_worktrees(world: World, name: str, known: Instance) -> list[str]:
-    path, tests = (
-        instance_worktrees.main_worktree_path(world, name),
-        instance_worktrees.tests_branch_name(known),
-    )
-    # A finished branch that was to be merged nowhere is what the run leaves to people.
-    branch = known.branch if known.target else None
-    checkouts.remove_scratch_checkout(world.workspace, path + instance_worktrees.READ_SUFFIX)
-    gone = _remove_worktree(world, path + instance_worktrees.TESTS_SUFFIX, tests, tests)
-    gone += _remove_worktree(world, path, known.branch, branch)
-    refs.remove_refs(world.workspace, f"{instance_worktrees.ENTRY_REFS}{known.branch}/")
-    return gone
-
-
-def _remove_worktree(world: World, place: str, name: str, branch: str | None) -> list[str]:
-    is_branch = branch is not None and repository.resolve_commit(
-        world.workspace, f"refs/heads/{name}"
-    )
-    if not os.path.isdir(place) and not is_branch:
-        return []
-    worktrees.remove_worktree(world.workspace, place, branch)
-    return [name] if branch else []

@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from porch.errors import OutsideError
-from porch.git import repository, worktrees
+from porch.git import repository
 from porch.git.command import git_error, run_git, try_git
 from porch.git.measured_tree import measure_tree
 from porch.git.merge import (
@@ -24,15 +24,15 @@ from porch.git.merge import (
     require_branch_head,
     require_current_branch,
 )
-from porch.git.tree_changes import list_changed_paths as list_measured_changes
-from porch.git.worktrees import (
-    SALVAGE,
+from porch.git.moves.checkout_move import (
     Checkout,
     finish_interrupted_move,
-    list_changed_paths,
-    list_changed_tracked_paths,
     remove_stale_index_lock,
 )
+from porch.git.moves.own_refs import delete_own_refs, set_own_ref
+from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+from porch.git.tree_changes import list_changed_paths as list_measured_changes
+from porch.git.worktrees import list_changed_paths, list_changed_tracked_paths
 from porch.text.late_pattern import late_pattern
 
 # Where a branch stood before an update: old hashes go on to resolve, and can be mapped again.
@@ -65,7 +65,7 @@ def update_branch(worktree: str, new_base: str, rebase: bool) -> UpdatedBranch |
     replays = rebase and _is_linear(worktree, base, old)
     made = _replay_commits(worktree, base, old) if replays else _merge_new_base(worktree, base, old)
     if isinstance(made, UpdatedBranch):
-        run_git(worktree, "update-ref", before, old)
+        set_own_ref(worktree, before, old)
         advance_branch(worktree, branch, made.head, old)
     return made
 
@@ -81,7 +81,7 @@ def begin_conflicted_merge(worktree: str, new_base: str) -> list[str]:
     _require_clean(
         worktree, list_changed_tracked_paths(worktree), "a merge can start only in a clean worktree"
     )
-    run_git(worktree, "update-ref", BEGUN_REFS + branch, "HEAD")
+    set_own_ref(worktree, BEGUN_REFS + branch, repository.read_head(worktree) or "")
     words = (*_MERGE_OPTIONS, "merge", "--no-commit", "--no-ff", "-q", base)
     done = try_git(worktree, *words, env=repository.read_commit_identity(worktree))
     files = _list_unmerged_files(worktree)
@@ -111,9 +111,7 @@ def abort_unfinished_work(worktree: str) -> None:
     branch = _find_branch(worktree)
     name = branch or os.path.basename(worktree)
     if _is_begun(worktree, name):
-        worktrees.salvage_uncommitted(
-            worktree, SALVAGE + name, f"What was done before {name} was put back"
-        )
+        salvage_uncommitted(worktree, SALVAGE + name, f"What was done before {name} was put back")
         run_git(worktree, *(("reset", "-q", "--hard") if branch else ("rebase", "--abort")))
         run_git(worktree, "clean", "-fdq")
     _require_clean(worktree, list_changed_paths(worktree), "it must be clean")
@@ -256,8 +254,7 @@ def _is_begun(worktree: str, branch: str) -> bool:
 
 
 def _remove_begun_ref(worktree: str, branch: str) -> None:
-    if repository.resolve_commit(worktree, BEGUN_REFS + branch):
-        run_git(worktree, "update-ref", "-d", BEGUN_REFS + branch)
+    delete_own_refs(worktree, [BEGUN_REFS + branch])
 
 
 def _require_clean(worktree: str, left: list[str], why: str) -> None:

@@ -22,8 +22,9 @@ class Claim(Struct):
     payload: dict[str, Any]
     evidence: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # What lay there when it was asked who changed what.
+    # What lay there when it was asked who changed what, and what differed from where it began.
     tree: str = ""
+    changed: tuple[str, ...] | None = None
 
     def values(self, paths: Iterable[str]) -> list[Any]:
         """What the paths of a measure lead to, as one flat list."""

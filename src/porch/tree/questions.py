@@ -1,41 +1,31 @@
 """A typed question to an agent: prompt, turns, nudges and refusals, until one answer holds."""
 
 import asyncio
-import json
 import os
-import shlex
-import sys
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.agents.port import Outcome, Turn
-from porch.errors import OutsideError, PorchError
-from porch.git import changes, repository, worktrees
-from porch.git.diff_budget import fit_text
+from porch.errors import PorchError
+from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
-from porch.machine.path_values import look_up_path
-from porch.model import schema
 from porch.model.permissions import READ_ONLY
-from porch.model.protocol import Protocol
 from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
-from porch.show import graph_templates as templates
-from porch.store.large_payloads import expand_payloads
 from porch.text.late_pattern import late_pattern
-from porch.tree import answer_sources, branch_update, instance_worktrees, question_text, refs
-from porch.tree.answer_acceptance import AcceptedAnswer, accept_answer, list_unasked_fields
+from porch.tree import answer_sources, instance_worktrees, question_text
+from porch.tree.answer_acceptance import AcceptedAnswer, accept_answer
 from porch.tree.instance_worktrees import InstancePlace
-from porch.tree.update_troubles import find_update_trouble
+from porch.tree.prompts.question_prompt import make_answer_schema, prepare_first_prompt
 
 MOST_REFUSALS = 3
 JUDGED_FILE = "judged"
 _TURN_NAME = late_pattern(r"turn-[0-9]{1,9}")
-DIFF_KEPT = 20_000
 
 
 class QuestionTalk(Struct):
@@ -286,114 +276,9 @@ def _make_request(world: World, effect: AskAgent, talk: QuestionTalk, kind: str)
     }
 
 
-def make_answer_schema(world: World, effect: AskAgent) -> dict[str, Any]:
-    """One flat object, which every command line that takes a schema can be given."""
-    protocol = world.definition().protocol
-    records = {known.name: known.record for known in effect.exits}
-    out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
-    return schema.flat_schema(records, protocol.types, out)
-
-
-def prepare_first_prompt(
-    world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent, is_fresh: bool
-) -> str:
-    """The rendered template, then how to answer."""
-    values = _collect_template_values(world, effect, place)
-    if effect.ask.mechanical and find_update_trouble(world, effect).get("kind") == "conflict":
-        branch_update.begin_conflicted_merge(
-            place.path, str(find_update_trouble(world, effect)["base"])
-        )
-    template = world.definition().prompts[effect.state]
-    protocol = world.definition().protocol
-    told = templates.render_graph_template(template, effect.template, values)
-    if effect.told and is_fresh:
-        told = f"{told}\n{question_text.render_last_words(effect.told)}"
-    for each in world.shown(effect.unread):
-        told = f"{told}\n{question_text.render_unread_words(each.label, each.payload['text'])}"
-    out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
-    file, word = (
-        answer_sources.exit_file_path(world, effect),
-        answer_sources.find_question_nonce(world, effect),
-    )
-    how = question_text.render_answer_instructions(
-        post.agent.ANSWERS, [e.name for e in effect.exits], file, word
-    )
-    return told + how + _render_exits(protocol, effect, out)
-
-
-def _render_exits(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]]) -> str:
-    """The same for every instance and visit, but for the fields that are not asked now."""
-    key = (id(protocol), effect.state, json.dumps({k: sorted(v) for k, v in out.items()}))
-    if key not in _RENDERED_EXITS:
-        records = {known.name: known.record for known in effect.exits}
-        shapes = schema.schemas_per_exit(records, protocol.types, out)
-        advice = [f"{e.name}.{name}" for e in effect.exits for name in e.advisory]
-        _RENDERED_EXITS[key] = (protocol, question_text.render_exit_schemas(shapes, advice))
-    return _RENDERED_EXITS[key][1]
-
-
-_RENDERED_EXITS: dict[tuple[int, str, str], tuple[Protocol, str]] = {}
-
-
-def _collect_template_values(
-    world: World, effect: AskAgent, place: InstancePlace
-) -> dict[str, Any]:
-    values: dict[str, Any] = expand_payloads(world.payload_directory, effect.values)
-    for take in effect.ask.takes:
-        values[take.name] = _read_field_value(world, effect, place, take, values[take.name])
-    head = repository.read_head(place.path) or ""
-    commands = world.settings.commands
-    return {
-        **values,
-        "where": {"directory": place.path, "branch": place.branch, "commit": head},
-        "commands": {name: commands.get(name, "") for name in ("build", "test")},
-    }
-
-
-def _read_field_value(
-    world: World, effect: AskAgent, place: InstancePlace, take: Any, value: Any
-) -> Any:
-    """What a field holds, with the files that it names read."""
-    if take.parts and isinstance(value, dict):
-        return {
-            p.name: _read_field_value(world, effect, place, p, value[p.name]) for p in take.parts
-        }
-    if take.is_file and isinstance(value, str):
-        return _read_target_file(world, effect, value)
-    if take.paths == ("engine.evidence",):
-        state = world.state()
-        known = state.memory.get((effect.instance, ""), {}).get("engine.evidence", {})
-        return expand_payloads(world.payload_directory, known.get("value", []))
-    if take.paths == ("engine.diff",):
-        return read_diff(world, effect, place)
-    return value
-
-
-def _read_target_file(world: World, effect: AskAgent, name: str) -> str:
-    try:
-        return refs.read_committed_file(world.workspace, effect.about.target, name)
-    except OutsideError:
-        return f"({name} cannot be read)"
-
-
-def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
-    """Own commits only where the end is open; a long one is cut, and says so."""
-    state = world.state()
-    standing = state.positions[effect.position]
-    protocol = world.definition().protocol
-    old, new = (
-        str(look_up_path(protocol, state, standing, path)) if path else ""
-        for path in effect.ask.diff
-    )
-    ends = (old, new or "HEAD")
-    text, _ = changes.render_diff(place.path, *ends, not new, sys.maxsize, "Porch-Merge:")
-    see = f"git diff {old[:12]} {new[:12] or 'HEAD'} -- "
-    return fit_text(text, DIFF_KEPT, lambda path: f"{see}{shlex.quote(path)}").text
-
-
 def salvage_unfinished_work(effect: AskAgent, place: InstancePlace) -> None:
     """Half done work of a question that nobody waits for is kept under a ref of its own."""
     if place.is_own:
         name = effect.position.replace(":", "-").replace("#", "/")
-        ref = f"{worktrees.SALVAGE}{place.branch}/{name}"
-        worktrees.salvage_uncommitted(place.path, ref, f"Left uncommitted at {effect.position}")
+        ref = f"{SALVAGE}{place.branch}/{name}"
+        salvage_uncommitted(place.path, ref, f"Left uncommitted at {effect.position}")

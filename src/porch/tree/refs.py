@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from porch.git import git_directory
 from porch.git.command import run_git
+from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 
 
 def set_ref(repo: str, ref: str, commit: str) -> None:
-    run_git(repo, "update-ref", ref, commit)
+    """A ref that is made anew where it is missing, so it need not outlive a power cut."""
+    set_own_ref(repo, ref, commit, sync=False)
 
 
 def check_out_files(worktree: str, commit: str, files: Sequence[str]) -> None:
@@ -31,6 +33,4 @@ def remove_refs(repo: str, prefix: str) -> None:
     names = git_directory.list_own_refs(repo, prefix)
     if isinstance(names, git_directory.Unknown):
         names = run_git(repo, "for-each-ref", "--format=%(refname)", prefix).split()
-    if not names:
-        return
-    run_git(repo, "update-ref", "--stdin", stdin="".join(f"delete {name}\n" for name in names))
+    delete_own_refs(repo, names)

@@ -30,7 +30,6 @@ POINTS = (
     "atomic.after-rename",
     "atomic.after-directory-sync",
     "worktree.after-record",
-    "worktree.after-branch",
     "worktree.after-add",
     "worktree.after-placed",
     "worktree.after-setup",

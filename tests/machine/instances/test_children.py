@@ -86,11 +86,11 @@ def test_all_instances_of_a_run_are_limited_together(
 
 
 def test_a_protocol_that_spawns_nobody_offers_no_children(v3_protocol: p.Protocol) -> None:
-    from porch.machine.path_values import engine_payload
+    from porch.machine.path_values import engine_value
     from porch.machine.state import RunState
 
     lonely = p.Protocol("x", p.Target("s"), {"s": v3_protocol.states["merged"]}, ())
-    assert engine_payload(lonely, RunState(), "")["children"] == {"allowed": False, "most": 0}
+    assert engine_value(lonely, RunState(), "", "children") == {"allowed": False, "most": 0}
 
 
 def test_a_new_plan_keeps_tells_cancels_and_begins(v3: "Grove") -> None:

@@ -156,6 +156,8 @@ def test_an_instance_lives_inside_another(instance: str, other: str, is_it: bool
 
 
 def test_nobody_has_siblings_before_anybody_exists(v3_protocol: p.Protocol) -> None:
-    known = path_values.engine_payload(v3_protocol, RunState(), "")
-    assert known["siblings"] == []
-    assert known["update"] is None
+    known = [
+        path_values.engine_value(v3_protocol, RunState(), "", name)
+        for name in ("siblings", "update", "what nobody knows")
+    ]
+    assert known == [[], None, None]

@@ -416,7 +416,6 @@ def test_a_full_disk_is_said_and_taken_back(repo: Path, monkeypatch: pytest.Monk
 
 POINTS = (
     "worktree.after-record",
-    "worktree.after-branch",
     "worktree.after-add",
     "worktree.after-placed",
     "worktree.after-setup",

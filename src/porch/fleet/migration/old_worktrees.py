@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from porch.git import repository, worktrees
 from porch.git.command import run_git
+from porch.git.moves.salvage import SALVAGE
 from porch.git.worktree_lock import lock_worktrees
 from porch.store.where import find_project
 from porch.store.worktree_records import WorktreeRecord, keep_record, take_port_block
@@ -129,7 +130,7 @@ def clean_worktree(root: str, each: OldWorktree) -> str:
     worktrees.remove_worktree(root, os.path.join(root, each.path), None)
     name = os.path.basename(each.path)
     kept = [f"branch {each.branch}"] if each.branch else []
-    refs = (f"{worktrees.SALVAGE}{name}", f"{worktrees.ARCHIVE}{name}")
+    refs = (f"{SALVAGE}{name}", f"{worktrees.ARCHIVE}{name}")
     kept += [ref for ref in refs if repository.resolve_commit(root, ref)]
     return ", ".join(kept)
 

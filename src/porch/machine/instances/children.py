@@ -263,11 +263,14 @@ def _follow_up_moves(protocol: Protocol, state: RunState) -> Iterator[Moves]:
 
 def _deadlock_moves(protocol: Protocol, state: RunState) -> Moves:
     """Who only waits, for nobody, ends as failed: silence is the worst answer."""
+    waits: dict[str, dict[str, list[str]]] = {}
+    for each in state.positions.values():
+        missing = _missing_paths(protocol, state, each)
+        waits.setdefault(each.instance, {})[each.position] = missing
     for name, known in state.instances.items():
-        mine = [each for each in state.positions.values() if each.instance == name]
-        waits = {each.position: _missing_paths(protocol, state, each) for each in mine}
-        if not known.outcome and not known.after and all(waits.values()):
-            why = {"kind": "Deadlock", "payload": {"waits": waits}}
+        mine = waits.get(name, {})
+        if not known.outcome and not known.after and all(mine.values()):
+            why = {"kind": "Deadlock", "payload": {"waits": mine}}
             return (*empty_instance_moves(state, name), m.Ended("failed", name, why))
     return ()
 

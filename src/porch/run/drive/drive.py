@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 import porch
 from porch.errors import PorchError
+from porch.git import git_directory
 from porch.machine import facts as f
 from porch.machine.effects import AGENT_SLOT, PATIENT
 from porch.machine.records import JournalRecord
@@ -22,6 +23,7 @@ from porch.run.agents.world import World
 from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
 from porch.run.drive.governing_settings import govern_settings
+from porch.run.drive.member_cleanup import MemberCleanup
 from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
 from porch.run.drive.start_summary import describe_people_at_work
 from porch.run.drive.world_setup import make_world
@@ -99,7 +101,8 @@ def drive_run(
     hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
-    on_record, on_idle = _make_watchers(found, watch, answers)
+    cleanup = MemberCleanup(partial(products.remove_finished_worktrees, world))
+    on_record, on_idle = _make_watchers(found, watch, answers, cleanup)
 
     def look_around() -> None:
         on_idle()
@@ -112,7 +115,7 @@ def drive_run(
     driver = Driver(
         book,
         queue,
-        make_performer(world, products.handlers),
+        cleanup.after_cleanup(make_performer(world, products.handlers)),
         found.wishes,
         manner,
         on_record,
@@ -191,11 +194,30 @@ def remove_finished_work(found: HeldRun, watch: DriveWatch, products: Products) 
 def take_over(found: HeldRun, world: World, watch: DriveWatch, products: Products) -> None:
     """Answer the inbox, stop what a dead runner left, and say what became of it."""
     found.drain()
+    if world.in_git:
+        _put_checkouts_right(world, watch)
     left = takeover.settle_left_effects(world, found.book.record, products.question_turns)
     if left:
         watch.notice(
             f"the last porch process died; {left} unfinished steps were cleaned up, continuing"
         )
+    if found.book.state.seq > 1:
+        remove_finished_work(found, watch, products)
+
+
+def _put_checkouts_right(world: World, watch: DriveWatch) -> None:
+    """Where a move of a branch was cut short, by whatever run of this repository."""
+    if git_directory.list_own_refs(world.workspace, "refs/porch/moving/") == []:
+        return
+    from porch.git import merge
+
+    try:
+        found = merge.finish_all_moves(world.workspace)
+    except PorchError as error:
+        watch.notice(f"a checkout could not be repaired: {error}")
+        return
+    if found:
+        watch.notice(f"repaired after an interrupted move: {', '.join(found)}")
 
 
 def resume_wish_id(state: RunState) -> str:
@@ -204,11 +226,15 @@ def resume_wish_id(state: RunState) -> str:
 
 
 def _make_watchers(
-    found: HeldRun, watch: DriveWatch, answers: script_answers.DecisionScript
+    found: HeldRun,
+    watch: DriveWatch,
+    answers: script_answers.DecisionScript,
+    cleanup: MemberCleanup,
 ) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:
     def on_record(record: JournalRecord, state: RunState) -> None:
         watch.record(record, state)
         answers.after(record, state)
+        cleanup.hear(record, state)
 
     pulse = Pulse(found.directory)
 

@@ -1,7 +1,8 @@
 """What the products on the kernel add to a drive; put together on top and handed down to it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, NamedTuple, TypeVar
+from typing import Protocol as Port
 
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
@@ -19,11 +20,16 @@ def handler_row(
     return kind, run
 
 
+class RemoveWorktrees(Port):
+    """Removes what is over, of these members or else of all, and returns what was archived."""
+
+    def __call__(self, world: World, names: Collection[str] = ()) -> list[str]: ...
+
+
 class Products(NamedTuple):
     """Handlers of effects that only a product has, and what it does before and after a drive."""
 
     handlers: Mapping[type[e.Effect], Handler]
     # The directories of the turns that a typed question took, oldest first.
     question_turns: Callable[[World, str], list[str]]
-    # Removes what is over and returns what was archived.
-    remove_finished_worktrees: Callable[[World], list[str]]
+    remove_finished_worktrees: RemoveWorktrees

@@ -8,6 +8,7 @@ import re
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository, worktrees
+from porch.git.moves.checkout_move import require_worktree_branch
 from porch.model.path_globs import matches_any
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import list_own_paths
@@ -19,7 +20,7 @@ NAMED = 5
 
 def require_ready(path: str, record: WorktreeRecord) -> None:
     """After the set-up: on the right branch, at the right commit."""
-    worktrees.require_worktree_branch(path, record.branch)
+    require_worktree_branch(path, record.branch)
     head = repository.read_head(path)
     if head != record.base:
         raise OutsideError(

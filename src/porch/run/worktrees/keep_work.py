@@ -7,6 +7,7 @@ from msgspec import Struct
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
 from porch.git.command import run_git, try_git
+from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 
 # In this order; a person may have a branch called `archive`, under which git can keep nothing.
 ARCHIVE_BRANCHES = ("refs/heads/archive/", worktrees.ARCHIVE)
@@ -75,9 +76,7 @@ def _find_tip(path: str, branch: str, has_left: bool) -> str | None:
     if not os.path.isdir(path):
         return None
     said = f"Left uncommitted in {branch}"
-    salvaged = (
-        worktrees.salvage_uncommitted(path, worktrees.SALVAGE + branch, said) if has_left else None
-    )
+    salvaged = salvage_uncommitted(path, SALVAGE + branch, said) if has_left else None
     return salvaged or repository.read_head(path)
 
 

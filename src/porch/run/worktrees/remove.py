@@ -10,6 +10,7 @@ from msgspec import Struct
 from porch.errors import BusyError, OutsideError, UsageError
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
+from porch.git.moves.checkout_move import worktree_moved_error
 from porch.machine.state import RunState
 from porch.run.worktrees.keep_work import KeptBranch, keep_branch, refuse_unsaved_submodules
 from porch.run.worktrees.make import lock_worktree_name
@@ -103,9 +104,7 @@ def _require_removable(
     where: ProjectPaths, path: str, here: worktrees.RegisteredWorktree | None, branch: str
 ) -> None:
     if os.path.lexists(path) and here is None:
-        raise worktrees.worktree_moved_error(
-            path, branch, "is not a worktree that porch can remove"
-        )
+        raise worktree_moved_error(path, branch, "is not a worktree that porch can remove")
     known = git_directory.list_linked_worktrees(worktrees.require_common_dir(where.base))
     real = os.path.realpath(path)
     locked = next((w.locked for w in known if os.path.realpath(w.path) == real), "")

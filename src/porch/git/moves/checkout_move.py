@@ -1,0 +1,220 @@
+"""A branch and the files of its checkout move as one: ref, index and files are of one commit.
+
+The files go first, with an index of their own that is git's lock at the same time: while it lies
+there, nobody can commit from the old index onto the new branch. Then the branch is swapped, then
+that index takes the place of the old one. A ref says meanwhile from where to where. Who finds it
+later, under the lock of all moves, finds a move that nobody will finish; it is put right then.
+"""
+
+import contextlib
+import os
+import time
+
+from msgspec import Struct
+
+from porch.errors import OutsideError, PorchError
+from porch.git import git_directory, repository
+from porch.git.command import git_error, run_git, try_git
+from porch.git.moves.checkout_repair import put_checkout_right
+from porch.git.moves.own_refs import delete_own_refs, set_own_ref
+from porch.git.worktree_lock import lock_moves
+from porch.system import crash_points
+
+# Under it stands the branch, then where it goes; the value is where it stood.
+MOVING = "refs/porch/moving/"
+# Git's letters for a file that nobody has added, and for one that it ignores.
+_NOT_TRACKED = ("??", "!!")
+
+
+class Checkout(Struct, frozen=True):
+    """Where a branch is checked out; `own` if porch made it and nobody else works there now."""
+
+    path: str
+    own: bool
+
+
+class UnfinishedMove(Struct, frozen=True):
+    """A move that was begun: its ref, the branch, where it stood, where it was to go."""
+
+    ref: str
+    branch: str
+    old: str
+    new: str
+
+
+def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Checkout | None) -> bool:
+    """Move a branch from old to new, with its files; False if it no longer is at old."""
+    if checkout is None:
+        return swap_ref(repo, branch, new, old)
+    with lock_moves(repository.find_common_directory(repo)):
+        _require_clean_checkout(checkout, branch, new, old)
+        ref = f"{MOVING}{branch}/{new}"
+        set_own_ref(repo, ref, old)
+        crash_points.reach_point("merge.after-mark")
+        try:
+            swapped = _move_files_and_branch(repo, checkout.path, branch, new, old)
+        except (PorchError, OSError) as error:
+            _take_back(checkout, branch)
+            raise _explain_failure(checkout, branch, error) from error
+        if not swapped:
+            finish_interrupted_move(checkout, branch)
+        delete_own_refs(repo, [ref])
+        return swapped
+
+
+def _move_files_and_branch(repo: str, path: str, branch: str, new: str, old: str) -> bool:
+    index = repository.find_git_path(path, "index")
+    lock = _take_index(path, index)
+    crash_points.reach_point("merge.after-lock")
+    try:
+        run_git(path, "read-tree", "-m", "-u", old, new, env={"GIT_INDEX_FILE": lock})
+        crash_points.reach_point("merge.before-swap")
+        swapped = swap_ref(repo, branch, new, old)
+        crash_points.reach_point("merge.after-swap")
+    except OutsideError:
+        os.unlink(lock)
+        raise
+    if not swapped:
+        os.unlink(lock)
+        return False
+    os.replace(lock, index)
+    crash_points.reach_point("merge.after-checkout")
+    return True
+
+
+def _take_index(path: str, index: str) -> str:
+    """The index under the name of git's lock of it: from now on no other git writes one."""
+    lock, deadline = f"{index}.lock", time.monotonic() + repository.INDEX_LOCK_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileExistsError):
+            # A second name of the same file takes no space, and has its times.
+            os.link(index, lock)
+            return lock
+        time.sleep(0.05)
+    raise OutsideError(
+        f"cannot update {path}: git holds its index ({lock})",
+        fix="wait until that git has ended, or remove the file if there is none; then run "
+        "`porch resume`",
+    )
+
+
+def _take_back(checkout: Checkout, branch: str) -> None:
+    """What could not be moved stays as it was; where not even that can be had, the next one tries.
+
+    A full disk may refuse to bring the old files back as well.
+    """
+    with contextlib.suppress(PorchError, OSError):
+        finish_interrupted_move(checkout, branch)
+
+
+def _explain_failure(checkout: Checkout, branch: str, error: Exception) -> PorchError:
+    if isinstance(error, PorchError):
+        return error
+    return OutsideError(
+        f"cannot move branch '{branch}' in {checkout.path}: {error}",
+        fix="check the disk, then run `porch resume`",
+    )
+
+
+def list_unfinished_moves(repo: str, branch: str = "") -> list[UnfinishedMove]:
+    """What was begun and not ended: of one branch, or of all."""
+    refs = git_directory.list_own_refs(repo, MOVING + branch)
+    if isinstance(refs, git_directory.Unknown):
+        place = (MOVING + branch).rstrip("/")
+        refs = run_git(repo, "for-each-ref", "--format=%(refname)", place).split()
+    if branch and not refs:
+        # As an older release kept it: where the branch goes is where it is.
+        refs = [MOVING + branch]
+    return [move for ref in refs if (move := _read_move(repo, ref)) is not None]
+
+
+def _read_move(repo: str, ref: str) -> UnfinishedMove | None:
+    old = repository.resolve_commit(repo, ref)
+    if old is None:
+        return None
+    name, _, new = ref.removeprefix(MOVING).rpartition("/")
+    if git_directory.is_whole_hash(new):
+        return UnfinishedMove(ref, name, old, new)
+    branch = ref.removeprefix(MOVING)
+    head = repository.resolve_commit(repo, f"refs/heads/{branch}")
+    return UnfinishedMove(ref, branch, old, head or old)
+
+
+def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
+    """Put a checkout right whose move was cut short, if there was one."""
+    path = checkout.path
+    if checkout.own:
+        remove_stale_index_lock(path)
+    for move in list_unfinished_moves(path, branch):
+        with lock_moves(repository.find_common_directory(path)):
+            # Whoever held the lock until now may have been in the middle of it.
+            if repository.resolve_commit(path, move.ref) is not None:
+                remove_stale_index_lock(path)
+                put_checkout_right(path, checkout.own, branch, move.old, move.new)
+                delete_own_refs(path, [move.ref])
+
+
+def remove_stale_index_lock(path: str) -> None:
+    """Remove the lock of a git that was killed; give one that lives its time first."""
+    lock = repository.find_git_path(path, "index.lock")
+    deadline = time.monotonic() + repository.INDEX_LOCK_S
+    while os.path.exists(lock) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(lock)
+
+
+def swap_ref(repo: str, branch: str, new: str, old: str) -> bool:
+    """Move a branch that is checked out nowhere; False if it no longer is at old."""
+    ref = f"refs/heads/{branch}"
+    words = ("update-ref", "-m", "move (porch)", ref, new, old)
+    done = try_git(repo, *words)
+    if done.returncode == 0:
+        return True
+    if repository.resolve_commit(repo, ref) != old:
+        return False
+    raise git_error(repo, words, done)
+
+
+def read_status(path: str, *more: str, updates_index: bool = False) -> list[tuple[str, str]]:
+    """Each path that differs from HEAD, with git's two letters for how.
+
+    With `updates_index` git keeps what it learnt of the files, unless somebody holds the index.
+    """
+    words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", *more)
+    env = {"GIT_OPTIONAL_LOCKS": "1"} if updates_index else None
+    rows = run_git(path, *words, "--ignore-submodules=none", env=env).split("\0")
+    return [(row[:2], row[3:]) for row in rows if row]
+
+
+def require_worktree_branch(path: str, branch: str) -> None:
+    """Refuse a directory that is not the top of a worktree on this branch."""
+    found = git_directory.find_git_directory(path)
+    if found is None:
+        raise worktree_moved_error(path, branch, "is not the top directory of a worktree")
+    if (stands := git_directory.read_branch(found)) != branch:
+        raise worktree_moved_error(path, branch, f"is on {stands or 'no branch'}")
+
+
+def worktree_moved_error(path: str, branch: str, how: str) -> OutsideError:
+    return OutsideError(
+        f"{path} {how}; porch expects branch '{branch}' there",
+        fix=f"run `git switch {branch}` there, or move the directory away",
+        code="worktree-moved",
+    )
+
+
+def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str) -> None:
+    require_worktree_branch(checkout.path, branch)
+    # What moves files goes by what the index knows of them, so that is brought up to date as well.
+    rows = read_status(checkout.path, "--ignored=matching", updates_index=True)
+    changed = sorted({name for state, name in rows if state not in _NOT_TRACKED})
+    if changed or repository.resolve_commit(checkout.path, "MERGE_HEAD"):
+        names = ", ".join(changed[:5]) or "a merge in progress"
+        raise OutsideError(
+            f"cannot update branch '{branch}': {checkout.path} has uncommitted changes ({names})",
+            fix="commit or stash them there, then run `porch resume`",
+        )
+    if rows:
+        # Untracked files in the way must be heard of before the branch moves.
+        run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)

@@ -1,0 +1,1 @@
+"""What an agent of a tree is asked, and how it has to answer."""
