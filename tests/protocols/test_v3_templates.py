@@ -621,7 +621,7 @@ def test_the_rebaser_is_told_what_its_impact_level_allows() -> None:
     for text in (trivial, additive):
         assert "Allowed (mechanical)" not in text
     for text in (trivial, additive, breaking):
-        assert "sibling is canon, you are draft" in text
+        assert "other side is canon, you are draft" in text
         assert "MECHANICAL changes only" in text
     allowed, forbidden = breaking.split("**Forbidden (semantic):**")
     assert ["imports" in allowed, "renaming" in allowed, "signatures" in allowed] == [True] * 3

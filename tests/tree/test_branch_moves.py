@@ -5,6 +5,13 @@ import pytest
 from porch.tree import settled_worktrees
 from tests.tree.conftest import IMPL, SCAFFOLD, TESTS, TO_REVIEW, TO_TESTS, Bench
 
+CLASH = {
+    "conflictFile": "src/sum.txt",
+    "ourChange": "numbers",
+    "theirChange": "mine",
+    "whyUnresolvable": "both wrote it",
+}
+
 
 def test_integrating_the_same_tests_twice_is_one_commit(bench: Bench) -> None:
     """MODEL.md section 5: looked for by its trailer, and adopted."""
@@ -54,11 +61,14 @@ def test_a_candidate_that_conflicts_with_its_target_goes_back_to_impl(bench: Ben
     assert fact.exit == "conflict"
     assert fact.payload["reason"] == "IntegrationFailure"
     assert "it conflicts with main in src/sum.txt" in fact.payload["details"]
+    bench.until("update")
+    bench.do("rebase", {"exit": "RebaseConflict", "payload": CLASH})
     asked = bench.wanted("impl")
     bench.do(
         "impl", {**IMPL, "exit": "Stuck", "payload": {"diagnosis": "x", "recommendation": "y"}}
     )
-    assert "it conflicts with main" in bench.prompt(asked)
+    assert "`RebaseConflict`" in bench.prompt(asked)
+    assert "both wrote it" in bench.prompt(asked)
 
 
 @pytest.mark.req("V-062")
@@ -96,7 +106,7 @@ def test_a_target_that_moved_after_the_candidate_is_built_upon_again(bench: Benc
     fact = bench.do("publish")
     assert fact.exit == "conflict"
     assert "main has moved" in fact.payload["reason"]
-    bench.until("candidate", "merger", "publish")
+    bench.until("update", "candidate", "merger", "publish")
     assert bench.rig.state.outcome == "complete"
     log = bench.git("log", "--format=%s", "main").splitlines()
     assert log == ["feat(sum): implement", "say elsewhere.txt", "start"]

@@ -120,7 +120,7 @@ def test_a_conflict_of_two_additions_is_settled_by_keeping_both(bench: Bench) ->
 
 
 @pytest.mark.req("V-069")
-def test_who_cannot_adapt_leaves_the_branch_as_it_was(bench: Bench) -> None:
+def test_who_cannot_adapt_leaves_their_side_on_top_of_the_branch_as_it_was(bench: Bench) -> None:
     """D17: a resolution that was refused is not left in the branch; what was tried is kept."""
     pair = Pair(bench, SHARED.replace("two", "2"))
     assert pair.do("b", "impl", "update").payload["files"] == ["src/shared.txt"]
@@ -133,7 +133,7 @@ def test_who_cannot_adapt_leaves_the_branch_as_it_was(bench: Bench) -> None:
     assert isinstance(fact, f.ExitAccepted)
     assert fact.exit == "RebaseConflict"
     assert "not a mechanical change: gone: src/shared.txt: +2" in bench.prompt(asked, 2)
-    assert bench.git("rev-parse", OWN) == before
+    assert bench.git("rev-parse", f"{OWN}^1") == before
     assert bench.git("status", "--porcelain", at=PLACE) == ""
     kept = bench.git("for-each-ref", "--format=%(refname)", "refs/porch/archive").splitlines()
     assert any("TWO" in bench.git("show", f"{ref}:src/shared.txt") for ref in kept)
@@ -150,9 +150,9 @@ def test_a_merge_that_is_half_done_is_ended_before_anything_else(bench: Bench) -
     assert pair.do("b", "update").exit == "conflict"
     assert bench.git("status", "--porcelain", at=PLACE) == ""
     bench.do("b/rebase", GIVEN_UP)
-    assert bench.git("rev-parse", OWN) == before
+    assert bench.git("rev-parse", f"{OWN}^1") == before
     assert bench.git("status", "--porcelain", at=PLACE) == ""
-    assert (bench.root / PLACE / "src/shared.txt").read_text() == "one\n2\nthree\n"
+    assert (bench.root / PLACE / "src/shared.txt").read_text() == "one\nTWO\nthree\n"
 
 
 def test_a_child_is_green_beside_tests_that_wait_for_its_parent(bench: Bench) -> None:

@@ -39,10 +39,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
-    """A status file that somebody else wrote became the beginning of this journal.
-
-    As the first fact it carries the start of the run, so that no crash falls between the two.
-    """
+    """A status file of somebody else began this journal; as the first fact it has the start."""
 
     state: str
     item: str = ""
@@ -89,6 +86,7 @@ class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     seconds: float = 0
     touched: tuple[str, ...] = ()  # files that decide a measurement, changed since the phase began
     commit: str = ""  # in a worktree of its own: where the engine kept the work of this exit
+    target_head: str = ""  # of the branch that a tree merges into, where the tree lacks it
 
 
 class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
@@ -224,6 +222,7 @@ class GitEnded(Tagged, frozen=True, kw_only=True, tag="GitEnded"):
     effect: str
     exit: Literal["clean", "conflict", "refused"]
     payload: Payload = field(default_factory=dict)
+    target_head: str = ""  # as in ExitAccepted
 
 
 class BudgetReached(Tagged, frozen=True, kw_only=True, tag="BudgetReached"):

@@ -22,6 +22,7 @@ from porch.machine.exits.evidence import (
     review_payload,
     review_round_moves,
 )
+from porch.machine.exits.interrupts import target_moved_moves
 from porch.machine.exits.retries import failure_moves, interruption_moves
 from porch.machine.exits.touched_files import more_touched_moves, touched_moves
 from porch.machine.records import JournalRecord
@@ -212,7 +213,11 @@ def _effect_ended_moves(
         # An answer of the wrong kind proves nothing, whatever it says.
         wrong = f"it got an unexpected answer of type {type(fact).__name__}"
         fact = f.EffectFailed(effect=fact.effect, why=wrong)
-    return (settled, *_effect_moves(protocol, state, standing, hand, fact))
+    moved = target_moved_moves(protocol, state, standing, getattr(fact, "target_head", ""))
+    if moved:
+        # What follows looks at memory: an update that is due comes before the next work.
+        state = evolve_state(state, JournalRecord(state.seq, state.at, fact, moved))
+    return (settled, *moved, *_effect_moves(protocol, state, standing, hand, fact))
 
 
 def _settled_move(hand: InHand, fact: f.EffectFact) -> m.Settled:

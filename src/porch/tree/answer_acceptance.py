@@ -262,12 +262,21 @@ def _gives_up(claim: Claim) -> bool:
 
 
 def _restore_branch(claim: Claim) -> None:
-    """Who cannot adapt leaves the branch as it was found; what was tried is kept aside."""
+    """Who cannot adapt leaves the branch as it was found; what was tried is kept aside.
+
+    Then the other side is taken where both clash: whoever does this part again has to see it, or
+    the next update would clash in the same place.
+    """
     path, entry = claim.place.path, claim.place.entry
     if is_merging(path):
         branch_update.abort_unfinished_work(path)
     if repository.read_head(path) != entry:
         merge.move_branch(path, entry)
+    trouble = find_update_trouble(claim.world, claim.effect)
+    if trouble.get("kind") == "conflict":
+        about, base = claim.effect.about, str(trouble["base"])
+        message = f"merge {about.target}; its side is taken where both changed the same"
+        branch_update.take_their_side(path, base, message, make_position_trailer(claim))
 
 
 def _make_accepted_answer(claim: Claim) -> AcceptedAnswer:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository
 from porch.machine import facts as f
@@ -13,6 +15,7 @@ from porch.machine.state import RunState
 from porch.run.agents.world import World
 from porch.tree import branch_update, instance_worktrees, suite_results, suite_run
 from porch.tree.answer_acceptance import find_own_patch_id
+from porch.tree.instance_worktrees import find_missing_target_head
 
 MERGE_TRAILER = "Porch-Merge"
 CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"
@@ -21,7 +24,11 @@ MOST_NAMED = 20
 
 async def run_branch_move(world: World, effect: MoveBranch) -> f.EffectFact:
     world.new_turn_directory(effect.id)
-    return await OPERATIONS[effect.op](world, effect)
+    ended = await OPERATIONS[effect.op](world, effect)
+    if effect.op == "publish" and ended.exit == "clean":
+        return ended
+    head = await asyncio.to_thread(find_missing_target_head, world, effect.instance, effect.about)
+    return replace(ended, target_head=head)
 
 
 def _make_refusal(reason: str, details: str, failing: list[str]) -> dict[str, Any]:
@@ -209,6 +216,13 @@ async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
         return f.GitEnded(effect=effect.id, exit="conflict", payload=trouble)
     after = await suite_run.run_suite(world, effect.id, main)
     worse = suite_results.list_regressions(before, after)
+    if suite_results.list_failing_ids(after):
+        # A test that came in is green there: if it is red here, that is news as well.
+        scratch = instance_worktrees.main_worktree_path(world, effect.instance)
+        scratch += instance_worktrees.READ_SUFFIX
+        theirs = await suite_run.run_suite_at(world, effect.id, base, scratch)
+        more = suite_results.list_regressions(theirs, after) if theirs.cases else []
+        worse = list(dict.fromkeys((*worse, *more)))
     if worse:
         said = "\n".join(worse[:MOST_NAMED])
         trouble = {"base": base, "kind": "regression", "files": [], "report": said}

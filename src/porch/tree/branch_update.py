@@ -70,7 +70,26 @@ def update_branch(worktree: str, new_base: str, rebase: bool) -> UpdatedBranch |
     return made
 
 
-def begin_conflicted_merge(worktree: str, new_base: str) -> list[str]:
+def take_their_side(worktree: str, new_base: str, message: str, trailer: str) -> str:
+    """Merge new_base; where both sides changed the same, theirs stays. Ours is in the history."""
+    files = begin_conflicted_merge(worktree, new_base, ("-X", "theirs"))
+    rows = run_git(worktree, "ls-files", "-u", "-z").split("\0")[:-1]
+    theirs = {row.partition("\t")[2] for row in rows if row.partition("\t")[0].endswith(" 3")}
+    literal = {"GIT_LITERAL_PATHSPECS": "1"}
+    for name in files:
+        words = ("checkout", "-q", "--theirs") if name in theirs else ("rm", "-q", "--cached")
+        run_git(worktree, *words, "--", name, env=literal)
+        if name not in theirs:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(worktree, name))
+    done = _commit_merge(worktree, message, trailer)
+    _remove_begun_ref(worktree, require_current_branch(worktree))
+    return done
+
+
+def begin_conflicted_merge(
+    worktree: str, new_base: str, options: tuple[str, ...] = ()
+) -> list[str]:
     """Begin a merge of new_base and leave it, with its markers, for an agent to resolve."""
     branch, base = require_current_branch(worktree), _require_commit(worktree, new_base)
     if repository.resolve_commit(worktree, "MERGE_HEAD") == base:
@@ -82,7 +101,7 @@ def begin_conflicted_merge(worktree: str, new_base: str) -> list[str]:
         worktree, list_changed_tracked_paths(worktree), "a merge can start only in a clean worktree"
     )
     set_own_ref(worktree, BEGUN_REFS + branch, repository.read_head(worktree) or "")
-    words = (*_MERGE_OPTIONS, "merge", "--no-commit", "--no-ff", "-q", base)
+    words = (*_MERGE_OPTIONS, "merge", "--no-commit", "--no-ff", "-q", *options, base)
     done = try_git(worktree, *words, env=repository.read_commit_identity(worktree))
     files = _list_unmerged_files(worktree)
     if done.returncode and not files:

@@ -119,6 +119,22 @@ def find_commit_to_read(world: World, effect: AskAgent) -> str:
     return about.branch
 
 
+def find_missing_target_head(world: World, instance: str, about: Instance) -> str:
+    """The head of the branch that the whole tree merges into, if the root's own lacks it.
+
+    Members below hear of what moves their targets from those who merge there.
+    """
+    if instance or not about.target or world.definition().protocol.interrupt is None:
+        return ""
+    head, own = (
+        repository.resolve_commit(world.workspace, f"refs/heads/{name}")
+        for name in (about.target, about.branch)
+    )
+    if head is None or own is None or head == world.state().run.base_commit:
+        return ""
+    return "" if merge.has_ancestor(world.workspace, own, head) else head
+
+
 def _entry_ref(effect: AskAgent) -> str:
     name = effect.position.replace(":", "-").replace("#", "/")
     return f"{ENTRY_REFS}{effect.about.branch}/{name}"

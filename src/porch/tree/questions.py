@@ -117,7 +117,8 @@ async def _converse_until_accepted(
             continue
         judged = await accept_answer(world, effect, place, answer)
         if isinstance(judged, AcceptedAnswer):
-            return _make_acceptance(effect, talk, judged, outcome)
+            accepted = _make_acceptance(effect, talk, judged, outcome)
+            return await asyncio.to_thread(_add_target_head, world, effect, accepted)
         world.progress(effect.id, f"refused: {judged.reasons[0]}")
         _mark_judged(world, effect)
         talk.refusals += 1
@@ -194,6 +195,12 @@ def _make_acceptance(
         envelope=judged.envelope,
         seconds=talk.seconds,
     )
+
+
+def _add_target_head(world: World, effect: AskAgent, accepted: f.ExitAccepted) -> f.ExitAccepted:
+    """Between two states is the time to hear that the target has moved."""
+    head = instance_worktrees.find_missing_target_head(world, effect.instance, effect.about)
+    return replace(accepted, target_head=head) if head else accepted
 
 
 def _choose_agent(world: World, effect: AskAgent) -> EmployedAgent:

@@ -7,6 +7,8 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
+from porch.machine.exits.interrupts import target_moved_moves
+from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 
 if TYPE_CHECKING:
@@ -265,3 +267,69 @@ def test_without_an_interrupt_nobody_is_told(
     assert grove.of("a").merged == {"id": "a"}
     grove.goes("b")
     assert "update" not in grove.entered("b")
+
+
+def moved_target(v3: "Grove", head: str, instance: str = "", state: str = "impl") -> None:
+    """The end of an agent's work, at which the target has a head that the branch lacks."""
+    v3.tell(
+        f.ExitAccepted(
+            effect=v3.held(instance, state),
+            exit="TestsPassed",
+            payload={"commitHash": "c", "iterations": 1, "passedTests": []},
+            tree=f"t{head}",
+            target_head=head,
+        )
+    )
+
+
+def test_t1_a_target_that_moved_is_taken_before_the_next_state_of_the_root(v3: "Grove") -> None:
+    v3.plan()
+    v3.goes("", "impl")
+    moved_target(v3, "h2")
+    assert v3.at() == {"update"}
+    event = v3.recall("", "engine.update")
+    assert event == {
+        "mergeCommit": "h2",
+        "author": "main",
+        "impactLevel": "Breaking",
+        "changes": [],
+        "newParentHead": "h2",
+    }
+    v3.git("", "update", base="h2")
+    assert v3.at() == {"review"}
+    assert v3.recall("", "engine.update") is None
+
+
+def test_t1_the_same_move_is_told_once_and_a_newer_one_replaces_it(v3: "Grove") -> None:
+    v3.plan()
+    v3.goes("", "impl")
+    told = target_moved_moves(v3.protocol, v3.state, standing(v3), "h2")
+    assert len(told) == 1
+    moved_target(v3, "h2")
+    assert target_moved_moves(v3.protocol, v3.state, standing(v3), "h2") == ()
+    assert len(target_moved_moves(v3.protocol, v3.state, standing(v3), "h3")) == 1
+
+
+def test_t1_members_below_and_graphs_without_updates_hear_of_no_target(family: "Grove") -> None:
+    family.plan("a")
+    family.goes("a", "impl")
+    moved_target(family, "h2", "a")
+    assert family.at("a") == {"review"}
+    lonely = replace(family.protocol, interrupt=None)
+    assert target_moved_moves(lonely, family.state, standing(family), "h2") == ()
+    assert target_moved_moves(family.protocol, RunState(), standing(family), "h2") == ()
+    assert target_moved_moves(family.protocol, family.state, standing(family), "") == ()
+
+
+def test_t1_an_event_that_no_agent_describes_says_only_where_the_target_is(v3: "Grove") -> None:
+    known = v3.protocol.interrupt
+    assert known is not None
+    for event in ("publish.clean", "merger.nothing"):
+        odd = replace(v3.protocol, interrupt=replace(known, event=event))
+        (move,) = target_moved_moves(odd, v3.state, standing(v3), "h2")
+        assert isinstance(move, m.Remembered)
+        assert move.payload == {"newParentHead": "h2"}
+
+
+def standing(grove: "Grove") -> Standing:
+    return next(each for each in grove.state.positions.values() if not each.instance)

@@ -10,7 +10,9 @@ from porch.machine import moves as m
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path, look_up_path, walk_fields
 from porch.machine.state import PositionKey, RunState, Standing
-from porch.model.protocol import Interrupt, Protocol, Target
+from porch.model import types as t
+from porch.model.protocol import Agent, Interrupt, Protocol, Target
+from porch.model.sample_values import build_sample_value
 
 UPDATE = "engine.update"
 DUE = "engine.due"
@@ -63,6 +65,42 @@ def broadcast_moves(leaving: Departure) -> Iterator[m.Move]:
         is_living = not known.outcome and not known.after
         if name and name != me and known.parent == parent and is_living:
             yield m.Remembered(UPDATE, payload, "", name)
+
+
+def target_moved_moves(
+    protocol: Protocol, state: RunState, standing: Standing, head: str
+) -> tuple[m.Move, ...]:
+    """The branch that the tree merges into has moved: the root takes it like a sibling's merge."""
+    interrupt, about = protocol.interrupt, state.instances.get("")
+    if interrupt is None or about is None or standing.instance or not head:
+        return ()
+    pending = state.memory.get(("", ""), {}).get(UPDATE, {})
+    if pending.get("newParentHead") == head:
+        return ()
+    event = _make_event(protocol, interrupt.event, about.target, head)
+    return (m.Remembered(UPDATE, {**event, "newParentHead": head}),)
+
+
+def _make_event(protocol: Protocol, path: str, target: str, head: str) -> dict[str, Any]:
+    """The event of a merge that nobody described: of the target's own, and of the worst kind."""
+    state, _, exit_ = path.partition(".")
+    actor = protocol.states[state].actor
+    exits = actor.exits if isinstance(actor, Agent) else ()
+    known = next((each for each in exits if each.name == exit_), None)
+    fields = known.record.fields if known else ()
+    return {each.name: _event_value(protocol, each.type, target, head) for each in fields}
+
+
+def _event_value(protocol: Protocol, type_: t.Type, target: str, head: str) -> Any:
+    match t.unwrap_type(type_, protocol.types)[0]:
+        case t.Scalar("Text"):
+            return target
+        case t.Scalar("Commit"):
+            return head
+        case t.Enum(options):
+            return options[-1]
+        case _:
+            return build_sample_value(type_, protocol.types, full=False)
 
 
 def target_or_update(leaving: Departure, target: Target) -> Iterator[m.Move | Target]:
