@@ -58,10 +58,11 @@ def test_a_rate_limit_waits_and_a_crash_does_not(bench: Bench) -> None:
 
 def test_the_third_refusal_is_a_failure_with_its_reasons_and_its_cost(bench: Bench) -> None:
     entry = {**SCAFFOLD, "exit": "Approved", "usage": {"usd": 0.1, "tokens": 1}}
-    fact = bench.do("scaffold", {**entry, "refused": {**entry, "refused": entry}})
+    second, third = ({**entry, "exit": exit_} for exit_ in ("Reject", "Stuck"))
+    fact = bench.do("scaffold", {**entry, "refused": {**second, "refused": third}})
     assert isinstance(fact, f.EffectFailed)
-    assert fact.why == "refused"
-    assert "'Approved' is not an exit of scaffold" in fact.detail
+    assert (fact.why, fact.hopeless) == ("refused", False)
+    assert "'Stuck' is not an exit of scaffold" in fact.detail
     assert fact.usd == pytest.approx(0.3)
     assert any("refused: 'Approved'" in line for line in bench.told)
 

@@ -69,6 +69,25 @@ Fix this and answer again, with exactly one exit.
 """
 
 
+def render_earlier_refusals(refused: Iterable[tuple[str, Iterable[str]]], kept: str) -> str:
+    """For a new try: what was answered before, why it did not count, and where those files are."""
+    rows = [
+        f"- `{exit_ or 'no exit'}`: {quote_text('; '.join(reasons)).strip()}"
+        for exit_, reasons in refused
+    ]
+    where = (
+        f"The files of that try are no longer here; they are kept under `{kept}`.\n" if kept else ""
+    )
+    return f"""
+## What was refused before
+
+Earlier answers to this very question were not accepted. Do not give one of them again:
+
+{chr(10).join(dict.fromkeys(rows))}
+
+{where}"""
+
+
 def render_last_words(told: str) -> str:
     """For an agent that cannot begin from the conversation before: its last words, quoted."""
     return f"""

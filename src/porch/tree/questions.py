@@ -7,8 +7,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.agents.events import Answered
 from porch.agents.port import Outcome, Turn
-from porch.errors import PorchError
+from porch.errors import DefinitionError, PorchError, UsageError
 from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
@@ -19,9 +20,17 @@ from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.text.late_pattern import late_pattern
 from porch.tree import answer_sources, instance_worktrees, question_text
-from porch.tree.answer_acceptance import AcceptedAnswer, accept_answer
+from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.instance_worktrees import InstancePlace
 from porch.tree.prompts.question_prompt import make_answer_schema, prepare_first_prompt
+from porch.tree.prompts.refusals import (
+    Refusal,
+    begin_where_all_was_well,
+    digest_answer,
+    end_refused_try,
+    keep_refusal,
+    list_refusals,
+)
 
 MOST_REFUSALS = 3
 JUDGED_FILE = "judged"
@@ -83,16 +92,23 @@ async def _ask_question(world: World, effect: AskAgent, place: InstancePlace) ->
             seconds=talk.seconds,
         )
     except (PorchError, OSError) as error:
-        return talk.failed(effect.id, "outside", str(error))
+        failed = talk.failed(effect.id, "outside", str(error))
+        return replace(failed, hopeless=_is_hopeless(error))
+
+
+def _is_hopeless(error: Exception) -> bool:
+    """A template that cannot be rendered or a file that is missing is so at the next try, too."""
+    return isinstance(error, (DefinitionError, UsageError, FileNotFoundError))
 
 
 async def _converse_until_accepted(
     world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent, talk: QuestionTalk
 ) -> f.EffectFact:
-    is_fresh = not talk.session and not talk.fork
-    said = await asyncio.to_thread(prepare_first_prompt, world, effect, place, post, is_fresh)
-    talk.first, kind = said, "agent"
     waiting = find_left_behind_turn(world, effect)
+    said = await asyncio.to_thread(
+        _prepare_question, world, effect, place, post, talk, waiting is not None
+    )
+    talk.first, kind = said, "agent"
     while True:
         talk.turn += 1
         taken = waiting or await _take_turn(world, effect, place, talk, said, kind)
@@ -122,11 +138,54 @@ async def _converse_until_accepted(
         world.progress(effect.id, f"refused: {judged.reasons[0]}")
         _mark_judged(world, effect)
         talk.refusals += 1
-        if talk.refusals >= MOST_REFUSALS:
-            return talk.failed(effect.id, "refused", "; ".join(judged.reasons))
+        again = await asyncio.to_thread(_note_refusal, world, effect, place, answer, judged)
+        if again or talk.refusals >= MOST_REFUSALS:
+            return _end_refused(world, effect, talk, judged, again)
         said, kind = question_text.render_refusal(judged.reasons), "refused"
         if budget_limits.is_out_of_money(world, effect.state, talk.usd):
             return talk.failed(effect.id, "budget", said)
+
+
+def _prepare_question(
+    world: World,
+    effect: AskAgent,
+    place: InstancePlace,
+    post: EmployedAgent,
+    talk: QuestionTalk,
+    is_answered: bool,
+) -> str:
+    """The first prompt; behind a refused try also what was refused, over files as they were.
+
+    What an answer that waits to be judged has left is part of that answer.
+    """
+    kept = "" if is_answered else begin_where_all_was_well(world, effect, place)
+    said = prepare_first_prompt(world, effect, place, post, not talk.session and not talk.fork)
+    earlier = [(each.exit, each.reasons) for each in list_refusals(world, effect)]
+    return said + (question_text.render_earlier_refusals(earlier, kept) if earlier else "")
+
+
+def _note_refusal(
+    world: World,
+    effect: AskAgent,
+    place: InstancePlace,
+    answer: Answered,
+    judged: RefusedAnswer,
+) -> int:
+    """Keep it for the next try; how often this very answer was refused at this visit before."""
+    digest = digest_answer(world, place, answer)
+    before = [each.digest for each in list_refusals(world, effect)].count(digest)
+    keep_refusal(world, effect, Refusal(answer.exit, judged.reasons, digest))
+    return before
+
+
+def _end_refused(
+    world: World, effect: AskAgent, talk: QuestionTalk, judged: RefusedAnswer, again: int
+) -> f.EffectFailed:
+    """One that comes again in spite of being told is nothing that another try would change."""
+    end_refused_try(world, effect)
+    why = "; ".join(judged.reasons)
+    said = f"the same answer was refused {again + 1} times: {why}" if again else why
+    return replace(talk.failed(effect.id, "refused", said), hopeless=again > 1)
 
 
 def _judge_silence(

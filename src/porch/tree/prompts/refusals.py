@@ -1,0 +1,101 @@
+"""What was refused at one visit: told to the next try, which begins where all was well.
+
+An agent that gives a refused answer again, over the same files, would give it a third time as well.
+"""
+
+import json
+import os
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from porch.agents.events import Answered
+from porch.git import repository
+from porch.git.command import run_git
+from porch.git.moves.own_refs import set_own_ref
+from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+from porch.machine.effects import AskAgent
+from porch.run.agents.world import World
+from porch.system import atomic
+from porch.tree import branch_update
+from porch.tree.instance_worktrees import InstancePlace, is_merging
+from porch.tree.suite_run import hash_content
+
+REFUSED_FILE = "refused.json"
+
+
+class Refusal(Struct, frozen=True):
+    """An answer that was not accepted, over which files, and why."""
+
+    exit: str
+    reasons: tuple[str, ...]
+    digest: str
+
+
+class RefusedTry(Struct, frozen=True):
+    """The refusals of one try; `is_over` if they were its end."""
+
+    refusals: tuple[Refusal, ...] = ()
+    is_over: bool = False
+
+
+def digest_answer(world: World, place: InstancePlace, answer: Answered) -> str:
+    """The same for the same words over the same files, and for nothing else."""
+    said = json.dumps([answer.exit, answer.payload], sort_keys=True, default=str)
+    files = hash_content(world, place.path) if place.is_own else place.entry
+    return sha256(f"{said}\0{files}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def keep_refusal(world: World, effect: AskAgent, refusal: Refusal) -> None:
+    known = _read_try(world, effect.id)
+    _write_try(world, effect.id, RefusedTry((*known.refusals, refusal)))
+
+
+def end_refused_try(world: World, effect: AskAgent) -> None:
+    known = _read_try(world, effect.id)
+    _write_try(world, effect.id, RefusedTry(known.refusals, is_over=True))
+
+
+def list_refusals(world: World, effect: AskAgent) -> list[Refusal]:
+    """All of this visit, the oldest first."""
+    front, _, number = effect.id.rpartition("/")
+    tries = [_read_try(world, f"{front}/{each}") for each in range(int(number) + 1)]
+    return [refusal for each in tries for refusal in each.refusals]
+
+
+def begin_where_all_was_well(world: World, effect: AskAgent, place: InstancePlace) -> str:
+    """Behind a try that ended refused: its files are put aside; the ref under which they are."""
+    front, _, number = effect.id.rpartition("/")
+    before = int(number) - 1
+    if before < 0 or not place.is_own or not _read_try(world, f"{front}/{before}").is_over:
+        return ""
+    if is_merging(place.path):
+        branch_update.abort_unfinished_work(place.path)
+    name = effect.position.replace(":", "-").replace("#", "/")
+    ref = f"{SALVAGE}{place.branch}/{name}/try-{before + 1}"
+    return ref if _put_aside(place, ref, f"Refused at {effect.position}") else ""
+
+
+def _put_aside(place: InstancePlace, ref: str, message: str) -> bool:
+    head = repository.read_head(place.path) or ""
+    if salvage_uncommitted(place.path, ref, message) is None:
+        if head == place.entry:
+            return False
+        set_own_ref(place.path, ref, head)
+    run_git(place.path, "reset", "-q", "--hard", place.entry)
+    run_git(place.path, "clean", "-fdq")
+    return True
+
+
+def _read_try(world: World, effect: str) -> RefusedTry:
+    try:
+        with open(os.path.join(world.turn_directory(effect), REFUSED_FILE), "rb") as file:
+            return msgspec.json.decode(file.read(), type=RefusedTry)
+    except (OSError, msgspec.DecodeError):
+        return RefusedTry()
+
+
+def _write_try(world: World, effect: str, known: RefusedTry) -> None:
+    path = os.path.join(world.turn_directory(effect), REFUSED_FILE)
+    atomic.replace_file(path, msgspec.json.encode(known), sync=False)

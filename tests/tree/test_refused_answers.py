@@ -1,0 +1,107 @@
+"""A refused answer: the next try knows of it and begins clean; the same one ends the trying."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from porch.errors import DefinitionError, Finding
+from porch.machine import facts as f
+from porch.show import graph_templates
+from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
+
+RUBBISH = {"junk.txt": "junk\n", "README.md": "overwritten\n"}
+
+
+def bad(exit_: str, **more: Any) -> dict[str, Any]:
+    return {**SCAFFOLD, "exit": exit_, "write": RUBBISH, **more}
+
+
+def again(request: Any, number: int) -> Any:
+    return replace(request, id=f"{request.id[:-1]}{number}", attempt=number)
+
+
+def refuse(bench: Bench, state: str, *exits: str) -> Any:
+    """One try whose answers are all refused; they differ."""
+    entry: dict[str, Any] = {}
+    for exit_ in reversed(exits):
+        entry = {**bad(exit_), **({"refused": entry} if entry else {})}
+    bench.script(state, entry)
+    return bench.perform(bench.wanted(state))
+
+
+def test_t4_the_next_try_is_told_what_was_refused_and_why(bench: Bench) -> None:
+    asked = bench.wanted("scaffold")
+    assert refuse(bench, "scaffold", "Approved", "Reject", "Stuck").why == "refused"
+    bench.script("scaffold", SCAFFOLD)
+    assert isinstance(bench.perform(again(asked, 1)), f.ExitAccepted)
+    prompt = bench.prompt(again(asked, 1))
+    for exit_ in ("Approved", "Reject", "Stuck"):
+        assert f"'{exit_}' is not an exit of scaffold" in prompt
+    assert "What was refused before" not in bench.prompt(asked)
+
+
+def test_t4_the_next_try_works_on_the_files_as_they_were_accepted_last(bench: Bench) -> None:
+    asked = bench.wanted("scaffold")
+    refuse(bench, "scaffold", "Approved", "Reject", "Stuck")
+    assert (bench.root / bench.main / "junk.txt").exists()
+    bench.script("scaffold", SCAFFOLD)
+    fact = bench.perform(again(asked, 1))
+    names = bench.git("show", "--format=", "--name-only", fact.payload["scaffoldCommit"])
+    assert names.split() == ["api.txt", "tests/sum/contract.sh"]
+    ref = "refs/porch/salvage/porch/v3_sum/scaffold/1/try-1"
+    assert bench.git("show", f"{ref}:junk.txt") == "junk"
+    assert f"`{ref}`" in bench.prompt(again(asked, 1))
+
+
+def test_t4_own_commits_of_a_refused_try_are_kept_and_left_behind(bench: Bench) -> None:
+    bench.until(*TO_TESTS)
+    asked, before = bench.wanted("impl"), bench.git("rev-parse", "porch/v3_sum")
+    bench.script("impl", {**IMPL, "write": {"tests/sum/there.sh": "true\n"}})
+    assert bench.perform(asked).why == "refused"
+    bench.git("commit", "-q", "-a", "-m", "mine", at=bench.main)
+    bench.script("impl", IMPL)
+    assert isinstance(bench.perform(again(asked, 1)), f.ExitAccepted)
+    assert bench.git("log", "--format=%s", f"{before}..porch/v3_sum") == "impl(sum): TestsPassed"
+    kept = bench.git("log", "--format=%s", "refs/porch/salvage/porch/v3_sum/impl/1/try-1", "-2")
+    assert "mine" in kept
+
+
+def test_t4_the_same_refused_answer_ends_the_try_and_then_asks_a_person(bench: Bench) -> None:
+    asked = bench.wanted("scaffold")
+    bench.script("scaffold", bad("Approved"))
+    first = bench.perform(asked)
+    assert (first.why, first.hopeless) == ("refused", False)
+    assert "the same answer was refused 2 times" in first.detail
+    assert not bench.turn(asked, 3).exists(), "it would have said the same"
+    second = bench.perform(again(asked, 1))
+    assert second.hopeless
+    assert not bench.turn(again(asked, 1), 2).exists()
+    bench.rig.tell(replace(second, effect=asked.id))
+    assert bench.wanted("person").kind == "ask"
+
+
+def test_t4_the_same_words_over_other_files_are_another_answer(bench: Bench) -> None:
+    bench.script("scaffold", bad("Approved", refused=bad("Approved", write={"more.txt": "more"})))
+    fact = bench.perform(bench.wanted("scaffold"))
+    assert bench.turn(bench.wanted("scaffold"), 3).exists()
+    assert "the same answer was refused 2 times" in fact.detail
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DefinitionError([Finding("template", "'x' is undefined")]),
+        FileNotFoundError("templates/gone.md.j2"),
+    ],
+)
+def test_t4_a_fault_that_stays_asks_a_person_at_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: Any) -> str:
+        raise error
+
+    monkeypatch.setattr(graph_templates, "render_graph_template", fail)
+    fact = bench.do("scaffold")
+    assert fact.hopeless
+    assert bench.wanted("person").kind == "ask"
