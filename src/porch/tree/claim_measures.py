@@ -11,7 +11,7 @@ from porch.errors import OutsideError
 from porch.git import changes, checkouts, repository
 from porch.machine.path_values import is_within
 from porch.model import types as t
-from porch.model.protocol import Measure
+from porch.model.protocol import Agent, Measure
 from porch.tree import branch_update, refs, suite_results, suite_run
 from porch.tree.claim import Claim
 from porch.tree.instance_worktrees import READ_SUFFIX, main_worktree_path
@@ -128,10 +128,32 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
         world, claim.effect.id, scratch, key=_hash_words("red", *trees, *files)
     )
     known = {case.id for case in old.cases} if old.has_cases else set()
-    reasons, notes = suite_results.explain_not_red(new, old, known)
+    work = _has_earlier_work(claim)
+    reasons, notes = suite_results.explain_not_red(new, old, known, work)
     claim.notes += notes
     claim.saw("red", "failed" if reasons else "passed", suite_results.describe_suite_run(new))
     return reasons
+
+
+def _has_earlier_work(claim: Claim) -> bool:
+    """Whether the commit without an implementation may hold a part of one all the same.
+
+    Planned anew, it holds what was done before, by this instance or by children that merged. In a
+    later round of the same plan it does not.
+    """
+    state, mine = claim.world.state(), claim.effect.instance
+    protocol = claim.world.definition().protocol
+    planner = protocol.epoch.state if protocol.epoch else protocol.initial.state
+    if state.visits.get((mine, planner, ""), 0) < 2:
+        return False
+    judged = (name for name, kind in protocol.states.items() if _is_judged(kind.actor))
+    is_begun = any(state.visits.get((mine, name, "")) for name in judged)
+    return is_begun or any(k.parent == mine and k.merged for n, k in state.instances.items() if n)
+
+
+def _is_judged(actor: object) -> bool:
+    exits = actor.exits if isinstance(actor, Agent) else ()
+    return any(each.name == "green" for exit_ in exits for each in exit_.measures)
 
 
 def _hash_words(*words: str) -> str:

@@ -80,19 +80,26 @@ def clip_text(text: str) -> str:
 
 
 def explain_not_red(
-    new: SuiteRun, old: SuiteRun | None, known: Collection[str]
+    new: SuiteRun, old: SuiteRun | None, known: Collection[str], has_work: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Why the new tests prove nothing yet, and what a reviewer should know besides."""
+    """Why the new tests prove nothing yet, and what a reviewer should know besides.
+
+    Where work is there already, red is asked of what is missing: what passes proves that work.
+    """
     if new.status == "broken":
         return [_describe_broken_run(new)], []
     if not new.has_cases:
+        if has_work and new.code == 0:
+            return [], ["the suite passes with the new tests; work of before is there already"]
         return _explain_not_red_by_code(new, old)
     names = frozenset(known)
     fresh = [case for case in new.cases if case.id not in names]
-    reasons = [why for case in fresh if (why := _explain_case_not_red(case))]
+    there = [case for case in fresh if has_work and case.result == "passed"]
+    reasons = [why for case in fresh if case not in there and (why := _explain_case_not_red(case))]
     if not fresh:
         reasons.append("no new test was run: every test existed before")
     lost, notes = _list_lost_tests(new, old, names)
+    notes += [f"{case.id} passes already, by work of before" for case in there]
     notes += [f"{case.id} ended in an error, not in a failure" for case in _list_error_cases(fresh)]
     return reasons + lost, notes
 
