@@ -29,13 +29,14 @@ LIMIT = 1.8
 PROCESSES = 62
 PER_INSTANCE = 18.0
 INSTANCES = 25
-# A suite in a few milliseconds: a test names the file that it needs.
+# A suite in a few milliseconds, without a process for each test: a test names the file it needs.
 SUITE = r"""
 echo '<testsuite>' > "$PORCH_REPORT"
 code=0
 for need in tests/*/need; do
     name=${need%/need}; name=${name#tests/}
-    if [ -e "$(cat "$need")" ]; then
+    path=; read -r path < "$need" || :
+    if [ -e "$path" ]; then
         echo "<testcase name=\"$name\" file=\"$need\"/>" >> "$PORCH_REPORT"
     else
         code=1

@@ -111,6 +111,7 @@ repositories = ["~/shop"]
 setup = ["npm ci"]
 copy = [".env"]
 link = ["node_modules"]
+share_readers = true
 """
     )
     assert found.commands == {"build": "make", "odd.name": "true"}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.machine.state import Instance
 from porch.tree import instance_worktrees
-from tests.tree.conftest import IMPL, TO_TESTS, Bench
+from tests.tree.conftest import IMPL, TO_REVIEW, TO_TESTS, Bench
 
 
 def place(bench: Bench, where: str) -> instance_worktrees.InstancePlace:
@@ -134,3 +134,30 @@ def test_the_implementer_finds_the_tests_and_the_scaffold(bench: Bench) -> None:
     fact = bench.do("impl", {**IMPL, "run": ["test", "-f", "tests/sum/there.sh"]})
     assert fact.payload["commitHash"] == bench.git("rev-parse", "porch/v3_sum")
     assert path == str(bench.root / bench.main)
+
+
+def test_t6_who_only_reads_may_share_one_checkout_and_takes_turns(bench: Bench) -> None:
+    bench.setting(share_readers=True)
+    order: list[str] = []
+
+    async def read(name: str) -> str:
+        async with instance_worktrees.hold_reader(bench.world, name) as path:
+            order.append(f"{name} begins")
+            await asyncio.sleep(0)
+            order.append(f"{name} ends")
+        return path
+
+    async def read_both() -> list[str]:
+        return list(await asyncio.gather(read("a"), read("b")))
+
+    own = f"{bench.root}/{bench.main}--read"
+    assert [asyncio.run(read_both()), asyncio.run(read_both())] == [[own, own]] * 2
+    assert order == ["a begins", "a ends", "b begins", "b ends"] * 2
+
+
+def test_t6_a_shared_checkout_does_for_all_who_read(bench: Bench) -> None:
+    bench.setting(share_readers=True)
+    bench.until(*TO_REVIEW, "candidate", "merger", "publish")
+    assert bench.rig.state.outcome == "complete"
+    found = [each.name for each in (bench.root / "worktrees").iterdir()]
+    assert sorted(found) == ["v3_sum", "v3_sum--read", "v3_sum--tests"]

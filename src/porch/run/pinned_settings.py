@@ -28,6 +28,7 @@ FREE_KEYS: Mapping[str, str] = {
     "worktree.setup": "only of worktrees that are made later",
     "worktree.copy": "only of worktrees that are made later",
     "worktree.link": "only of worktrees that are made later",
+    "worktree.share_readers": "only how many checkouts there are",
     "agents.*.env": "names of variables that only a person's own file can give away",
 }
 

@@ -106,6 +106,7 @@ KEYS: Mapping[str, SettingKey] = {
     "worktree.setup": SettingKey("setup", TEXTS),
     "worktree.copy": SettingKey("copy", TEXTS),
     "worktree.link": SettingKey("link", TEXTS),
+    "worktree.share_readers": SettingKey("share_readers", FLAG),
 }
 # What the packaged protocols ask for under [commands].
 COMMANDS_USED = ("build", "test", "lint")

@@ -108,6 +108,7 @@ class Settings(Struct, frozen=True):
     setup: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
+    share_readers: bool = False
     check_env: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()

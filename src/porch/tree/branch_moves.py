@@ -97,12 +97,13 @@ async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     if effect.approved != patch:
         refusal = _refuse_patch(effect, patch)
         return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
-    message = effect.message
+    async with instance_worktrees.hold_reader(world, effect.instance) as scratch:
+        return await _build_in(world, effect, scratch)
+
+
+async def _build_in(world: World, effect: MoveBranch, scratch: str) -> f.GitEnded:
+    about, message = effect.about, effect.message
     trailer = _make_trailer(world, effect, MERGE_TRAILER)
-    scratch = (
-        instance_worktrees.main_worktree_path(world, effect.instance)
-        + instance_worktrees.READ_SUFFIX
-    )
     made = await asyncio.to_thread(
         merge.create_candidate,
         world.workspace,
@@ -218,9 +219,8 @@ async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
     worse = suite_results.list_regressions(before, after)
     if suite_results.list_failing_ids(after):
         # A test that came in is green there: if it is red here, that is news as well.
-        scratch = instance_worktrees.main_worktree_path(world, effect.instance)
-        scratch += instance_worktrees.READ_SUFFIX
-        theirs = await suite_run.run_suite_at(world, effect.id, base, scratch)
+        async with instance_worktrees.hold_reader(world, effect.instance) as scratch:
+            theirs = await suite_run.run_suite_at(world, effect.id, base, scratch)
         more = suite_results.list_regressions(theirs, after) if theirs.cases else []
         worse = list(dict.fromkeys((*worse, *more)))
     if worse:

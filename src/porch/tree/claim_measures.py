@@ -14,7 +14,7 @@ from porch.model import types as t
 from porch.model.protocol import Agent, Measure
 from porch.tree import branch_update, refs, suite_results, suite_run
 from porch.tree.claim import Claim
-from porch.tree.instance_worktrees import READ_SUFFIX, main_worktree_path
+from porch.tree.instance_worktrees import hold_reader
 from porch.tree.update_troubles import find_update_trouble
 
 MOST_REASONS = 20
@@ -70,8 +70,8 @@ async def _list_waiting_tests(claim: Claim, found: suite_results.SuiteRun) -> li
     base = await asyncio.to_thread(
         refs.find_merge_base, world.workspace, about.target, about.branch
     )
-    scratch = main_worktree_path(world, effect.instance) + READ_SUFFIX
-    before = await suite_run.run_suite_at(world, effect.id, base, scratch)
+    async with hold_reader(world, effect.instance) as scratch:
+        before = await suite_run.run_suite_at(world, effect.id, base, scratch)
     own = suite_results.select_cases(found, [str(about.spec.get(spawn.suite, ""))] if spawn else [])
     red, mine = (
         set(suite_results.list_failing_ids(before)),
@@ -112,27 +112,33 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
         # Planned anew with the tests of before: whoever wants another one asks for it in a review.
         claim.notes.append("no test was added; the earlier ones are still there")
         return []
-    world, scratch = (
-        claim.world,
-        main_worktree_path(claim.world, claim.effect.instance) + READ_SUFFIX,
-    )
-    head = repository.read_head(claim.place.path) or ""
-    await asyncio.to_thread(checkouts.ensure_read_checkout, world.workspace, scratch, base)
-    trees = [repository.read_commit_tree(world.workspace, commit) for commit in (base, head)]
-    old = await suite_run.run_suite(world, claim.effect.id, scratch, key=trees[0])
-    try:
-        await asyncio.to_thread(refs.check_out_files, scratch, head, files)
-    except OutsideError as error:
-        return [f"the commit does not contain these tests; does git ignore one? {error}"]
-    new = await suite_run.run_suite(
-        world, claim.effect.id, scratch, key=_hash_words("red", *trees, *files)
-    )
+    async with hold_reader(claim.world, claim.effect.instance) as scratch:
+        found = await _run_without_work(claim, base, files, scratch)
+    if isinstance(found, str):
+        return [found]
+    old, new = found
     known = {case.id for case in old.cases} if old.has_cases else set()
     work = _has_earlier_work(claim)
     reasons, notes = suite_results.explain_not_red(new, old, known, work)
     claim.notes += notes
     claim.saw("red", "failed" if reasons else "passed", suite_results.describe_suite_run(new))
     return reasons
+
+
+async def _run_without_work(
+    claim: Claim, base: str, files: list[str], scratch: str
+) -> tuple[suite_results.SuiteRun, suite_results.SuiteRun] | str:
+    """The suite at the base, and with the new tests beside it; or why they cannot be had."""
+    world, head = claim.world, repository.read_head(claim.place.path) or ""
+    await asyncio.to_thread(checkouts.ensure_read_checkout, world.workspace, scratch, base)
+    trees = [repository.read_commit_tree(world.workspace, commit) for commit in (base, head)]
+    old = await suite_run.run_suite(world, claim.effect.id, scratch, key=trees[0])
+    try:
+        await asyncio.to_thread(refs.check_out_files, scratch, head, files)
+    except OutsideError as error:
+        return f"the commit does not contain these tests; does git ignore one? {error}"
+    key = _hash_words("red", *trees, *files)
+    return old, await suite_run.run_suite(world, claim.effect.id, scratch, key=key)
 
 
 def _has_earlier_work(claim: Claim) -> bool:

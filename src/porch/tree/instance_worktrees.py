@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from porch.run.agents.world import World
 from porch.tree import branch_update, refs
 
 TESTS_SUFFIX = "--tests"
-# One checkout for whoever only reads or measures; in one instance they take turns.
+# One checkout for whoever only reads or measures, of one instance or of all; they take turns.
 READ_SUFFIX = "--read"
 ENTRY_REFS = "refs/porch/entry/"
 
@@ -66,24 +66,47 @@ def ensure_tests_worktree(world: World, instance: str, about: Instance) -> str:
 @asynccontextmanager
 async def open_instance_place(world: World, effect: AskAgent) -> AsyncIterator[InstancePlace]:
     """The place of one question, for as long as it is being answered; git holds up nobody else."""
-    manager = _open_place(world, effect)
-    place = await asyncio.to_thread(manager.__enter__)
-    try:
-        yield place
-    finally:
-        await asyncio.to_thread(manager.__exit__, None, None, None)
-
-
-@contextmanager
-def _open_place(world: World, effect: AskAgent) -> Iterator[InstancePlace]:
-    about, kind = effect.about, effect.ask.workspace
-    if kind == "read":
-        path = main_worktree_path(world, effect.instance) + READ_SUFFIX
-        if not _has_branch(world, about.branch):
-            ensure_main_worktree(world, effect.instance, about)
-        checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
-        yield InstancePlace(path, about.branch, repository.read_head(path) or "", is_own=False)
+    if effect.ask.workspace == "read":
+        async with hold_reader(world, effect.instance) as path:
+            yield await asyncio.to_thread(_open_reader, world, effect, path)
         return
+    yield await asyncio.to_thread(_open_own_place, world, effect)
+
+
+@asynccontextmanager
+async def hold_reader(world: World, instance: str) -> AsyncIterator[str]:
+    """The checkout of who only reads or measures; where all members share one, in turns."""
+    if not world.settings.share_readers:
+        yield main_worktree_path(world, instance) + READ_SUFFIX
+        return
+    path = main_worktree_path(world, "") + READ_SUFFIX
+    async with _find_turn(path):
+        yield path
+
+
+def _find_turn(path: str) -> asyncio.Lock:
+    """One lock for each shared checkout; a lock belongs to the loop in which it is waited for."""
+    loop = asyncio.get_running_loop()
+    known = _TURNS.get(path)
+    if known is None or known[0] is not loop:
+        known = _TURNS[path] = (loop, asyncio.Lock())
+    return known[1]
+
+
+_TURNS: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Lock]] = {}
+
+
+def _open_reader(world: World, effect: AskAgent, path: str) -> InstancePlace:
+    if not _has_branch(world, effect.about.branch):
+        # The first state of a graph may only read; nobody has made its branch yet.
+        ensure_main_worktree(world, effect.instance, effect.about)
+    checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
+    head = repository.read_head(path) or ""
+    return InstancePlace(path, effect.about.branch, head, is_own=False)
+
+
+def _open_own_place(world: World, effect: AskAgent) -> InstancePlace:
+    about, kind = effect.about, effect.ask.workspace
     path = ensure_main_worktree(world, effect.instance, about)
     if kind == "tests":
         path = ensure_tests_worktree(world, effect.instance, about)
@@ -91,7 +114,7 @@ def _open_place(world: World, effect: AskAgent) -> Iterator[InstancePlace]:
     elif not effect.ask.mechanical and is_merging(path):
         branch_update.abort_unfinished_work(path)
     branch = tests_branch_name(about) if kind == "tests" else about.branch
-    yield InstancePlace(path, branch, _ensure_entry_commit(effect, path, world.tree_room))
+    return InstancePlace(path, branch, _ensure_entry_commit(effect, path, world.tree_room))
 
 
 def is_merging(path: str) -> bool:
