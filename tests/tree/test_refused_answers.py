@@ -105,3 +105,11 @@ def test_t4_a_fault_that_stays_asks_a_person_at_once(
     fact = bench.do("scaffold")
     assert fact.hopeless
     assert bench.wanted("person").kind == "ask"
+
+
+def test_t4_files_that_cannot_be_measured_are_a_reason_and_no_failure(bench: Bench) -> None:
+    """A repository inside hides its files; the agent is told, and may remove it."""
+    made = {**SCAFFOLD, "run": "git init -q inner && touch inner/file"}
+    bench.script("scaffold", {**made, "refused": {**SCAFFOLD, "run": "rm -rf inner"}})
+    fact = bench.perform(bench.wanted("scaffold"))
+    assert isinstance(fact, f.ExitAccepted), fact

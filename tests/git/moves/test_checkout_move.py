@@ -207,3 +207,15 @@ def test_t2_what_a_person_did_after_the_death_stays_theirs(
     merging.finish_all_moves(str(repo))
     assert sh(repo, "status", "--porcelain") == "?? more"
     assert (repo / "more").read_text() == "my own words\n"
+
+
+def test_t2_where_files_have_one_name_only_the_index_is_copied(
+    repo: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: str) -> None:
+        raise PermissionError(1, "no second names here")
+
+    old, new = feature(repo, target, other="other\n")
+    monkeypatch.setattr("os.link", refuse)
+    assert publish(repo, target, old, new) == "done"
+    assert_of_one_commit(repo, target, new)

@@ -19,6 +19,7 @@ from porch.git.moves.checkout_repair import put_checkout_right
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 from porch.git.worktree_lock import lock_moves
 from porch.system import crash_points
+from porch.system.scratch import copy_with_times
 
 # Under it stands the branch, then where it goes; the value is where it stood.
 MOVING = "refs/porch/moving/"
@@ -87,8 +88,7 @@ def _take_index(path: str, index: str) -> str:
     lock, deadline = f"{index}.lock", time.monotonic() + repository.INDEX_LOCK_S
     while time.monotonic() < deadline:
         with contextlib.suppress(FileExistsError):
-            # A second name of the same file takes no space, and has its times.
-            os.link(index, lock)
+            _give_second_name(index, lock)
             return lock
         time.sleep(0.05)
     raise OutsideError(
@@ -96,6 +96,19 @@ def _take_index(path: str, index: str) -> str:
         fix="wait until that git has ended, or remove the file if there is none; then run "
         "`porch resume`",
     )
+
+
+def _give_second_name(index: str, lock: str) -> None:
+    """A second name of the same file takes no space, and has its times."""
+    try:
+        os.link(index, lock)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems know no second names.
+        with open(index, "rb"), open(lock, "xb"):
+            pass
+        copy_with_times(index, lock)
 
 
 def _take_back(checkout: Checkout, branch: str) -> None:

@@ -36,7 +36,7 @@ class MemberCleanup:
 
     async def _clean(self, names: list[str], before: "asyncio.Task[None] | None") -> None:
         if before is not None:
-            await before
+            await asyncio.wait({before})
         await asyncio.to_thread(self._try_to_remove, names)
 
     def _try_to_remove(self, names: list[str]) -> None:
@@ -51,8 +51,8 @@ class MemberCleanup:
 
         async def wait_and_perform(request: Request) -> f.EffectFact:
             if self._task is not None:
-                # An effect that is stopped meanwhile must not stop this.
-                await asyncio.shield(self._task)
+                # An effect that is stopped meanwhile does not stop this, nor fails if this fails.
+                await asyncio.wait({self._task})
             return await perform(request)
 
         return wait_and_perform

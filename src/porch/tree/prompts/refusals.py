@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from porch.agents.events import Answered
+from porch.errors import OutsideError
 from porch.git import repository
 from porch.git.command import run_git
 from porch.git.moves.own_refs import set_own_ref
@@ -43,8 +44,16 @@ class RefusedTry(Struct, frozen=True):
 def digest_answer(world: World, place: InstancePlace, answer: Answered) -> str:
     """The same for the same words over the same files, and for nothing else."""
     said = json.dumps([answer.exit, answer.payload], sort_keys=True, default=str)
-    files = hash_content(world, place.path) if place.is_own else place.entry
+    files = _hash_files(world, place) if place.is_own else place.entry
     return sha256(f"{said}\0{files}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hash_files(world: World, place: InstancePlace) -> str:
+    """What cannot be measured, such as a repository inside, is the same until it can."""
+    try:
+        return hash_content(world, place.path)
+    except OutsideError as error:
+        return error.findings[0].message
 
 
 def keep_refusal(world: World, effect: AskAgent, refusal: Refusal) -> None:
