@@ -1,6 +1,7 @@
 """Guards of who may decide, what is kept, and what of a disk is believed."""
 
 from tools.guard import Guard
+from tools.track_guards import TRACKS
 
 SECRETS: tuple[Guard, ...] = (
     Guard(
@@ -195,4 +196,4 @@ RECORDS: tuple[Guard, ...] = (
     ),
 )
 
-TRUST = (*SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS)
+TRUST = (*SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS)

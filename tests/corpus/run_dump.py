@@ -18,8 +18,9 @@ from porch.machine.state import RunState
 from porch.machine.wanted import wanted_effects
 from porch.model.definition import Definition, parse_stored_definition
 from porch.model.protocol import Protocol
-from porch.show import run_picture, status_yaml, timeline
+from porch.show import run_picture, status_yaml
 from porch.show.decision import list_decisions
+from porch.show.records import timeline
 from porch.show.shapes import PictureShape
 from porch.show.status import make_status_document
 from porch.store import chain, payloads

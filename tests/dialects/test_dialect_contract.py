@@ -43,6 +43,12 @@ SAMPLES: Mapping[str, Sample] = {
         '"initial": "understood"',
         "protocol-json",
     ),
+    "plan_xml": Sample(
+        "examples/track/tracks/login/plan.xml",
+        "<dependencies>T1.1",
+        "<dependencies>T7.7",
+        "plan-xml",
+    ),
     "steps": Sample("src/porch/protocols/steps/discovery.yaml", "steps:", "steppes:", "steps"),
 }
 

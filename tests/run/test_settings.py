@@ -86,6 +86,8 @@ trusted = true
 max_running = 2
 back_off = 0
 nonce = true
+[track]
+fix_issues = true
 [budget]
 max_usd = 1.5
 max_tokens = 1000

@@ -1,12 +1,13 @@
 """The tables that name products: put together here and handed down, for the kernel knows none."""
 
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable, Collection, Mapping
 
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
+from porch.model.protocol import TRACK
 from porch.run.agents.world import World
 from porch.run.handlers import HANDLERS
-from porch.run.handlers.products import Products, handler_row
+from porch.run.handlers.products import Handler, HandlerResult, Products, handler_row
 
 
 # Each product is imported where it is needed: most runs have no tree and no plan.
@@ -34,11 +35,45 @@ def _remove_finished_worktrees(world: World, names: Collection[str] = ()) -> lis
     return settled_worktrees.remove_finished_worktrees(world, names)
 
 
+def _is_track(world: World) -> bool:
+    return world.definition().protocol.subject == TRACK
+
+
+def _run_agent(world: World, effect: e.RunAgent) -> HandlerResult:
+    if not _is_track(world):
+        return HANDLERS[e.RunAgent](world, effect)
+    from porch.track import task_turn
+
+    return task_turn.run_task(world, effect)
+
+
+def _ask_reviewer(world: World, effect: e.AskReviewer) -> HandlerResult:
+    if not _is_track(world):
+        return HANDLERS[e.AskReviewer](world, effect)
+    from porch.track import task_turn
+
+    return task_turn.ask_track_reviewer(world, effect)
+
+
+def _draw_pictures(world: World) -> list[str]:
+    if not _is_track(world):
+        return []
+    from porch.track import plan_picture
+
+    return plan_picture.draw_track(world)
+
+
+OWN_HANDLERS: Mapping[type[e.Effect], Handler] = dict(
+    (
+        handler_row(e.AskAgent, _ask_agent),
+        handler_row(e.MoveBranch, _move_branch),
+        handler_row(e.RunAgent, _run_agent),
+        handler_row(e.AskReviewer, _ask_reviewer),
+    )
+)
 PRODUCTS = Products(
-    handlers={
-        **HANDLERS,
-        **dict((handler_row(e.AskAgent, _ask_agent), handler_row(e.MoveBranch, _move_branch))),
-    },
+    handlers={**HANDLERS, **OWN_HANDLERS},
     question_turns=_question_turns,
     remove_finished_worktrees=_remove_finished_worktrees,
+    draw_pictures=_draw_pictures,
 )

@@ -54,6 +54,7 @@ _SETUP = "porch.cli.codev.setup"
 _RUNNING = "porch.cli.porch.run"
 _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
+_TRACKS = "porch.cli.porch.tracks"
 # A script can decide; a status file brings approvals along; taking over steers somebody's run.
 _DRIVE_DECISIONS = ("script", "adopt", "take_over")
 # It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
@@ -98,6 +99,9 @@ PORCH = (
     ),
     CommandRow("retry", "try the failed step again", _DECIDING, for_people=True),
     CommandRow("skip", "skip the failed step", _DECIDING, for_people=True),
+    CommandRow("cancel", "waive a confirmation, or give a task up", _TRACKS, for_people=True),
+    CommandRow("reopen", "take back that something in a track is done", _TRACKS, for_people=True),
+    CommandRow("ask-again", "ask a halted confirmation once more", _TRACKS, for_people=True),
     CommandRow("stop", "stop the agents of a run; nothing is lost", _STEERING, for_people=True),
     CommandRow(
         "rollback",
@@ -132,6 +136,15 @@ PORCH = (
         "check", "run the checks of the current phase; changes nothing in the run", _STEERING
     ),
     CommandRow("mcp", "serve commands to agents as MCP tools, on standard input and output", _MCP),
+    CommandRow("plan show", "show the plan of a track, with what has been done", _TRACKS),
+    CommandRow("plan lint", "check the plan of a track and list all problems", _TRACKS),
+    CommandRow(
+        "plan repair",
+        "show how a plan that is no XML can be repaired",
+        _TRACKS,
+        people_options=("write",),
+    ),
+    CommandRow("plan archive", "put a finished track away", _TRACKS, for_people=True),
     CommandRow("protocols list", "list the protocols that you can run here", _PROTOCOLS),
     CommandRow("protocols show", "show the phases, gates and checks of a protocol", _PROTOCOLS),
     CommandRow(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from porch.dialects import graph, phases, steps
+from porch.dialects import graph, phases, plan_xml, steps
 from porch.dialects.result import FetchTree, ProtocolReading, refused_reading
 from porch.errors import Finding
 from porch.text import formats
@@ -22,6 +22,7 @@ class Dialect(Struct, frozen=True):
 DIALECTS: Mapping[str, Dialect] = {
     "graph": Dialect(graph.recognises, graph.read),
     "phases": Dialect(phases.recognises, lambda root, _: phases.read(root)),
+    "plan_xml": Dialect(plan_xml.recognises, lambda root, _: plan_xml.read(root)),
     "steps": Dialect(steps.recognises, steps.read),
 }
 

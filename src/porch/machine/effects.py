@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from porch.machine.facts import Payload
 from porch.machine.state import InHand, Instance, RunState, Standing
-from porch.model.protocol import Ask, Command, Exit, GitOp
+from porch.model.protocol import Ask, Command, Exit, GitOp, ReviewForm
 
 WORKTREE = "worktree"
 AGENT_SLOT = "agent"
@@ -105,6 +105,7 @@ class AskReviewer(Effect, frozen=True, kw_only=True):
     artifacts: tuple[str, ...] = ()
     timeout_s: float = 0
     shown: tuple[QuotedInput, ...] = ()
+    form: ReviewForm = "verdict"
 
 
 class WriteFeedback(Effect, frozen=True, kw_only=True):

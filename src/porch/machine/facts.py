@@ -36,6 +36,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     base_tree: str = ""  # all files at the start, as measured; runs of release 1 have none
     settings: str = ""  # the digest of those that govern the run
     own_worktree: bool = False  # porch made the worktree, and commits there on `branch`
+    settled: Mapping[str, Payload] = field(default_factory=dict)  # states that a plan calls done
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
@@ -151,7 +152,6 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     """One reviewer answered; a verdict that could not be read is an abstention.
 
     `touched` are files that decide a measurement and that changed while the reviewer looked.
-
     `reply` is all that was said: what is read from it is a reading, and may miss something.
     """
 

@@ -27,7 +27,8 @@ from porch.machine.exits.retries import failure_moves, interruption_moves
 from porch.machine.exits.touched_files import more_touched_moves, touched_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing
-from porch.model.protocol import LAST_ITEM, SILENT, Actor, Check, Human, Protocol, Target
+from porch.model.memory_paths import settled_path
+from porch.model.protocol import LAST_ITEM, SILENT, TRACK, Actor, Check, Human, Protocol, Target
 
 # Of what an agent said like a signal and did not count, so much is told back.
 NOTES_TOLD = 5
@@ -38,6 +39,8 @@ def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mov
     moves = _fact_moves(protocol, state, fact)
     moves = (*moves, *approvals.reopened_gate_moves(protocol, state, moves))
     moves = (*moves, *_idle_check_moves(protocol, state, fact, moves))
+    if protocol.subject == TRACK:
+        moves = _of_track(protocol, state, fact, moves)
     if not protocol.spec:
         return moves
     # Its rules are loaded where there is a tree.
@@ -64,6 +67,15 @@ def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mo
             return ()
         case _:
             return _effect_ended_moves(protocol, state, fact)
+
+
+def _of_track(
+    protocol: Protocol, state: RunState, fact: f.Fact, moves: tuple[m.Move, ...]
+) -> tuple[m.Move, ...]:
+    """Its rules are loaded where there is a track."""
+    from porch.machine.track.settled_states import add_settled_moves
+
+    return add_settled_moves(protocol, state, fact, moves)
 
 
 def _idle_check_moves(
@@ -103,6 +115,8 @@ def _start_moves(protocol: Protocol, state: RunState, fact: f.RunStarted) -> Ite
         if protocol.spec:
             key = str(fact.spec.get("id", ""))
             yield m.Spawned("", "", key, fact.spec, "", fact.branch, fact.into)
+        for name, payload in fact.settled.items():
+            yield m.Remembered(settled_path(name), payload)
         yield from entry_moves(departure_from_nowhere(protocol, state), protocol.initial)
 
 

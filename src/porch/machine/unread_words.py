@@ -7,7 +7,7 @@ from porch.machine.effects import QuotedInput
 from porch.machine.facts import Payload
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
-from porch.model.read_paths import list_read_keys
+from porch.model.read_paths import find_read_keys
 
 
 def unread_words(
@@ -22,7 +22,7 @@ def unread_words(
     ]
     if not news:
         return ()
-    read = set(list_read_keys(protocol))
+    read = find_read_keys(protocol)
     return tuple(
         QuotedInput(f"Said by a person at {path.rpartition('.')[0]}", {"text": payload["text"]})
         for path, payload in news
@@ -36,7 +36,7 @@ def is_about_unread_words(
     """Whether it may change what `unread_words` says: a word of a person, or an answer after it."""
     said_by = protocol.states.get(move.path.rpartition(".")[0])
     if said_by is not None and isinstance(said_by.actor, p.Human):
-        return move.path not in set(list_read_keys(protocol))
+        return move.path not in find_read_keys(protocol)
     if said_by is None or not isinstance(said_by.actor, p.Agent):
         return False
     memory = state.memory.get((move.instance, move.item), {})

@@ -241,6 +241,7 @@ def _panel_requests(
             artifacts=panel.artifacts,
             timeout_s=panel.timeout_s,
             shown=_discussed_inputs(state, standing, kind),
+            form=panel.form,
         )
     if not missing:
         yield e.WriteFeedback(

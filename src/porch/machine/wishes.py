@@ -17,7 +17,8 @@ _DRIVERLESS_MOVES = {
     budgets.PLAN: "a plan moves only by `envoy` commands and by answers to its questions",
     budgets.ASK: "questions move only by answers to them",
 }
-KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade")
+KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade", "cancel", "reopen")
+TRACK_KINDS = ("cancel", "reopen")
 
 
 class Refusal(Struct, frozen=True):
@@ -52,6 +53,8 @@ def _refusal_by_kind(
             return Refusal("a tree run cannot go back; it makes a new plan instead")
         case "rollback":
             return _refuse_rollback(protocol, state, wish)
+        case kind if kind in TRACK_KINDS:
+            return _refuse_in_track(protocol, state, wish)
         case "replan" if ("", str(wish.data.get("loop", ""))) not in state.items:
             return Refusal("this run has read no plan yet")
         case other:
@@ -63,6 +66,22 @@ def _refuse_rollback(protocol: Protocol, state: RunState, wish: Wish) -> Refusal
 
     reason = rollback_problem(protocol, state, wish)
     return Refusal(reason) if reason else None
+
+
+def _refuse_in_track(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
+    from porch.machine.track.people_rules import find_track_problem
+
+    reason = find_track_problem(protocol, state, wish)
+    return Refusal(reason) if reason else None
+
+
+def _track_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
+    from porch.machine.track import people_rules
+
+    is_cancel = wish.kind == "cancel"
+    return (people_rules.cancel_moves if is_cancel else people_rules.reopen_moves)(
+        protocol, state, wish
+    )
 
 
 def _rollback_moves(
@@ -234,6 +253,8 @@ def wish_moves(
             return (m.Resumed(),)
         case "rollback":
             return tuple(_rollback_moves(protocol, state, wish))
+        case "cancel" | "reopen":
+            return tuple(_track_moves(protocol, state, wish))
         case "replan":
             # What was approved counts until the new list is.
             return asked or tuple(_replan_moves(protocol, state, _with_items(taken)))

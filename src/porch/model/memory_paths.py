@@ -2,6 +2,7 @@
 
 _SAID = "said."
 _EVIDENCE = "evidence."
+_SETTLED = "settled."
 
 
 def evidence_path(group: str, check: str) -> str:
@@ -20,6 +21,11 @@ def last_words_path(state: str) -> str:
 
 def is_last_words_path(path: str) -> bool:
     return path.startswith(_SAID)
+
+
+def settled_path(state: str) -> str:
+    """Where it is remembered that a state has its exit before anybody enters it."""
+    return f"{_SETTLED}{state}"
 
 
 def memory_key(path: str) -> str:

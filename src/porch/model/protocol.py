@@ -27,6 +27,7 @@ SILENT = "silent"
 EXHAUSTED = "exhausted"
 BLOCKED = "BLOCKED"
 NO_PROGRESS = "no_progress"
+TRACK = "track"  # the subject of a protocol that was read from the plan of a track
 # As the item of a target: the last one of the list, whatever it is called.
 LAST_ITEM = "*"
 
@@ -37,6 +38,7 @@ Test = Literal[
 ]
 Outcome = Literal["complete", "failed", "abandoned"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
+ReviewForm = Literal["verdict", "issues"]
 Workspace = Literal["main", "tests", "read"]
 GitOp = Literal["commit", "integrate", "contract", "candidate", "publish", "update"]
 
@@ -140,7 +142,7 @@ class Check(Tagged, frozen=True, tag="Check"):
 
 
 class Panel(Tagged, frozen=True, tag="Panel"):
-    """Several reviewers and a quorum of real verdicts."""
+    """Several reviewers and a quorum of real verdicts, or of reports that list issues first."""
 
     reviewers: tuple[str, ...]
     review: str
@@ -149,6 +151,7 @@ class Panel(Tagged, frozen=True, tag="Panel"):
     parallel: bool = True
     artifacts: tuple[str, ...] = ()
     timeout_s: float = 0
+    form: ReviewForm = "verdict"
 
 
 class Option(Tagged, frozen=True, tag="Option"):
@@ -247,9 +250,7 @@ class Guard(Tagged, frozen=True, tag="Guard"):
 
 
 class Target(Tagged, frozen=True, tag="Target"):
-    """Where an edge leads: a state, a state at a named item, the next item of a loop, or what an
-    interrupt had put off.
-    """
+    """Where an edge leads: a state, one at an item, the next item of a loop, what was put off."""
 
     state: str = ""
     item: str = ""
@@ -323,8 +324,7 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     is_protecting: bool = False  # it says what is protected, or who may write it
     parts: Mapping[str, Part] = field(default_factory=dict)  # other graphs that children follow
 
-    # Asked at every step of a run, so looked up rather than looked for; of a few values only, so
-    # worked out when first asked.
+    # Asked at every step of a run, so looked up; of a few values only, so when first asked.
 
     @cached_property
     def _edges(self) -> Mapping[tuple[str, str], tuple[Edge, ...]]:

@@ -6,6 +6,15 @@ from porch.model import protocol as p
 from porch.model.memory_paths import memory_key
 
 _PARENT = "parent."
+_KEPT = "_read_keys"
+
+
+def find_read_keys(protocol: p.Protocol) -> frozenset[str]:
+    """The same as a set; asked for every move of a run, so worked out once for each protocol."""
+    kept: dict[str, frozenset[str]] = protocol.__dict__
+    if _KEPT not in kept:
+        kept[_KEPT] = frozenset(list_read_keys(protocol))
+    return kept[_KEPT]
 
 
 def list_read_keys(protocol: p.Protocol) -> Iterator[str]:

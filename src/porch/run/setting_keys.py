@@ -103,6 +103,7 @@ KEYS: Mapping[str, SettingKey] = {
     "finish.pull_request": SettingKey("pull_request_protocols", NAMES, only_user=True),
     "af.max_runs": SettingKey("max_runs", COUNT),
     "af.repositories": SettingKey("repositories", TEXTS, only_user=True),
+    "track.fix_issues": SettingKey("fix_issues", FLAG),
     "worktree.setup": SettingKey("setup", TEXTS),
     "worktree.copy": SettingKey("copy", TEXTS),
     "worktree.link": SettingKey("link", TEXTS),

@@ -88,6 +88,7 @@ class Settings(Struct, frozen=True):
     max_running: int = 4
     back_off: float = 1.0
     models: tuple[str, ...] = ()
+    fix_issues: bool = False
     nonce: bool = False
     max_usd: float = 0
     max_tokens: float = 0

@@ -11,7 +11,7 @@ from porch.machine import approvals
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.protocol import Human, Option, Protocol
+from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.evidence_notes import (
     describe_touched_files,
     list_abstentions,
@@ -72,7 +72,9 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
         "by": "porch",
         "question": human.title,
         "description": human.description,
-        "reason": "\n".join(_list_reasons(state, seen)),
+        "reason": "\n".join(
+            (*_list_reasons(state, seen), *_list_facts(protocol, state, standing, human))
+        ),
         "options": list(_list_options(state, decision, human, needs_override, bool(seen))),
         "artifacts": list(decision.artifacts or human.artifacts),
         "digest": decision.digest,
@@ -98,6 +100,16 @@ def _describe_difference(seen: list[Payload]) -> dict[str, str]:
     """What changed since an approval; only a question about that has it."""
     found = [each["difference"] for each in seen if each.get("difference")]
     return {path: _format_text(text) for each in found for path, text in each.items()}
+
+
+def _list_facts(
+    protocol: Protocol, state: RunState, standing: Standing, human: Human
+) -> Iterator[str]:
+    """What a confirmation of a track is about; loaded where there is a track."""
+    if protocol.subject == TRACK and standing.state != approvals.STATE:
+        from porch.show.track_rows import list_track_facts
+
+        yield from list_track_facts(protocol, state, standing, human)
 
 
 def _list_reasons(state: RunState, seen: list[Payload]) -> Iterator[str]:

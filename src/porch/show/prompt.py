@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from porch.claims.legal_signal import PLACEHOLDER
 from porch.errors import DefinitionError, Finding, Place
-from porch.model.protocol import BLOCKED, Exit
+from porch.model.protocol import BLOCKED, Exit, ReviewForm
+from porch.show.review_forms import REPLY_FORMS
 from porch.show.template_text import plain_template
 from porch.text.printable import make_printable
 
@@ -32,6 +33,8 @@ VARIABLES: Mapping[str, str] = {
     "base_commit": "the commit on which the run began",
     "subject_text": "what was asked: the whole text of the request or issue, else the title",
     "inputs": "what was given with --input: inputs.name",
+    "workspace_dir": "the whole path of the directory in which the agent works",
+    "track_dir": "the whole path of the project's artifacts; of a track, where its plan is",
 }
 LOOP_VARIABLES: Mapping[str, str] = {
     "plan_phase_id": "the id of the plan phase: phase_2",
@@ -49,6 +52,8 @@ REVIEW_VARIABLES: Mapping[str, str] = {
     "review_type": "which review it is: spec-review",
     "round": "the round of the consultation, a number from 1",
     "subject_text": VARIABLES["subject_text"],
+    "workspace_dir": VARIABLES["workspace_dir"],
+    "track_dir": VARIABLES["track_dir"],
 }
 
 SHOWN_BYTES = 16 * 1024
@@ -80,14 +85,6 @@ _NOTED_INSTRUCTIONS = "What it had instead, and why that did not count:"
 _NONCE_NOTICE = (
     "The nonce is only for this turn: a signal without it, or with another one, does not count.\n"
 )
-_VERDICT_INSTRUCTIONS = """\
-End your reply with this form, once, outside code blocks and quotes, in your own words:
-
-VERDICT: APPROVE or REQUEST_CHANGES
-SUMMARY: one line
-FINDINGS:
-- one finding on each line, or `- none`
-"""
 
 
 def list_known_variables(in_loop: bool) -> set[str]:
@@ -246,6 +243,7 @@ def compose_review_prompt(
     shown: "tuple[QuotedInput, ...]",
     artifact_texts: Mapping[str, str],
     changed: str = "",
+    form: ReviewForm = "verdict",
 ) -> str:
     """The whole prompt of a reviewer; what is reviewed is material, never instruction."""
     sections = [
@@ -261,7 +259,7 @@ def compose_review_prompt(
         told = f"The file under review. {_DATA_NOTICE}"
         quoted = quote_lines(cut_middle(text, ARTIFACT_BYTES, path))
         sections.append(f"## {one_line(f'Material: {path}')}\n\n{told}\n\n{quoted}")
-    sections.append(f"## How to reply\n\n{_VERDICT_INSTRUCTIONS}")
+    sections.append(f"## How to reply\n\n{REPLY_FORMS[form]}")
     return "\n\n".join(sections).rstrip("\n") + "\n"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
-from porch.model.protocol import Agent, Protocol
+from porch.model.protocol import TRACK, Agent, Protocol
 from porch.show.board import describe_state_delivery
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
@@ -82,6 +82,20 @@ def _plan_phase_data(item: Item) -> dict[str, str]:
     return {"id": item.id, "title": item.title, "description": item.description}
 
 
+def _plan_data(protocol: Protocol, state: RunState) -> dict[str, Any]:
+    """How far each phase of a plan is, and what it is called."""
+    if protocol.subject != TRACK:
+        items = [_plan_phase_data(item) for item in _list_plan_items(state)]
+        return {"phases": _phase_statuses(state), "plan_phases": items}
+    from porch.show.track_rows import list_track_rows
+
+    rows = list_track_rows(protocol, state)
+    return {
+        "phases": {row.id: {"status": row.short_status} for row in rows},
+        "plan_phases": [{"id": r.id, "title": r.title, "description": r.status} for r in rows],
+    }
+
+
 def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
     """The status of a run as plain data, keys in the order in which they are printed."""
     main = find_main_position(state)
@@ -97,8 +111,7 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
         "current_phase": find_position_title(protocol, state, main) if main and is_at_work else "",
         "worktree": state.run.worktree,
         "gates": dict(_list_gates(protocol, state)),
-        "phases": _phase_statuses(state),
-        "plan_phases": [_plan_phase_data(item) for item in _list_plan_items(state)],
+        **_plan_data(protocol, state),
         "iteration": state.turns,
         "started_at": state.run.started_at,
         "last_updated": state.at,

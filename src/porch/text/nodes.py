@@ -147,6 +147,10 @@ class SourceText:
         line = bisect_right(self._lines, offset)
         return Place(self.file, line, offset - self._lines[line - 1] + 1)
 
+    def offset(self, place: Place) -> int:
+        """Where a place lies in the text."""
+        return self._lines[place.line - 1] + place.column - 1
+
     def report(self, code: str, message: str, place: Place, fix: str = "") -> None:
         self.findings.append(Finding(code, message, place, fix))
         if len(self.findings) >= MAX_FINDINGS:

@@ -14,7 +14,13 @@ from porch.text.nodes import (
 )
 
 _ATTRIBUTE = late_pattern(rb"\s*([^\s=/>]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")
-_DUPLICATE_ATTRIBUTE = 8
+_CLOSING = late_pattern(rb"(?:</)?([^\s<>/]+)")
+_LAST_SIGN = late_pattern(rb"([&<])([^&<>;]*)\Z")
+_LOOK_BACK = 80
+_ESCAPED = {"&": "&amp;", "<": "&lt;"}
+# The codes of expat.
+_NO_ELEMENT, _INVALID_TOKEN, _MISMATCHED_TAG = 3, 4, 7
+_DUPLICATE_ATTRIBUTE, _UNDEFINED_ENTITY = 8, 11
 
 
 def read_xml(text: str, file: str) -> ElementNode:
@@ -36,6 +42,15 @@ def _parse_document(source: SourceText) -> ElementNode | None:
         reader = _XmlReader(source, whole, data)
         data = reader.parse()
     return reader.root
+
+
+def _find_bare_sign(data: bytes, at: int) -> str:
+    """The sign of XML in front of an error that people write as text; nothing if it is a tag."""
+    found = _LAST_SIGN.search(data[max(0, at - _LOOK_BACK) : at])
+    if found and not (found[1] == b"<" and found[2][:1].isalpha()):
+        return found[1].decode()
+    here = data[at : at + 1].decode(errors="ignore")
+    return here if here in _ESCAPED else ""
 
 
 class _OpenElement(Struct):
@@ -78,10 +93,34 @@ class _XmlReader:
             is_duplicate = problem.code == _DUPLICATE_ATTRIBUTE
             attribute = _ATTRIBUTE.match(self.data, at) if is_duplicate else None
             if attribute is None:
-                self.source.stop("xml-syntax", self._messages[problem.code], self.place(at))
+                message, fix = self.explain(problem.code, at)
+                self.source.stop("xml-syntax", message, self.place(at), fix)
             self.report_duplicate(attribute[1].decode(), self.place(at))
             return self.data[:at] + b" " * (attribute.end() - at) + self.data[attribute.end() :]
         return None
+
+    def explain(self, code: int, at: int) -> tuple[str, str]:
+        """What is wrong, and what most likely made it so."""
+        if code == _MISMATCHED_TAG:
+            return self.explain_tag(at)
+        message, fix = self._messages[code], ""
+        if code == _NO_ELEMENT and self._open:
+            fix = f"close <{self._open[-1].name}> of line {self._open[-1].place.line}"
+        sign = _find_bare_sign(self.data, at) if code in (_INVALID_TOKEN, _UNDEFINED_ENTITY) else ""
+        if sign:
+            message = f"{message}: a bare '{sign}'" if code == _INVALID_TOKEN else message
+            fix = f"write {_ESCAPED[sign]} for the sign {sign} in a text"
+        return message, fix
+
+    def explain_tag(self, at: int) -> tuple[str, str]:
+        left, closing = self._open[-1], _CLOSING.match(self.data, at)
+        name = closing[1].decode(errors="replace") if closing else ""
+        if left.children and left.children[-1].name == name:
+            before = left.children[-1].place.line
+            message = f"</{name}> closes nothing: <{name}> of line {before} has ended already"
+            return message, f"remove the / at the end of the tag of line {before}, or </{name}>"
+        message = f"</{name}> comes before <{left.name}> of line {left.place.line} is closed"
+        return message, f"close it, or write &lt;{left.name}> if it is text"
 
     def report_duplicate(self, name: str, place: Place) -> None:
         message = f"the attribute '{name}' is written twice in one tag"

@@ -1,1 +1,1 @@
-"""Codument at work: tracks, and the questions that are asked of people."""
+"""Codument at work: tracks whose plans porch walks, and the questions that are asked of people."""

@@ -149,7 +149,10 @@ def test_what_cannot_go_on_goes_to_the_parent_and_at_the_root_to_a_person() -> N
 def test_a_conflict_of_a_rebase_goes_to_whom_the_file_belongs() -> None:
     edges = list(v3().edges_of("rebase", "RebaseConflict"))
     assert edges[0].guards[0] == p.Guard("write_tests.TestsReady", "empty")
-    owned = "scaffold.InitWork.interfaceFile scaffold.InitWork.contractSuite"
+    owned = (
+        "scaffold.InitWork.interfaceFile scaffold.InitWork.contractSuite "
+        "write_tests.TestsReady.testFiles"
+    )
     assert edges[2].guards[0] == p.Guard("rebase.RebaseConflict.conflictFile", "within", owned)
 
 

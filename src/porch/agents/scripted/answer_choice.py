@@ -11,6 +11,12 @@ from msgspec import to_builtins
 from porch.agents.scripted.asked import ScriptedRequest
 from porch.agents.scripted.script import Script, ScriptedAnswer
 
+# What a reviewer says whom the script does not mention.
+_APPROVALS = {
+    "verdict": "VERDICT: APPROVE\nSUMMARY: Nothing to add.",
+    "issues": '{"blocking": [], "non_blocking": [], "summary": "Nothing to add.", "checked": []}',
+}
+
 
 def load_script_of(path: str) -> Script:
     """The script in a file; without a file, one that leaves everything to the built-in answers."""
@@ -32,7 +38,7 @@ def _find_answer(script: Script, request: ScriptedRequest) -> ScriptedAnswer:
         found = script.review(
             request.state, request.item, request.name, request.round, request.try_
         )
-        return found or ScriptedAnswer(final="VERDICT: APPROVE\nSUMMARY: Nothing to add.")
+        return found or ScriptedAnswer(final=_APPROVALS[request.form])
     found = script.agent(request.state, request.item, request.visit, request.try_, request.instance)
     if request.kind == "reminder":
         return found.reminded() if found else ScriptedAnswer(say="Done as asked.")

@@ -26,6 +26,7 @@ class ScriptedRequest:
         self.visit = int(given.get("visit") or 1)
         self.try_ = int(given.get("try") or 1)
         self.name: str = given.get("name") or ""
+        self.form: str = (given.get("review") or {}).get("form") or "verdict"
         self.round = int((given.get("review") or {}).get("round") or self.visit)
         self.artifacts: list[str] = [each["path"] for each in given.get("artifacts") or ()]
         self.project_dir: str = given.get("project_dir") or "."

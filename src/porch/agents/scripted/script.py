@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, field
 
-DecisionVerb = Literal["approve", "reject", "answer", "override", "retry", "skip", "stop", "wait"]
+DecisionVerb = Literal[
+    "approve", "reject", "decline", "answer", "override", "retry", "skip", "stop", "wait"
+]
 T = TypeVar("T")
 
 

@@ -1,5 +1,6 @@
 """Reading the scripted agent's script: all that is wrong is said at once, with its place."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast, get_args
@@ -180,12 +181,20 @@ def _read_payload(node: Node | None, fields: Fields) -> dict[str, Any]:
 def _read_review_answer(fields: Fields) -> ScriptedAnswer:
     raw, verdict = fields.text("raw"), fields.text("verdict", "APPROVE")
     summary, findings = fields.text("summary"), fields.list_of_text("findings")
-    answer = ScriptedAnswer(
-        **_read_acts(fields), final=raw or render_review_text(verdict, summary, findings)
-    )
-    fields.know("tries")
+    text = render_review_text(verdict, summary, findings)
+    if "blocking" in fields or "non_blocking" in fields:
+        issues = [fields.list_of_text(key) for key in ("blocking", "non_blocking")]
+        text = render_report_text(issues[0], issues[1], summary)
+    answer = ScriptedAnswer(**_read_acts(fields), final=raw or text)
+    fields.know("tries", "blocking", "non_blocking")
     fields.done()
     return answer
+
+
+def render_report_text(blocking: tuple[str, ...], others: tuple[str, ...], summary: str) -> str:
+    """A report that lists issues first, as our prompts ask for it."""
+    listed = [[{"title": title} for title in titles] for titles in (blocking, others)]
+    return json.dumps({"blocking": listed[0], "non_blocking": listed[1], "summary": summary})
 
 
 def render_review_text(verdict: str, summary: str = "", findings: tuple[str, ...] = ()) -> str:
@@ -246,4 +255,8 @@ def _is_true_without_words(fields: Fields, verb: str) -> bool:
     """`approve: true` and its like need no words, but may have some; the others need them."""
     node = fields.child(verb)
     has_words = isinstance(node, ScalarNode) and node.kind == "text"
-    return verb in ("approve", "retry", "stop", "wait") and not has_words and fields.flag(verb)
+    return (
+        verb in ("approve", "decline", "retry", "stop", "wait")
+        and not has_words
+        and fields.flag(verb)
+    )

@@ -56,7 +56,7 @@ def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
 
     next_ = "" if answered.notice else _describe_open(where, answered.run)
     next_ = next_ or ("" if answered.notice else describe_next_move(where, answered.run))
-    lines = [answered.message]
+    lines = [answered.message, *_draw_track(where, answered.run)]
     if answered.changed:
         lines.append(f"changed since porch asked: {', '.join(answered.changed)}")
     lines += [next_] if next_ else []
@@ -79,6 +79,15 @@ def _describe_open(where: "ProjectPaths", run: str) -> str:
     from porch.track.questions.ask_answers import describe_open_questions
 
     return describe_open_questions(where, run)
+
+
+def _draw_track(where: "ProjectPaths", run: str) -> list[str]:
+    """The statuses in the plan of a track, which are loaded where somebody answers one."""
+    if not run.startswith("track_"):
+        return []
+    from porch.track.plan_picture import draw_track_of
+
+    return draw_track_of(where, run)
 
 
 def _approve_gate(args: Args) -> View:

@@ -1,8 +1,12 @@
 """Protocols, plans and the demonstration from the command line."""
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from porch.cli.command import Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.store.where import ProjectPaths
 
 
 def _list_protocols(_: Args) -> View:
@@ -34,7 +38,10 @@ def _draw_protocol(args: Args) -> View:
     else:
         from porch.run.definitions import protocol_graph
 
-        told = protocol_graph.draw_protocol(where, _require_name(args), args.format)
+        name = _require_name(args)
+        told = _draw_track(where, name, args.format) or protocol_graph.draw_protocol(
+            where, name, args.format
+        )
     return View(told["picture"], told)
 
 
@@ -47,6 +54,24 @@ def _require_name(args: Args) -> str:
             fix="name a protocol, or a run: porch protocols graph --run ID",
         )
     return str(args.name)
+
+
+def _draw_track(where: "ProjectPaths", word: str, form: str) -> dict[str, Any] | None:
+    """A track is drawn as people know it: its plan, and how far that is."""
+    from porch.run.definitions.library import PLAN_FILES
+
+    name = word if os.path.isdir(word) else os.path.dirname(word)
+    has_plan = any(os.path.isfile(os.path.join(name, file)) for file in PLAN_FILES)
+    if not name or not has_plan or os.path.basename(word) == "protocol.json":
+        return None
+    from porch.errors import DefinitionError, errors_in
+    from porch.run.definitions import protocol_graph
+    from porch.track import plan_graph, plan_view
+
+    look = plan_view.look_at_track(where, word)
+    if errors := errors_in(look.reading.findings):
+        raise DefinitionError(errors)
+    return protocol_graph.draw_as(plan_graph.make_plan_protocol(look), look.file, form)
 
 
 def _lint_files(args: Args) -> View:

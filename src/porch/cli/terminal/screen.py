@@ -15,8 +15,8 @@ from porch.cli.terminal.typed_request import decision_hint
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
-from porch.show import timeline
 from porch.show.place_words import PlaceWords
+from porch.show.records import timeline
 from porch.show.status import names_of
 from porch.text.printable import make_printable
 

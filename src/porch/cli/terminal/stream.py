@@ -11,9 +11,9 @@ from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
-from porch.show import timeline
 from porch.show.evidence_notes import TITLE, list_abstentions
 from porch.show.place_words import PlaceWords, decision_words
+from porch.show.records import timeline
 from porch.show.records.log_text import shown_lines
 from porch.show.status import names_of
 from porch.store.run_names import unique_word

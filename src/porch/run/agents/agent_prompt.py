@@ -61,6 +61,8 @@ def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> 
         "base_commit": run.base_commit,
         "subject_text": world.subject_text,
         "inputs": run.inputs,
+        "workspace_dir": world.workspace,
+        "track_dir": os.path.join(world.workspace, run.project_dir),
     }
     if item is not None:
         variables |= {

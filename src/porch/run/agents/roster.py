@@ -13,6 +13,8 @@ from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, p
 from porch.run.settings import Settings
 
 SCRIPTED = "scripted"
+# As the name of a reviewer: a new process of whoever does the work.
+FRESH = "fresh"
 # What a section of the settings means that has a command and no kind.
 COMMAND = "command"
 _MILLION = 1_000_000
@@ -102,7 +104,8 @@ class Roster(Struct, frozen=True):
     def reviewer(self, name: str) -> EmployedAgent:
         """Whoever reviews reads and changes nothing; with a scripted run all of it is scripted."""
         terms = self.settings.roles.get("reviewer", {})
-        post = self._post(SCRIPTED if self.is_scripted else name)
+        named = self._default() if name == FRESH else name
+        post = self._post(SCRIPTED if self.is_scripted else named)
         return replace(_on_terms(post, terms), permissions=READ_ONLY)
 
     def names(self) -> list[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from porch.machine.state import Decision, RunState
 from porch.run.engine import approved_artifacts
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.engine.artifacts import digest_hashes, hash_artifacts, is_part
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 from porch.text.sha256 import sha256
@@ -78,7 +78,8 @@ def digest_asked_files(where: ProjectPaths, state: RunState, decision: Decision)
 def stamp_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> str:
     """Another text as soon as one of them is written: for whoever must know it quickly."""
     workspace = workspace_of(where, state)
-    found = [_look_at(os.path.join(workspace, path)) for path in decision.artifacts]
+    files = [path.rpartition("#")[0] if is_part(path) else path for path in decision.artifacts]
+    found = [_look_at(os.path.join(workspace, path)) for path in files]
     return sha256(repr(found).encode()).hexdigest()[:16]
 
 
@@ -94,7 +95,7 @@ def _read_text(workspace: str, path: str, found: str) -> bytes | str | None:
     """Its bytes; words that say why there are none; nothing if it is being written."""
     if len(found) != _DIGEST_LENGTH:
         return found
-    data = approved_artifacts.read_regular_file(os.path.join(workspace, path))
+    data = approved_artifacts.read_artifact(workspace, path)
     if data is None:
         return "too large to be shown"
     return data if sha256(data).hexdigest() == found else None

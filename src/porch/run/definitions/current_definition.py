@@ -7,15 +7,21 @@ from msgspec.structs import replace
 
 from porch.model.definition import Definition, hash_definition
 from porch.model.protocol import Panel, State
+from porch.model.track_names import CODUMENT
 from porch.run import settings
-from porch.run.definitions import library
+from porch.run.definitions import library, track_plans
 from porch.run.definitions.library import LoadedDefinition
 from porch.store import compiled_protocols
 from porch.store.where import ProjectPaths
 
 
-def load_current_definition(where: ProjectPaths, name: str) -> LoadedDefinition:
-    """Find and read a protocol; the project's own list of reviewers stands in for the file's."""
+def load_current_definition(where: ProjectPaths, name: str, track: str = "") -> LoadedDefinition:
+    """Find and read a protocol; the project's own list of reviewers stands in for the file's.
+
+    The definition of a track is its plan, in the directory `track`.
+    """
+    if name == CODUMENT and track:
+        return track_plans.load_track(where, track)
     loaded = library.load_protocol(library.find_protocol(where, name).file, where)
     loaded = replace(loaded, files=(*loaded.files, *_list_other_files(where, name)))
     models = settings.load_settings(where.root).models
@@ -39,7 +45,8 @@ def _with_reviewers(definition: Definition, models: tuple[str, ...]) -> Definiti
 
 
 def _with_state_reviewers(state: State, models: tuple[str, ...]) -> State:
-    if not isinstance(state.actor, Panel):
+    if not isinstance(state.actor, Panel) or state.actor.form == "issues":
+        # Who confirms is named where it is asked for, and nobody else.
         return state
     quorum = math.ceil(2 * len(models) / 3)
     return replace(state, actor=replace(state.actor, reviewers=models, quorum=quorum))

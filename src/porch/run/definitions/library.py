@@ -25,6 +25,8 @@ REVIEWS_OF_OTHERS = (
     "investigation", "critique",
 )  # fmt: skip
 GRAPH = ".graph.yaml"
+# The plan of a track, the newest first where there are several.
+PLAN_FILES = ("plan.xml", "track.xml", "tasks.xml")
 _NAME = re.compile(r"[\w.-]+")
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
 PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
@@ -117,6 +119,12 @@ def _candidate_files(directory: str, name: str) -> Iterator[str]:
         yield os.path.join(directory, name)
 
 
+def _definition_files(directory: str, name: str) -> Iterator[str]:
+    """What a directory that somebody names holds: a protocol, or the plan of a track."""
+    yield from _candidate_files(directory, name)
+    yield from (os.path.join(directory, name, plan) for plan in PLAN_FILES)
+
+
 def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
     known = list_protocols(where)
     for each in known:
@@ -151,7 +159,7 @@ def locate_protocol(where: ProjectPaths, word: str) -> LocatedProtocol:
 
 def _definition_in(directory: str) -> str:
     parent, name = os.path.split(os.path.abspath(directory))
-    found = [file for file in _candidate_files(parent, name) if os.path.isfile(file)]
+    found = [file for file in _definition_files(parent, name) if os.path.isfile(file)]
     file = os.path.basename(found[0]) if found else "protocol.json"
     return os.path.normpath(os.path.join(directory, file))
 
@@ -332,6 +340,8 @@ class _ProtocolTexts:
     def _review(self, kind: str, place: Place | None) -> str:
         from porch.show import prompt
 
+        if kind in self.reading.texts:
+            return self.reading.texts[kind]
         own = self._first(os.path.join("reviews", f"{kind}.md"))
         path = own or os.path.join(PACKAGED_REVIEWS, f"{os.path.basename(kind)}.md")
         if not os.path.isfile(path):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from porch.model.protocol import Protocol
 from porch.run.definitions import library
 from porch.show.graph.dot import render_dot
 from porch.show.graph.mermaid import render_mermaid
@@ -22,5 +23,9 @@ FORMATS: Mapping[str, Callable[[ProtocolPicture], str]] = {
 def draw_protocol(where: ProjectPaths, word: str, form: str) -> dict[str, Any]:
     found = library.locate_protocol(where, word)
     protocol = library.load_protocol(found.file, found.home).demand().protocol
+    return draw_as(protocol, found.file, form)
+
+
+def draw_as(protocol: Protocol, file: str, form: str) -> dict[str, Any]:
     told = FORMATS[form](make_protocol_picture(protocol))
-    return {"name": protocol.name, "file": found.file, "format": form, "picture": told}
+    return {"name": protocol.name, "file": file, "format": form, "picture": told}

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 _NOBODY = "command"
 
 
-def find_unknown_reviewers(named: Mapping[str, Place], where: ProjectPaths) -> list[Finding]:
-    """What is known by itself needs no settings, which would have to be read."""
+def find_unknown_reviewers(
+    named: Mapping[str, Place], where: ProjectPaths, *, is_panel: bool = True
+) -> list[Finding]:
+    """What is known by itself needs no settings, which would have to be read.
+
+    Reviewers of a panel may be replaced by the settings; whoever confirms in a track is not.
+    """
     from porch.agents import AGENTS
 
     strangers = {n: place for n, place in named.items() if n not in AGENTS or n == _NOBODY}
@@ -30,10 +35,13 @@ def find_unknown_reviewers(named: Mapping[str, Place], where: ProjectPaths) -> l
     except PorchError as error:
         # Whether they are known cannot be said; why not is said in the words of the settings.
         return [replace(finding, severity="warning") for finding in error.findings]
-    return [] if known.models else list(_stranger_findings(strangers, known))
+    has_others = is_panel and bool(known.models)
+    return [] if has_others else list(_stranger_findings(strangers, known, is_panel=is_panel))
 
 
-def _stranger_findings(strangers: Mapping[str, Place], settings: "Settings") -> Iterator[Finding]:
+def _stranger_findings(
+    strangers: Mapping[str, Place], settings: "Settings", *, is_panel: bool
+) -> Iterator[Finding]:
     from porch.agents import AGENTS
 
     names = [name for name in dict.fromkeys((*settings.agents, *AGENTS)) if name != _NOBODY]
@@ -42,7 +50,8 @@ def _stranger_findings(strangers: Mapping[str, Place], settings: "Settings") -> 
             message = f"the reviewer '{name[:80]}' is not an agent that this project knows"
             fix = (
                 f"{suggest_name(name, names)}known agents: {', '.join(names)}; "
-                f"add [agents.{name[:80]}] to codev/config.toml, or set [panel] models"
+                f"add [agents.{name[:80]}] to codev/config.toml"
+                f"{', or set [panel] models' if is_panel else ''}"
             )
             yield Finding("unknown-agent", message, place, fix, "warning")
 

@@ -107,6 +107,8 @@ def _find_by_kind(
             return _issue_subject(protocol, word, slug)
         case "spec":
             return _spec_subject(protocol, word, slug)
+        case "track":
+            return _track_subject(word, slug)
         case "inputs":
             return _execution_subject(f"{protocol}_{check_id(word)}", word, slug or word, "")
         case _:
@@ -182,6 +184,13 @@ def _spec_subject(protocol: str, word: str, slug: str) -> RunSubject:
     named = node.get("id") if isinstance(node, MapNode) else None
     id_ = check_id(named.text if isinstance(named, ScalarNode) else os.path.basename(word))
     return _execution_subject(f"{protocol}_{id_}", id_, slug or id_, text)
+
+
+def _track_subject(word: str, slug: str) -> RunSubject:
+    """A track is its directory: what porch writes about it lies there, but for its status."""
+    id_ = check_id(os.path.basename(word))
+    run = f"track_{id_}"
+    return RunSubject(run, id_, slug or id_, word, f"codev/executions/{run}/status.yaml")
 
 
 def _execution_subject(run: str, id_: str, title: str, text: str) -> RunSubject:

@@ -102,7 +102,9 @@ def drive_run(
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
     cleanup = MemberCleanup(partial(products.remove_finished_worktrees, world))
-    on_record, on_idle = _make_watchers(found, watch, answers, cleanup)
+    on_record, on_idle = _make_watchers(
+        found, watch, answers, cleanup, partial(products.draw_pictures, world)
+    )
 
     def look_around() -> None:
         on_idle()
@@ -203,6 +205,9 @@ def take_over(found: HeldRun, world: World, watch: DriveWatch, products: Product
         )
     if found.book.state.seq > 1:
         remove_finished_work(found, watch, products)
+    # Before anybody compares files: what a dead runner's agent did to them is put right.
+    for note in products.draw_pictures(world):
+        watch.notice(note)
 
 
 def _put_checkouts_right(world: World, watch: DriveWatch) -> None:
@@ -230,9 +235,16 @@ def _make_watchers(
     watch: DriveWatch,
     answers: script_answers.DecisionScript,
     cleanup: MemberCleanup,
+    draw_pictures: Callable[[], list[str]],
 ) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:
+    said: list[str] = []
+
     def on_record(record: JournalRecord, state: RunState) -> None:
         watch.record(record, state)
+        for note in draw_pictures():
+            if note not in said:
+                said.append(note)
+                watch.notice(note)
         answers.after(record, state)
         cleanup.hear(record, state)
 

@@ -16,6 +16,7 @@ from porch.system.document_file import read_document
 EXITS = {
     "approve": "approved",
     "reject": "rejected",
+    "decline": "declined",
     "override": "waived",
     "answer": "answered",
     "retry": "retry",

@@ -7,7 +7,7 @@ from porch.errors import UsageError
 from porch.machine import facts as f
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
-from porch.model.protocol import Agent, Exit
+from porch.model.protocol import Agent, Exit, Panel, ReviewForm
 from porch.run.agents import turn
 from porch.run.agents.world import World
 from porch.store import lock
@@ -67,7 +67,7 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
     if hand.kind == "review":
         from porch.run.handlers import panel
 
-        return panel.read_review_outcome(hand.effect, outcome)
+        return panel.read_review_outcome(hand.effect, outcome, form=_find_form(world, hand))
     nonce = world.nonce(hand.effect)
     from porch.run.handlers import agent
 
@@ -93,6 +93,12 @@ def _is_typed(world: World, hand: InHand) -> bool:
     standing = world.state().positions.get(hand.position)
     actor = world.definition().protocol.states[standing.state].actor if standing else None
     return isinstance(actor, Agent) and actor.ask is not None
+
+
+def _find_form(world: World, hand: InHand) -> ReviewForm:
+    standing = world.state().positions.get(hand.position)
+    actor = world.definition().protocol.states[standing.state].actor if standing else None
+    return actor.form if isinstance(actor, Panel) else "verdict"
 
 
 def _list_exits(world: World, hand: InHand) -> tuple[Exit, ...]:

@@ -10,7 +10,13 @@ from porch.machine import approvals
 from porch.machine import facts as f
 from porch.machine.state import InHand, RunState, Standing
 from porch.model.protocol import Protocol
-from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
+from porch.run.engine.artifacts import (
+    changed_artifacts,
+    digest_hashes,
+    hash_artifacts,
+    is_part,
+    read_part,
+)
 from porch.store import payloads
 from porch.text.sha256 import sha256
 
@@ -146,7 +152,7 @@ def describe_difference(
     """The lines that are different since an answer; bounded, and without secrets."""
     from porch.agents.redaction import Redactor, find_secrets
 
-    before, after = _read_approved_lines(store, then), _read_lines(os.path.join(workspace, path))
+    before, after = _read_approved_lines(store, then), _read_lines(workspace, path)
     if before is None or after is None:
         return f"the lines cannot be shown: the {when} text was not kept or is too large"
     from difflib import unified_diff
@@ -169,16 +175,23 @@ def _read_approved_lines(store: str, digest: str) -> list[str] | None:
     return _split_lines(data)
 
 
-def _read_lines(path: str) -> list[str] | None:
-    if not os.path.lexists(path):
+def _read_lines(workspace: str, name: str) -> list[str] | None:
+    if not is_part(name) and not os.path.lexists(os.path.join(workspace, name)):
         return []
-    data = read_regular_file(path)
+    data = read_artifact(workspace, name)
     return None if data is None else _split_lines(data)
 
 
 def _split_lines(data: bytes) -> list[str] | None:
     lines = data.decode("utf-8", "replace").splitlines()
     return lines if len(lines) <= MOST_LINES else None
+
+
+def read_artifact(workspace: str, name: str) -> bytes | None:
+    """The bytes for which an approval is given: of a file, or of a part of a plan."""
+    if is_part(name):
+        return read_part(workspace, name)
+    return read_regular_file(os.path.join(workspace, name))
 
 
 def read_regular_file(path: str) -> bytes | None:
@@ -204,7 +217,7 @@ def keep_artifacts(workspace: str, store: str, known: Mapping[str, str]) -> bool
     for path, digest in known.items():
         if len(digest) != _DIGEST_LENGTH:
             continue
-        data = read_regular_file(os.path.join(workspace, path))
+        data = read_artifact(workspace, path)
         if data is None or len(data) > LARGEST_KEPT:
             continue
         if sha256(data).hexdigest() != digest:

@@ -41,8 +41,28 @@ def changed_artifacts(then: Mapping[str, str], now: Mapping[str, str]) -> list[s
     return sorted(path for path in {*then, *now} if then.get(path) != now.get(path))
 
 
+def read_part(workspace: str, name: str) -> bytes | None:
+    """The part of a plan that `FILE#ID` names, without its statuses; None if it is not there."""
+    file, _, id_ = name.rpartition("#")
+    from porch.dialects.plan_xml.plan_parts import find_plan_part
+
+    try:
+        with open(os.path.join(workspace, file), "rb", opener=open_followed) as opened:
+            return find_plan_part(opened.read(), id_)
+    except (OSError, NotRegularFile):
+        return None
+
+
+def is_part(name: str) -> bool:
+    """Whether a name means a part of a file, and not a file."""
+    return ".xml#" in name
+
+
 def _hash_file(workspace: str, name: str) -> str:
     """Agents choose what lies there: a pipe must not hold anybody up, a device never end."""
+    if is_part(name):
+        part = read_part(workspace, name)
+        return sha256(part).hexdigest() if part is not None else MISSING
     path = os.path.join(workspace, name)
     top, real = os.path.realpath(workspace), os.path.realpath(path)
     if not real.startswith(top.rstrip(os.sep) + os.sep):

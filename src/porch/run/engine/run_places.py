@@ -12,6 +12,9 @@ from porch.system.regular_file import (
 )
 from porch.text.sha256 import sha256
 
+_OWN_DIRECTORIES = ("codev/projects/", "codev/executions/")
+TRACK_FILES = ("plan.xml", "track.xml", "tasks.xml", "confirmations.jsonl")
+
 if TYPE_CHECKING:
     from porch.machine.state import RunState
     from porch.store.where import ProjectPaths
@@ -33,7 +36,10 @@ def tree_room(directory: str) -> str:
 
 def list_own_paths(project_dir: str) -> tuple[str, ...]:
     """What porch writes itself; none of it counts as the agent's or the check's work."""
+    # The directory of a track lies wherever its people put it; in all others porch writes no plan.
+    is_track = bool(project_dir) and not project_dir.startswith(_OWN_DIRECTORIES)
     return (
+        *(f"{project_dir}/{name}" for name in (TRACK_FILES if is_track else ())),
         "codev/projects/*/status*.yaml*",
         "codev/executions/*/status*.yaml*",
         f"{project_dir}/consultation-*.md" if project_dir else "codev/.porch",

@@ -4,12 +4,14 @@ import asyncio
 import os
 
 from porch.agents.port import Outcome, Turn
+from porch.claims.issue_reports import read_issue_report
 from porch.claims.verdicts import read_verdict
 from porch.errors import PorchError
 from porch.git import measured_tree, tree_changes
 from porch.git.diff_budget import is_generated_name
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
+from porch.model.protocol import ReviewForm
 from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
@@ -39,13 +41,15 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
         return f.EffectStopped(
             effect=effect.id, usd=taken.usd, tokens=taken.tokens, seconds=taken.seconds
         )
-    fact = read_review_outcome(effect.id, taken.outcome, taken.seconds)
+    fact = read_review_outcome(effect.id, taken.outcome, taken.seconds, effect.form)
     if isinstance(fact, f.ReviewEnded):
         return await asyncio.to_thread(check_traces.note_traces, world, effect, fact, before)
     return fact
 
 
-def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.EffectFact:
+def read_review_outcome(
+    effect: str, outcome: Outcome, seconds: float = 0, form: ReviewForm = "verdict"
+) -> f.EffectFact:
     """What a reviewer's outcome means; one that failed is tried again, as an agent is."""
     if outcome.kind != "ok":
         wait = (outcome.wait_s or turns.RATE_LIMIT_S) if outcome.kind == "rate_limit" else 0
@@ -59,7 +63,7 @@ def read_review_outcome(effect: str, outcome: Outcome, seconds: float = 0) -> f.
             hopeless=outcome.kind in turns.HOPELESS,
             seconds=round(seconds, 3),
         )
-    review = read_verdict(outcome.final)
+    review = (read_issue_report if form == "issues" else read_verdict)(outcome.final)
     return f.ReviewEnded(
         effect=effect,
         verdict=review.verdict,
@@ -124,7 +128,7 @@ def _review_turn(world: World, post: EmployedAgent, effect: AskReviewer, files: 
             "name": effect.name,
             "project_dir": run.project_dir,
             "artifacts": [{"path": os.path.join(run.project_dir, a)} for a in effect.artifacts],
-            "review": {"type": effect.review, "round": effect.round},
+            "review": {"type": effect.review, "round": effect.round, "form": effect.form},
         },
         workspace=world.workspace,
         directory=world.new_turn_directory(effect.id),
@@ -153,10 +157,14 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
         "phase": effect.subject,
         "base_commit": run.base_commit,
         "subject_text": world.subject_text,
+        "workspace_dir": world.workspace,
+        "track_dir": os.path.join(world.workspace, run.project_dir),
     }
     texts = {name: _read_artifact(world, name) for name in effect.artifacts}
     shown = world.shown(effect.shown)
-    return prompt.compose_review_prompt(template, effect.review, variables, shown, texts, files)
+    return prompt.compose_review_prompt(
+        template, effect.review, variables, shown, texts, files, effect.form
+    )
 
 
 def _read_artifact(world: World, name: str) -> str:

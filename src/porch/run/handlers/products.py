@@ -33,3 +33,5 @@ class Products(NamedTuple):
     # The directories of the turns that a typed question took, oldest first.
     question_turns: Callable[[World, str], list[str]]
     remove_finished_worktrees: RemoveWorktrees
+    # Draws what only a product shows of a run, and returns what a person should know about that.
+    draw_pictures: Callable[[World], list[str]] = lambda _world: []

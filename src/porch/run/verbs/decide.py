@@ -185,4 +185,13 @@ def choose_option(found: ReadRun, name: str, words: Sequence[str]) -> tuple[str,
         return words[0], " ".join(words[1:])
     if words and words[0] == "stopped" and len(words) == 1:
         return "stopped", ""
-    return "answered", " ".join(words)
+    return _read_consent(" ".join(words)) if "declined" in exits else ("answered", " ".join(words))
+
+
+def _read_consent(text: str) -> tuple[str, str]:
+    """A reply to a confirmation: a plain yes, no or stop, else what has to change."""
+    from porch.claims.questions.consent import read_consent
+
+    consent = read_consent(text)
+    exits = {"confirmed": "approved", "changes": "rejected", "unanswered": "answered"}
+    return exits.get(consent.verdict, consent.verdict), consent.feedback

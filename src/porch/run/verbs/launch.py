@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from porch.errors import DefinitionError, UsageError
 from porch.model import parameters
 from porch.model.protocol import Protocol
+from porch.model.track_names import CODUMENT
 from porch.run.agents.roster import Roster
-from porch.run.definitions import spec_files
+from porch.run.definitions import spec_files, track_plans
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
@@ -53,7 +54,9 @@ def start_run(
     products: Products,
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
-    loaded = load_current_definition(where, wanted.protocol)
+    if wanted.protocol == CODUMENT:
+        wanted = track_plans.take_track(where, wanted)
+    loaded = load_current_definition(where, wanted.protocol, wanted.subject)
     protocol = loaded.demand().protocol
     wanted = run_request.take_request(where, protocol.subject, wanted)
     wanted = _without_secrets(wanted, watch)

@@ -10,6 +10,7 @@ from porch.dialects.status_file import ForeignStatus
 from porch.errors import PorchError
 from porch.machine.budgets import DRIVERLESS
 from porch.run.definitions.current_definition import load_current_definition
+from porch.run.definitions.track_plans import find_track
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -90,7 +91,8 @@ def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:
     if run.definition.protocol.subject in DRIVERLESS:
         return False
     try:
-        loaded = load_current_definition(where, run.state.run.protocol)
+        track = find_track(where, run.state)
+        loaded = load_current_definition(where, run.state.run.protocol, track)
     except PorchError:
         return True
     return loaded.digest != run.state.run.digest

@@ -10,9 +10,9 @@ from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
-from porch.model.protocol import Git, Protocol
+from porch.model.protocol import TRACK, Git, Protocol
 from porch.run import pinned_settings
-from porch.run.definitions import library, spec_files
+from porch.run.definitions import library, spec_files, track_plans
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive import script_answers
 from porch.run.engine.caller import find_user_name
@@ -77,6 +77,7 @@ def begin_run(
             else:
                 tree = base_tree.record_base_tree(where, about.run, about.project_dir)
                 first = replace(first, base_tree=tree, into=find_start_branch(where, first.branch))
+            first, told = _with_settled(where, about, definition.protocol, first)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
             dirty = base_tree.describe_dirty_start(where) if made is None else ""
             with lease_of_run(where, about.run, definition.protocol):
@@ -87,12 +88,22 @@ def begin_run(
                 watch.notice(adopt.describe_adoption(foreign, adopted, passed))
             identity = describe_identity(where, definition.protocol, made is not None)
             notes = (*map(str, loaded.findings), _find_worktree_path(where), dirty, identity)
-            for note in filter(None, notes):
+            for note in filter(None, (*notes, *told)):
                 watch.notice(note)
             try:
                 yield started
             finally:
                 started.draw_late()
+
+
+def _with_settled(
+    where: ProjectPaths, about: RunSubject, protocol: Protocol, first: f.RunStarted
+) -> tuple[f.RunStarted, list[str]]:
+    """What the plan of a track says is done, and what a person should know about that."""
+    if protocol.subject != TRACK:
+        return first, []
+    settled, notes = track_plans.read_settled(where, about.project_dir)
+    return replace(first, settled=settled), notes
 
 
 def find_own_worktree(where: ProjectPaths, about: RunSubject) -> WorktreeRecord | None:

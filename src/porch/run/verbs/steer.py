@@ -165,12 +165,14 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     """Pin the definition as it is on disk now."""
     from porch.model.definition import serialize_definition
     from porch.run.definitions.current_definition import load_current_definition
+    from porch.run.definitions.track_plans import find_track
     from porch.run.pinned_settings import list_changed_keys, pin_settings
     from porch.run.settings import load_settings
     from porch.store import compiled_protocols
 
     found = read_run(where, run)
-    loaded = load_current_definition(where, found.state.run.protocol)
+    run_ = found.state.run
+    loaded = load_current_definition(where, run_.protocol, find_track(where, found.state))
     definition = loaded.demand()
     now, pinned = load_settings(where.root), found.state.run.settings
     keys = list_changed_keys(where, run, pinned, now)

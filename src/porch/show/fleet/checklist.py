@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from porch.machine.state import RunState, Standing
-from porch.model.protocol import Agent, Check, Protocol
+from porch.model.protocol import TRACK, Agent, Check, Protocol
 from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
 from porch.show.place_words import item_words
 from porch.show.status import names_of
 
 SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
+_TRACK_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
 _CODES = {"done": "32", "now": "36", "asked": "33"}
 
 
@@ -35,10 +36,24 @@ def render_checklist(
 
 def list_checklist(protocol: Protocol, state: RunState) -> list[tuple[str, str, list[str]]]:
     """The phases of a run, each with its sign and with what there is to say of it now."""
+    if protocol.subject == TRACK:
+        return _list_track(protocol, state)
     return [
         (group, sign, _describe_place(protocol, state, group))
         for group, sign in _list_phases(protocol, state)
     ]
+
+
+def _list_track(protocol: Protocol, state: RunState) -> list[tuple[str, str, list[str]]]:
+    """Of a track its tasks and confirmations, by their statuses."""
+    from porch.show.track_rows import list_track_rows
+
+    asked = {decision.name.partition(":")[0] for decision in state.decisions.values()}
+    rows: list[tuple[str, str, list[str]]] = []
+    for row in list_track_rows(protocol, state):
+        sign = "asked" if row.id in asked else _TRACK_SIGNS[row.short_status]
+        rows.append((f"{row.id} {row.title}".rstrip(), sign, []))
+    return rows
 
 
 def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:

@@ -20,7 +20,7 @@ CHANGED = "changed"
 # What these change is no part of a row.
 NO_MATTER = (
     *("Remembered", "Forgot", "Charged", "Settled", "Asked", "Closed", "Itemised", "Finished"),
-    *("PinnedSettings", "GateNoted", "Held", "Spawned", "Told"),
+    *("PinnedSettings", "GateNoted", "Held", "Spawned", "Awaited", "Told"),
 )
 _WAITS = {"Git": "git", "Children": "its children", "End": "nobody"}
 

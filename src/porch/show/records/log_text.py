@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from porch.show import timeline
+from porch.show.records import timeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from porch.show.place_words import PlaceWords
+    from porch.show.records.timeline import Raw
     from porch.show.terminal_style import TerminalStyle
-    from porch.show.timeline import Raw
 
     Write = Callable[[object], str]
 

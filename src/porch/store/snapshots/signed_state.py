@@ -10,7 +10,7 @@ from porch.text.quick_json import parse_value
 
 FILE = "snapshot.json"
 # Counts up whenever a state is folded differently or has other parts than before.
-FORM = 4
+FORM = 5
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _MARK = b',"mac":"'
 _MARK_LENGTH = len(_MARK) + 64 + len(b'"}')

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from porch.show import timeline
 from porch.show.place_words import PlaceWords
+from porch.show.records import timeline
 from porch.web.pages.answers import KINDS
 from porch.web.pages.page_words import (
     count_of,

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
 from porch.run.verbs.read_run import read_run
-from porch.show import timeline
+from porch.show.records import timeline
 from porch.store import run_drivers
 from porch.store.where import ProjectPaths
 from porch.web.server.call import Call

@@ -11,9 +11,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.records import JournalRecord, encode_record
 from porch.show.place_words import PlaceWords
-from porch.show.shapes import PlaceNames
-from porch.show.terminal_style import TerminalStyle
-from porch.show.timeline import (
+from porch.show.records.timeline import (
     _FACT_DESCRIPTIONS,
     _PLACED,
     _WORK,
@@ -21,6 +19,8 @@ from porch.show.timeline import (
     line_mark,
     render_timeline,
 )
+from porch.show.shapes import PlaceNames
+from porch.show.terminal_style import TerminalStyle
 
 AT = "2026-01-19T10:15:00.123Z"
 PLACE = "specify:draft#1"

@@ -1,0 +1,48 @@
+"""States that have their exit before anybody enters them: done in the file, or waived by a person.
+
+They are passed as soon as they are entered, each once; what follows from that is the same record.
+"""
+
+from porch.machine import facts as f
+from porch.machine import moves as m
+from porch.machine.evolve import evolve_state
+from porch.machine.exits.departure import exit_moves
+from porch.machine.records import JournalRecord
+from porch.machine.state import RunState, Standing
+from porch.model.memory_paths import settled_path
+from porch.model.protocol import Protocol
+
+
+def add_settled_moves(
+    protocol: Protocol, state: RunState, fact: f.Fact, moves: tuple[m.Move, ...]
+) -> tuple[m.Move, ...]:
+    """The moves of a fact, and those past every settled state that they come to.
+
+    It ends: each step forgets what it used.
+    """
+    fresh = moves
+    while any(isinstance(move, m.Entered) for move in fresh):
+        state = evolve_state(state, JournalRecord(state.seq, state.at, fact, fresh))
+        fresh = _passing_moves(protocol, state, fresh)
+        moves = (*moves, *fresh)
+    return moves
+
+
+def _passing_moves(
+    protocol: Protocol, state: RunState, moves: tuple[m.Move, ...]
+) -> tuple[m.Move, ...]:
+    passed: list[m.Move] = []
+    for move in moves:
+        standing = state.positions.get(move.position) if isinstance(move, m.Entered) else None
+        known = find_settled(state, standing) if standing is not None else None
+        if standing is None or known is None:
+            continue
+        payload = {key: value for key, value in known.items() if key != "exit"}
+        passed.append(m.Forgot(settled_path(standing.state)))
+        passed += exit_moves(protocol, state, standing, str(known["exit"]), payload)
+    return tuple(passed)
+
+
+def find_settled(state: RunState, standing: Standing) -> f.Payload | None:
+    """What is settled about a place; nothing if somebody has to work or decide there."""
+    return state.recall(standing, settled_path(standing.state))

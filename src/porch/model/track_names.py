@@ -1,0 +1,65 @@
+"""What the states of a walked plan are called: by the node they belong to, and the moment.
+
+Ids of plans have dots, and dots part the paths of a memory; so states have underscores instead.
+People see the id itself, in groups, titles and the names of gates.
+"""
+
+import re
+from typing import Literal
+
+from porch.text.late_pattern import late_pattern
+
+CODUMENT = "codument"  # what people call the protocol of a plan
+Moment = Literal["before", "after"]
+GateKind = Literal["human", "ai", "gap", "criteria"]
+HelperKind = Literal["issues", "fallback", "halted"]
+
+DONE = "done"
+REOPENED = "reopened."  # where it is remembered why something done was taken back
+_ENDINGS: dict[GateKind, str] = {"human": "", "ai": "-ai", "gap": "-gap", "criteria": "-criteria"}
+_ODD = late_pattern(r"[^A-Za-z0-9_-]")
+_GATE = late_pattern(r"(.+)-(before|after)(-ai|-gap|-criteria)?", re.DOTALL)
+
+
+def state_name(node: str) -> str:
+    """The state in which the work of a task is done."""
+    return _ODD.sub("_", node)
+
+
+def gate_name(node: str, moment: Moment, kind: GateKind) -> str:
+    """What people call a confirmation: T1.1-before, P2-after-ai."""
+    return f"{node}-{moment}{_ENDINGS[kind]}"
+
+
+def gate_state(node: str, moment: Moment, kind: GateKind) -> str:
+    return gate_name(state_name(node), moment, kind)
+
+
+def blocked_state(work: str) -> str:
+    """Where a person decides what becomes of work that did not end well."""
+    return f"{work}:blocked"
+
+
+def rework_state(node: str) -> str:
+    """Where an agent changes the work of a phase that was not confirmed."""
+    return f"{state_name(node)}:rework"
+
+
+def intent_state(node: str) -> str:
+    """Where an agent says anew what it means to do."""
+    return f"{state_name(node)}:intent"
+
+
+def helper_state(gate: str, what: HelperKind) -> str:
+    return f"{gate}:{what}"
+
+
+def gate_of_state(state: str) -> str:
+    """The gate that a state belongs to; nothing for one that works."""
+    base = state.partition(":")[0]
+    return base if _GATE.fullmatch(base) else ""
+
+
+def moment_of_gate(gate: str) -> str:
+    found = _GATE.fullmatch(gate)
+    return found[2] if found else ""

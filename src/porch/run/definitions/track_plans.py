@@ -1,0 +1,105 @@
+"""The plan of a track: found in its directory, read with its file, taken as it is at the start."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from porch.errors import UsageError
+from porch.model.track_names import CODUMENT
+from porch.run import settings
+from porch.run.definitions import library
+from porch.run.engine.drive_options import RunRequest
+from porch.run.engine.run_places import workspace_of
+from porch.show.prompt import one_line
+from porch.store.where import ProjectPaths
+from porch.system.document_file import read_document
+
+if TYPE_CHECKING:
+    from porch.dialects.plan_xml.track_plan import TrackReading
+    from porch.machine.state import RunState
+
+
+def take_track(where: ProjectPaths, wanted: RunRequest) -> RunRequest:
+    """The one word behind the protocol is the directory of the track, or its plan."""
+    if len(wanted.words) != 1 or wanted.request_option or wanted.issue:
+        raise UsageError(
+            "a track is named by its directory, and asks for nothing else",
+            fix="porch run codument TRACK_DIR",
+            code="no-track",
+        )
+    track = locate_track(where, wanted.words[0])
+    named = read_plan_file(find_plan_file(os.path.join(where.workspace, track))).plan.name
+    return replace(wanted, words=(), subject=track, title=wanted.title or one_line(named))
+
+
+def locate_track(where: ProjectPaths, word: str) -> str:
+    """The directory of a track, as seen from the checkout that we stand in."""
+    path = os.path.abspath(word)
+    if os.path.basename(path) in library.PLAN_FILES and os.path.isfile(path):
+        path = os.path.dirname(path)
+    find_plan_file(path)
+    top, real = os.path.realpath(where.workspace), os.path.realpath(path)
+    if not real.startswith(top + os.sep):
+        raise UsageError(
+            f"{word} lies outside the project {where.workspace}",
+            fix="give a directory of a track inside the project",
+            code="no-track",
+        )
+    return os.path.relpath(real, top)
+
+
+def find_plan_file(directory: str) -> str:
+    found = [os.path.join(directory, name) for name in library.PLAN_FILES]
+    found = [path for path in found if os.path.isfile(path)]
+    if not found:
+        raise UsageError(
+            f"{directory} is not the directory of a track: it has no plan.xml",
+            fix="give the directory in which plan.xml or track.xml is",
+            code="no-track",
+        )
+    return found[0]
+
+
+def find_track(where: ProjectPaths, state: "RunState") -> str:
+    """Where the plan of a run is now; nothing if it is no track."""
+    directory = os.path.join(workspace_of(where, state), state.run.project_dir)
+    return directory if state.run.protocol == CODUMENT else ""
+
+
+def load_track(where: ProjectPaths, track: str) -> library.LoadedDefinition:
+    """The definition of a track; a setting lets issues be fixed before anybody is asked."""
+    from porch.dialects.plan_xml.gate_states import FIXES, REVIEW_ATTEMPTS
+    from porch.model.definition import hash_definition
+
+    loaded = library.load_protocol(find_plan_file(os.path.join(where.workspace, track)), where)
+    if loaded.definition is None or not settings.load_settings(where.root).fix_issues:
+        return loaded
+    protocol = loaded.definition.protocol
+    budgets = {
+        name: replace(budget, limit=max(budget.limit, REVIEW_ATTEMPTS))
+        if name.endswith(FIXES)
+        else budget
+        for name, budget in protocol.budgets.items()
+    }
+    definition = replace(loaded.definition, protocol=replace(protocol, budgets=budgets))
+    return replace(loaded, definition=definition, digest=hash_definition(definition))
+
+
+def read_plan_file(path: str) -> "TrackReading":
+    """A plan with everything that was noticed; DefinitionError where not even a tree comes out."""
+    from porch.dialects.plan_xml.reader import read_track_plan
+    from porch.text.xml_tree import read_xml
+
+    return read_track_plan(read_xml(read_document(path), path))
+
+
+def read_settled(
+    where: ProjectPaths, track: str
+) -> tuple[Mapping[str, Mapping[str, Any]], list[str]]:
+    """What the file says of states that a new run then passes; consent that nobody gave here."""
+    from porch.dialects.plan_xml.file_statuses import describe_settled, list_settled
+
+    found = read_plan_file(find_plan_file(os.path.join(where.workspace, track)))
+    return list_settled(found.plan), list(describe_settled(found.plan))

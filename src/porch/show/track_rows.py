@@ -1,0 +1,116 @@
+"""A track as rows and sentences: its phases, tasks and confirmations, and what was done so far."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from porch.machine.state import RunState, Standing
+from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
+from porch.model.protocol import Agent, Human, Protocol, State
+from porch.model.track_names import DONE, gate_of_state
+from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
+
+_MOST_LINES = 10
+_SHORT: Mapping[str, str] = {"DONE": "complete", "CANCELLED": "complete", "TODO": "pending"}
+
+
+class TrackRow(Struct, frozen=True):
+    """One line of the list: a phase, a task, or a confirmation."""
+
+    id: str
+    title: str
+    status: NodeStatus
+
+    @property
+    def short_status(self) -> str:
+        """In the three words of all plans."""
+        return _SHORT.get(self.status, "in_progress")
+
+
+def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
+    """In the order of the walk; a phase stands before what belongs to it."""
+    states = find_track_states(protocol, state)
+    phases: dict[str, list[TrackRow]] = {}
+    for kind in protocol.states.values():
+        if kind.name in states.gates:
+            status = states.gates[kind.name]
+            row = TrackRow(_gate_name(kind), f"confirmation, {status}", status)
+        elif isinstance(kind.actor, Agent) and ":" not in kind.name:
+            known = states.tasks[kind.group].status
+            name = kind.title.removeprefix(kind.group).strip()
+            row = TrackRow(kind.group, f"{name}{_remark(known)}", known)
+        else:
+            continue
+        phases.setdefault(kind.description, []).append(row)
+    return [row for phase, rows in phases.items() for row in (_phase_row(phase, rows), *rows)]
+
+
+def _phase_row(phase: str, rows: list[TrackRow]) -> TrackRow:
+    id_, _, name = phase.partition(" ")
+    return TrackRow(id_, name, join_tasks(row.status for row in rows))
+
+
+def _remark(status: str) -> str:
+    return f" ({status})" if status in ("BLOCKED", "CANCELLED") else ""
+
+
+def _gate_name(kind: State) -> str:
+    return kind.actor.name if isinstance(kind.actor, Human) else kind.title
+
+
+def list_track_facts(
+    protocol: Protocol, state: RunState, standing: Standing, human: Human
+) -> Iterator[str]:
+    """The summary of a confirmation: what porch knows, then what the agent says of itself."""
+    known = ((path, state.recall(standing, path)) for path in human.shows)
+    for path, payload in known:
+        if payload is not None:
+            name, _, exit_ = path.rpartition(".")
+            yield from _describe_payload(protocol, name, exit_, payload)
+    yield from _describe_waivers(protocol, state, standing)
+
+
+def _describe_payload(
+    protocol: Protocol, name: str, exit_: str, payload: Mapping[str, Any]
+) -> Iterator[str]:
+    if name == "said":
+        yield from _describe_words(protocol, exit_, payload)
+        return
+    kind = protocol.states.get(name)
+    who = _name_state(kind) if kind is not None else name
+    if exit_ == DONE:
+        files = [str(each) for each in payload.get("files") or ()]
+        told = f"changed {', '.join(files)}" if files else payload.get("unchanged") or "done"
+        yield f"{who}: {told}"
+    elif payload.get("text"):
+        yield f"{who}, {exit_} by {payload.get('by', 'somebody')}: {_plain(payload['text'])}"
+
+
+def _name_state(kind: State) -> str:
+    return _gate_name(kind) if gate_of_state(kind.name) else kind.group
+
+
+def _describe_words(protocol: Protocol, name: str, payload: Mapping[str, Any]) -> Iterator[str]:
+    """At most ten lines, and marked: a claim is not a fact."""
+    kind = protocol.states.get(name)
+    lines = [line for line in _plain(payload.get("text", "")).splitlines() if line.strip()]
+    for line in lines[:_MOST_LINES]:
+        yield f"the agent of {kind.group if kind else name} says: {line.strip()}"
+
+
+def _plain(value: Any) -> str:
+    is_clipped = isinstance(value, Mapping) and TEXT_REF_KEY in value
+    return describe_clipped_text(value) if is_clipped else str(value)
+
+
+def _describe_waivers(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:
+    """Told in every question of the same phase, so that nobody takes a waiver for a yes."""
+    here = protocol.states[standing.state].description
+    waived = [
+        _gate_name(protocol.states[gate])
+        for gate, status in find_track_states(protocol, state).gates.items()
+        if status == "CANCELLED" and protocol.states[gate].description == here
+    ]
+    if waived:
+        yield f"waived in this phase: {', '.join(waived)}"

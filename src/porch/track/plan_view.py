@@ -1,0 +1,134 @@
+"""A track as people look at it: its plan with what the journal says, if there is one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from porch.dialects.plan_xml.track_plan import PlanConfirm, TrackPhase, TrackReading, TrackTask
+from porch.errors import Finding, PorchError
+from porch.machine.track.track_status import TrackStates, find_track_states
+from porch.model.track_names import CODUMENT, gate_name, gate_state
+from porch.run.definitions.reviewer_names import find_unknown_reviewers
+from porch.run.definitions.track_plans import find_plan_file, locate_track, read_plan_file
+from porch.run.verbs.read_run import read_run
+from porch.store.where import ProjectPaths
+
+_MARKS: Mapping[str, str] = {
+    "TODO": " ", "IN_PROGRESS": ">", "DONE": "x", "BLOCKED": "!", "CANCELLED": "-",
+}  # fmt: skip
+# What a lint that is strict does not let pass.
+STRICT = ("plan-status", "plan-empty-phase", "plan-odd-id", "plan-priority", "unknown-agent")
+
+
+class TrackLook(Struct, frozen=True):
+    """A plan, and the states of its run; without a run, what the file itself says."""
+
+    reading: TrackReading
+    file: str
+    run: str
+    states: TrackStates | None
+
+
+def look_at_track(where: ProjectPaths, word: str) -> TrackLook:
+    track = locate_track(where, word)
+    file = find_plan_file(f"{where.workspace}/{track}")
+    run, states = _find_run_states(where, track)
+    return TrackLook(read_plan_file(file), file, run, states)
+
+
+def _find_run_states(where: ProjectPaths, track: str) -> tuple[str, TrackStates | None]:
+    for name in where.runs():
+        if not name.startswith("track_"):
+            continue
+        try:
+            found = read_run(where, name)
+        except PorchError:
+            continue
+        run = found.state.run
+        if (run.protocol, run.project_dir) == (CODUMENT, track):
+            return name, find_track_states(found.definition.protocol, found.state)
+    return "", None
+
+
+def lint_plan(where: ProjectPaths, reading: TrackReading, *, strict: bool) -> list[Finding]:
+    """What is wrong in the file, and reviewers that this project does not know."""
+    confirms = [each for node in reading.plan.nodes() for each in node.confirms if each.agent]
+    named = {each.agent: each.place for each in reversed(confirms)}
+    return [
+        replace(found, severity="error") if strict and found.code in STRICT else found
+        for found in (*reading.findings, *find_unknown_reviewers(named, where, is_panel=False))
+    ]
+
+
+def render_look(look: TrackLook) -> Iterator[str]:
+    plan = look.reading.plan
+    yield f"{plan.id or '?'} {plan.name}".rstrip()
+    yield from (f"  {line}" for line in (plan.goal,) if line)
+    yield f"  run      {look.run or 'none yet: porch run codument TRACK_DIR'}"
+    for phase in plan.phases:
+        yield f"  {phase.id} {phase.name}".rstrip()
+        yield from _confirm_lines(look, phase, "before")
+        for task in phase.tasks:
+            yield from _confirm_lines(look, task, "before")
+            needs = f" (after {', '.join(task.needs)})" if task.needs else ""
+            status = task_status(look, task)
+            yield f"    [{_MARKS[status]}] {task.id} {task.name}{needs}: {status}"
+            yield from _confirm_lines(look, task, "after")
+        yield from _confirm_lines(look, phase, "after")
+
+
+def task_status(look: TrackLook, task: TrackTask) -> str:
+    known = look.states.tasks.get(task.id) if look.states else None
+    return known.status if known is not None else task.status
+
+
+def gate_status(look: TrackLook, node: str, confirm: PlanConfirm, moment: str) -> str:
+    gate = gate_state(node, "before" if moment == "before" else "after", confirm.kind)
+    known = look.states.gates.get(gate) if look.states else None
+    return known or confirm.status
+
+
+def _confirm_lines(look: TrackLook, node: TrackPhase | TrackTask, moment: str) -> Iterator[str]:
+    for confirm in node.confirms:
+        for each in confirm.moments:
+            if each == moment:
+                status = gate_status(look, node.id, confirm, each)
+                name = gate_name(node.id, each, confirm.kind)
+                yield f"      [{_MARKS[status]}] {name}: {status}"
+
+
+def look_data(look: TrackLook) -> dict[str, Any]:
+    plan = look.reading.plan
+    return {
+        "id": plan.id,
+        "name": plan.name,
+        "file": look.file,
+        "run": look.run,
+        "phases": [
+            {
+                "id": phase.id,
+                "name": phase.name,
+                "confirms": list(_confirm_data(look, phase)),
+                "tasks": [
+                    {
+                        "id": task.id,
+                        "name": task.name,
+                        "status": task_status(look, task),
+                        "needs": list(task.needs),
+                        "confirms": list(_confirm_data(look, task)),
+                    }
+                    for task in phase.tasks
+                ],
+            }
+            for phase in plan.phases
+        ],
+    }
+
+
+def _confirm_data(look: TrackLook, node: TrackPhase | TrackTask) -> Iterator[dict[str, str]]:
+    for confirm in node.confirms:
+        for moment in confirm.moments:
+            name = gate_name(node.id, moment, confirm.kind)
+            yield {"gate": name, "status": gate_status(look, node.id, confirm, moment)}
