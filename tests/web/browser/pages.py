@@ -37,10 +37,10 @@ PAGES = (
     ShownPage("protocols", "/protocols", "spider"),
     ShownPage("protocol", "/protocols/kitchen/spider", "specify"),
     ShownPage("plans", "/plans", "Plans"),
+    ShownPage("plan", "/plans/kitchen/plan_feat~menu", "Read the recipes"),
+    ShownPage("tree", "/run/kitchen/report_tea/tree", "leaves"),
     ShownPage("worktrees", "/worktrees", "spider_0002_greeter"),
     ShownPage("doctor", "/doctor", "the dashboard"),
     ShownPage("keys", "/keys", "the next row of a list"),
     ShownPage("error", "/run/kitchen/0099-none", "That did not work", 404),
 )
-# The scene has neither a tree nor a plan yet.
-NOT_IN_SCENE = ("/run/{project}/{run}/tree", "/plans/{project}/{name}")

@@ -11,7 +11,9 @@ from porch.cli.dispatch import run_words
 from porch.cli.porch.demo import SCRIPT
 from porch.store import where as places
 from porch.store.where import ProjectPaths
-from tests.repositories import make_repository
+from tests.repositories import make_repository, sh
+
+_GRAPHS = Path(__file__).parents[3] / "docs/reference/graph.md"
 
 _SETTINGS = (
     '[agent]\nname = "scripted"\nback_off = 0.01\n\n[commands]\nbuild = "true"\ntest = "true"\n'
@@ -44,6 +46,8 @@ def build_scene(place: Path) -> ProjectPaths:
     (scripts / "asks.yaml").write_text(_ASKING)
     (scripts / "fails.yaml").write_text(_BROKEN)
     with _inside(root):
+        _grow_tree(root, scripts)
+        _make_plan(root)
         for protocol, number, title, request, script, code in _RUNS:
             words = ["run", protocol, number, request, "--title", title, "--worktree"]
             plays = ["--script", str(scripts / script)] if script else []
@@ -61,12 +65,42 @@ _RUNS = (
 )
 
 
-def _type(*words: str, code: int = 0) -> None:
+def _grow_tree(root: Path, scripts: Path) -> None:
+    """The example of the reference of graphs: a root and two children, all of them merged."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", _GRAPHS.read_text(), re.MULTILINE | re.DOTALL)
+    graph, *templates, job, _settings, script = blocks[:7]
+    protocol = root / "codev/protocols/report"
+    (protocol / "templates").mkdir(parents=True)
+    (protocol / "report.graph.yaml").write_text(graph)
+    for name, text in zip(("plan", "write", "read"), templates, strict=True):
+        (protocol / "templates" / f"{name}.md.j2").write_text(text)
+    (scripts / "job.yaml").write_text(job)
+    (scripts / "tree.yaml").write_text(script)
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "A protocol for texts")
+    plays = ("--script", str(scripts / "tree.yaml"))
+    _type("run", "report", str(scripts / "job.yaml"), "--into", "main", *plays)
+
+
+def _make_plan(root: Path) -> None:
+    """A plan of envoy with three prompts; nobody has begun one."""
+    sh(root, "switch", "-qc", "feat/menu")
+    _type("plan", "init", program="envoy")
+    prompts = root / ".claude/plans/feat~menu/prompts"
+    prompts.mkdir(exist_ok=True)
+    for number, what in enumerate(("Read the recipes", "Show them as a list", "Search them"), 1):
+        needs = [number - 1] if number > 1 else []
+        front = f'number: {number}\ndescription: "{what}"\ndepends_on: {needs}\n'
+        (prompts / f"{number}.md").write_text(f"---\n{front}---\n# {what}\n")
+    sh(root, "switch", "-q", "main")
+
+
+def _type(*words: str, code: int = 0, program: str = "porch") -> None:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        left = run_words("porch", list(words))
+        left = run_words(program, list(words))
     if left != code:
-        raise AssertionError(f"porch {' '.join(words)} ended with {left}\n{out.getvalue()}")
+        raise AssertionError(f"{program} {' '.join(words)} ended with {left}\n{out.getvalue()}")
 
 
 @contextlib.contextmanager
