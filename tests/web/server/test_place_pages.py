@@ -52,6 +52,7 @@ def test_worktrees_are_listed_and_removed_with_everything_kept(
     page = browser.get("/worktrees").text
     assert "<code>p_0001_x</code>" in page
     assert re.search(r"\d ahead, 0 behind, [12] not committed", page)
+    assert re.search(r"not committed, [0-9.]+ KB on disk", page)
     live = browser.post("/run/project/0001-x/remove-worktree", data={"sure": "yes"})
     assert live.status_code in (400, 409)
     assert (desk.root / "worktrees/p_0001_x").exists()

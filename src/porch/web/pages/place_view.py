@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 from porch.errors import Finding
-from porch.web.pages.page_words import count_of, run_address
+from porch.system.disk_use import DiskUse
+from porch.web.pages.page_words import count_of, describe_size, run_address
 
 
 def protocol_address(project: str, name: str) -> str:
@@ -61,6 +62,12 @@ def make_protocol(
     }
 
 
+def _describe_disk(use: DiskUse | None) -> str:
+    if use is None:
+        return ""
+    return f"{'' if use.is_whole else 'more than '}{describe_size(use.size)} on disk"
+
+
 def make_worktrees(
     project: str, rows: Sequence[Mapping[str, Any]], conflicts: Sequence[str]
 ) -> dict[str, Any]:
@@ -74,6 +81,7 @@ def make_worktrees(
                 "ahead": 0,
                 "behind": 0,
                 **row,
+                "disk": _describe_disk(row.get("disk")),
                 "run_address": run_address(project, str(row["run"])),
                 "remove": run_address(project, str(row["run"]), "remove-worktree"),
             }

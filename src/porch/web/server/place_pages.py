@@ -21,6 +21,7 @@ from porch.show.graph.svg import render_svg
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, list_records
 from porch.system import socket_peer
+from porch.system.disk_use import measure_disk
 from porch.web.pages import place_view
 from porch.web.pages.windows import cut_pages, read_number
 from porch.web.pages.work_view import list_states
@@ -111,7 +112,8 @@ def _read_worktree(where: ProjectPaths, record: WorktreeRecord) -> dict[str, Any
         behind = run_git(path, "rev-list", "--count", f"HEAD..{_target_of(where, record)}").strip()
     except (PorchError, OSError) as error:
         return {**told, "trouble": str(error)}
-    return {**told, "changed": changed, "ahead": int(ahead), "behind": int(behind)}
+    counts = {"changed": changed, "ahead": int(ahead), "behind": int(behind)}
+    return {**told, **counts, "disk": measure_disk(path)}
 
 
 def _target_of(where: ProjectPaths, record: WorktreeRecord) -> str:
