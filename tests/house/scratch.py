@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("src", "tests", "tools", "docs", "skeleton", "pyproject.toml", "CONTRIBUTING.md")
+COPIED = (
+    *("src", "tests", "tools", "docs", "examples", "skeleton"),
+    *("pyproject.toml", "CONTRIBUTING.md"),
+)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """Who does literally what a packaged prompt says is accepted, in each case that it mentions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from porch.machine import facts as f
+from porch.model.definition import Definition
 from porch.model.protocol import Agent
+from porch.system import process_marks
 from tests.tree.conftest import IMPL, REVIEW, SCAFFOLD, TESTS, TO_REVIEW, TO_TESTS, Bench
-from tests.tree.test_update_troubles import GIVEN_UP, SHARED, Pair, answers, child
+from tests.tree.test_update_troubles import GIVEN_UP, SHARED, Pair, answers, child, make_family
 
 Case = Mapping[str, Any]
 
@@ -127,55 +130,67 @@ def test_t5_what_a_prompt_says_is_accepted_in_each_case(bench: Bench, state: str
     assert taken == promised == {known.name for known in actor.exits}
 
 
-def test_t5_the_question_of_a_child_is_answered_as_the_prompt_says(bench: Bench) -> None:
-    payload = {**PLANNED, "testPlan": SCAFFOLD["payload"]["testPlan"], "childSpecs": [child("a")]}
-    bench.do("scaffold", {**SCAFFOLD, "payload": payload})
-    bench.do("a/scaffold", CLARIFY)
+@pytest.fixture
+def family(tmp_path: Path, person: None, v3: Definition) -> Iterator[Bench]:
+    """A root whose children have criteria of their own."""
+    made = make_family(tmp_path, v3)
+    yield made
+    process_marks.reap_processes(f"{made.world.mark}:")
+
+
+def test_t5_the_question_of_a_child_is_answered_as_the_prompt_says(family: Bench) -> None:
+    payload = {
+        **PLANNED,
+        "testPlan": SCAFFOLD["payload"]["testPlan"],
+        "childSpecs": [child("a"), child("b")],
+    }
+    family.do("scaffold", {**SCAFFOLD, "payload": payload})
+    family.do("a/scaffold", CLARIFY)
     criteria = [{"id": "c-a", "text": "exactly so"}]
     cases = (
         says("Answered", answer="so"),
         says("Revised", answer="so", acceptanceCriteria=criteria),
         says("PassUp", why="nobody said"),
     )
-    taken = {accept(bench, "a/answer", case).exit for case in cases}
-    assert taken == promised_exits(bench.prompt(bench.wanted("a/answer")))
+    taken = {accept(family, "a/answer", case).exit for case in cases}
+    assert taken == promised_exits(family.prompt(family.wanted("a/answer")))
 
 
-def test_t5_a_child_is_judged_as_the_prompt_says(bench: Bench) -> None:
-    payload = {**SCAFFOLD["payload"], "childSpecs": [child("a")]}
+def test_t5_a_child_is_judged_as_the_prompt_says(family: Bench) -> None:
+    payload = {**SCAFFOLD["payload"], "childSpecs": [child("a"), child("b")]}
     written = {**SCAFFOLD["write"], "src/shared.txt": SHARED}
-    bench.do("scaffold", {**SCAFFOLD, "write": written, "payload": payload})
+    family.do("scaffold", {**SCAFFOLD, "write": written, "payload": payload})
     known = answers("a", SHARED)
     for state in (*TO_REVIEW, "candidate", "merger"):
-        bench.do(f"a/{state}", known.get(state))
+        family.do(f"a/{state}", known.get(state))
     cases = (says("Accepted", reason="good"), says("Rejected", **REFUSAL))
-    taken = {accept(bench, "a/judge", case).exit for case in cases}
-    assert taken == promised_exits(bench.prompt(bench.wanted("a/judge")))
+    taken = {accept(family, "a/judge", case).exit for case in cases}
+    assert taken == promised_exits(family.prompt(family.wanted("a/judge")))
 
 
-def test_t5_who_keeps_both_sides_or_gives_up_is_accepted_at_once(bench: Bench) -> None:
+def test_t5_who_keeps_both_sides_or_gives_up_is_accepted_at_once(family: Bench) -> None:
     """Theirs stays and yours beside it; where only one can stand, nobody chooses."""
-    pair = Pair(bench, SHARED + "mine\n", SHARED + "theirs\n")
+    pair = Pair(family, SHARED + "mine\n", SHARED + "theirs\n")
     pair.do("b", "impl", "update")
-    asked = bench.wanted("b/rebase")
+    asked = family.wanted("b/rebase")
     both = {"write": {"src/shared.txt": SHARED + "theirs\nmine\n"}}
-    fact = bench.attempt("b/rebase", {**both, **says("RebaseClean")})
+    fact = family.attempt("b/rebase", {**both, **says("RebaseClean")})
     assert isinstance(fact, f.ExitAccepted)
-    assert not bench.turn(asked, 2).exists()
-    promised = promised_exits(bench.prompt(asked))
+    assert not family.turn(asked, 2).exists()
+    promised = promised_exits(family.prompt(asked))
     assert promised == {"RebaseClean", "RebaseAdapted", "RebaseConflict"}
 
 
-def test_t5_who_cannot_keep_both_sides_is_accepted_at_once(bench: Bench) -> None:
-    pair = Pair(bench, SHARED.replace("two", "2"))
+def test_t5_who_cannot_keep_both_sides_is_accepted_at_once(family: Bench) -> None:
+    pair = Pair(family, SHARED.replace("two", "2"))
     pair.do("b", "impl", "update")
-    asked = bench.wanted("b/rebase")
-    bench.do("b/rebase", GIVEN_UP)
-    assert not bench.turn(asked, 2).exists()
-    assert "do not choose: answer RebaseConflict" in bench.prompt(asked)
+    asked = family.wanted("b/rebase")
+    family.do("b/rebase", GIVEN_UP)
+    assert not family.turn(asked, 2).exists()
+    assert "do not choose: answer RebaseConflict" in family.prompt(asked)
     redone = {"src/b/it.txt": "it\n", "src/shared.txt": "one\nTWO and 2\nthree\n"}
     again = {"write": redone, **says("TestsPassed", iterations=1, passedTests=["b"])}
-    assert bench.do("b/impl", again).exit == "TestsPassed"
+    assert family.do("b/impl", again).exit == "TestsPassed"
 
 
 def test_t5_an_implementer_that_finds_everything_green_invents_nothing(bench: Bench) -> None:

@@ -23,12 +23,16 @@ CONFLICT = {
 GIVEN_UP = {"exit": "RebaseConflict", "payload": CONFLICT}
 
 
-@pytest.fixture
-def bench(tmp_path: Path, person: None, v3: Definition) -> Iterator[Bench]:
+def make_family(tmp_path: Path, v3: Definition) -> Bench:
     """Its spec has a criterion for each child, because children get no others."""
     more = [{"id": f"c-{name}", "text": f"{name} is there"} for name in "ab"]
     about = {**SPEC, "acceptanceCriteria": [*SPEC["acceptanceCriteria"], *more]}
-    made = Bench(tmp_path / "bench", v3, spec=about)
+    return Bench(tmp_path / "bench", v3, spec=about)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, person: None, v3: Definition) -> Iterator[Bench]:
+    made = make_family(tmp_path, v3)
     yield made
     process_marks.reap_processes(f"{made.world.mark}:")
 
