@@ -93,20 +93,3 @@ def test_reading_commands_load_no_heavy_module(asked: "Desk", words: list[str]) 
     assert not loaded & HEAVY
     if words in LEAST:
         assert not loaded & {"json", "re"}
-
-
-def test_a_row_that_a_killed_process_left_is_followed_without_them(asked: "Desk") -> None:
-    """The run has moved behind its row: `status` shows where it is, and folds nothing for it."""
-    row = asked.run_dir() / "row.json"
-    old = row.read_bytes()
-    assert asked.porch("status").out.count("you: go") == 1
-    asked.porch("stop", "1")
-    told = asked.porch("status").out
-    assert "you: go" not in told
-    row.write_bytes(old)
-    (asked.run_dir() / "picture.json").unlink()
-    loaded = modules(asked, "status")
-    assert "porch.run.verbs.stale_rows" in loaded
-    assert not loaded & {*HEAVY, "json", "re", "msgspec"}
-    assert asked.porch("status").out == told
-    assert row.read_bytes() == old

@@ -1,9 +1,8 @@
 """The rows of all runs: from their files where these cover the journal, else from each journal.
 
 Loads nothing but os as long as all rows are up to date. One that is not costs its own
-run. Where only the row itself is wanted, it is mostly followed from the snapshot of the run
-(`stale_rows`). Otherwise the run is folded, and once: what was folded is kept, so that a run that
-nobody takes up again is not folded anew by everybody who looks.
+run, and once: what was folded is kept, so that a run that nobody takes up again is not folded anew
+by everybody who looks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
 
     Fold = Callable[[str], run_rows.Row | PorchError]
-    Follow = Callable[[str], dict[str, Any] | None]
 
 
 class RunRows:
@@ -37,15 +35,12 @@ class RunRows:
 def every_row(where: ProjectPaths, part: run_rows.Part = "decisions") -> RunRows:
     """One damaged journal must not hide the other runs, and an old row not slow them down."""
     found, fold = RunRows(), None
-    follow = None if part != "row" else _make_follower(where)
     directory = os.path.join(where.state_dir, "runs")
     for name, row in run_rows.covering_rows(directory, where.names(), part):
         if row is not None:
             found.rows[name] = row
         elif (drawn_row := picture_cache.read_current_picture(where.run_dir(name))) is not None:
             found.rows[name] = drawn_row
-        elif follow is not None and (followed := follow(name)) is not None:
-            found.rows[name] = followed
         elif where.has_begun(name):
             fold = fold or _make_folder(where)
             _add_row(found, name, fold(name))
@@ -57,20 +52,6 @@ def _add_row(found: RunRows, name: str, folded: run_rows.Row | PorchError) -> No
         found.rows[name] = folded
     else:
         found.troubles.append(folded)
-
-
-def _make_follower(where: ProjectPaths) -> Follow:
-    """Loaded late, like what folds a run."""
-    made: list[Follow] = []
-
-    def follow(name: str) -> dict[str, Any] | None:
-        if not made:
-            from porch.run.verbs.stale_rows import StaleRows
-
-            made.append(StaleRows(where).make_row)
-        return made[0](name)
-
-    return follow
 
 
 def _make_folder(where: ProjectPaths) -> Fold:
