@@ -102,8 +102,8 @@ GUARDS: tuple[Guard, ...] = (
     *TRUST,
     Guard(
         "a snapshot that porch did not write",
-        "store/snapshots/signed_state.py",
-        "if not user_key.are_equal(mark, _MARK + signed + b'\"}'):",
+        "store/snapshots/snapshot.py",
+        "if not user_key.are_equal(head, _header_line(key, run, seam, body)):",
         "if False:",
         "test_a_forged_snapshot_changes_no_answer_and_no_record",
     ),
@@ -167,8 +167,8 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "the chain",
-        "store/chained_lines.py",
-        "if text != body + KEY + total + b'\"}':",
+        "store/chain.py",
+        "if text != body + _KEY + total + b'\"}':",
         "if False:",
         "test_a_last_line_with_a_wrong_sum_and_its_end_is_damage",
     ),

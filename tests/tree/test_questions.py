@@ -137,7 +137,7 @@ def test_half_done_work_of_a_stopped_question_is_kept_under_a_ref(bench: Bench) 
     sign = bench.root / bench.main / "src" / "sum.txt"
     fact = asyncio.run(bench.stopped(questions.run_question(bench.world, asked), sign))
     assert isinstance(fact, f.EffectStopped)
-    ref = "refs/porch/salvage/porch/v3_sum/impl/1"
+    ref = "refs/porch/salvage/porch/v3_sum@impl-1"
     assert bench.git("show", f"{ref}:src/sum.txt") == "one\ntwo\nthree"
 
 

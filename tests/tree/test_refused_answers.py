@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, Finding
+from porch.git.moves.salvage import SALVAGE, name_salvage_ref
 from porch.machine import facts as f
 from porch.show import graph_templates
 from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
@@ -49,7 +50,7 @@ def test_t4_the_next_try_works_on_the_files_as_they_were_accepted_last(bench: Be
     fact = bench.perform(again(asked, 1))
     names = bench.git("show", "--format=", "--name-only", fact.payload["scaffoldCommit"])
     assert names.split() == ["api.txt", "tests/sum/contract.sh"]
-    ref = "refs/porch/salvage/porch/v3_sum/scaffold/1/try-1"
+    ref = "refs/porch/salvage/porch/v3_sum@scaffold-1-try-1"
     assert bench.git("show", f"{ref}:junk.txt") == "junk"
     assert f"`{ref}`" in bench.prompt(again(asked, 1))
 
@@ -63,7 +64,7 @@ def test_t4_own_commits_of_a_refused_try_are_kept_and_left_behind(bench: Bench) 
     bench.script("impl", IMPL)
     assert isinstance(bench.perform(again(asked, 1)), f.ExitAccepted)
     assert bench.git("log", "--format=%s", f"{before}..porch/v3_sum") == "impl(sum): TestsPassed"
-    kept = bench.git("log", "--format=%s", "refs/porch/salvage/porch/v3_sum/impl/1/try-1", "-2")
+    kept = bench.git("log", "--format=%s", "refs/porch/salvage/porch/v3_sum@impl-1-try-1", "-2")
     assert "mine" in kept
 
 
@@ -113,3 +114,11 @@ def test_t4_files_that_cannot_be_measured_are_a_reason_and_no_failure(bench: Ben
     bench.script("scaffold", {**made, "refused": {**SCAFFOLD, "run": "rm -rf inner"}})
     fact = bench.perform(bench.wanted("scaffold"))
     assert isinstance(fact, f.ExitAccepted), fact
+
+
+def test_t4_what_was_refused_is_kept_beside_what_was_kept_of_its_branch() -> None:
+    """Git has no ref below another one, so these names never nest."""
+    branch, unfinished = "porch/v3_sum", name_salvage_ref("porch/v3_sum", "neg/impl:x#2")
+    assert unfinished == f"{SALVAGE}{branch}@neg-impl-x-2"
+    names = [f"{SALVAGE}{branch}", unfinished, f"{unfinished}-try-1"]
+    assert not any(one.startswith(f"{other}/") for one in names for other in names)

@@ -11,7 +11,6 @@ from porch.machine.exits.accepted_exits import asking_path
 from porch.machine.exits.evidence import due_commands, last_tree
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.instances import instance_effects
-from porch.machine.instances.tree_sight import list_seeing_positions
 from porch.machine.state import RunState, Standing, effect_parts, position_text, work_text
 from porch.machine.unread_words import is_about_unread_words, unread_words
 from porch.model import protocol as p
@@ -42,6 +41,8 @@ def touched_positions(protocol: p.Protocol, state: RunState, moves: Sequence[m.M
     """The positions of which `wanted` may answer differently after these moves, gone ones too."""
     found: set[str] = set()
     if protocol.spec:
+        from porch.machine.instances.tree_sight import list_seeing_positions
+
         found.update(list_seeing_positions(protocol, state, moves))
     for move in moves:
         if isinstance(move, m.Settled):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 
-from porch.store.chained_lines import KEY, TAIL, count_chained
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +24,8 @@ START = "0" * 64
 MAX_DEPTH = 200
 # Brackets that even a deep record may have before its depth is worth measuring.
 _FEW_BRACKETS = 150
+_KEY = b',"sum":"'
+_TAIL = len(_KEY) + 64 + len(b'"}')
 
 # The record of an old version in, the same record one version later out.
 UPCASTS: dict[int, Callable[[RawRecord], RawRecord]] = {}
@@ -101,7 +101,7 @@ def render_record_line(seq: int, previous: str, body: Mapping[str, object]) -> t
         raise ValueError(f"record {seq} calls itself v={record['v']} seq={record['seq']}")
     whole = encode_json(record)
     total = _chain_sum(previous.encode(), whole)
-    return whole[:-1] + KEY + total + b'"}\n', total.decode()
+    return whole[:-1] + _KEY + total + b'"}\n', total.decode()
 
 
 def _chain_sum(previous: bytes, body: bytes) -> bytes:
@@ -118,7 +118,7 @@ def parse_records(
     lines = data[:end].split(b"\n")
     lines.pop()
     torn = data[end:]
-    good = count_chained(lines, sum.encode())
+    good = _count_chained(lines, sum.encode())
     records, trouble = _parse_lines(lines[:good], seq)
     kept = len(records)
     total = lines[kept - 1][-66:-2].decode() if kept else sum
@@ -132,7 +132,23 @@ def is_chained(data: bytes, sum: str) -> bool:
     """Whether these are whole lines from the first record on, and the last carries this sum."""
     lines = data.split(b"\n")
     is_whole = lines.pop() == b"" and lines[-1:] and lines[-1][-66:-2] == sum.encode()
-    return bool(is_whole) and count_chained(lines, START.encode()) == len(lines)
+    return bool(is_whole) and _count_chained(lines, START.encode()) == len(lines)
+
+
+def _count_chained(lines: Sequence[bytes], previous: bytes) -> int:
+    """How many lines from the first on carry the sum that they should."""
+    if not lines:
+        # What covers the whole journal is the common case, and needs no hash to be loaded.
+        return 0
+    from porch.text.sha256 import sha256
+
+    for count, text in enumerate(lines):
+        body = text[:-_TAIL]
+        total = sha256(previous + body + b"}").hexdigest().encode()
+        if text != body + _KEY + total + b'"}':
+            return count
+        previous = total
+    return len(lines)
 
 
 def _parse_lines(
@@ -191,9 +207,9 @@ def _classify_rest(
 
 
 def _begins_with_a_record(data: bytes, sum: str) -> bool:
-    at = data.find(KEY)
+    at = data.find(_KEY)
     while at >= 0:
-        if len(data) > at + TAIL and count_chained([data[: at + TAIL]], sum.encode()):
+        if len(data) > at + _TAIL and _count_chained([data[: at + _TAIL]], sum.encode()):
             return True
-        at = data.find(KEY, at + 1)
+        at = data.find(_KEY, at + 1)
     return False

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from porch.agents.events import Answered
 from porch.agents.port import Outcome, Turn
 from porch.errors import DefinitionError, PorchError, UsageError
-from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+from porch.git.moves.salvage import name_salvage_ref, salvage_uncommitted
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
 from porch.model.permissions import READ_ONLY
@@ -345,6 +345,5 @@ def _make_request(world: World, effect: AskAgent, talk: QuestionTalk, kind: str)
 def salvage_unfinished_work(effect: AskAgent, place: InstancePlace) -> None:
     """Half done work of a question that nobody waits for is kept under a ref of its own."""
     if place.is_own:
-        name = effect.position.replace(":", "-").replace("#", "/")
-        ref = f"{SALVAGE}{place.branch}/{name}"
+        ref = name_salvage_ref(place.branch, effect.position)
         salvage_uncommitted(place.path, ref, f"Left uncommitted at {effect.position}")

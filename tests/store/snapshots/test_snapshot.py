@@ -21,7 +21,7 @@ from porch.machine.state import RunState
 from porch.run.engine.folded_journal import JournalReader
 from porch.store import journal
 from porch.store.journal import scan_journal
-from porch.store.snapshots import signed_state, snapshot, user_key
+from porch.store.snapshots import snapshot, user_key
 from porch.testing import kill_python_at
 from tests.corpus.run_dump import Kept, names
 
@@ -274,10 +274,10 @@ def test_a_snapshot_of_another_release_is_none(
     place = Place(tmp_path / "run", "spider")
     place.keep(5)
     with monkeypatch.context() as other:
-        other.setattr(signed_state, "__version__", "99.0")
+        other.setattr(snapshot, "__version__", "99.0")
         assert place.began() == 0
     with monkeypatch.context() as other:
-        other.setattr(signed_state, "FORM", snapshot.FORM + 1)
+        other.setattr(snapshot, "FORM", snapshot.FORM + 1)
         assert place.began() == 0
     assert place.began() == 5
 

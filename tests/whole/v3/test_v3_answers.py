@@ -39,7 +39,8 @@ def _impl() -> dict[str, Any]:
     """First it helps itself, then it says green where there is red."""
     good = ADD.impl()
     honest = ADD.write_tests()["write"]
-    wrong = {**ADD.impl(ADD.code.replace("+", "-")), "refused": good}
+    # Of another length: Python takes what it compiled in the same second for a file of that size.
+    wrong = {**ADD.impl(ADD.code.replace("+", "- 0 -")), "refused": good}
     wrong["write"] = {**wrong["write"], **honest, ADD.interface: "NAME = 'add'\n"}
     theirs = {ADD.tests: "def test_add():\n    pass\n", ADD.interface: "NAME = 'sum'\n"}
     return {**good, "write": {**good["write"], **theirs}, "refused": wrong}

@@ -49,7 +49,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterat
     script.say(
         "neg/impl",
         after_merge(clash, "add"),
-        {**NEG.impl(), "write": {NEG.target: NEG.code, "calc/base.py": BASE}},
+        NEG.impl(),
     )
     conflict = {
         "conflictFile": "calc/base.py",
@@ -111,7 +111,9 @@ def test_after_an_adaptation_the_work_that_was_due_goes_on(built: Home) -> None:
     """D16: history is resumed."""
     states = built.entered("mul")
     at = states.index("update")
-    assert states[at - 1 : at + 3] == ["impl", "update", "rebase", "review"]
+    assert states[at - 1 : at + 2] == ["impl", "update", "rebase"]
+    # A sibling that is merged meanwhile makes it look again.
+    assert next(state for state in states[at + 2 :] if state != "update") == "review"
 
 
 def test_a_conflict_that_is_not_mechanical_goes_to_the_implementer(built: Home) -> None:

@@ -11,6 +11,12 @@ from porch.system.scratch import copy_with_times, scratch_directory
 SALVAGE = "refs/porch/salvage/"
 
 
+def name_salvage_ref(branch: str, position: str) -> str:
+    """Beside the ref of the branch itself: git has no ref below another one."""
+    place = position.translate({ord(sign): "-" for sign in ":#/"})
+    return f"{SALVAGE}{branch}@{place}"
+
+
 def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
     """Keep everything uncommitted as a commit under a ref, without touching the worktree.
 

@@ -15,7 +15,7 @@ from porch.errors import OutsideError
 from porch.git import repository
 from porch.git.command import run_git
 from porch.git.moves.own_refs import set_own_ref
-from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+from porch.git.moves.salvage import name_salvage_ref, salvage_uncommitted
 from porch.machine.effects import AskAgent
 from porch.run.agents.world import World
 from porch.system import atomic
@@ -81,8 +81,7 @@ def begin_where_all_was_well(world: World, effect: AskAgent, place: InstancePlac
         return ""
     if is_merging(place.path):
         branch_update.abort_unfinished_work(place.path)
-    name = effect.position.replace(":", "-").replace("#", "/")
-    ref = f"{SALVAGE}{place.branch}/{name}/try-{before + 1}"
+    ref = f"{name_salvage_ref(place.branch, effect.position)}-try-{before + 1}"
     return ref if _put_aside(place, ref, f"Refused at {effect.position}") else ""
 
 
