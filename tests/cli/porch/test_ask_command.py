@@ -44,6 +44,12 @@ def test_questions_are_printed_and_wait_in_pending(asker: "Desk") -> None:
     assert decision["options"][0]["command"] == f'porch answer {decision["id"]} questions "..."'
 
 
+def test_a_file_of_questions_that_is_not_there_is_the_callers_to_fix(asker: "Desk") -> None:
+    said = asker.porch("ask", "none.yaml", code=2).err
+    assert "'none.yaml' cannot be read: No such file or directory" in said
+    assert "give the path of a file with questions" in said
+
+
 def test_an_asking_is_one_run_however_often_somebody_asks(asker: "Desk") -> None:
     first = asker.porch("ask", "q.yaml", "--json", code=3)
     again = asker.porch("ask", "q.yaml", "--json", code=3)
@@ -213,7 +219,7 @@ def test_a_file_that_is_wrong_is_refused_and_nothing_is_asked(desk: "Desk") -> N
     assert desk.porch("pending", "--json").json["decisions"] == []
     (desk.root / "q.yaml").write_bytes(b"\xff\xfe")
     assert "unreadable" in desk.porch("ask", "q.yaml", code=2).err
-    desk.porch("ask", "missing.yaml", code=6)
+    desk.porch("ask", "missing.yaml", code=2)
 
 
 def test_what_a_tool_cannot_carry_is_refused_and_nothing_is_asked(desk: "Desk") -> None:

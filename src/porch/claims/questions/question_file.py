@@ -239,6 +239,7 @@ class _QuestionReader:
         count, (least, most) = len(question.options), _BEST_OPTIONS
         most = most if question.free else MOST_QUESTIONS
         if count and not least <= count <= most:
-            told = f"{question.id} has {count} options; {least} to {most} are best"
+            has = "1 option" if count == 1 else f"{count} options"
+            told = f"{question.id} has {has}; {least} to {most} are best"
             place = self._fields.place("options")
             self._fields.report("option-count", told, place, "add or remove some", "warning")

@@ -47,6 +47,9 @@ def _read_file(path: str) -> "tuple[QuestionRound, tuple[Finding, ...]]":
     except UnicodeDecodeError as error:
         fix = "save it as UTF-8"
         raise UsageError(f"'{path}' is not UTF-8 text", fix, "unreadable") from error
+    except OSError as error:
+        fix = "give the path of a file with questions"
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}", fix, "unreadable") from error
     read = read_questions(read_tree(text, path), path)
     return read.round, read.warnings
 
