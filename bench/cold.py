@@ -73,7 +73,8 @@ def _tried(program: Path, words: tuple[str, ...], directory: Path) -> None:
 def _installed(place: Path) -> tuple[Path, Path]:
     """The wheel in an environment of its own, with links to the dependencies that it names.
 
-    Nothing else of the environment we run in: msgspec, for one, imports more where it finds more.
+    Nothing else of the environment we run in, except what comes with the dashboard and makes
+    msgspec load more where nobody prevents it.
     """
     wheels, home = place / "wheels", place / "installed"
     _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, ROOT)
@@ -82,7 +83,7 @@ def _installed(place: Path) -> tuple[Path, Path]:
     install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
     _run(sys.executable, "-m", "pip", "--python", python, *install, "--find-links", wheels, "porch")
     site = next((home / "lib").glob("python*/site-packages"))
-    for name in _wanted("porch"):
+    for name in _wanted("porch") | {"typing_extensions"}:
         _link(metadata.distribution(name), site)
     return python, home / "bin" / "porch"
 

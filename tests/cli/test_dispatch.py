@@ -2,6 +2,7 @@
 
 import gc
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,3 +58,17 @@ def test_envoy_answers_wrong_words_in_the_shape_that_programs_read(
     monkeypatch.setattr(sys, "argv", ["envoy", "plan", "nope"])
     assert dispatch.envoy() == 2
     assert json.loads(capsys.readouterr().out)["status"] == "error"
+
+
+def test_a_command_does_not_pay_for_a_library_that_others_have_installed(tmp_path: Path) -> None:
+    """Whoever installs the dashboard has typing_extensions, which msgspec would load."""
+    program = (
+        "import sys\nfrom porch.cli import dispatch\n"
+        "dispatch.run_words('porch', ['agents', '--json'])\n"
+        "print('\\nLOADED', 'msgspec' in sys.modules, 'typing_extensions' in sys.modules)\n"
+        "import typing_extensions\nprint(typing_extensions.__name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("LOADED True False\ntyping_extensions\n")
