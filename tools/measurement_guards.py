@@ -10,7 +10,7 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "what a person confirmed is one patch",
-        "machine/instances/named_inputs.py",
+        "machine/instances/git_state_inputs.py",
         '    return {"approved": str(patch), "own": tuple(own), "is_named": False}\n',
         '    return {"approved": "", "own": tuple(own), "is_named": True}\n',
         "test_v5_a_graph_pinned_before_asks_a_person_at_its_candidate",

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from porch.machine import facts as f
-from porch.machine.instances.named_inputs import add_unnamed_questions
+from porch.machine.instances.git_state_inputs import add_unnamed_questions
 from porch.model.definition import Definition
 from porch.model.protocol import Git, Human
 from porch.system import process_marks

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.budgets import add_budget_state
-from porch.machine.instances.named_inputs import add_unnamed_questions
+from porch.machine.instances.git_state_inputs import add_unnamed_questions
 from porch.machine.state import RunState, Standing, position_text
 from porch.model.protocol import Agent, Edge, Human, Option, Protocol
 from porch.model.protocol import State as Kind

@@ -22,8 +22,8 @@ from porch.machine.exits.evidence import (
     review_payload,
     review_round_moves,
 )
-from porch.machine.exits.interrupts import target_moved_moves
 from porch.machine.exits.retries import failure_moves, interruption_moves
+from porch.machine.exits.sibling_updates import target_moved_moves
 from porch.machine.exits.touched_files import more_touched_moves, touched_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing

@@ -10,7 +10,7 @@ from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository
 from porch.machine import facts as f
 from porch.machine.effects import MoveBranch
-from porch.machine.instances.named_inputs import UNNAMED
+from porch.machine.instances.git_state_inputs import UNNAMED
 from porch.machine.state import RunState
 from porch.run.agents.world import World
 from porch.tree import branch_update, instance_worktrees, suite_results, suite_run

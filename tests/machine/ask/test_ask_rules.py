@@ -7,7 +7,7 @@ import pytest
 from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
 from porch.machine.ask import run_rules
-from porch.machine.ask.protocol import build_ask_protocol
+from porch.machine.ask.human_questions import build_ask_protocol
 from porch.machine.evolve import evolve_state
 from porch.machine.records import JournalRecord, decode_record, encode_record
 from porch.machine.route import route_fact

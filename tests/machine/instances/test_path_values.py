@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.machine import path_values
-from porch.machine.exits.interrupts import Departure
+from porch.machine.exits.sibling_updates import Departure
 from porch.machine.state import RunState
 from porch.model import protocol as p
 

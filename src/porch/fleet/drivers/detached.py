@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from porch.fleet.drivers.kickoff_logs import LOG
-from porch.fleet.drivers.places import open_place
+from porch.fleet.drivers.run_slots import open_place
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.run.engine.drive_options import DriveWatch

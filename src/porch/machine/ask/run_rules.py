@@ -9,7 +9,7 @@ from typing import Any
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.ask.protocol import ANSWERS, POSED, QUESTIONS
+from porch.machine.ask.human_questions import ANSWERS, POSED, QUESTIONS
 from porch.machine.facts import Payload, Wish
 from porch.machine.state import RunState, Standing, position_text
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from porch.machine import moves as m
 from porch.machine.exits.held_resources import passed_on_moves
-from porch.machine.exits.interrupts import (
+from porch.machine.exits.sibling_updates import (
     Departure,
     broadcast_moves,
     departure_from_nowhere,

@@ -4,7 +4,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.exits.evidence import check_result_moves, review_payload
-from porch.machine.exits.interrupts import UPDATE
+from porch.machine.exits.sibling_updates import UPDATE
 from porch.machine.state import InHand, RunState, Standing, work_text
 from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
 

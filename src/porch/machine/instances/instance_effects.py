@@ -7,7 +7,7 @@ from porch.machine import effects as e
 from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import thread_path
 from porch.machine.exits.held_resources import branch_lease, resources_to_hold, worktree_lease
-from porch.machine.instances.named_inputs import named_values
+from porch.machine.instances.git_state_inputs import named_values
 from porch.machine.path_values import budgets_payload, input_value, instance_payload, look_up_path
 from porch.machine.state import RunState, Standing
 from porch.machine.unread_words import unread_words

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from porch.machine import moves as m
 from porch.machine.exits.departure import empty_instance_moves, entry_moves
-from porch.machine.exits.interrupts import Departure
+from porch.machine.exits.sibling_updates import Departure
 from porch.machine.instances.child_specs import is_merged
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Protocol, Target

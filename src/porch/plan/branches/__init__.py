@@ -3,7 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from porch.plan.branches.base import checkout_base, diff_base, get_base_branch, is_base_branch
+    from porch.plan.branches.base_changes import (
+        checkout_base,
+        diff_base,
+        get_base_branch,
+        is_base_branch,
+    )
     from porch.plan.branches.pull_request import create_pr
     from porch.plan.branches.worktree_cleanup import cleanup_worktrees
 
@@ -28,7 +33,7 @@ def __getattr__(name: str) -> Any:
 
         return worktree_cleanup.cleanup_worktrees
     if name in __all__:
-        from porch.plan.branches import base
+        from porch.plan.branches import base_changes
 
-        return getattr(base, name)
+        return getattr(base_changes, name)
     raise AttributeError(name)

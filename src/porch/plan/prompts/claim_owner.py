@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from porch.plan.prompts.launchers import is_launcher
+from porch.plan.prompts.wrapper_programs import is_launcher
 from porch.store.lock import host_name, read_boot_id
 
 # Without a process to look at, a claim lasts so long from its last sign of life.

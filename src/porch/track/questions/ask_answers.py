@@ -17,7 +17,7 @@ from porch.claims.questions.tool_calls import unfit_reason
 from porch.claims.questions.tool_results import read_tool_result
 from porch.claims.questions.transports import TRANSPORTS, TransportName
 from porch.errors import UsageError
-from porch.machine.ask.protocol import ANSWERED, QUESTIONS
+from porch.machine.ask.human_questions import ANSWERED, QUESTIONS
 from porch.machine.ask.run_rules import MOST_ROUNDS, open_ids, recall_answers
 from porch.machine.state import RunState, Standing
 from porch.run.engine.session import payload_directory

@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 from porch.claims.questions.question import QuestionRound
 from porch.claims.questions.text_form import render_question, render_round
 from porch.machine import facts as f
-from porch.machine.ask.protocol import NAME, build_ask_protocol
+from porch.machine.ask.human_questions import NAME, build_ask_protocol
 from porch.machine.ask.run_rules import recall_posed
 from porch.machine.state import RunState
 from porch.model.definition import Definition, serialize_definition

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from starlette.responses import Response
 
-from porch.web.server import choices, events, inbox_page, place_pages, plan_pages
+from porch.web.server import choices, events, inbox_page, plan_pages, project_pages
 from porch.web.server.call import Call
 from porch.web.server.parts import (
     changes_page,
@@ -50,15 +50,15 @@ ROUTES = (
     PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
     PageRoute("POST", f"{_RUN}/stop", stop_resume.stop_here, is_write=True),
     PageRoute("POST", f"{_RUN}/resume", stop_resume.resume_here, is_write=True),
-    PageRoute("POST", f"{_RUN}/remove-worktree", place_pages.remove_worktree, is_write=True),
-    PageRoute("GET", "/protocols", place_pages.show_protocols),
-    PageRoute("GET", "/protocols/{project}/{name}", place_pages.show_protocol),
-    PageRoute("GET", "/protocols/{project}/{name}/graph.svg", place_pages.send_protocol_graph),
+    PageRoute("POST", f"{_RUN}/remove-worktree", project_pages.remove_worktree, is_write=True),
+    PageRoute("GET", "/protocols", project_pages.show_protocols),
+    PageRoute("GET", "/protocols/{project}/{name}", project_pages.show_protocol),
+    PageRoute("GET", "/protocols/{project}/{name}/graph.svg", project_pages.send_protocol_graph),
     PageRoute("GET", "/plans", plan_pages.show_plans),
     PageRoute("GET", "/plans/{project}/{name}", plan_pages.show_plan),
-    PageRoute("GET", "/worktrees", place_pages.show_worktrees),
-    PageRoute("GET", "/doctor", place_pages.show_doctor),
-    PageRoute("POST", "/doctor/notice", place_pages.send_notice, is_write=True),
+    PageRoute("GET", "/worktrees", project_pages.show_worktrees),
+    PageRoute("GET", "/doctor", project_pages.show_doctor),
+    PageRoute("POST", "/doctor/notice", project_pages.send_notice, is_write=True),
     PageRoute("GET", "/events/inbox", events.stream_inbox, is_stream=True),
     PageRoute("GET", f"/events{_RUN}", events.stream_run, is_stream=True),
     PageRoute("GET", "/static/{name}", choices.send_static),

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.exits.interrupts import target_moved_moves
+from porch.machine.exits.sibling_updates import target_moved_moves
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 
