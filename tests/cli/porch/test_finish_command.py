@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.fleet.finish.written_text import WrittenText, split_text
+from tests.torture import choose_some
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -230,14 +231,16 @@ def test_only_people_finish(desk: "Desk", monkeypatch: pytest.MonkeyPatch) -> No
     assert desk.facts("WorkFinished")[0]["as_person"] is True
 
 
-@pytest.mark.parametrize(
-    "point",
-    [
-        *("finish.after-candidate", "finish.after-checks", "merge.before-swap"),
-        *("merge.after-swap", "merge.after-checkout", "finish.before-record"),
-    ],
-)
-@pytest.mark.parametrize("option", ["--merge", "--squash"])
+KILL_POINTS = [
+    *("finish.after-candidate", "finish.after-checks", "merge.before-swap"),
+    *("merge.after-swap", "merge.after-checkout", "finish.before-record"),
+]
+# One after the other of both options, so that each third is one of each.
+KILLED = [(option, point) for point in KILL_POINTS for option in ("--merge", "--squash")]
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("option, point", choose_some(KILLED, 3))
 def test_killed_anywhere_the_next_finish_ends_it_and_merges_once(
     desk: "Desk", point: str, option: str
 ) -> None:

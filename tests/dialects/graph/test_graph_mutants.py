@@ -242,7 +242,7 @@ def template_errors(mutated: Mutant) -> list[str]:
 
 
 def each(mutants: Iterator[Mutant] | list[Mutant]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("mutated", choose_some(list(mutants), 4), ids=str)
+    return pytest.mark.parametrize("mutated", choose_some(list(mutants), 8), ids=str)
 
 
 def test_the_file_as_it_is_has_nothing_to_complain_about() -> None:

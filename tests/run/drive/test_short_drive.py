@@ -51,7 +51,8 @@ FILES = {found.name: found.file for found in library.list_protocols(find_project
 # What porch asks in a form is answered by agents that porch runs, and by no claim.
 CLAIMS = [
     (name, state.name, exit_.name)
-    for name in FILES
+    for name, file in FILES.items()
+    if not file.endswith(".graph.yaml")
     for state in definition_of(name).protocol.states.values()
     if isinstance(state.actor, Agent) and state.actor.ask is None
     for exit_ in state.actor.exits

@@ -18,6 +18,7 @@ from porch.store import run_rows
 from porch.store.journal import Journal
 from porch.system.clock import Clock
 from porch.testing import kill_python_at
+from tests.torture import choose_some
 
 AT = "2026-01-19T10:15:00.000Z"
 GATE = p.Human("gate", "go", "Go on?", (p.Option("approved", "goes on"),))
@@ -188,7 +189,8 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.torture
+@pytest.mark.parametrize("point", choose_some(POINTS, 3))
 def test_a_kill_at_any_point_of_drawing_leaves_whole_files(tmp_path: Path, point: str) -> None:
     """Each file is the old one or the new one; how far behind it is, it says itself."""
     assert kill_python_at(point, DRAW, str(tmp_path)).returncode == -signal.SIGKILL

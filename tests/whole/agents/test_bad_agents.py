@@ -14,7 +14,7 @@ import pytest
 from tests.real_agents import MODELS, Room
 from tests.standin.steps import run_command, say
 from tests.standin.vendors import Vendors
-from tests.torture import only_in_full
+from tests.torture import choose_some, only_in_full
 from tests.whole.agents.yard import PHASE, Running, Yard, fenced, wait_for
 
 # A child in a session of its own that hears no polite word, as agents start their commands.
@@ -247,7 +247,7 @@ FLOODS = {
 
 @pytest.mark.torture
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", list(FLOODS))
+@pytest.mark.parametrize("name", choose_some(list(FLOODS), 2))
 def test_a_gigabyte_is_read_in_little_memory_and_its_last_word_counts(
     name: str, yard: Yard
 ) -> None:
