@@ -98,7 +98,9 @@ def _print_page(program: str, argv: list[str]) -> int | None:
 
 def run_words(program: str, words: Sequence[str]) -> int:
     """The long way: load the module of the command that these words name, and run it."""
-    _load_msgspec_alone()
+    from porch.text.msgspec_import import load_msgspec
+
+    load_msgspec()
     from porch.cli import command, table
     from porch.cli.rows import PROGRAMS
 
@@ -110,21 +112,6 @@ def run_words(program: str, words: Sequence[str]) -> int:
         return command.refuse_words(program, rows, argv)
     # Flags before words are read, and mostly refused, by a parser that knows every command.
     return command.main(program, table.load_all_commands(program), argv)
-
-
-def _load_msgspec_alone() -> None:
-    """Every command here needs it; with typing_extensions it would cost half as much again.
-
-    msgspec takes that library where it is installed, for functions that Python has had since 3.11.
-    """
-    name = "typing_extensions"
-    if "msgspec" in sys.modules or name in sys.modules:
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # Python then calls it not installed
-    try:
-        import msgspec  # noqa: F401 - for all who import it later
-    finally:
-        del sys.modules[name]
 
 
 def _find_row(rows: tuple[CommandRow, ...], argv: list[str]) -> CommandRow | None:
