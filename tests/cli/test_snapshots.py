@@ -38,7 +38,10 @@ COMMANDS = (
     ("reject", "1", "out", "--reason", "no"),
     ("stop", "1"),
 )
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?")
+# A day and a time, or only a time: a minute may begin between two looks.
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?|(?<=since )\d\d:\d\d"
+)
 _ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f-]{36}|[0-9TZ]{10,}-[0-9a-f-]+")
 
 

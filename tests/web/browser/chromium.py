@@ -73,6 +73,8 @@ class OutsideTrap:
                 self._note(line.decode("latin-1"))
 
     def _note(self, line: str) -> None:
+        if not line:
+            return  # chromium opens connections ahead, and closes those that nobody needed
         host = line.partition(" ")[2].partition(" ")[0].removeprefix("http://").partition("/")[0]
         if not host.rpartition(":")[0].endswith(_VENDOR) and not host.endswith(_VENDOR):
             self.asked.append(line)
