@@ -50,6 +50,7 @@ from tests.plan.yards import (
     tree,
     write,
 )
+from tests.torture import choose_some
 
 ONE = PromptId(1)
 Act = Callable[[ProjectPaths], object]
@@ -157,7 +158,8 @@ def _chosen(name: str, hits: Counter[str]) -> list[tuple[str, int]]:
     return [(p, random.Random(name + p).randint(1, hits[p])) for p in sorted(hits)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.torture
+@pytest.mark.parametrize("name", choose_some(list(COMMANDS), 2))
 def test_a_command_that_was_killed_ends_in_the_same_files_when_it_comes_again(
     shop: Path, where: ProjectPaths, tmp_path: Path, name: str
 ) -> None:

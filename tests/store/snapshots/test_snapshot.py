@@ -24,6 +24,7 @@ from porch.store.journal import scan_journal
 from porch.store.snapshots import snapshot, user_key
 from porch.testing import kill_python_at
 from tests.corpus.run_dump import Kept, names
+from tests.torture import choose_some
 
 many = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 kept = cache(Kept)
@@ -309,7 +310,8 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.torture
+@pytest.mark.parametrize("point", choose_some(POINTS, 3))
 def test_a_kill_at_any_point_leaves_the_old_snapshot_or_the_new_one(
     tmp_path: Path, key: Path, point: str
 ) -> None:

@@ -53,7 +53,7 @@ def _nths(point: str, hits: int) -> list[int]:
     return [random.Random(point).randint(1, hits)]
 
 
-@pytest.mark.parametrize("point", POINTS if FULL else QUICK[::2])
+@pytest.mark.parametrize("point", POINTS if FULL else QUICK[::3])
 def test_a_tree_killed_at_a_point_ends_like_one_that_was_not(
     tmp_path: Path,
     plant: Callable[[Path], Any],
