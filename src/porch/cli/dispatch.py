@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 
+from porch.cli import own_process
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +39,7 @@ def envoy() -> int:
 
 
 def _start_program(program: str) -> int:
+    own_process.offer_program("porch", porch)
     gc.set_threshold(_OBJECTS)
     try:
         return _answer_call(program)

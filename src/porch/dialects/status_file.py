@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -212,6 +211,8 @@ def _first_state_of_group(protocol: Protocol, foreign: ForeignStatus) -> State:
     if first is not None:
         return first
     groups = list(dict.fromkeys(state.group for state in protocol.states.values()))
+    from difflib import get_close_matches
+
     near = get_close_matches(words[0], groups, n=1)
     fix = f"did you mean '{near[0]}'?" if near else f"phases: {', '.join(groups)}"
     message = f"'{foreign.state}' is neither a state nor a phase of '{protocol.name}'"

@@ -1,6 +1,5 @@
 """What differs between two states of a repository, measured by git and not told by an agent."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 
@@ -11,6 +10,7 @@ from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
 from porch.git.objects.loose_trees import compare_loose_trees
 from porch.text.late_pattern import late_pattern
+from porch.text.sha256 import sha256
 
 LIMIT = 200_000
 _LINK = "120000"
@@ -104,7 +104,7 @@ def hash_patch(repo: str, old: str, new: str) -> str:
     kept = [line for line in lines if not line.startswith("index ")]
     kept = ["@@" if line.startswith("@@ ") else line for line in kept]
     text = "\n".join(kept).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest() if text else ""
+    return sha256(text).hexdigest() if text else ""
 
 
 def is_ancestor(repo: str, ancestor: str, commit: str) -> bool:

@@ -4,9 +4,6 @@ It speaks to the network, may ask for a password and may hang; so nobody is aske
 """
 
 import os
-import shutil
-import signal
-import subprocess
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -48,6 +45,8 @@ def last_lines(words: str) -> str:
 
 
 def call_gh(toplevel: str, words: tuple[str, ...], stdin: str = "") -> GhResult:
+    import shutil  # only few commands ask GitHub
+
     place = shutil.which("gh")
     if place is None:
         raise OutsideError(
@@ -66,6 +65,9 @@ def call_gh(toplevel: str, words: tuple[str, ...], stdin: str = "") -> GhResult:
 
 
 def _run_process(argv: tuple[str, ...], cwd: str, stdin: str) -> GhResult:
+    import signal
+    import subprocess
+
     quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
     # In a session of its own it has no terminal to ask at, and can be ended with all it started.
     process = subprocess.Popen(

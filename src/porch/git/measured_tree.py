@@ -15,7 +15,6 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
-from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -23,7 +22,8 @@ from msgspec.structs import replace
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
-from porch.git.command import git_error, run_git, try_git
+from porch.git.command import git_error, run_exact_git, run_git, try_git
+from porch.git.fresh.checkout_index import put_fresh_index, stamp_file, take_fresh_index
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.raw_index import (
     IndexEntry,
@@ -34,12 +34,14 @@ from porch.git.raw_index import (
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
 from porch.text.late_pattern import late_pattern
+from porch.text.sha256 import sha256
 
 EMBEDDED = "embedded-repository"
 # The clock of a file system lags behind by less than this.
 _TICK_S = 0.1
 # To read so many names out of an index takes as long as to ask git.
 _FEW = 2000
+_SIGN = late_pattern(r"[*?\[\\]")
 _OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
@@ -147,15 +149,19 @@ def _lock_index(path: str) -> Iterator[None]:
 
 
 def _measure_locked(index: _WorktreeIndex) -> str:
-    if not os.path.exists(index.path):
-        _seed_index(index)
+    began, touched = time.time(), None
+    if not (_read_note(index).tree and os.path.exists(index.path)):
+        # A measurement that did not come to its end proves nothing of what it left.
+        _remove_file(index.path)
         _remove_file(f"{index.path}.note")
-    began, note = time.time(), _read_note(index)
-    index.add_files("-A", "--", ":/", *index.without)
+        touched = _seed_index(index)
+    note = _read_note(index)
+    if touched is None or not _add_few(index, touched):
+        index.add_files("-A", "--", ":/", *index.without)
     tracked = _describe_tracked(index)
     if tracked != note.tracked:
         _add_ignored_but_tracked(index)
-    elif _stamp_file(index.path) == note.stamp:
+    elif stamp_file(index.path) == note.stamp:
         # Git writes another file whenever it has learnt anything new.
         return note.tree
     tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
@@ -164,7 +170,7 @@ def _measure_locked(index: _WorktreeIndex) -> str:
         tree = index.run_git("write-tree").strip()
     _forget_fresh_stats(index, began)
     # Of what lies in submodules the index does not tell.
-    _write_note(index, _Note(tracked, "" if inner else _stamp_file(index.path), tree))
+    _write_note(index, _Note(tracked, "" if inner else stamp_file(index.path), tree))
     return tree
 
 
@@ -185,25 +191,60 @@ def _write_note(index: _WorktreeIndex, note: _Note) -> None:
     atomic.replace_file(f"{index.path}.note", "\n".join(note).encode(), sync=False)
 
 
-def _stamp_file(path: str) -> str:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return "none"
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+def _seed_index(index: _WorktreeIndex) -> list[str] | None:
+    """The files that may differ from it, where all others are known to be as it says."""
+    fresh, touched = take_fresh_index(index.toplevel), None
+    if fresh is not None:
+        touched = put_fresh_index(index.toplevel, fresh, index.own.id_bytes, index.path)
+    if fresh is None or touched is None:
+        index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
+    else:
+        # Whatever git tracked when it made the worktree is in it.
+        _write_note(index, _Note(_describe_head_and(index, fresh.stamp)))
+    if fresh is None or touched is None or _may_match(index.exclude, fresh.data):
+        _leave_out(index)
+    return touched
 
 
-def _seed_index(index: _WorktreeIndex) -> None:
-    index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
+def _may_match(exclude: Sequence[str], data: bytes) -> bool:
+    """Whether a name in an index may fit one of the patterns: it holds what they begin with."""
+    return any(os.fsencode(_SIGN.split(pattern)[0]) in data for pattern in exclude)
+
+
+def _leave_out(index: _WorktreeIndex) -> None:
     if index.exclude:
         gone = [f":(top,glob){pattern}" for pattern in index.exclude]
         index.run_git("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch", "--", *gone)
 
 
+def _add_few(index: _WorktreeIndex, touched: Sequence[str]) -> bool:
+    """Add these files and all new ones; False where git has to look through everything."""
+    words = ("ls-files", "-z", "-o", "--exclude-standard", "--", ":/", *index.without)
+    told = run_exact_git(index.toplevel, *index.ignoring, *words, env=index.env)
+    names = [*touched, *filter(None, told.split("\0"))]
+    if len(names) > _FEW or any(name.endswith("/") for name in names):
+        return False  # of a repository inside, only the whole command says what is to be said
+    try:
+        _add_named(index, names)
+    except OutsideError:
+        return False  # one is gone again, and git complains of names
+    return True
+
+
+def _add_named(index: _WorktreeIndex, names: Sequence[str], *words: str) -> None:
+    if names:
+        wanted = [*(f":(top,literal){name}" for name in names), *index.without]
+        named = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        index.add_files(*words, "-A", *named, stdin="\0".join(wanted))
+
+
 def _describe_tracked(index: _WorktreeIndex) -> str:
     """Another text whenever what the repository calls tracked may have changed."""
-    theirs = _stamp_file(repository.find_git_path(index.toplevel, "index"))
-    return f"{repository.read_head(index.toplevel)} {theirs}"
+    return _describe_head_and(index, stamp_file(repository.find_git_path(index.toplevel, "index")))
+
+
+def _describe_head_and(index: _WorktreeIndex, stamp: str) -> str:
+    return f"{repository.read_head(index.toplevel)} {stamp}"
 
 
 def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
@@ -211,11 +252,7 @@ def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
     if _holds_all_tracked(index):
         return
     names = _list_staged_and_ignored(index)
-    there = [name for name in names if name and _is_file(index.toplevel, name)]
-    if there:
-        wanted = [*(f":(top,literal){name}" for name in there), *index.without]
-        named = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        index.add_files("-f", "-A", *named, stdin="\0".join(wanted))
+    _add_named(index, [name for name in names if name and _is_file(index.toplevel, name)], "-f")
 
 
 def _holds_all_tracked(index: _WorktreeIndex) -> bool:

@@ -4,7 +4,7 @@ Version 2 of the format, which is the one that our own git directory asks for.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -22,6 +22,15 @@ _LONGEST = 0xFFF
 _LINK_TO_COMMIT = 0o160000
 # An index may leave a part of its entries to another file, which it names under this word.
 _SHARED = b"link"
+_TREES = b"TREE"
+_PLAIN_FRONT = b"DIRC" + _PLAIN_VERSION.to_bytes(4, "big")
+# The length of a name, and no flag before it.
+_PLAIN_FLAGS = _LONGEST >> 8
+_FILE_MODES = frozenset(mode.to_bytes(4, "big") for mode in (0o100644, 0o100755, 0o120000))
+_NO_TIMES = bytes(_MODE_AT)
+_NO_OWNER = bytes(_ID_AT - _OWNER_AT)
+# Of so many entries one is few.
+_MANY = 4
 _MODES = (0o100644, 0o100755, 0o120000, _LINK_TO_COMMIT)
 
 
@@ -38,18 +47,64 @@ def forget_fresh_stats(data: bytes, id_bytes: int, first: int, last: int) -> byt
 
     Git reads a file again of which it knows nothing; the id of its content stays.
     """
+    fresh = [
+        start
+        for second in range(first, last + 1)
+        for start in _find_changed_in(data, id_bytes, second.to_bytes(4, "big"))
+    ]
+    return zero_stats(data, id_bytes, fresh) if fresh else data
+
+
+def zero_stats(data: bytes, id_bytes: int, starts: Sequence[int]) -> bytes:
+    """The index without what it knows of the files of these entries but their content."""
     changed = bytearray(data)
-    for second in range(first, last + 1):
-        for start, _ in _find_entries(data, id_bytes, second.to_bytes(4, "big"), 0):
-            changed[start : start + _MODE_AT] = bytes(_MODE_AT)
-            changed[start + _OWNER_AT : start + _ID_AT] = bytes(_ID_AT - _OWNER_AT)
-    if changed == data:
-        return data
-    from hashlib import sha1, sha256  # short commands read an index and write none
+    for start in starts:
+        changed[start : start + _MODE_AT] = _NO_TIMES
+        changed[start + _OWNER_AT : start + _ID_AT] = _NO_OWNER
+    from porch.text.sha1 import sha1  # short commands read an index and write none
+    from porch.text.sha256 import sha256
 
     sum_ = sha1 if id_bytes == SHA1_BYTES else sha256
     body = bytes(changed[:-id_bytes])
     return body + sum_(body, usedforsecurity=False).digest()
+
+
+def _find_changed_in(data: bytes, id_bytes: int, second: bytes) -> Iterator[int]:
+    """Where entries begin that changed in it: a few are searched for, many are gone through."""
+    count = int.from_bytes(data[8:_HEADER], "big")
+    if data.count(second) * _MANY < count:
+        yield from (start for start, _ in _find_entries(data, id_bytes, second, 0))
+        return
+    for start, _ in _iterate_spans(data, id_bytes):
+        if data[start : start + 4] == second:
+            yield start
+
+
+def list_plain_entries(data: bytes, id_bytes: int) -> list[tuple[int, bytes]] | None:
+    """Where each entry begins, and its name; None if one is no plain file, or may be overlooked.
+
+    Also None if only git can read on, or if it says more than the ids of its trees.
+    """
+    if data[:8] != _PLAIN_FRONT:
+        return None
+    flags_at, found, at = _ID_AT + id_bytes, [], _HEADER
+    try:
+        for start, end in _iterate_spans(data, id_bytes):
+            is_file = data[start + _MODE_AT : start + _OWNER_AT] in _FILE_MODES
+            if not is_file or data[start + flags_at] > _PLAIN_FLAGS:
+                return None
+            found.append((start, data[start + flags_at + 2 : end]))
+            at = _end_entry(start, end)
+    except ValueError:
+        return None
+    return found if _has_only_trees(data, id_bytes, at) else None
+
+
+def _has_only_trees(data: bytes, id_bytes: int, at: int) -> bool:
+    """Whether nothing follows the entries but the ids of directories, and the sum of it all."""
+    if data[at : at + 4] == _TREES:
+        at += 8 + int.from_bytes(data[at + 4 : at + 8], "big")
+    return at + id_bytes == len(data)
 
 
 def find_repository_entries(data: bytes, id_bytes: int) -> Iterator[IndexEntry]:
@@ -104,7 +159,11 @@ def _iterate_spans(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
         # A name ends with one to eight zeros.
         end = data.index(b"\0", start + name_at)
         yield start, end
-        start += ((end - start) // _ALIGNED + 1) * _ALIGNED
+        start = _end_entry(start, end)
+
+
+def _end_entry(start: int, name_end: int) -> int:
+    return start + ((name_end - start) // _ALIGNED + 1) * _ALIGNED
 
 
 def _find_entries(

@@ -1,15 +1,14 @@
 """A directory in which measurements of worktrees keep what must stay the same between them."""
 
 import os
-from functools import cache
-from hashlib import sha256
 
 from msgspec import Struct
 
 from porch.git import git_directory, repository
-from porch.git.command import try_git
+from porch.git.fresh.plain_checkout import EXCLUDES, read_file_settings
 from porch.git.own_git_directory import OwnGitDirectory
 from porch.system import atomic
+from porch.text.sha256 import sha256
 
 IGNORE = "ignore"
 BASE = "base"
@@ -65,10 +64,8 @@ def _list_inner_worktrees(toplevel: str, common: str) -> list[str]:
     return sorted(path.removeprefix(top) for path in paths if path.startswith(top))
 
 
-@cache
 def _find_excludes_file(toplevel: str) -> str:
-    words = ("config", "--type=path", "--get", "core.excludesFile")
-    told = try_git(toplevel, *words).stdout.removesuffix("\n")
+    told = read_file_settings(toplevel).get(EXCLUDES)
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(toplevel, told) if told else os.path.join(home, "git", "ignore")
 

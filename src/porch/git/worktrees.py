@@ -61,22 +61,27 @@ def _read_main_checkout(common_repo: str, common: str) -> RegisteredWorktree:
     return RegisteredWorktree(common, None, half_made=False)
 
 
-def ensure_worktree(common_repo: str, path: str, branch: str, base: str) -> None:
-    """Have a worktree at path on branch; a branch that is missing begins at base."""
+def ensure_worktree(common_repo: str, path: str, branch: str, base: str) -> bool:
+    """Have a worktree at path on branch; a branch that is missing begins at base.
+
+    Whether all its files were written just now.
+    """
     if _is_ready(common_repo, path, branch):
         finish_interrupted_move(Checkout(path, own=True), branch)
-        return
+        return False
     repository.add_local_excludes(require_common_dir(common_repo), ("/worktrees/",))
     known = list_worktrees(common_repo)
     _require_branch_free(known, path, branch)
     here = find_worktree(known, path)
-    if here is None or here.half_made or not os.path.isdir(path):
+    is_new = here is None or here.half_made or not os.path.isdir(path)
+    if is_new:
         _clear_unfinished_worktree(common_repo, path, here)
         _add_worktree(common_repo, path, branch, base)
     require_worktree_branch(path, branch)
     if require_common_dir(path) != require_common_dir(common_repo):
         raise worktree_moved_error(path, branch, "belongs to another repository")
     finish_interrupted_move(Checkout(path, own=True), branch)
+    return is_new
 
 
 def _is_ready(common_repo: str, path: str, branch: str) -> bool:

@@ -1,6 +1,7 @@
 """Running outside commands so that none of them can outlive the effect it belongs to."""
 
-import asyncio
+from __future__ import annotations
+
 import contextlib
 import os
 import signal
@@ -13,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import OutsideError
+from porch.system.late_asyncio import asyncio
 from porch.system.process_marks import (
     SECOND_LOOK_S,
     VARIABLE,
@@ -172,15 +174,19 @@ class RunningCommand:
 _NUMBERS = count(1)
 
 
-async def start_command(command: OutsideCommand) -> RunningCommand:
-    """Start in a session of its own, with output to files that survive this process.
+def mark_alone(command: OutsideCommand) -> OutsideCommand:
+    """With a mark of its own behind the one it was given.
 
-    Each process has a mark of its own behind the one it was given: whoever looks for what one left
-    behind must not find the next.
+    Whoever looks for what one left behind must not find the next.
     """
-    command = replace(command, mark=f"{command.mark}~{os.getpid()}.{next(_NUMBERS)}")
+    return replace(command, mark=f"{command.mark}~{os.getpid()}.{next(_NUMBERS)}")
+
+
+async def start_command(command: OutsideCommand) -> RunningCommand:
+    """Start in a session of its own, with output to files that survive this process."""
+    command = mark_alone(command)
     try:
-        with _open_command_files(command) as (stdin, output, errors):
+        with open_command_files(command) as (stdin, output, errors):
             process = await asyncio.create_subprocess_exec(
                 *command.words,
                 cwd=command.cwd,
@@ -191,10 +197,7 @@ async def start_command(command: OutsideCommand) -> RunningCommand:
                 start_new_session=True,
             )
     except OSError as error:
-        raise OutsideError(
-            f"`{command.words[0]}` could not be started in {command.cwd}: {error}",
-            fix="check that it is installed, on PATH and executable, and that the directory exists",
-        ) from error
+        raise start_error(command, error) from error
     except asyncio.CancelledError:
         # It may be at work already, and asyncio ends only the first of its processes.
         await asyncio.to_thread(kill_all_matching, lambda found: found == command.mark)
@@ -202,8 +205,15 @@ async def start_command(command: OutsideCommand) -> RunningCommand:
     return RunningCommand(command, process)
 
 
+def start_error(command: OutsideCommand, error: OSError) -> OutsideError:
+    return OutsideError(
+        f"`{command.words[0]}` could not be started in {command.cwd}: {error}",
+        fix="check that it is installed, on PATH and executable, and that the directory exists",
+    )
+
+
 @contextlib.contextmanager
-def _open_command_files(
+def open_command_files(
     command: OutsideCommand,
 ) -> Iterator[tuple[IO[bytes], IO[bytes], IO[bytes]]]:
     with contextlib.ExitStack() as stack:
@@ -230,9 +240,9 @@ async def stop_processes(mark: str, group: int, grace_s: float = GRACE_S) -> lis
     """
     if group == os.getpgrp():
         raise ValueError("a command's group is never our own")
-    if _signal_group(group, signal.SIGINT):
+    if signal_group(group, signal.SIGINT):
         await _wait_for_group_end(group, grace_s)
-        _signal_group(group, signal.SIGKILL)
+        signal_group(group, signal.SIGKILL)
     return await asyncio.to_thread(kill_all_matching, lambda found: found == mark)
 
 
@@ -242,7 +252,7 @@ async def _has_no_leftovers(mark: str, group: int) -> bool:
     Somebody in the middle of an exec is missed by one look; so the next one comes a moment later,
     beside whatever follows.
     """
-    if _signal_group(group, 0):
+    if signal_group(group, 0):
         return False
     if await asyncio.to_thread(kill_all_matching, lambda found: found == mark, 1):
         return False
@@ -269,7 +279,8 @@ async def _wait_for_group_end(group: int, grace_s: float) -> None:
         await asyncio.sleep(TICK_S)
 
 
-def _signal_group(group: int, number: int) -> bool:
+def signal_group(group: int, number: int) -> bool:
+    """Whether there is such a group, and we may signal it."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

@@ -175,7 +175,8 @@ def drive(seed: int) -> MeddledRun:
             )
         )
         me = f.RunnerStarted(host="h", boot="b", pid=1, release="0")
-        asyncio.run(world.driver.drive(me))
+        world.driver.begin(me)
+        asyncio.run(world.driver.drive())
         return world
 
 

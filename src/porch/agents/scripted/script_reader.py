@@ -1,5 +1,6 @@
 """Reading the scripted agent's script: all that is wrong is said at once, with its place."""
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from porch.agents.scripted.script import (
 )
 from porch.errors import DefinitionError, Finding, errors_in
 from porch.text.fields import Fields, describe_node
+from porch.text.json_tree import read_json
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain_value
 from porch.text.yaml_tree import read_yaml
 
@@ -25,10 +27,18 @@ Findings = list[Finding]
 def read_script(text: str, file: str) -> Script:
     """The script, or DefinitionError with all findings; a relative witness stands beside it."""
     findings: Findings = []
-    script = _read_script_node(read_yaml(text, file), file, findings)
+    script = _read_script_node(_read_text(text, file), file, findings)
     if errors_in(findings):
         raise DefinitionError(findings)
     return script
+
+
+def _read_text(text: str, file: str) -> Node:
+    """JSON is YAML as well, and takes much less to read; what is wrong is said of YAML."""
+    if text.lstrip().startswith("{"):
+        with contextlib.suppress(DefinitionError):
+            return read_json(text, file)
+    return read_yaml(text, file)
 
 
 def load_script(path: str) -> Script:

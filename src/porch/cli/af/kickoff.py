@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
     from porch.fleet.drivers.start import DriverStart
@@ -24,11 +25,12 @@ def _kick_off(args: Args) -> View:
     where = places.find_project(os.getcwd())
     notes = _take_back_leftovers(where)
     said = _read_request() if args.request == "-" else b""
-    started = start_driver(where, words, os.getcwd(), said=said).wait()
+    main = find_program("porch")
+    started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
         words.remove("--worktree")
-        started = start_driver(where, words, os.getcwd(), said=said).wait()
+        started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")

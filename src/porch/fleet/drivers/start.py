@@ -5,14 +5,14 @@ a file beside the run.
 """
 
 import os
-import subprocess
 import sys
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, BinaryIO
+from typing import Protocol as Port
 
 from msgspec import Struct
 
+from porch.fleet.drivers.forked import ForkedDriver, fork_driver, may_fork
 from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log, remove_kickoff_log
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
@@ -32,10 +32,18 @@ class DriverStart(Struct, frozen=True):
     said: str = ""
 
 
+class DriverProcess(Port):
+    """The process of a driver, until it has ended."""
+
+    pid: int
+
+    def wait(self) -> int: ...
+
+
 class StartingDriver:
     """A driver that has not yet said that its run is there."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", pipe: int, output: BinaryIO):
+    def __init__(self, process: DriverProcess, pipe: int, output: BinaryIO):
         self._process = process
         self._pipe = pipe
         self._output = output
@@ -50,8 +58,7 @@ class StartingDriver:
 
     def _hear(self, told: Sequence[str]) -> DriverStart:
         if len(told) > 1:
-            # Who lives longer than the driver, such as a dashboard, must take note of its end.
-            threading.Thread(target=self._process.wait, daemon=True).start()
+            self._take_note_of_end()
             return DriverStart(told[0], self._process.pid, told[1])
         code = self._process.wait()
         new = os.path.getsize(self._log) - self._before
@@ -60,29 +67,36 @@ class StartingDriver:
             remove_kickoff_log(self._log)
         return DriverStart("", self._process.pid, code=code, said=said)
 
+    def _take_note_of_end(self) -> None:
+        """Who lives longer than the driver, such as a dashboard, must; who forks ends before."""
+        if not isinstance(self._process, ForkedDriver):
+            import threading
+
+            threading.Thread(target=self._process.wait, daemon=True).start()
+
 
 def start_driver(
-    where: ProjectPaths, words: Sequence[str], directory: str, run: str = "", said: bytes = b""
+    where: ProjectPaths,
+    words: Sequence[str],
+    directory: str,
+    run: str = "",
+    said: bytes = b"",
+    main: Callable[[], int] | None = None,
 ) -> StartingDriver:
     """Start `porch WORDS`, which drives a run in the background from then on.
 
-    `said` is what it reads from its standard input.
+    `said` is what it reads from its standard input. `main` is the command itself: a caller that has
+    its process to itself gives it, so that it can be forked.
     """
     output = _open_log(where, run)
     listen, tell = os.pipe()
-    environ = {**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{output.name}"}
+    words = (*words, "--wait", "--plain")
     try:
         with _open_input(said) as given:
-            process = subprocess.Popen(
-                # Without the directory it starts in on the path: agents write files there.
-                [sys.executable, "-P", "-c", _START, *words, "--wait", "--plain"],
-                cwd=directory,
-                env=environ,
-                stdin=given,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(tell,),
+            process: DriverProcess = (
+                fork_driver(main, words, directory, given, output, tell)
+                if main is not None and may_fork()
+                else _spawn_driver(words, directory, given, output, tell)
             )
     except BaseException:
         os.close(listen)
@@ -91,6 +105,24 @@ def start_driver(
     finally:
         os.close(tell)
     return StartingDriver(process, listen, output)
+
+
+def _spawn_driver(
+    words: Sequence[str], directory: str, given: IO[bytes], output: BinaryIO, tell: int
+) -> DriverProcess:
+    import subprocess
+
+    return subprocess.Popen(
+        # Without the directory it starts in on the path: agents write files there.
+        [sys.executable, "-P", "-c", _START, *words],
+        cwd=directory,
+        env={**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{output.name}"},
+        stdin=given,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=(tell,),
+    )
 
 
 def _open_input(said: bytes) -> IO[bytes]:

@@ -7,11 +7,12 @@ plainly there, packed or very large, is left to git.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from hashlib import sha1, sha256
 from typing import NamedTuple
 
 from porch.git.git_directory import is_whole_hash
 from porch.system.regular_file import open_followed
+from porch.text.sha1 import sha1
+from porch.text.sha256 import sha256
 
 _MOST_BYTES = 1 << 20
 # To read so many objects takes as long as to start git.

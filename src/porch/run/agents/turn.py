@@ -1,6 +1,5 @@
 """One turn of an agent command line: prepare, start, follow, and never leave anything running."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -24,6 +23,7 @@ from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.system import crash_points, process
 from porch.system.growing_file import FileFollower, read_tail
+from porch.system.late_asyncio import asyncio
 
 TRANSCRIPT = "transcript.jsonl"
 TRANSCRIPT_KEPT = 1 << 20

@@ -1,10 +1,9 @@
 """Driving a held run: take it over, perform what is wanted, and leave it drawn."""
 
-import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from msgspec.structs import replace
@@ -39,6 +38,9 @@ from porch.run.handlers.products import Products
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store import known_runs, lock
 from porch.store.run_drivers import Pulse
+from porch.system.late_asyncio import asyncio
+
+_LEAVE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def drive_run(
@@ -129,7 +131,7 @@ def drive_run(
     answers.open(book.state)
     try:
         me = _runner_started(resumed, wanted.as_person, manner.open_place is not None)
-        rest = asyncio.run(_drive_with_signals(driver, me, watch.started))
+        rest = _drive_from_first_record(driver, me, watch.started)
     except asyncio.CancelledError:
         # Asked to leave while leaving; what is still in hand is settled by the next runner.
         rest = "interrupted"
@@ -270,12 +272,25 @@ def _runner_started(resumed: bool, as_person: bool, detached: bool) -> f.RunnerS
     )
 
 
-async def _drive_with_signals(
+def _drive_from_first_record(
     driver: Driver, me: f.RunnerStarted, started: Callable[[], None]
+) -> RestReason:
+    """The first record needs no loop; whoever asks us to leave meanwhile is heard by the loop."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _LEAVE)
+    try:
+        driver.begin(me)
+        return asyncio.run(_drive_with_signals(driver, started, before))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def _drive_with_signals(
+    driver: Driver, started: Callable[[], None], mask: Collection[int]
 ) -> RestReason:
     """Ctrl-C and a polite kill both stop the agents and journal that, then leave."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _LEAVE:
         loop.add_signal_handler(number, task.cancel if task else loop.stop)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     started()
-    return await driver.drive(me)
+    return await driver.drive()

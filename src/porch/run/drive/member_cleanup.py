@@ -1,6 +1,5 @@
 """Members of a tree that settle lose their worktrees at once, so that only the living have some."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from porch.errors import PorchError
@@ -9,6 +8,7 @@ from porch.machine import moves as m
 from porch.machine.effects import Request
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
+from porch.system.late_asyncio import asyncio
 
 Perform = Callable[[Request], Awaitable[f.EffectFact]]
 

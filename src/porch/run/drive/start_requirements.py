@@ -1,7 +1,6 @@
 """What must fail later is refused now: before the first turn that somebody pays for."""
 
 import os
-import shlex
 from collections.abc import Iterator
 
 from porch.agents.login_signs import find_login_signs
@@ -62,6 +61,8 @@ def _require_login(post: EmployedAgent) -> None:
     signs = find_login_signs(post.kind, os.environ, (*variables, *post.env))
     if post.command or signs is None or signs or not post.is_installed:
         return
+    import shlex
+
     raise OutsideError(
         f"the agent '{post.name}' is not logged in: no key is set, and it has no login file",
         fix=f"{post.agent.LOGIN}; then try it: porch agents test {shlex.quote(post.name)}",

@@ -1,6 +1,5 @@
 """Drives one run: performs what was begun, records what came of it, rests where people decide."""
 
-import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal
@@ -18,6 +17,7 @@ from porch.model.definition import Definition
 from porch.run.engine.book import Book, Moves
 from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.queue import EffectQueue
+from porch.system.late_asyncio import asyncio
 
 Objection = f.BudgetReached | f.ApprovalOutdated
 BeginGuard = Callable[[Definition, RunState, InHand], Objection | bool]
@@ -75,7 +75,7 @@ class Driver:
         self._on_idle = on_idle
         self._may_begin = may_begin
         self._objection: Objection | None = None
-        self._facts: asyncio.Queue[f.EffectFact | Objection] = asyncio.Queue()
+        self._waiting: asyncio.Queue[f.EffectFact | Objection] | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[str] = set()
         self._turns_at_start = book.state.turns
@@ -83,17 +83,28 @@ class Driver:
         self._place = place
         self._is_queued = False
         self._first: f.Fact | None = None
+        self._begun: tuple[InHand, ...] = ()
 
     @property
     def state(self) -> RunState:
         return self._book.state
 
-    async def drive(self, first: f.Fact) -> RestReason:
-        """Until the run rests: over, stopped, waiting for a person, or with nothing left to do."""
+    @property
+    def _facts(self) -> "asyncio.Queue[f.EffectFact | Objection]":
+        if self._waiting is None:
+            self._waiting = asyncio.Queue()
+        return self._waiting
+
+    def begin(self, first: f.Fact) -> None:
+        """The first record of a drive; what it begins is started by `drive`, which has a loop."""
         self._queue.load(self._book.definition.protocol, self.state)
         self._first = first
+        self._begun = self._record(first).begun
+
+    async def drive(self) -> RestReason:
+        """Until the run rests: over, stopped, waiting for a person, or with nothing left to do."""
         try:
-            self.record(first)
+            self._start_all(self._begun)
             while True:
                 self._wishes.drain(self.record)
                 rest = self._rest()
@@ -125,15 +136,22 @@ class Driver:
 
     def record(self, fact: f.Fact) -> JournalRecord:
         """One fact becomes one record; then what it begins is started, what it ends is stopped."""
+        record = self._record(fact)
+        self._start_all(record.begun)
+        for effect in self._queue.unwanted & self._tasks.keys():
+            self._stop(effect)
+        return record
+
+    def _record(self, fact: f.Fact) -> JournalRecord:
         if isinstance(fact, Objection):
             self._objection = None
         record = self._book.record(fact, self._choose)
         self._on_record(record, self.state)
-        for hand in record.begun:
-            self._start(self._queue.take(hand))
-        for effect in self._queue.unwanted & self._tasks.keys():
-            self._stop(effect)
         return record
+
+    def _start_all(self, begun: Iterable[InHand]) -> None:
+        for hand in begun:
+            self._start(self._queue.take(hand))
 
     def _stop(self, effect: str) -> None:
         """Once: a second cancel would interrupt the stopping of the effect's processes."""

@@ -1,6 +1,5 @@
 """One function per kind of effect, each ending with exactly one fact: the kernel's own table."""
 
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 
 from porch.machine import effects as e
@@ -79,6 +78,6 @@ def make_performer(
 
     async def perform(request: e.Request) -> EffectFact:
         ended = handlers[type(request)](world, request)
-        return await ended if inspect.isawaitable(ended) else ended
+        return await ended if isinstance(ended, Awaitable) else ended
 
     return perform

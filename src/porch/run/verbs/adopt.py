@@ -1,7 +1,6 @@
 """Adopting a status file that has no journal here: understood as far as possible, and said."""
 
 import os
-import shutil
 
 from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
@@ -41,6 +40,8 @@ def read_foreign_status(
             fix="nobody here approved them; to continue from this file all the same, add --adopt",
             code="adopted-approval",
         )
+    import shutil
+
     shutil.copyfile(source, _free_aside_name(path))
     return known
 

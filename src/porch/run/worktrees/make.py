@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from porch.errors import BusyError, PorchError
 from porch.git import repository, worktrees
 from porch.git.command import run_git
+from porch.git.fresh.checkout_index import remember_checkout
 from porch.git.worktree_lock import lock_worktrees
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import mark_of
@@ -130,7 +131,8 @@ def _make_worktree(
         keep_record(where, record)
     crash_points.reach_point("worktree.after-record")
     try:
-        worktrees.ensure_worktree(where.base, path, record.branch, record.base)
+        if worktrees.ensure_worktree(where.base, path, record.branch, record.base):
+            remember_checkout(path)
         record = _fill_worktree(where, path, record, about, known, notice)
         checkout_state.require_ready(path, record)
         keep_record(where, replace(record, is_ready=True))

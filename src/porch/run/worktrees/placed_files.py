@@ -4,10 +4,7 @@ Nothing that is there already is replaced. A tracked file would be committed wit
 changed in it for themselves.
 """
 
-import filecmp
-import glob
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 
 from porch.errors import OutsideError, UsageError
@@ -31,7 +28,7 @@ def copy_documents(source: str, worktree: str, names: Sequence[str]) -> list[str
         there = os.path.join(worktree, name)
         os.makedirs(os.path.dirname(there), exist_ok=True)
         # The one that is committed is older than what the person has written since.
-        shutil.copy2(os.path.join(source, name), there, follow_symlinks=False)
+        _copy_file(os.path.join(source, name), there)
     return list(names)
 
 
@@ -42,7 +39,7 @@ def require_placed(source: str, worktree: str, placed: Sequence[str]) -> None:
         is_same = (
             os.path.realpath(here) == os.path.realpath(there)
             if os.path.islink(there)
-            else os.path.isfile(there) and filecmp.cmp(here, there, shallow=False)
+            else os.path.isfile(there) and _have_same_bytes(here, there)
         )
         if not is_same:
             raise OutsideError(
@@ -50,6 +47,18 @@ def require_placed(source: str, worktree: str, placed: Sequence[str]) -> None:
                 fix="check the commands under [worktree] setup and the disk, then try again",
                 code="worktree-setup",
             )
+
+
+def _have_same_bytes(here: str, there: str) -> bool:
+    import filecmp
+
+    return filecmp.cmp(here, there, shallow=False)
+
+
+def _copy_file(source: str, to: str, *, follows_links: bool = False) -> None:
+    import shutil  # most projects copy nothing
+
+    shutil.copy2(source, to, follow_symlinks=follows_links)
 
 
 def _copy_files(source: str, worktree: str, globs: Sequence[str], told: Told) -> Iterator[str]:
@@ -68,6 +77,8 @@ def _copy_files(source: str, worktree: str, globs: Sequence[str], told: Told) ->
 
 
 def _list_files(source: str, pattern: str) -> Iterator[str]:
+    import glob
+
     found = glob.glob(pattern, root_dir=source, recursive=True, include_hidden=True)
     for name in found:
         if _is_ours(name):
@@ -90,7 +101,7 @@ def _copy(source: str, worktree: str, name: str) -> bool:
         return False
     _require_no_link_above(worktree, name)
     os.makedirs(os.path.dirname(there), exist_ok=True)
-    shutil.copy2(os.path.join(source, name), there)
+    _copy_file(os.path.join(source, name), there, follows_links=True)
     return True
 
 

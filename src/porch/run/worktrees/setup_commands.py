@@ -4,9 +4,7 @@ They get what checks get of the environment, and the first port of the worktree.
 ends with them. One that fails or takes too long ends the set-up.
 """
 
-import asyncio
 import os
-import signal
 from collections.abc import Mapping
 
 from porch.agents.environment import scrub_environment
@@ -15,6 +13,7 @@ from porch.run.settings import Settings
 from porch.store.worktree_records import PORT_VARIABLE
 from porch.system import process
 from porch.system.growing_file import read_tail
+from porch.system.waited_command import AskedToLeaveError, run_to_end
 
 LOG_END = 2000
 
@@ -26,9 +25,7 @@ def run_setup_commands(worktree: str, known: Settings, port_base: int, mark: str
         PORT_VARIABLE: str(port_base),
     }
     for number, command in enumerate(known.setup, 1):
-        asyncio.run(
-            _run_command(worktree, command, env, known.check, f"{mark}:setup-{number}", log)
-        )
+        _run_command(worktree, command, env, known.check, f"{mark}:setup-{number}", log)
 
 
 def _environment(environ: Mapping[str, str], known: Settings) -> dict[str, str]:
@@ -36,7 +33,7 @@ def _environment(environ: Mapping[str, str], known: Settings) -> dict[str, str]:
     return {k: v for k, v in allowed.items() if not k.startswith(("GIT_", "PORCH_"))}
 
 
-async def _run_command(
+def _run_command(
     worktree: str, command: str, env: Mapping[str, str], limit_s: float, mark: str, log: str
 ) -> None:
     wanted = process.OutsideCommand(
@@ -49,22 +46,12 @@ async def _run_command(
         errors=log,
         mark=mark,
     )
-    running = await process.start_command(wanted)
-    _leave_on_signals()
     try:
-        ended = await running.wait(wall_s=limit_s)
-    except asyncio.CancelledError:
-        await running.stop()
+        ended = run_to_end(wanted, limit_s)
+    except AskedToLeaveError:
         raise _setup_error(command, "was interrupted", log) from None
     if ended.why != "exited" or ended.code != 0:
         raise _setup_error(command, _describe_end(ended, limit_s), log)
-
-
-def _leave_on_signals() -> None:
-    """Ctrl-C and a polite kill end the command first; nothing of it must be left running."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, task.cancel if task else loop.stop)
 
 
 def _describe_end(ended: process.CommandResult, limit_s: float) -> str:

@@ -1,0 +1,139 @@
+"""A driver as a fork of the command that starts it: what that has loaded is not loaded once more.
+
+It becomes what a new process would be: a session, streams and files of its own, and nothing of its
+caller's. Only a command that has its process to itself may do this, and only while it has no
+threads: a fork copies their locks, and not them.
+"""
+
+import fcntl
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import IO, NoReturn
+
+from porch.system import atomic
+
+_TASKS = "/proc/self/task"
+_DESCRIPTORS = "/proc/self/fd"
+_FIRST_OWN = 3
+_FAILED = 1
+# What a terminal of the caller's says about a file is nothing.
+_OF_TERMINALS = ("COLUMNS", "LINES")
+
+
+class ForkedDriver:
+    """A child of ours, of which one asks what one asks of `subprocess`."""
+
+    def __init__(self, pid: int):
+        self.pid = pid
+
+    def wait(self) -> int:
+        try:
+            _, status = os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            return 0  # our own parent told the system to forget our children
+        return os.waitstatus_to_exitcode(status)
+
+
+def may_fork() -> bool:
+    """Whether nobody else is at work in this process; where one cannot tell, somebody is."""
+    try:
+        return len(os.listdir(_TASKS)) == 1
+    except OSError:
+        return False
+
+
+def fork_driver(
+    main: Callable[[], int],
+    words: Sequence[str],
+    directory: str,
+    given: IO[bytes],
+    output: IO[bytes],
+    tell: int,
+) -> ForkedDriver:
+    """Call `main` in a process of its own, which reads `words`, and tells through a descriptor."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # what waits there would be said twice
+    pid = os.fork()
+    if pid == 0:
+        _become(main, words, directory, given, output, tell)
+    return ForkedDriver(pid)
+
+
+def _become(
+    main: Callable[[], int],
+    words: Sequence[str],
+    directory: str,
+    given: IO[bytes],
+    output: IO[bytes],
+    tell: int,
+) -> NoReturn:
+    """Never returns: above us are the frames of whoever started us."""
+    code = _FAILED
+    try:
+        os.setsid()
+        log = str(output.name)
+        told = _take_descriptors(given, output, tell)
+        _open_streams()
+        os.chdir(directory)
+        for name in _OF_TERMINALS:
+            os.environ.pop(name, None)
+        os.environ["PORCH_KICKED_OFF"] = f"{told}:{log}"
+        sys.argv = ["porch", *words]
+        code = main()
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else _FAILED
+    except BaseException:  # noqa: BLE001 - whatever it is, it must not reach those frames
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        _leave(code)
+
+
+def _take_descriptors(given: IO[bytes], output: IO[bytes], tell: int) -> int:
+    """Three streams and the way to tell; whatever else is open belongs to our caller.
+
+    All are moved up first: where a caller had closed its streams, they have those numbers.
+    """
+    lifted = [_lift(each) for each in (given.fileno(), output.fileno(), output.fileno(), tell)]
+    for file in (given, output):
+        file.close()
+    for number, each in enumerate(lifted[:_FIRST_OWN]):
+        os.dup2(each, number)
+    told = lifted[-1]
+    for number in map(int, os.listdir(_DESCRIPTORS)):
+        if number >= _FIRST_OWN and number != told:
+            # One of them was that of the list itself.
+            atomic.try_os_call(os.close, number)
+    return told
+
+
+def _lift(number: int) -> int:
+    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN)
+
+
+def _open_streams() -> None:
+    """As Python opens them at its start, with the words of this machine."""
+    old = sys.stdout
+    encoding, errors = old.encoding or "utf-8", old.errors
+    sys.stdin = open(0, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
+    sys.stderr = open(  # noqa: SIM115
+        2, "w", encoding=encoding, errors="backslashreplace", buffering=1, closefd=False
+    )
+
+
+def _leave(code: int) -> NoReturn:
+    """As Python does it: threads are waited for, then what was to be done at the end."""
+    import atexit
+
+    try:
+        threading = sys.modules.get("threading")
+        if threading is not None:
+            threading._shutdown()  # noqa: SLF001 - nothing public does what Python does at its end
+        atexit._run_exitfuncs()  # noqa: SLF001
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)

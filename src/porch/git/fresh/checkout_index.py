@@ -1,0 +1,128 @@
+"""What git noted of the files of a worktree while it wrote them, kept until the first measurement.
+
+So the first measurement need not read them all again. Git compares times in whole seconds, and a
+whole worktree is made in less than that. Here they are compared as exactly as the system keeps
+them, and only the time of the last change, which nobody can set back. Whatever is touched after we
+were here has a later one, because we wait until the clock of the file system has moved on.
+
+Nothing of this lies on the disk meanwhile: commands of the set-up could write there.
+"""
+
+import os
+import time
+from struct import Struct as PackedTimes
+
+from msgspec import Struct
+
+from porch.git import git_directory
+from porch.git.fresh.plain_checkout import writes_plain_files
+from porch.git.raw_index import list_plain_entries, zero_stats
+from porch.system import atomic
+
+_SECOND_NS = 1_000_000_000
+# A file system whose clock stands still for longer counts in whole seconds or worse.
+_PATIENCE_S = 0.05
+_NAP_S = 0.001
+_GONE = (-1, -1)
+
+
+class FreshIndex(Struct, frozen=True):
+    """The index that git wrote, with its stamp, and an instant at which all files were there."""
+
+    data: bytes
+    stamp: str
+    since_ns: int
+
+
+# By the real path of the worktree; each is taken once.
+_known: dict[str, FreshIndex] = {}
+
+
+def remember_checkout(toplevel: str) -> None:
+    """Keep what git knows of a worktree that it has just made, before anybody works in it."""
+    found = git_directory.find_git_directory(toplevel)
+    if found is None:
+        return
+    path = os.path.join(found.own, "index")
+    try:
+        with open(path, "rb") as file:
+            data, seen = file.read(), os.fstat(file.fileno())
+        if not writes_plain_files(toplevel, found, data):
+            return
+        since = _wait_for_later_instant(toplevel, seen)
+    except OSError:
+        return  # then everything is read
+    if since:
+        _known[os.path.realpath(toplevel)] = FreshIndex(data, stamp_file(path), since)
+
+
+def _wait_for_later_instant(toplevel: str, last: os.stat_result) -> int:
+    """A time of change that this file system gives only now, later than all before; 0 if none.
+
+    The index was written behind all files, so its time is the latest. The file that is touched is
+    git's own, and nobody measures it.
+    """
+    probe = os.path.join(toplevel, ".git")
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        os.utime(probe)
+        seen = os.stat(probe)
+        if seen.st_dev != last.st_dev:
+            return 0
+        if seen.st_ctime_ns > last.st_ctime_ns:
+            return seen.st_ctime_ns
+        time.sleep(_NAP_S)
+    return 0
+
+
+def take_fresh_index(toplevel: str) -> FreshIndex | None:
+    """What was kept of this worktree, if anything was; the next one who asks gets nothing."""
+    return _known.pop(os.path.realpath(toplevel), None)
+
+
+def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) -> list[str] | None:
+    """Have at `path` the index of all files as they were, and tell which were touched since.
+
+    Of these it knows nothing but what they were. None, and no file, if it is no plain index.
+    """
+    entries = list_plain_entries(fresh.data, id_bytes)
+    if entries is None:
+        return None
+    touched = _find_touched(toplevel, fresh.data, entries)
+    data = zero_stats(fresh.data, id_bytes, list(touched)) if touched else fresh.data
+    atomic.replace_file(path, data, sync=False)
+    # Git reads files again that are as young as the index. None that it still knows was touched.
+    later = fresh.since_ns + _SECOND_NS
+    os.utime(path, ns=(later, later))
+    return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
+
+
+def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) -> dict[int, bytes]:
+    """The entries of files that have another time of change than git has noted, or are gone."""
+    read_times, top = PackedTimes(">II").unpack_from, os.open(toplevel, os.O_RDONLY)
+    try:
+        # From the top: to look up the whole path of each takes a third longer.
+        return {
+            start: name
+            for start, name in entries
+            if _read_change_time(name, top) != read_times(data, start)
+        }
+    finally:
+        os.close(top)
+
+
+def _read_change_time(name: bytes, top: int) -> tuple[int, int]:
+    """By the system's clock, when anything of the file was last changed."""
+    try:
+        return divmod(os.stat(name, dir_fd=top, follow_symlinks=False).st_ctime_ns, _SECOND_NS)
+    except OSError:
+        return _GONE
+
+
+def stamp_file(path: str) -> str:
+    """Another text whenever a file was written again."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return "none"
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
