@@ -1,0 +1,291 @@
+"""Trees of v3 against real git, whatever agents, people, kills and disks do, in any order.
+
+No commit is lost, the target never goes back, nothing is merged that was not approved, and every
+child settles once.
+"""
+
+import itertools
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from porch.machine.state import RunState, effect_parts
+from tests.torture import FULL
+from tests.whole.tree.orchard import (
+    BRANCH,
+    MOODS,
+    SHARED,
+    Orchard,
+    Plan,
+    git,
+    limit_files,
+    patch_id,
+)
+
+POINTS = (
+    "journal.before-write",
+    "journal.after-write",
+    "journal.after-sync",
+    "payload.after-rename",
+    "snapshot.after-rename",
+    "turn.before-spawn",
+    "turn.after-spawn",
+    "turn.after-end",
+    "git.before-update-ref",
+    "git.after-update-ref",
+    "worktree.after-add",
+    "worktree.after-archive",
+    "worktree.after-aside",
+    "worktree.after-remove",
+    "merge.after-mark",
+    "merge.after-lock",
+    "merge.before-swap",
+    "merge.after-swap",
+    "merge.after-checkout",
+    "takeover.after-settle",
+)
+# Where a person's commit meets what the tree makes: beside it, in a file of all, in a file of one.
+CLASHES = ("notes", SHARED, "src/root/code", "src/a/code", "tests/root/need")
+# What is only a mark of work that goes on; everything else that porch names is somebody's work.
+PASSING = ("refs/porch/moving/", "refs/porch/entry/", "refs/porch/begun/")
+MOST_DRIVES = 40
+MOOD = st.sampled_from([(state, mood) for state, moods in MOODS.items() for mood in moods])
+TURNS = st.integers(1, 9)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """A root with up to two children, one of whom may have a child; siblings may wait."""
+    children = ["a", "b"][: draw(st.integers(0, 2))]
+    below = {"a": ["c"]} if children and draw(st.integers(0, 3)) == 0 else {}
+    waits = {"b": ["a"]} if len(children) == 2 and draw(st.booleans()) else {}
+    names = ["root", *children, *below.get("a", ())]
+    return {
+        name: {
+            "children": children if name == "root" else below.get(name, []),
+            "after": waits.get(name, []),
+            "shares": draw(st.booleans()),
+        }
+        for name in names
+    }
+
+
+class TreeInAnyWeather(RuleBasedStateMachine):
+    """One run; each rule is something that happens to it while it grows."""
+
+    def __init__(self, base: Path):
+        super().__init__()
+        self._base = base
+        self._seen: set[str] = set()
+        self._judged = 0
+        self._is_whole = False
+        self._state: RunState | None = None
+
+    @initialize(plan=plans())
+    def begin(self, plan: Plan) -> None:
+        self.orchard = Orchard(self._base, plan)
+        self._main = [git(self.orchard.repo, "rev-parse", "main")]
+        self._is_whole = True
+
+    # -- what happens ------------------------------------------------------------------------------
+
+    @rule(turns=TURNS)
+    def goes_on(self, turns: int) -> None:
+        self._drive(turns)
+
+    @rule(mood=MOOD)
+    def an_agent_will_answer_badly(self, mood: tuple[str, str]) -> None:
+        self.orchard.put_mood(*mood)
+
+    @rule(name=st.sampled_from(CLASHES), turns=TURNS)
+    def a_person_commits_to_the_target(self, name: str, turns: int) -> None:
+        if not self._is_whole:
+            # Git lets nobody commit there before the next launch has put it right.
+            self._drive(1)
+        text = (self.orchard.repo / name).read_text() if (self.orchard.repo / name).exists() else ""
+        first = f"line of a person {len(self._main)}\n"
+        self._main.append(self.orchard.commit_on_main(name, first + text))
+        self._drive(turns)
+
+    @rule(point=st.sampled_from(POINTS), nth=st.integers(1, 4), turns=TURNS)
+    def porch_is_killed(self, point: str, nth: int, turns: int) -> None:
+        self._drive_apart(turns, lambda: None, PORCH_CRASH_AT=f"{point}:{nth}")
+
+    @rule(more=st.integers(0, 9_000), turns=TURNS)
+    def the_disk_of_the_journal_fills_up(self, more: int, turns: int) -> None:
+        size = self.orchard.journal_size + more
+        self._drive_apart(turns, lambda: limit_files(max(size, 1_000)))
+
+    @rule(calls=st.integers(1, 60), turns=TURNS)
+    def the_disk_of_git_fills_up(self, calls: int, turns: int) -> None:
+        self._drive_apart(turns, lambda: None, **self.orchard.fill_disk_of_git(calls))
+
+    @precondition(lambda self: (self.orchard.repo / "worktrees").is_dir())
+    @rule(number=st.integers(0, 8))
+    def somebody_deletes_a_worktree(self, number: int) -> None:
+        found = sorted((self.orchard.repo / "worktrees").iterdir())
+        if found:
+            self._note_heads()
+            shutil.rmtree(found[number % len(found)])
+
+    @precondition(lambda self: self._state is not None and self._state.decisions)
+    @rule()
+    def a_person_answers(self) -> None:
+        self.orchard.answer_people()
+
+    # -- what always holds -------------------------------------------------------------------------
+
+    @invariant()
+    def no_commit_is_lost(self) -> None:
+        if not hasattr(self, "orchard"):
+            return
+        self._note_heads()
+        lost = git(self.orchard.repo, "rev-list", *sorted(self._seen), "--not", "--all")
+        assert lost == "", f"nothing names {lost}"
+
+    @invariant()
+    def the_target_never_goes_back(self) -> None:
+        if not hasattr(self, "orchard"):
+            return
+        heads = [*self._main, *(done["commit"] for done in self._published() if not done["who"])]
+        behind = git(self.orchard.repo, "rev-list", "--no-walk", *heads, "--not", "main")
+        assert behind == "", f"main lacks {behind}"
+
+    @invariant()
+    def every_child_settles_once(self) -> None:
+        if not hasattr(self, "orchard"):
+            return
+        moves = [move for record in self.orchard.records for move in record["moves"]]
+        ended = Counter(move.get("instance", "") for move in moves if move["is"] == "Ended")
+        merged = Counter(done["who"] for done in self._published())
+        assert [who for who, times in (ended + merged).items() if times > 2] == []
+        assert [who for who, times in ended.items() if times > 1] == []
+        assert [who for who, times in merged.items() if times > 1] == []
+
+    @invariant()
+    def what_was_merged_was_approved(self) -> None:
+        if not hasattr(self, "orchard"):
+            return
+        done = self._published()
+        for each in done[self._judged :]:
+            if each["commit"] != each["old"]:
+                approved = (self.orchard.reviews / (each["who"] or "root")).read_text().split()
+                merged = patch_id(self.orchard.repo, each["old"], each["commit"])
+                assert merged == approved[-1], f"{each} is not what was approved"
+        self._judged = len(done)
+
+    def _published(self) -> list[dict[str, Any]]:
+        """Every merge that a record says was made, with the commit on which it stands."""
+        built: dict[str, str] = {}
+        found = []
+        for record in self.orchard.records:
+            fact = record["fact"]
+            if fact["is"] != "GitEnded" or fact["exit"] != "clean":
+                continue
+            position, _, operation = effect_parts(fact["effect"])
+            if operation == "candidate":
+                built[fact["payload"]["commit"]] = fact["payload"]["old"]
+            if operation == "publish":
+                commit, who = fact["payload"]["commit"], position.rpartition("/")[0]
+                found.append({"who": who, "commit": commit, "old": built[commit]})
+        return found
+
+    def _note_heads(self) -> None:
+        rows = git(self.orchard.repo, "for-each-ref", "--format=%(refname) %(objectname)")
+        named = (row.split(" ") for row in rows.splitlines())
+        self._seen |= {commit for ref, commit in named if not ref.startswith(PASSING)}
+
+    # -- how it goes on ----------------------------------------------------------------------------
+
+    def _drive(self, turns: int) -> None:
+        """Undisturbed: afterwards everything is whole again."""
+        done = self.orchard.drive(turns)
+        self._state, self._is_whole = done.state, True
+        repo = self.orchard.repo
+        head = git(repo, "rev-parse", "main")
+        if head != self._main[-1]:
+            self._main.append(head)
+        assert git(repo, "status", "--porcelain", "--untracked-files=no") == ""
+        assert git(repo, "for-each-ref", "refs/porch/moving") == ""
+        living = sum(not known.outcome for known in done.state.instances.values())
+        checkouts = git(repo, "worktree", "list", "--porcelain").count("worktree ") - 1
+        # Of a root that failed they stay, for a person to look at.
+        assert checkouts <= 3 * max(living, 1), f"{checkouts} checkouts of {living} members"
+
+    def _drive_apart(self, turns: int, fault: Callable[[], None], **environ: str) -> None:
+        self.orchard.drive_apart(turns, fault, **environ)
+        self._is_whole = False
+
+    def teardown(self) -> None:
+        """Left alone, it comes to an end; then all of that still holds."""
+        if not self._is_ended_well():
+            return
+        for _ in range(MOST_DRIVES):
+            self._drive(0)
+            assert self._state is not None
+            if self._state.outcome:
+                break
+            self.orchard.answer_people()
+        assert self._state is not None
+        assert self._state.outcome, f"it does not end: {self._state.positions}"
+        self._check_end(self._state)
+
+    def _is_ended_well(self) -> bool:
+        import sys
+
+        return hasattr(self, "orchard") and sys.exc_info()[0] is None
+
+    def _check_end(self, state: RunState) -> None:
+        self.no_commit_is_lost()
+        self.the_target_never_goes_back()
+        self.every_child_settles_once()
+        self.what_was_merged_was_approved()
+        repo = self.orchard.repo
+        if state.outcome == "complete":
+            files = git(repo, "ls-tree", "-r", "--name-only", "main").splitlines()
+            missing = [n for n in self.orchard.plan if f"src/{n}/code" not in files]
+            assert missing == [], f"main lacks the work of {missing}"
+            assert git(repo, "for-each-ref", f"refs/heads/{BRANCH}*") == ""
+            assert git(repo, "worktree", "list", "--porcelain").count("worktree ") == 1
+
+
+COUNTS = {"max_examples": 200, "stateful_step_count": 20} if FULL else {"max_examples": 5}
+SLOW = settings(
+    **{"stateful_step_count": 9, **COUNTS},
+    deadline=None,
+    derandomize=not FULL,
+    database=None,
+    # An example takes a second: what fails is told as it was found.
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(0 if FULL else 600)
+@pytest.mark.usefixtures("git_home")
+def test_a_tree_loses_nothing_and_merges_only_what_was_approved_whatever_happens(
+    tmp_path: Path,
+) -> None:
+    numbers = itertools.count()
+
+    def plant() -> TreeInAnyWeather:
+        place = tmp_path / f"example-{next(numbers)}"
+        place.mkdir()
+        return TreeInAnyWeather(place)
+
+    run_state_machine_as_test(plant, settings=SLOW)
