@@ -223,6 +223,20 @@ def test_a_run_that_works_keeps_a_snapshot_now_and_then(
     assert kept == [32, 64, 96, 100, 101]
 
 
+def test_t7_a_large_tree_keeps_a_snapshot_for_as_many_records_as_it_has_members(
+    asked: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    monkeypatch.setattr(snapshot, "keep_snapshot", lambda _place, state, *_: kept.append(state.seq))
+    drawn = pictures.RunPictures("", str(asked.run_dir()), _Journal(), None)  # type: ignore[arg-type]
+    from porch.machine.state import Instance, RunState
+
+    members = {f"n{number}": Instance("", "n", {}, "", "", "") for number in range(80)}
+    for seq in range(1, 200):
+        drawn.keep_snapshot(RunState(seq=seq, instances=members))
+    assert kept == [80, 160]
+
+
 class _Journal:
     length = 0
     sum = ""

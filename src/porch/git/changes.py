@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from porch.git import repository
 from porch.git.command import run_git, try_git
+from porch.git.git_directory import is_whole_hash
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
 from porch.git.objects.loose_trees import compare_loose_trees
 from porch.text.late_pattern import late_pattern
@@ -151,7 +153,17 @@ def _link_escapes(path: str, target: str) -> bool:
 
 
 def _read_patch(repo: str, old: str, new: str, *flags: str) -> str:
+    # Several are shown the same two commits one after the other, and commits never change.
+    is_fixed = is_whole_hash(old) and is_whole_hash(new)
+    return (_read_fixed_patch if is_fixed else _ask_patch)(repo, old, new, *flags)
+
+
+def _ask_patch(repo: str, old: str, new: str, *flags: str) -> str:
     return run_git(repo, *_TEXT, *flags, old, new)
+
+
+# Few, for they may be large.
+_read_fixed_patch = lru_cache(maxsize=8)(_ask_patch)
 
 
 def _render_own_commits(repo: str, old: str, new: str, skip_trailer: str) -> str:

@@ -7,11 +7,11 @@ run code outside its sandbox. What a commit must satisfy is the business of a pr
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from porch.errors import OutsideError
 from porch.system.short_process import ProcessEnd, SlowProcessError, run_program
+from porch.system.variables import read_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,19 +47,21 @@ class GitEnd:
         self.stderr = stderr
 
 
+_FIXED = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Optional locks are for showing things quickly; they would get in the way of the user's git.
+    "GIT_OPTIONAL_LOCKS": "0",
+    # An object is what its name says, whatever a ref of the repository puts in its place.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_EDITOR": ":",
+}
+
+
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Hooks export GIT_DIR and its kin, which would turn every call to another repository."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    # Optional locks are for showing things quickly; they would get in the way of the user's git.
-    fixed = {
-        "LC_ALL": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        # An object is what its name says, whatever a ref of the repository puts in its place.
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_EDITOR": ":",
-    }
-    return kept | fixed | dict(extra or {})
+    kept = {n: value for n, value in read_environment().items() if not n.startswith("GIT_")}
+    return kept | _FIXED | dict(extra or {})
 
 
 def try_git(

@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 import stat
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -30,6 +31,7 @@ from porch.git.raw_index import (
     find_repository_entries,
     forget_fresh_stats,
     list_few_names,
+    may_have_repositories,
 )
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
@@ -41,6 +43,8 @@ EMBEDDED = "embedded-repository"
 _TICK_S = 0.1
 # To read so many names out of an index takes as long as to ask git.
 _FEW = 2000
+# Elsewhere the letters of a name may be large on the disk and small in a commit.
+_IS_LINUX = sys.platform == "linux"
 _SIGN = late_pattern(r"[*?\[\\]")
 _OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
@@ -196,14 +200,22 @@ def _seed_index(index: _WorktreeIndex) -> list[str] | None:
     fresh, touched = take_fresh_index(index.toplevel), None
     if fresh is not None:
         touched = put_fresh_index(index.toplevel, fresh, index.own.id_bytes, index.path)
-    if fresh is None or touched is None:
-        index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
-    else:
+    if fresh is not None and touched is not None:
         # Whatever git tracked when it made the worktree is in it.
         _write_note(index, _Note(_describe_head_and(index, fresh.stamp)))
-    if fresh is None or touched is None or _may_match(index.exclude, fresh.data):
+        if _may_match(index.exclude, fresh.data):
+            _leave_out(index)
+    elif not _may_begin_empty(index):
+        index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
         _leave_out(index)
     return touched
+
+
+def _may_begin_empty(index: _WorktreeIndex) -> bool:
+    """Of a file whose status is unknown git reads all, and so it is for each file of a seed."""
+    theirs = _read_bytes(repository.find_git_path(index.toplevel, "index"))
+    is_plain = _IS_LINUX and bool(theirs) and not may_have_repositories(theirs)
+    return is_plain and not index.exclude
 
 
 def _may_match(exclude: Sequence[str], data: bytes) -> bool:

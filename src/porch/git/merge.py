@@ -126,12 +126,15 @@ def publish_commit(
 
 
 def integrate_tests_branch(
-    worktree_main: str, tests_branch: str, message: str, trailer: str
+    worktree_main: str, tests_branch: str, message: str, trailer: str, is_again: bool = True
 ) -> str | Conflict:
-    """Squash the tests branch into the branch of this worktree; the head if it adds nothing."""
+    """Squash the tests branch into the branch of this worktree; the head if it adds nothing.
+
+    If it was tried before (`is_again`), it may have been done then; its commit is known again.
+    """
     branch = require_current_branch(worktree_main)
     finish_interrupted_move(Checkout(worktree_main, own=True), branch)
-    done = repository.find_commit_by_trailer(worktree_main, trailer)
+    done = repository.find_commit_by_trailer(worktree_main, trailer) if is_again else None
     if done is not None:
         return done
     old, tests = (

@@ -49,7 +49,11 @@ async def _integrate_tests(world: World, effect: MoveBranch) -> f.GitEnded:
     message = effect.message
     trailer = _make_trailer(world, effect, "Porch-Effect")
     branch = instance_worktrees.tests_branch_name(about)
-    done = await asyncio.to_thread(merge.integrate_tests_branch, main, branch, message, trailer)
+    # The number of tries that a record has seen begin.
+    is_again = not effect.id.endswith("/0")
+    done = await asyncio.to_thread(
+        merge.integrate_tests_branch, main, branch, message, trailer, is_again
+    )
     if isinstance(done, merge.Conflict):
         said = f"the tests conflict with the branch in {', '.join(done.files)}"
         return f.GitEnded(

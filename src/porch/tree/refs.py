@@ -1,8 +1,9 @@
 """Small moves of refs and files that the tree of instances needs."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-from porch.git import git_directory
+from porch.git import git_directory, repository
 from porch.git.command import run_git
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 
@@ -23,7 +24,15 @@ def read_committed_file(repo: str, commit: str, path: str) -> str:
 
 
 def find_merge_base(repo: str, one: str, other: str) -> str:
-    if git_directory.has_near_ancestor(repo, other, one):
+    """Of two commits, or of the branches of these names."""
+    ends = [repository.resolve_branch_or_commit(repo, name) for name in (one, other)]
+    return _find_base_of_commits(repo, *ends)
+
+
+@lru_cache(maxsize=256)
+def _find_base_of_commits(repo: str, one: str, other: str) -> str:
+    """On what commits stand never changes."""
+    if one == other or git_directory.has_near_ancestor(repo, other, one):
         return one
     return run_git(repo, "merge-base", one, other).strip()
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from porch.machine.state import Decision, Run, RunState, Standing
 from porch.model import protocol as p
 from porch.model.definition import Definition
+from porch.run.engine import pictures as pictures_module
 from porch.run.engine.pictures import PICTURE_EVERY_S, RunPictures
 from porch.show import status_yaml
 from porch.store import run_rows
@@ -84,6 +85,23 @@ def test_a_busy_run_is_drawn_at_most_four_times_a_second(desk: Desk) -> None:
     desk.pictures.draw_now(desk.definition, desk.state)
     assert desk.drawn() == (200, 200, 200)
     assert not desk.pictures.late
+
+
+def test_t7_a_picture_that_takes_long_is_drawn_less_often(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a large tree takes to draw must not be paid for at every second state."""
+    used = iter(range(1000))
+    monkeypatch.setattr(pictures_module.time, "thread_time", lambda: float(next(used)))
+    seen = set()
+    for _ in range(300):
+        desk.record()
+        seen.add(desk.drawn())
+        desk.at += 0.1
+    # Each takes a second of the processor, and so a tenth of half a minute.
+    assert len(seen) == 3
+    desk.pictures.draw_now(desk.definition, desk.state)
+    assert desk.drawn() == (300, 300, 300)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from porch.run.agents.world import World
 from porch.system import crash_points, process
 from porch.system.growing_file import FileFollower, read_tail
 from porch.system.late_asyncio import asyncio
+from porch.system.variables import read_environment
 
 TRANSCRIPT = "transcript.jsonl"
 TRANSCRIPT_KEPT = 1 << 20
@@ -63,7 +64,7 @@ async def run_turn(
         turn,
         git_directory=find_common_directory(turn.workspace),
         # What somebody wrote into a file of the project goes to a vendor and stays in our files.
-        prompt=Redactor(find_secrets(os.environ)).text(turn.prompt),
+        prompt=Redactor(find_secrets(read_environment())).text(turn.prompt),
     )
     prepared = post.agent.prepare(turn)
     written = _record_terms(world, post, turn, prepared)

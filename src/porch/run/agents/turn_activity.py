@@ -1,7 +1,6 @@
 """What an agent did in a turn, out of its transcript, without secrets."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
@@ -14,13 +13,14 @@ from porch.errors import UsageError
 from porch.run.agents.turn_numbers import NumberedTurn
 from porch.show import activity
 from porch.show.activity import Entry
+from porch.system.variables import read_environment
 
 _LONGEST_ANSWER = 2000
 
 
 def iterate_raw_lines(turn: NumberedTurn) -> Iterator[str]:
     """The transcript as it lies there, and still without secrets where nobody has put it away."""
-    redactor = Redactor(find_secrets(os.environ))
+    redactor = Redactor(find_secrets(read_environment()))
     for part in turn.parts:
         for line in transcripts.read_transcript_lines(part, turn.is_ended):
             yield redactor.line(line.text) + (" ... (cut)" if line.cut else "")
@@ -34,7 +34,7 @@ def iterate_events(turn: NumberedTurn, part: TranscriptPart) -> Iterator[events.
             fix=f"read it with `porch log --turn {turn.number} --raw`",
             code="unknown-transcript",
         )
-    redactor = Redactor(find_secrets(os.environ))
+    redactor = Redactor(find_secrets(read_environment()))
     feed = AGENTS[part.agent].feed
     for line in transcripts.read_transcript_lines(part, turn.is_ended):
         if line.cut:

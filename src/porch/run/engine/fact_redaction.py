@@ -4,7 +4,6 @@ Every fact passes here before it is believed, every wish before it is left. Only
 is looked at: names, paths and digests of ours stay what they are, whatever they resemble.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from porch.machine import facts as f
+from porch.system.variables import read_environment
 
 if TYPE_CHECKING:  # most facts of short commands have no text, and then nothing is looked for
     from porch.agents.redaction import Redactor
@@ -51,7 +51,7 @@ def redact_text(text: str) -> str:
         return text
     from porch.agents.redaction import find_secrets
 
-    return _make_redactor(find_secrets(os.environ)).text(text)
+    return _make_redactor(find_secrets(read_environment())).text(text)
 
 
 def _redact_shapes(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,33 @@ if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a whi
 PICTURE_EVERY_S = 0.25
 # Folding so many records costs about as much as writing a state and reading it back.
 SNAPSHOT_EVERY = 32
+# What a picture of a large tree takes grows with it; so does the time until the next one.
+LARGEST_SHARE = 0.1
+
+
+class _Pace:
+    """When something may be done again whose price grows: it takes a small share of all time."""
+
+    def __init__(self, clock: Clock, least_s: float):
+        self._clock = clock
+        self._least_s = self._pause_s = least_s
+        self._ended_at = 0.0
+        self._began = 0.0
+
+    def is_due(self) -> bool:
+        # A clock that was put back must not keep anybody waiting for it to catch up.
+        return not 0 <= self._clock.wall() - self._ended_at <= self._pause_s
+
+    def put_off(self) -> None:
+        self._ended_at = self._clock.wall()
+
+    def begin(self) -> None:
+        self._ended_at, self._began = self._clock.wall(), time.thread_time()
+
+    def end(self) -> None:
+        """By its own processor time: a busy machine is no reason to draw less."""
+        taken_s = time.thread_time() - self._began
+        self._pause_s = max(self._least_s, taken_s / LARGEST_SHARE)
 
 
 class RunPictures:
@@ -47,8 +75,7 @@ class RunPictures:
         self._root = root
         self._directory = directory
         self._journal = journal
-        self._clock = clock
-        self._drawn_at = 0.0
+        self._drawing = _Pace(clock, PICTURE_EVERY_S)
         self._stamp: tuple[int, ...] = ()
         self._snapshot_seq = snapshot_seq
         self.on_edited = on_edited
@@ -56,23 +83,28 @@ class RunPictures:
 
     def put_off(self) -> None:
         """For a short command, which draws as it leaves: its first record is no reason yet."""
-        self._drawn_at = self._clock.wall()
+        self._drawing.put_off()
 
     def draw(self, definition: Definition, state: RunState) -> None:
         """After a record: at once where the run rests, otherwise not more often than people look.
 
         Whoever leaves a run that was not drawn last (`late`) calls `draw_now`.
         """
-        # A clock that was put back must not keep anybody waiting for it to catch up.
-        is_due = not 0 <= self._clock.wall() - self._drawn_at <= PICTURE_EVERY_S
-        if _is_resting(state) or is_due:
+        if _is_resting(state) or self._drawing.is_due():
             self.draw_now(definition, state)
         else:
             self.late = True
 
     def draw_now(self, definition: Definition, state: RunState) -> None:
         """All three; the status file is on the disk where the run rests: people may think long."""
-        self._drawn_at, self.late = self._clock.wall(), False
+        self.late = False
+        self._drawing.begin()
+        try:
+            self._draw_all(definition, state)
+        finally:
+            self._drawing.end()
+
+    def _draw_all(self, definition: Definition, state: RunState) -> None:
         drawn = run_picture.make_run_picture(
             definition.protocol,
             state,
@@ -120,7 +152,9 @@ class RunPictures:
     def keep_snapshot(self, state: RunState, *, is_left: bool = False) -> None:
         """Where a run rests or is left, otherwise once there is enough behind the last one."""
         behind = state.seq - self._snapshot_seq
-        if behind >= SNAPSHOT_EVERY or (behind and (is_left or _is_resting(state))):
+        # The state of a tree grows with its members; so does what may lie behind a snapshot of it.
+        enough = max(SNAPSHOT_EVERY, len(state.instances))
+        if behind >= enough or (behind and (is_left or _is_resting(state))):
             self._snapshot_seq = state.seq
             snapshot.keep_snapshot(self._directory, state, self._journal.length, self._journal.sum)
 

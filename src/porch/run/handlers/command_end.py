@@ -1,12 +1,12 @@
 """How a command of the project ended, and what it printed, for checks and for suites alike."""
 
-import os
 import signal
 
 from porch.agents.clean_output import clean_output
 from porch.agents.redaction import Redactor, find_secrets
 from porch.system import process
 from porch.system.growing_file import read_head_and_tail
+from porch.system.variables import read_environment
 
 OUTPUT_KEPT = 1 << 20
 # What stops a check from outside; any other signal is the program's own crash, which is a failure.
@@ -25,11 +25,11 @@ def describe_kill(ended: process.CommandResult) -> str:
 
 def redact_output(output: str, kept: int) -> str:
     """What people, agents and files of the project get to read; a check knows all our secrets."""
-    redactor = Redactor(find_secrets(os.environ))
+    redactor = Redactor(find_secrets(read_environment()))
     clean_output(output, redactor, OUTPUT_KEPT)
     return redactor.text(read_head_and_tail(output, kept // 2))
 
 
 def redact_report(path: str) -> None:
     """The same for a report that a test runner wrote."""
-    Redactor(find_secrets(os.environ)).file(path)
+    Redactor(find_secrets(read_environment())).file(path)
