@@ -231,17 +231,19 @@ def _check_branch_names(claim: Claim, measure: Measure) -> list[str]:
     found = [str(each) for each in claim.values(measure.of)]
     bad = [each for each in found if not _is_branch_name(each)]
     reasons = [
-        f"'{each}' cannot be the name of a branch: use small letters, digits, '-' and '_'"
+        f"'{each}' cannot be the name of a branch: use small letters, digits, '_' and single '-'"
         for each in bad
     ]
     return reasons + _check_unique(claim, measure)
 
 
 def _is_branch_name(text: str) -> bool:
+    """Two signs in a row are how porch names the other worktrees of a member."""
     return (
         0 < len(text) <= 40
         and set(text) <= set(NAME_CHARACTERS)
-        and text[0] not in "-_" != text[-1]
+        and not {text[0], text[-1]} & set("-_")
+        and "--" not in text
     )
 
 

@@ -145,5 +145,6 @@ def _read_kept_run(world: World, tree: str) -> SuiteRun | None:
 def _write_kept_run(world: World, tree: str, found: SuiteRun) -> None:
     path = _ensure_result_path(world, tree)
     with open(path + ".tmp", "w", encoding="utf-8", errors="replace") as file:
-        json.dump(to_builtins(found), file)
+        # Not straight into the file: the encoder for that is twenty times as slow.
+        file.write(json.dumps(to_builtins(found)))
     os.replace(path + ".tmp", path)

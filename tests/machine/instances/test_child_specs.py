@@ -83,6 +83,22 @@ def test_t8_what_has_no_id_is_compared_as_it_is(grove_of: "type[Grove]") -> None
     assert problems(grove, child("a", "y")) == ["child 'a': tags has 'y', which its parent lacks"]
 
 
+@pytest.mark.parametrize(
+    "name", ["", "x--tests", "x--read", "a b", "a..b", "-a", "a.lock", "a~1", "a\n", "a@{1}", "/a"]
+)
+def test_d47_an_id_that_cannot_name_a_branch_of_its_own_is_refused(
+    grove: "Grove", name: str
+) -> None:
+    """`x--tests` would be the branch of the tests of `x`."""
+    (said,) = problems(grove, child(name))
+    assert said == f"child '{name}': this cannot be the name of a branch"
+
+
+def test_d47_no_two_children_have_one_id(grove: "Grove") -> None:
+    (said,) = problems(grove, child("a", TAGS[0]), child("a", TAGS[1]))
+    assert said == "child 'a' is planned 2 times"
+
+
 def test_t8_more_children_than_there_is_room_for_are_refused(grove: "Grove") -> None:
     many = [child(f"c{n}") for n in range(6)]
     assert problems(grove, *many) == ["6 children are planned, but only 5 are allowed"]

@@ -171,6 +171,18 @@ def test_the_same_answer_on_the_same_content_twice_in_a_row_is_no_progress(v3: "
     assert "twice in a row" in stalled["reason"]
 
 
+def test_after_a_person_has_said_go_on_the_same_answer_is_an_answer(v3: "Grove") -> None:
+    """The branch may be back, the disk may have room: whoever mends that wants the same again."""
+    v3.says("", "scaffold", "InitWork", tree="t")
+    v3.goes("", "review")
+    v3.says("", "review", "Reject", tree="t")
+    assert v3.at() == {"person"}
+    v3.decide("", "person", "answered", "Go on.")
+    v3.says("", "scaffold", "InitWork", tree="t")
+    assert v3.recall("", "scaffold.no_progress") is None
+    assert "person" not in v3.at()
+
+
 @pytest.mark.parametrize("more", [{"tree": "u"}, {"tree": "t", "diagnosis": "e"}])
 def test_another_content_or_another_answer_is_progress(v3: "Grove", more: dict[str, str]) -> None:
     v3.goes("", "impl")

@@ -141,13 +141,16 @@ class Orchard:
 
     def commit_on_main(self, name: str, text: str) -> str:
         """A person's own commit, in their own checkout."""
-        path = self.repo / name
+        return self.commit_in(self.repo, name, text)
+
+    def commit_in(self, place: Path, name: str, text: str) -> str:
+        path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        git(self.repo, "add", "--", name)
+        git(place, "add", "--", name)
         words = ("-c", "user.name=ann", "-c", "user.email=a@b.c", "commit", "--allow-empty", "-qm")
-        git(self.repo, *words, f"person: {name}")
-        return git(self.repo, "rev-parse", "HEAD")
+        git(place, *words, f"person: {name}")
+        return git(place, "rev-parse", "HEAD")
 
     def answer_people(self) -> None:
         """Whatever is asked: again and again, and in the end that it may stop."""

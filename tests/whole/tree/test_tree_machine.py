@@ -142,6 +142,17 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             self._note_heads()
             shutil.rmtree(found[number % len(found)])
 
+    @precondition(lambda self: (self.orchard.repo / "worktrees").is_dir())
+    @rule(number=st.integers(0, 8))
+    def somebody_commits_to_a_member(self, number: int) -> None:
+        """What nobody has approved is on its branch then, perhaps behind an approval."""
+        places = (self.orchard.repo / "worktrees").iterdir()
+        found = sorted(each for each in places if "--" not in each.name)
+        if self._is_whole and found:
+            place = found[number % len(found)]
+            name = place.name.rpartition(".")[2].partition("-r")[0].replace("v3_", "")
+            self.orchard.commit_in(place, f"src/{name}/extra", "nobody has seen this\n")
+
     @precondition(lambda self: self._state is not None and self._state.decisions)
     @rule()
     def a_person_answers(self) -> None:

@@ -9,7 +9,7 @@ from porch.machine.exits.departure import exit_moves
 from porch.machine.payload_equality import digest_payload
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import last_words_path
-from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Protocol
+from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Human, Protocol
 from porch.text.late_pattern import late_pattern
 
 LAST = "last."
@@ -25,7 +25,12 @@ def accepted_exit_moves(
         left = exit_moves(protocol, state, standing, fact.exit, fact.payload)
         words = last_words_moves(protocol, state, standing, fact.said)
         return (*words, *_question_session_moves(standing, fact), *left) if left else ()
-    said = {"exit": fact.exit, "payload": digest_payload(fact.payload), "tree": fact.tree}
+    said = {
+        "exit": fact.exit,
+        "payload": digest_payload(fact.payload),
+        "tree": fact.tree,
+        **_count_people(protocol, state, standing),
+    }
     path = f"{LAST}{standing.state}"
     # A parent that says the same again may have been asked something else; its child is watched.
     is_same = bool(fact.tree) and not actor.ask.of_parent and state.recall(standing, path) == said
@@ -34,6 +39,14 @@ def accepted_exit_moves(
     )
     left = exit_moves(protocol, state, standing, exit_, payload)
     return (*_memory_moves(actor, actor.ask, standing, fact, said), *left) if left else ()
+
+
+def _count_people(protocol: Protocol, state: RunState, standing: Standing) -> dict[str, int]:
+    """How often a person was asked: who says "go on" may well want the same once more."""
+    people = (name for name, kind in protocol.states.items() if isinstance(kind.actor, Human))
+    keys = ((standing.instance, name, standing.item) for name in people)
+    asked = sum(state.visits.get(key, 0) for key in keys)
+    return {"asked": asked} if asked else {}
 
 
 def _question_session_moves(standing: Standing, fact: f.ExitAccepted) -> Iterator[m.Move]:

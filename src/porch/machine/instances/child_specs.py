@@ -13,6 +13,7 @@ from porch.model.protocol_parts import EVERY_FIELD, part_of_name
 from porch.model.typed_answers import check_value
 
 MOST_PROBLEMS = 5
+_NO_NAMES = (" ", "~", "^", ":", "?", "*", "[", "\\", "..", "//", "@{", "--")
 
 
 def child_part(actor: Children, state: str) -> str:
@@ -56,10 +57,32 @@ def find_plan_problems(
     if len(specs) > most:
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
     found = [
+        *_find_name_problems(specs),
         *_find_spec_problems(protocol, state, instance, actor, path, specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
+
+
+def _find_name_problems(specs: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Whatever a graph checks: a child is known by its id, and so are its branch and worktrees."""
+    names = [str(each.get("id", "")) for each in specs]
+    for name in dict.fromkeys(names):
+        if not _is_usable_name(name):
+            yield f"child '{name}': this cannot be the name of a branch"
+        if names.count(name) > 1:
+            yield f"child '{name}' is planned {names.count(name)} times"
+
+
+def _is_usable_name(name: str) -> bool:
+    """Git would refuse some; two dashes are in the names of a member's other worktrees."""
+    return not (
+        not name
+        or not name.isprintable()
+        or any(sign in name for sign in _NO_NAMES)
+        or name.startswith(("-", "/", "."))
+        or name.endswith(("/", ".", ".lock", "-"))
+    )
 
 
 def _find_spec_problems(
