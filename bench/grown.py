@@ -126,7 +126,8 @@ def count_git_cpu() -> Iterator[list[float]]:
     used: list[float] = []
     wait = short_process._wait  # noqa: SLF001 - where porch waits for git, and only for git
 
-    def wait_and_count(pid: int, _deadline: float | None) -> int:
+    def wait_and_count(pid: int, deadline: float | None) -> int:
+        del deadline
         _, status, usage = os.wait4(pid, 0)
         used.append(usage.ru_utime + usage.ru_stime)
         return os.waitstatus_to_exitcode(status)

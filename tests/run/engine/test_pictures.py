@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from msgspec.structs import replace
 from porch.machine.state import Decision, Run, RunState, Standing
 from porch.model import protocol as p
 from porch.model.definition import Definition
-from porch.run.engine import pictures as pictures_module
 from porch.run.engine.pictures import PICTURE_EVERY_S, RunPictures
 from porch.show import status_yaml
 from porch.store import run_rows
@@ -92,7 +92,7 @@ def test_t7_a_picture_that_takes_long_is_drawn_less_often(
 ) -> None:
     """What a large tree takes to draw must not be paid for at every second state."""
     used = iter(range(1000))
-    monkeypatch.setattr(pictures_module.time, "thread_time", lambda: float(next(used)))
+    monkeypatch.setattr(time, "thread_time", lambda: float(next(used)))
     seen = set()
     for _ in range(300):
         desk.record()

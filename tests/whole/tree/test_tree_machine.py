@@ -142,6 +142,11 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             self._note_heads()
             shutil.rmtree(found[number % len(found)])
 
+    @rule(words=st.sampled_from([("gc", "-q"), ("pack-refs", "--all"), ("worktree", "prune")]))
+    def somebody_tidies_the_repository_up(self, words: tuple[str, ...]) -> None:
+        self._note_heads()
+        git(self.orchard.repo, *words)
+
     @precondition(lambda self: (self.orchard.repo / "worktrees").is_dir())
     @rule(number=st.integers(0, 8))
     def somebody_commits_to_a_member(self, number: int) -> None:
@@ -274,9 +279,9 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             assert git(repo, "worktree", "list", "--porcelain").count("worktree ") == 1
 
 
-COUNTS = {"max_examples": 200, "stateful_step_count": 20} if FULL else {"max_examples": 5}
 SLOW = settings(
-    **{"stateful_step_count": 9, **COUNTS},
+    max_examples=200 if FULL else 5,
+    stateful_step_count=20 if FULL else 9,
     deadline=None,
     derandomize=not FULL,
     database=None,
@@ -294,9 +299,10 @@ def test_a_tree_loses_nothing_and_merges_only_what_was_approved_whatever_happens
 ) -> None:
     numbers = itertools.count()
 
-    def plant() -> TreeInAnyWeather:
-        place = tmp_path / f"example-{next(numbers)}"
-        place.mkdir()
-        return TreeInAnyWeather(place)
+    class PlantedTree(TreeInAnyWeather):
+        def __init__(self) -> None:
+            place = tmp_path / f"example-{next(numbers)}"
+            place.mkdir()
+            super().__init__(place)
 
-    run_state_machine_as_test(plant, settings=SLOW)
+    run_state_machine_as_test(PlantedTree, settings=SLOW)
