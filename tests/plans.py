@@ -49,11 +49,11 @@ def read(text: str) -> TrackReading:
     return read_track_plan(read_xml(text, "tracks/login/plan.xml"))
 
 
-def compiled(text: str) -> Protocol:
+def compiled(text: str, *, coalesce: bool = False) -> Protocol:
     reading = read(text)
     errors = [found for found in reading.findings if found.severity == "error"]
     assert not errors, errors
-    draft = compile_plan(reading.plan)
+    draft = compile_plan(reading.plan, coalesce=coalesce)
     protocol = make_protocol(draft)
     assert validate_protocol(protocol, draft.places) == []
     return protocol
@@ -62,8 +62,10 @@ def compiled(text: str) -> Protocol:
 class Walk(Rig):
     """A run of a plan; the test plays agents, reviewers and people."""
 
-    def __init__(self, text: str):
-        super().__init__(add_engine_states(compiled(text)))
+    def __init__(self, text: str, *, coalesce: bool = False):
+        super().__init__(add_engine_states(compiled(text, coalesce=coalesce)))
+        # Whoever plays all agents decides which of them is the quicker one.
+        self._room["worktree:"] = 9
         self.tell(
             f.RunStarted(
                 run="track_login",
@@ -100,6 +102,31 @@ class Walk(Rig):
         if not self.state.decisions:
             self.asked()
         record = self.decide(exit_, text)
+        assert record is not None
+        assert isinstance(record.fact, f.WishTaken), record
+        return self
+
+    def work_at(self, state: str, **payload: object) -> "Walk":
+        """Of several that stand side by side, one has worked."""
+        self.let_go()
+        hands = self.state.in_hand.values()
+        place = f"{state}#{self.state.visits['', state, '']}"
+        effect = next(h.effect for h in hands if h.kind == "agent" and h.position == place)
+        self.tell(f.ExitAccepted(effect=effect, exit="done", payload=payload, signal="done"))
+        return self
+
+    def answer_at(self, state: str, exit_: str, text: str = "") -> "Walk":
+        """Of several questions, one is answered."""
+        self.let_go()
+        place = f"{state}#{self.state.visits['', state, '']}"
+        if place not in self.state.decisions:
+            hands = self.state.in_hand.values()
+            effect = next(h.effect for h in hands if h.kind == "ask" and h.position == place)
+            self.tell(f.DecisionAsked(effect=effect, digest=""))
+        wish = f.Wish(
+            id=f"w{self.state.seq}", kind="decide", position=place, exit=exit_, text=text, who="ada"
+        )
+        record = self.wish(wish)
         assert record is not None
         assert isinstance(record.fact, f.WishTaken), record
         return self

@@ -8,9 +8,23 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "approved files are compared before work begins",
         "run/engine/approved_artifacts.py",
-        "            if now != known.artifacts:\n",
+        "            if paths:\n",
         "            if False:\n",
         "test_k1_an_edit_behind_an_approval_opens_the_gate_again",
+    ),
+    (
+        "a consent to work is for the files that it changed",
+        "machine/wanted.py",
+        "        files = tuple(_list_asked_files(state, standing, human))\n",
+        "        files = ()\n",
+        "test_a12_work_that_is_changed_after_its_confirmation_is_asked_again",
+    ),
+    (
+        "one answer closes one of two questions that come together",
+        "machine/track/settled_states.py",
+        "        if fork and any(protocol.states[each.state].beside == fork for each in places):\n",
+        "        if False:\n",
+        "test_a6_together_they_are_two_questions_and_one_answer_closes_one_gate",
     ),
     (
         "nothing begins while an approval is asked again",

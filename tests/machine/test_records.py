@@ -126,6 +126,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.PinnedSettings("s"),
         m.GateNoted("g", "waiting"),
         m.Ended("complete"),
+        m.Reopened(),
         m.Delivered("merged", "b", "h", "main", "c"),
         m.Spawned("a", "", "a", {"id": "a"}, "d", "b.a", "b", {"kind": "rework"}),
         m.Awaited("a", ("b",)),

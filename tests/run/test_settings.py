@@ -88,6 +88,8 @@ back_off = 0
 nonce = true
 [track]
 fix_issues = true
+coalesce = "last-task"
+unattended = "deny"
 [budget]
 max_usd = 1.5
 max_tokens = 1000

@@ -120,7 +120,7 @@ def reopened_gate_moves(
 ) -> Iterator[m.Move]:
     """Whoever works in front of a gate again may change what was approved; it is asked again."""
     begun = [
-        protocol.order(move.state)
+        protocol.states[move.state]
         for move in moves
         if isinstance(move, m.Entered) and isinstance(protocol.states[move.state].actor, Agent)
     ]
@@ -132,12 +132,21 @@ def reopened_gate_moves(
     asked = open_questions(state)
     for gate, human in list_gates(protocol):
         name, known = human.name, state.gates.get(human.name)
-        if known is None or name in noted or min(begun) >= protocol.order(gate.name):
+        if known is None or name in noted or not _lies_behind(protocol, gate, begun):
             continue
         if name in asked and asked[name].position not in left:
             yield m.Left(asked[name].position)
         if name in asked or name in approved or known.status in APPROVED:
             yield m.GateNoted(name, "waiting")
+
+
+def _lies_behind(protocol: Protocol, gate: Kind, begun: list[Kind]) -> bool:
+    """Whether some of this work is in front of a gate, and not beside it."""
+    return any(
+        protocol.order(work.name) < protocol.order(gate.name)
+        and not (work.beside and work.beside == gate.beside and work.group != gate.group)
+        for work in begun
+    )
 
 
 def _approved_now(state: RunState, moves: tuple[m.Move, ...]) -> set[str]:

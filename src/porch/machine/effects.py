@@ -122,6 +122,7 @@ class AskPerson(Effect, frozen=True, kw_only=True):
 
     ask: str
     artifacts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # the same, named from the workspace on
 
 
 class ReadItems(Effect, frozen=True, kw_only=True):

@@ -360,6 +360,10 @@ def _apply_ended(draft: _StateDraft, move: m.Ended) -> None:
         )
 
 
+def _apply_reopened(draft: _StateDraft, _: m.Reopened) -> None:
+    draft.outcome = ""
+
+
 _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.Began: _apply_began,
     m.Entered: _apply_entered,
@@ -380,6 +384,7 @@ _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.PinnedSettings: _apply_pinned_settings,
     m.GateNoted: _apply_gate_noted,
     m.Ended: _apply_ended,
+    m.Reopened: _apply_reopened,
     m.Delivered: _apply_delivered,
     m.Held: _apply_held,
     m.Spawned: _apply_spawned,

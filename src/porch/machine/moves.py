@@ -181,6 +181,10 @@ class Ended(Tagged, frozen=True, tag="Ended"):
     merged: Payload = field(default_factory=dict)
 
 
+class Reopened(Tagged, frozen=True, tag="Reopened"):
+    """A run that was over goes on: somebody took back that something is done."""
+
+
 class Delivered(Tagged, frozen=True, tag="Delivered"):
     """The work of the run was given away; the last time counts."""
 
@@ -249,6 +253,7 @@ Move = (
     | PinnedSettings
     | GateNoted
     | Ended
+    | Reopened
     | Delivered
     | Spawned
     | Awaited

@@ -21,6 +21,7 @@ VERSION_OF_TAG: Mapping[str, int] = {
     "WorkFinished": 3,
     "Delivered": 3,
     "Awaited": 3,
+    "Reopened": 3,
 }
 VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "heading"): 3,

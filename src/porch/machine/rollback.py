@@ -68,6 +68,8 @@ def rollback_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
     target, item = str(wish.data.get("state", "")), str(wish.data.get("item", ""))
     if target not in protocol.states or isinstance(protocol.states[target].actor, End):
         return f"'{target}' is not a phase or state of {protocol.name} that a run can go back to"
+    if protocol.states[target].beside:
+        return f"{target} is done beside others; `porch reopen` goes back to it"
     back = _rollback_target(protocol, state, target, item)
     if item and item not in back.ranks:
         return f"'{item}' is not a plan phase of {target}"

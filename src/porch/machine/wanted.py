@@ -231,6 +231,8 @@ def _panel_requests(
     marks = state.marks.get(standing.position, {})
     missing = [name for name in panel.reviewers if f"review/{name}" not in marks]
     turns = () if panel.parallel else (f"turn:{standing.position}",)
+    # Where others work beside it, nobody judges files that are being written.
+    turns = (*turns, _worktree_resource(standing)) if kind.beside else turns
     for name in missing:
         yield e.AskReviewer(
             **effect_header(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
@@ -269,7 +271,14 @@ def _human_requests(
     decision = state.decisions.get(standing.position)
     if decision is None:
         mine = effect_header(state, standing, "ask", human.name)
-        yield e.AskPerson(**mine, ask=human.kind, artifacts=human.artifacts)
+        files = tuple(_list_asked_files(state, standing, human))
+        yield e.AskPerson(**mine, ask=human.kind, artifacts=human.artifacts, files=files)
     elif not state.marked(standing.position, f"fired/{human.name}"):
         mine = effect_header(state, standing, "stale", human.name)
         yield e.StartTimer(**mine, since=decision.asked_at, seconds=human.stale_after_s)
+
+
+def _list_asked_files(state: RunState, standing: Standing, human: p.Human) -> Iterator[str]:
+    """The files that work has changed, where a person is asked to confirm that work."""
+    recalled = (state.recall(standing, path) or {} for path in human.files_of)
+    yield from dict.fromkeys(str(name) for each in recalled for name in each.get("files", ()))

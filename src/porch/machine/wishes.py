@@ -11,7 +11,7 @@ from porch.machine.exits.departure import Departure, entry_moves, exit_moves, st
 from porch.machine.exits.evidence import expired_evidence_moves
 from porch.machine.facts import Item, Payload, Wish, WishTaken
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.protocol import Agent, Human, Option, Protocol, Target
+from porch.model.protocol import TRACK, Agent, Human, Option, Protocol, Target
 
 _DRIVERLESS_MOVES = {
     budgets.PLAN: "a plan moves only by `envoy` commands and by answers to its questions",
@@ -32,11 +32,17 @@ def find_refusal(
     protocol: Protocol, state: RunState, wish: Wish, digest: str = ""
 ) -> Refusal | None:
     """Why a wish cannot be granted now; `digest` is that of the asked artifacts as they are."""
-    if state.outcome and wish.kind != "upgrade":
+    if state.outcome and wish.kind != "upgrade" and not _may_reopen(protocol, state, wish):
         return Refusal(f"the run is already {state.outcome}", notice=True)
     if protocol.subject in budgets.DRIVERLESS and wish.kind not in ("decide", "upgrade"):
         return Refusal(_DRIVERLESS_MOVES[protocol.subject])
     return _refusal_by_kind(protocol, state, wish, digest)
+
+
+def _may_reopen(protocol: Protocol, state: RunState, wish: Wish) -> bool:
+    """In a track, what is complete can be taken back as long as the work was not delivered."""
+    is_kept = state.outcome == "complete" and state.run.delivery is None
+    return wish.kind == "reopen" and protocol.subject == TRACK and is_kept
 
 
 def _refusal_by_kind(
@@ -51,27 +57,20 @@ def _refusal_by_kind(
             return _refuse_pause(state, wish)
         case "rollback" if protocol.spec:
             return Refusal("a tree run cannot go back; it makes a new plan instead")
-        case "rollback":
-            return _refuse_rollback(protocol, state, wish)
-        case kind if kind in TRACK_KINDS:
-            return _refuse_in_track(protocol, state, wish)
+        case "rollback" | "cancel" | "reopen":
+            return _refuse_way_back(protocol, state, wish)
         case "replan" if ("", str(wish.data.get("loop", ""))) not in state.items:
             return Refusal("this run has read no plan yet")
         case other:
             return None if other in KINDS else Refusal(f"unknown request '{other}'")
 
 
-def _refuse_rollback(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
-    from porch.machine.rollback import rollback_problem
-
-    reason = rollback_problem(protocol, state, wish)
-    return Refusal(reason) if reason else None
-
-
-def _refuse_in_track(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
-    from porch.machine.track.people_rules import find_track_problem
-
-    reason = find_track_problem(protocol, state, wish)
+def _refuse_way_back(protocol: Protocol, state: RunState, wish: Wish) -> Refusal | None:
+    if wish.kind in TRACK_KINDS:
+        from porch.machine.track.people_rules import find_track_problem as find_problem
+    else:
+        from porch.machine.rollback import rollback_problem as find_problem
+    reason = find_problem(protocol, state, wish)
     return Refusal(reason) if reason else None
 
 
@@ -88,6 +87,11 @@ def _rollback_moves(
     protocol: Protocol, state: RunState, wish: Wish, answered: str = ""
 ) -> Iterator[m.Move]:
     """Loaded where somebody goes back: most commands do not."""
+    if answered and protocol.subject == TRACK:
+        # As when it is reopened: work that was done behind it stays done.
+        from porch.machine.track.people_rules import back_moves
+
+        return back_moves(protocol, state, str(wish.data["state"]), answered)
     from porch.machine.rollback import rollback_moves
 
     return rollback_moves(protocol, state, wish, answered)

@@ -175,6 +175,7 @@ class Human(Tagged, frozen=True, tag="Human"):
     shows: tuple[str, ...] = ()
     override: tuple[str, ...] = ()
     stale_after_s: float = 0
+    files_of: tuple[str, ...] = ()  # remembered exits; the files that they name are asked about
 
 
 class Git(Tagged, frozen=True, tag="Git"):
@@ -233,6 +234,7 @@ class State(Tagged, frozen=True, tag="State"):
     waits_for: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()  # what stays this instance's while it goes on to a state that holds
     is_interruptible: bool = False
+    beside: str = ""  # the state that sends several off at once; none of them lies behind another
 
 
 class Guard(Tagged, frozen=True, tag="Guard"):

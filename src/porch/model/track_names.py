@@ -17,6 +17,7 @@ HelperKind = Literal["issues", "fallback", "halted"]
 DONE = "done"
 REOPENED = "reopened."  # where it is remembered why something done was taken back
 _ENDINGS: dict[GateKind, str] = {"human": "", "ai": "-ai", "gap": "-gap", "criteria": "-criteria"}
+_JOINED = "-end"
 _ODD = late_pattern(r"[^A-Za-z0-9_-]")
 _GATE = late_pattern(r"(.+)-(before|after)(-ai|-gap|-criteria)?", re.DOTALL)
 
@@ -52,6 +53,26 @@ def intent_state(node: str) -> str:
 
 def helper_state(gate: str, what: HelperKind) -> str:
     return f"{gate}:{what}"
+
+
+def fork_state(phase: str, what: str) -> str:
+    """Where several go off side by side: the tasks of a wave, or two questions at once."""
+    return f"{state_name(phase)}:{what}"
+
+
+def join_state(fork: str) -> str:
+    """Where they wait for each other."""
+    return f"{fork}{_JOINED}"
+
+
+def fork_of_join(state: str) -> str:
+    """The fork that belongs to a join; nothing if it is a fork itself."""
+    return state.removesuffix(_JOINED) if state.endswith(_JOINED) else ""
+
+
+def closing_state(phase: str) -> str:
+    """Where the last phase closes: what was confirmed in it is compared once more."""
+    return f"{state_name(phase)}:close"
 
 
 def gate_of_state(state: str) -> str:

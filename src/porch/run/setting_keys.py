@@ -65,6 +65,8 @@ NAMES = ValueKind(
     lambda value: TEXTS.fits(value) and _are_names(value),
 )
 AMOUNT = ValueKind("a number, more than 0", lambda value: _is_number(value) and value > 0)
+TOGETHER = ValueKind('"off" or "last-task"', lambda value: value in ("off", "last-task"))
+UNATTENDED = ValueKind('"park" or "deny"', lambda value: value in ("park", "deny"))
 PRICES = ValueKind(
     "three prices in dollars per million tokens: input, cached input, output",
     lambda value: isinstance(value, list) and len(value) == 3 and all(map(_is_price, value)),
@@ -104,6 +106,8 @@ KEYS: Mapping[str, SettingKey] = {
     "af.max_runs": SettingKey("max_runs", COUNT),
     "af.repositories": SettingKey("repositories", TEXTS, only_user=True),
     "track.fix_issues": SettingKey("fix_issues", FLAG),
+    "track.coalesce": SettingKey("coalesce", TOGETHER),
+    "track.unattended": SettingKey("unattended", UNATTENDED),
     "worktree.setup": SettingKey("setup", TEXTS),
     "worktree.copy": SettingKey("copy", TEXTS),
     "worktree.link": SettingKey("link", TEXTS),

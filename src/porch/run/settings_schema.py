@@ -23,6 +23,8 @@ KINDS: Mapping[str, Schema] = {
     k.TEXTS.words: _TEXTS,
     k.NAMES.words: {"type": "array", "items": _NAME, "uniqueItems": True},
     k.AMOUNT.words: _MORE_THAN_0,
+    k.TOGETHER.words: {"enum": ["off", "last-task"]},
+    k.UNATTENDED.words: {"enum": ["park", "deny"]},
     k.PRICES.words: {"type": "array", "items": _FROM_0, "minItems": 3, "maxItems": 3},
     k.PERMISSIONS.words: {**_TEXTS, "minItems": 1},
     AGENT_KIND.words: {"enum": list(AGENTS)},

@@ -128,7 +128,7 @@ def _describe_position_wait(protocol: p.Protocol, state: RunState, standing: Sta
         return "porch upgrade"
     if kind.loop and not standing.item:
         return "the plan"
-    if isinstance(kind.actor, p.Join) and not kind.waits_for:
+    if isinstance(kind.actor, p.Join) and not kind.waits_for and protocol.subject != p.TRACK:
         return "`envoy` commands"
     return _describe_actor_wait(state, standing, kind.actor)
 

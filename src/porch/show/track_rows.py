@@ -12,6 +12,7 @@ from porch.model.track_names import DONE, gate_of_state
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
 _MOST_LINES = 10
+_MOST_FILES = 50
 _SHORT: Mapping[str, str] = {"DONE": "complete", "CANCELLED": "complete", "TODO": "pending"}
 
 
@@ -80,11 +81,20 @@ def _describe_payload(
     kind = protocol.states.get(name)
     who = _name_state(kind) if kind is not None else name
     if exit_ == DONE:
-        files = [str(each) for each in payload.get("files") or ()]
-        told = f"changed {', '.join(files)}" if files else payload.get("unchanged") or "done"
-        yield f"{who}: {told}"
+        yield f"{who}: {_describe_files(payload)}"
     elif payload.get("text"):
         yield f"{who}, {exit_} by {payload.get('by', 'somebody')}: {_plain(payload['text'])}"
+
+
+def _describe_files(payload: Mapping[str, Any]) -> str:
+    if payload.get("unchanged"):
+        return str(payload["unchanged"])
+    names = [str(each) for each in payload.get("files") or ()]
+    over = len(names) - _MOST_FILES
+    told = [*names[:_MOST_FILES], *([f"and {over} more"] if over > 0 else ())]
+    left = payload.get("more_files")
+    told += [f"and {left} more, WHICH NO CONFIRMATION COVERS"] if left else []
+    return f"changed {', '.join(told)}" if told else "done"
 
 
 def _name_state(kind: State) -> str:

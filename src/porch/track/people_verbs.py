@@ -1,9 +1,13 @@
 """What people say about a track beside answering: waive, take back, ask again."""
 
+import contextlib
+import os
+
 from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.track.track_status import find_gate_state, find_track_states
 from porch.model.protocol import Human, Protocol
 from porch.model.track_names import CODUMENT, helper_state
+from porch.run.engine.run_commits import END_FILE
 from porch.run.engine.send_wish import send_wish
 from porch.run.verbs.decide import DecisionRequest, DecisionResult, decide_question
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -37,6 +41,9 @@ def _send(
     fact = send_wish(where, run, wish, f"porch {kind}")
     if fact["is"] != "WishTaken":
         raise FailedError(f"{word}: {fact['reason']}", code="wish-refused")
+    # A run that was over ends once more, and its last work is committed again.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(where.run_dir(run), END_FILE))
     return SteerResult(f"{word} {_TOLD[kind]}: {reason}", {"run": run, "name": word})
 
 

@@ -8,11 +8,14 @@ from porch.errors import PorchError
 from porch.git import measured_tree, tree_changes
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, RunAgent
+from porch.model.track_names import DONE
 from porch.run.agents.world import World
+from porch.run.engine.artifacts import name_changed_file
 from porch.run.handlers import agent, panel
 from porch.track.plan_file import find_plan_of_run, keep_plan, put_back_plan
 
-MOST_FILES = 50
+# More than anybody can confirm; what lies beyond is said, and no consent is for it.
+MOST_FILES = 5_000
 _PUT_BACK = "the agent changed the plan, which only porch writes; it was put back, see {aside}"
 
 
@@ -27,7 +30,7 @@ async def run_task(world: World, effect: RunAgent) -> f.EffectFact:
     if aside:
         fact = replace(fact, notes=(*fact.notes, _PUT_BACK.format(aside=aside)))
     if isinstance(fact, f.ExitAccepted) and before:
-        told = await asyncio.to_thread(_describe_changes, world, before)
+        told = await asyncio.to_thread(_describe_changes, world, before, effect.state)
         fact = replace(fact, payload={**fact.payload, **told})
     return fact
 
@@ -51,13 +54,17 @@ def _measure(world: World) -> str:
         return ""
 
 
-def _describe_changes(world: World, before: str) -> dict[str, object]:
+def _describe_changes(world: World, before: str, state: str) -> dict[str, object]:
+    """All files that this work has changed, in earlier attempts, too: people confirm them all."""
     after = _measure(world)
     if not after:
         return {}
+    earlier = world.state().memory.get(("", ""), {}).get(f"{state}.{DONE}", {})
+    names = dict.fromkeys(str(name) for name in earlier.get("files", ()))
     if after == before:
-        return {"unchanged": "no file changed since the last attempt"}
+        return {"unchanged": "no file changed since the last attempt", "files": [*names]}
     changes = tree_changes.list_changed_paths(world.workspace, before, after)
-    names = [each.path for each in changes]
-    more = [f"and {len(names) - MOST_FILES} more"] if len(names) > MOST_FILES else []
-    return {"files": [*names[:MOST_FILES], *more]}
+    found = (name_changed_file(world.workspace, each.path) for each in changes)
+    names |= dict.fromkeys(filter(None, found))
+    more = {"more_files": len(names) - MOST_FILES} if len(names) > MOST_FILES else {}
+    return {"files": [*names][:MOST_FILES], **more}

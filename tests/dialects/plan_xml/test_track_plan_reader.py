@@ -179,7 +179,7 @@ def test_smaller_things_are_said() -> None:
     waves = plan(phase("P1", task("T1.1"))).replace(
         "</metadata>", "<execution_mode>wave</execution_mode></metadata>"
     )
-    assert findings(waves) == [("plan-unread", "note")]
+    assert findings(waves) == [("plan-wave", "warning")]
     assert findings("<plan/>") == [("plan-no-id", "warning"), ("plan-empty", "error")]
 
 

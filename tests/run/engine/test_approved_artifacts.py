@@ -112,7 +112,9 @@ class MeddledRun:
 
     def drain(self, answer: Callable[[f.Fact], JournalRecord]) -> int:
         state = self.book.state
-        for fact in list(approved_artifacts.review_questions(self.root, self.store, state)):
+        protocol = self.book.definition.protocol
+        asked = approved_artifacts.review_questions(self.root, self.store, protocol, state)
+        for fact in list(asked):
             answer(fact)
         self.meddle()
         state = self.book.state

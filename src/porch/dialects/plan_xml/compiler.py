@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from porch.dialects.plan_xml import gate_states, stage_texts
 from porch.dialects.plan_xml.protocol_draft import ABANDONED, COMPLETE, TrackDraft
-from porch.dialects.plan_xml.track_plan import TrackPlan
+from porch.dialects.plan_xml.stage_ways import (
+    StageWays,
+    find_stage_ways,
+    group_stages,
+    needs_closing,
+)
+from porch.dialects.plan_xml.track_plan import TrackPhase, TrackPlan
 from porch.dialects.plan_xml.walk import PlanStage, list_stages
 from porch.model.protocol import (
     BLOCKED,
@@ -15,10 +21,13 @@ from porch.model.protocol import (
     SILENT,
     TRACK,
     Agent,
+    Check,
+    Command,
     End,
     Exit,
     Human,
     Input,
+    Join,
     Option,
     Protocol,
     State,
@@ -29,39 +38,68 @@ from porch.model.track_names import (
     DONE,
     REOPENED,
     blocked_state,
+    closing_state,
     intent_state,
+    join_state,
     rework_state,
 )
 
+GateGroups = Mapping[tuple[str, str], list[PlanStage]]
 _SIGNAL = "TASK_DONE"
 _BLOCKED_EXIT = Exit(BLOCKED, (BLOCKED,), True, "Only a person can help; say what you need")
 
 
-def compile_plan(plan: TrackPlan) -> TrackDraft:
+def compile_plan(plan: TrackPlan, *, coalesce: bool = False) -> TrackDraft:
     draft = TrackDraft(plan)
-    stages = list_stages(plan)
-    order = [*(stage.state for stage in stages), COMPLETE]
-    gates = _group_gates(stages)
-    for number, stage in enumerate(stages):
-        if stage.kind == "work":
-            before, after = (gates.get((stage.node.id, m), []) for m in ("before", "after"))
-            past = order[number + 1 + len(after)]
-            _draw_work(draft, stage, order[number + 1], past, before, after)
-            continue
-        mates = gates[stage.node.id, stage.moment]
-        if mates[0] is stage:
-            _draw_way_back(draft, stage, mates)
-        gate_states.draw_gate(draft, stage, order[number + 1], _way_back(stage), mates)
+    stages = list_stages(plan, coalesce=coalesce)
+    ways, gates = find_stage_ways(stages), _group_gates(stages)
+    draft.first = ways.first
+    for group in group_stages(stages):
+        fork, phase = group[0].beside, group[0].phase
+        if fork:
+            draft.add_silent(phase, fork, Join(), f"{phase.id}: side by side")
+            draft.edge(fork, "ready", *ways.heads[fork])
+        for stage in group:
+            draft.beside = fork
+            _draw_stage(draft, stage, ways, gates)
+        draft.beside = ""
+        if fork:
+            draft.add_silent(phase, join_state(fork), Join(), f"{phase.id}: all are there")
+            draft.edge(join_state(fork), "ready", ways.onward[join_state(fork)])
+    if needs_closing(stages):
+        _draw_closing(draft, stages[-1].phase)
     draft.states[ABANDONED] = State(ABANDONED, ABANDONED, End("abandoned"), "Abandoned")
     draft.states[COMPLETE] = State(COMPLETE, COMPLETE, End("complete"), "Complete")
     return draft
 
 
+def _draw_stage(draft: TrackDraft, stage: PlanStage, ways: StageWays, gates: GateGroups) -> None:
+    if stage.kind == "work":
+        before, after = (gates.get((stage.node.id, m), []) for m in ("before", "after"))
+        _draw_work(draft, stage, ways, before, after)
+        return
+    mates = gates[stage.node.id, stage.moment]
+    if mates[0] is stage:
+        _draw_way_back(draft, stage, mates, ways)
+    gate_states.draw_gate(
+        draft, stage, ways.onward[stage.state], _way_back(stage), mates, ways.mates_of(stage)
+    )
+
+
+def _draw_closing(draft: TrackDraft, phase: TrackPhase) -> None:
+    """A step that begins, so that what was confirmed is compared before the run ends."""
+    state = closing_state(phase.id)
+    words = "what was confirmed in this phase is as it was confirmed"
+    check = Check((Command("confirmed", "true", description=words, once=True),))
+    draft.add_silent(phase, state, check, f"{phase.id}: close")
+    for exit_ in ("passed", "failed", "unmeasured"):
+        draft.edge(state, exit_, COMPLETE)
+
+
 def make_protocol(draft: TrackDraft) -> Protocol:
-    first = list_stages(draft.plan)
     return Protocol(
         CODUMENT,
-        Target(first[0].state if first else COMPLETE),
+        Target(draft.first),
         draft.states,
         tuple(draft.edges),
         description=draft.plan.goal or draft.plan.name,
@@ -70,7 +108,7 @@ def make_protocol(draft: TrackDraft) -> Protocol:
     )
 
 
-def _group_gates(stages: Iterable[PlanStage]) -> Mapping[tuple[str, str], list[PlanStage]]:
+def _group_gates(stages: Iterable[PlanStage]) -> GateGroups:
     """The gates of each node at each moment, in the order of the walk."""
     found: dict[tuple[str, str], list[PlanStage]] = {}
     for stage in stages:
@@ -86,7 +124,9 @@ def _way_back(stage: PlanStage) -> str:
     return stage.task_state if stage.task is not None else rework_state(stage.node.id)
 
 
-def _draw_way_back(draft: TrackDraft, stage: PlanStage, mates: list[PlanStage]) -> None:
+def _draw_way_back(
+    draft: TrackDraft, stage: PlanStage, mates: list[PlanStage], ways: StageWays
+) -> None:
     """In front of the first gate of a node and a moment: who changes what was not confirmed."""
     back = _way_back(stage)
     if stage.moment == "after" and stage.task is not None:
@@ -98,22 +138,23 @@ def _draw_way_back(draft: TrackDraft, stage: PlanStage, mates: list[PlanStage]) 
     title = f"{stage.node.id}: {'say the intent anew' if is_intent else 'rework'}"
     _draw_agent(draft, stage, back, title, text, mates)
     # Of an intent only the words are new.
-    gate_states.draw_done(draft, back, stage.state, () if is_intent else mates)
-    _draw_blocked(draft, stage, back, stage.state, "ask again without a change")
+    entry = ways.entry(stage)
+    gate_states.draw_done(draft, back, entry, () if is_intent else mates, ways)
+    _draw_blocked(draft, stage, back, entry, "ask again without a change")
 
 
 def _draw_work(
     draft: TrackDraft,
     stage: PlanStage,
-    onward: str,
-    past: str,
+    ways: StageWays,
     before: list[PlanStage],
     after: list[PlanStage],
 ) -> None:
-    """A task that is given up takes its open questions along: `past` lies behind them."""
+    """A task that is given up takes its open questions along: its way leads past them."""
     text, title = stage_texts.render_work(draft.plan, stage), f"{stage.name} {stage.node.name}"
     _draw_agent(draft, stage, stage.state, title.strip(), text, (*before, *after))
-    gate_states.draw_done(draft, stage.state, onward, after)
+    gate_states.draw_done(draft, stage.state, ways.onward[stage.state], after, ways)
+    past = ways.past(stage, after)
     _draw_blocked(draft, stage, stage.state, past, "give this task up and go on without it")
 
 

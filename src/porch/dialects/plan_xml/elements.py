@@ -66,3 +66,8 @@ class PlanNotes:
 
     def warn(self, code: str, message: str, place: Place, fix: str = "") -> None:
         self.add(code, message, place, fix, "warning")
+
+
+def read_ids(text: str) -> tuple[str, ...]:
+    """Ids with commas between them, each once."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

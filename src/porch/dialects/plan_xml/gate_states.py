@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from porch.dialects.plan_xml import stage_texts
 from porch.dialects.plan_xml.protocol_draft import ABANDONED, TrackDraft
+from porch.dialects.plan_xml.stage_ways import StageWays
 from porch.dialects.plan_xml.walk import PlanStage
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import AskKind, Guard, Human, Input, Option, Panel
@@ -52,20 +53,31 @@ def change_paths(stage: PlanStage) -> tuple[str, ...]:
     return (own, *more)
 
 
-def draw_done(draft: TrackDraft, state: str, onward: str, gates: Iterable[PlanStage]) -> None:
+def draw_done(
+    draft: TrackDraft, state: str, onward: str, gates: Iterable[PlanStage], ways: StageWays
+) -> None:
     """Whoever was sent back and changed nothing does not come to the same question again."""
     for gate in gates:
+        halted = (helper_state(gate.state, "halted"), *ways.mates_of(gate))
         for cause in change_paths(gate):
             guards = (Guard(cause, "cause"), Guard(f"{state}.{DONE}.unchanged", "filled"))
-            draft.edge(state, DONE, helper_state(gate.state, "halted"), guards=guards)
+            draft.edge(state, DONE, *halted, guards=guards)
     draft.edge(state, DONE, onward)
 
 
 def draw_gate(
-    draft: TrackDraft, stage: PlanStage, onward: str, back: str, mates: Sequence[PlanStage]
+    draft: TrackDraft,
+    stage: PlanStage,
+    onward: str,
+    back: str,
+    mates: Sequence[PlanStage],
+    paired: Sequence[str] = (),
 ) -> None:
-    """`back` is where a change is made; whoever stands at the same moment is asked again then."""
-    ways = _GateWays(draft, stage, onward, back, mates)
+    """`back` is where a change is made; whoever stands at the same moment is asked again then.
+
+    So is a question that is put at the same time (`paired`).
+    """
+    ways = _GateWays(draft, stage, onward, back, mates, paired)
     if stage.kind == "gate":
         ways.draw_person()
     else:
@@ -81,16 +93,19 @@ class _GateWays:
         onward: str,
         back: str,
         mates: Sequence[PlanStage],
+        paired: Sequence[str],
     ):
         self.draft, self.stage, self.onward, self.back = draft, stage, onward, back
         self.gate = stage.state
         self.halted = helper_state(self.gate, "halted")
+        self.paired = tuple(paired)
         self.message = stage_texts.render_message(stage)
         self.about = stage_texts.describe_node(stage)
+        if paired:
+            self.about = f"{stage_texts.PAIRED} {self.about}".rstrip()
         self.artifacts = (f"{draft.plan.file_name}#{stage.node.id}",)
-        self.others = [
-            path for mate in mates if mate is not stage for path in verdict_paths(mate.state)
-        ]
+        others = (*(mate.state for mate in mates if mate is not stage), *paired)
+        self.others = [path for other in others for path in verdict_paths(other)]
         self.shows = tuple(_shown_paths(stage, mates))
 
     def draw_person(self) -> None:
@@ -121,6 +136,7 @@ class _GateWays:
             self.about,
             self.artifacts,
             self.shows,
+            files_of=tuple(_file_paths(self.stage)),
         )
         given = [Input("shown", path) for path in self.shows if path.startswith("said.")]
         self.draft.add(self.stage, state, ask, name, given)
@@ -139,8 +155,21 @@ class _GateWays:
     def _back_edge(self, state: str, exit_: str, charges: str = "") -> None:
         """To whoever changes it; a confirmation of what is changed now counts no more."""
         forgets = (*self._forgotten(state, exit_), *self.others)
-        spent = self.halted if charges else ""
-        self.draft.edge(state, exit_, self.back, charges=charges, spent=spent, forgets=forgets)
+        self._draw_back(state, exit_, charges, self.halted if charges else "", forgets)
+
+    def _draw_back(
+        self, state: str, exit_: str, charges: str, spent: str, forgets: Iterable[str]
+    ) -> None:
+        """What is put at the same time is withdrawn: it is about work that changes now."""
+        self.draft.edge(
+            state,
+            exit_,
+            self.back,
+            charges=charges,
+            spent=(spent, *self.paired) if spent else (),
+            forgets=forgets,
+            is_alone=bool(self.paired),
+        )
 
     def _forgotten(self, state: str, exit_: str) -> list[str]:
         keeps = {f"{state}.{exit_}"}
@@ -164,10 +193,10 @@ class _GateWays:
         issues, fallback = helper_state(gate, "issues"), helper_state(gate, "fallback")
         self._pass_edge(gate, "approved")
         forgets = (*self._forgotten(gate, "changes"), *self.others)
-        draft.edge(gate, "changes", self.back, charges=fixes, spent=issues, forgets=forgets)
+        self._draw_back(gate, "changes", fixes, issues, forgets)
         again = draft.budget(f"{gate}:again", 1)
         others = self._forgotten(gate, "undecided")
-        draft.edge(gate, "undecided", gate, charges=again, spent=fallback, forgets=others)
+        draft.edge(gate, "undecided", gate, charges=again, spent=(fallback,), forgets=others)
         self._draw_issues(issues)
         self._draw_fallback(fallback)
 
@@ -227,7 +256,8 @@ class _GateWays:
         forgets = self._forgotten(halted, "retry")
         draft.edge(halted, "retry", gate, resets=budgets, forgets=forgets)
         forgets = [*self._forgotten(halted, "rejected"), *self.others]
-        draft.edge(halted, "rejected", self.back, resets=budgets, forgets=forgets)
+        paired = bool(self.paired)
+        draft.edge(halted, "rejected", self.back, resets=budgets, forgets=forgets, is_alone=paired)
         self._pass_edge(halted, "waived")
         draft.edge(halted, "stopped", ABANDONED)
 
@@ -247,10 +277,19 @@ def _shown_paths(stage: PlanStage, mates: Sequence[PlanStage]) -> Iterator[str]:
 
 
 def _work_paths(stage: PlanStage) -> Iterator[str]:
-    tasks = (stage.task,) if stage.task is not None else stage.phase.tasks
-    states = [state_name(task.id) for task in tasks]
-    if stage.task is None:
-        states.append(rework_state(stage.node.id))
-    for state in states:
+    for state in _work_states(stage):
         yield f"{state}.{DONE}"
         yield last_words_path(state)
+
+
+def _file_paths(stage: PlanStage) -> Iterator[str]:
+    """A consent behind the work is for the files that it changed, beside the words of the plan."""
+    if stage.moment == "after":
+        yield from (f"{state}.{DONE}" for state in _work_states(stage))
+
+
+def _work_states(stage: PlanStage) -> Iterator[str]:
+    tasks = (stage.task,) if stage.task is not None else stage.phase.tasks
+    yield from (state_name(task.id) for task in tasks)
+    if stage.task is None:
+        yield rework_state(stage.node.id)

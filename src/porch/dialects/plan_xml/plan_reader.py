@@ -11,6 +11,7 @@ from porch.dialects.plan_xml.elements import (
     children_named,
     first_child,
     plain_text,
+    read_ids,
     wrapped_children,
 )
 from porch.dialects.plan_xml.status_words import find_status_mark, read_status
@@ -22,6 +23,7 @@ from porch.dialects.plan_xml.track_plan import (
     TrackPlan,
     TrackTask,
 )
+from porch.dialects.plan_xml.waves import read_waves
 from porch.text.nodes import ElementNode
 
 # Inside a phase or a task: what belongs to the engine or is read under a name of its own.
@@ -31,11 +33,11 @@ _DEEPEST = 8
 def read_plan_tree(root: ElementNode, notes: PlanNotes) -> TrackPlan:
     about = first_child(root, "metadata") or root
     status = first_child(about, "status")
+    has_waves = child_text(about, "execution_mode").lower() == "wave"
     phases = [
-        _read_phase(element, number, notes)
+        read_waves(element, _read_phase(element, number, notes), notes, has_waves=has_waves)
         for number, element in enumerate(wrapped_children(root, "phases", "phase"), 1)
     ]
-    _note_waves(about, notes)
     return TrackPlan(
         id=child_text(about, "track_id") or attribute_text(root, "id"),
         name=child_text(about, "track_name") or child_text(about, "name"),
@@ -46,13 +48,6 @@ def read_plan_tree(root: ElementNode, notes: PlanNotes) -> TrackPlan:
         phases=tuple(phases),
         place=root.place,
     )
-
-
-def _note_waves(about: ElementNode, notes: PlanNotes) -> None:
-    mode = first_child(about, "execution_mode")
-    if mode is not None and mode.text.strip() == "wave":
-        message = "porch walks the tasks of a wave one after another"
-        notes.add("plan-unread", message, mode.place, severity="note")
 
 
 def _read_phase(element: ElementNode, number: int, notes: PlanNotes) -> TrackPhase:
@@ -87,17 +82,14 @@ def _read_task(element: ElementNode, position: str, notes: PlanNotes) -> TrackTa
         text=plain_text(described if described is not None else element),
         priority=attribute_text(element, "priority"),
         blocker=attribute_text(element, "blocker"),
-        needs=_read_ids(child_text(element, "dependencies")),
+        needs=read_ids(child_text(element, "dependencies")),
         confirms=read_confirms(element, what, notes),
         criteria=tuple(_read_criteria(element, "acceptance_criteria")),
         subtasks=tuple(_read_subtasks(element, what, notes, 0)),
         files=tuple(_read_files(element)),
+        wave=attribute_text(element, "wave"),
         place=element.place,
     )
-
-
-def _read_ids(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def _read_criteria(element: ElementNode, wrapper: str) -> Iterator[PlanCriterion]:

@@ -74,6 +74,12 @@ _REVIEWED = {
 }
 
 
+PAIRED = (
+    "One of two questions that are put together: the last task of the phase, and the phase itself. "
+    "Each needs an answer of its own."
+)
+
+
 def render_message(stage: PlanStage) -> str:
     """The first line of a confirmation, in the words of the protocol."""
     who = "human" if stage.kind == "gate" else f"ai:{stage.agent}"

@@ -64,6 +64,15 @@ class TrackTask(Struct, frozen=True, kw_only=True):
     criteria: tuple[PlanCriterion, ...] = ()
     subtasks: tuple[PlanSubtask, ...] = ()
     files: tuple[str, ...] = ()
+    wave: str = ""
+
+
+class PlanWave(Struct, frozen=True):
+    """Tasks of a phase that need nothing of each other; `after` are waves that come first."""
+
+    id: str
+    after: tuple[str, ...]
+    place: Place
 
 
 class TrackPhase(Struct, frozen=True, kw_only=True):
@@ -77,6 +86,7 @@ class TrackPhase(Struct, frozen=True, kw_only=True):
     tasks: tuple[TrackTask, ...] = ()
     criteria: tuple[PlanCriterion, ...] = ()
     mark: StatusMark | None = None
+    waves: tuple[PlanWave, ...] = ()  # none where the tasks are done one after another
 
 
 class TrackPlan(Struct, frozen=True, kw_only=True):

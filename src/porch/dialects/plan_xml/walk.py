@@ -4,10 +4,19 @@ from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.dialects.plan_xml.task_order import order_tasks
 from porch.dialects.plan_xml.track_plan import PlanConfirm, TrackPhase, TrackPlan, TrackTask
-from porch.model.track_names import GateKind, Moment, gate_name, gate_state, state_name
+from porch.dialects.plan_xml.waves import group_by_wave
+from porch.model.track_names import (
+    GateKind,
+    Moment,
+    fork_state,
+    gate_name,
+    gate_state,
+    state_name,
+)
 
 StageKind = Literal["work", "gate", "review"]
 # Whoever is asked for a review where the file names nobody: a new process of the run's own agent.
@@ -25,6 +34,7 @@ class PlanStage(Struct, frozen=True, kw_only=True):
     moment: Moment = "after"
     gate: GateKind = "human"
     agent: str = ""
+    beside: str = ""  # the fork behind which it is done beside others
 
     @property
     def node(self) -> TrackPhase | TrackTask:
@@ -45,21 +55,49 @@ class PlanStage(Struct, frozen=True, kw_only=True):
         )
 
 
-def list_stages(plan: TrackPlan) -> tuple[PlanStage, ...]:
-    return tuple(stage for phase in plan.phases for stage in _phase_stages(phase))
+def list_stages(plan: TrackPlan, *, coalesce: bool = False) -> tuple[PlanStage, ...]:
+    """With `coalesce` the confirmations of the last task and of its phase come at once.
+
+    They stay two questions.
+    """
+    found: list[PlanStage] = []
+    for phase in plan.phases:
+        stages = list(_phase_stages(phase))
+        found += _put_beside(phase, stages) if coalesce else stages
+    return tuple(found)
+
+
+def _put_beside(phase: TrackPhase, stages: list[PlanStage]) -> list[PlanStage]:
+    last = stages[-2:]
+    kinds = [(each.kind, each.moment, each.task is None, each.beside) for each in last]
+    if kinds != [("gate", "after", False, ""), ("gate", "after", True, "")]:
+        return stages
+    fork = fork_state(phase.id, "both")
+    return [*stages[:-2], *(replace(each, beside=fork) for each in last)]
 
 
 def _phase_stages(phase: TrackPhase) -> Iterator[PlanStage]:
     yield from _gate_stages(phase, None, "before")
-    for task in order_tasks(phase):
-        yield from _gate_stages(phase, task, "before")
-        yield PlanStage(
-            kind="work", state=state_name(task.id), name=task.id, phase=phase, task=task
-        )
-        yield from _gate_stages(phase, task, "after")
+    for number, tasks in enumerate(_group_tasks(phase), 1):
+        fork = fork_state(phase.id, f"wave{number}") if len(tasks) > 1 else ""
+        for task in tasks:
+            yield from (replace(each, beside=fork) for each in _task_stages(phase, task))
     if phase.criteria:
         yield _make_gate(phase, None, "after", "criteria", FRESH)
     yield from _gate_stages(phase, None, "after")
+
+
+def _group_tasks(phase: TrackPhase) -> Iterator[tuple[TrackTask, ...]]:
+    """What is done side by side, one after another; without waves each task is alone."""
+    if phase.waves:
+        return group_by_wave(phase)
+    return ((task,) for task in order_tasks(phase))
+
+
+def _task_stages(phase: TrackPhase, task: TrackTask) -> Iterator[PlanStage]:
+    yield from _gate_stages(phase, task, "before")
+    yield PlanStage(kind="work", state=state_name(task.id), name=task.id, phase=phase, task=task)
+    yield from _gate_stages(phase, task, "after")
 
 
 def _gate_stages(phase: TrackPhase, task: TrackTask | None, moment: Moment) -> Iterator[PlanStage]:

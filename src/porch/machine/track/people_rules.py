@@ -29,7 +29,7 @@ def find_track_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
         return f"it is {status} already; to take that back: porch reopen" * (status in CLOSED)
     if status not in CLOSED:
         return f"it is {status}, so there is nothing to reopen"
-    return rollback_problem(protocol, state, _rollback_wish(target))
+    return rollback_problem(protocol, state, _rollback_wish(_place_of(protocol, target)))
 
 
 def _status_of(protocol: Protocol, states: TrackStates, target: str) -> str:
@@ -112,26 +112,47 @@ def _close_changed_question(state: RunState, gate: str) -> Iterator[m.Move]:
 def reopen_moves(protocol: Protocol, state: RunState, wish: Wish) -> Iterator[m.Move]:
     """Go back to it; what was done behind it stays done, and is confirmed again."""
     target = str(wish.data["state"])
-    yield from rollback_moves(protocol, state, _rollback_wish(target))
-    for name, payload in _still_settled(protocol, state, target):
-        yield m.Remembered(settled_path(name), payload)
-    yield m.Forgot(settled_path(target))
+    if state.outcome:
+        yield m.Reopened()
+    yield from back_moves(protocol, state, target)
     yield m.Remembered(f"{REOPENED}{target}", {"text": wish.text, "by": wish.who})
 
 
+def back_moves(
+    protocol: Protocol, state: RunState, target: str, answered: str = ""
+) -> Iterator[m.Move]:
+    """A rollback that keeps work; where ways part, to the fork, so that nobody is left behind."""
+    place = _place_of(protocol, target)
+    yield from rollback_moves(protocol, state, _rollback_wish(place), answered)
+    for name, payload in _still_settled(protocol, state, target, place):
+        yield m.Remembered(settled_path(name), payload)
+    yield m.Forgot(settled_path(target))
+
+
+def _place_of(protocol: Protocol, target: str) -> str:
+    return protocol.states[target].beside or target
+
+
 def _still_settled(
-    protocol: Protocol, state: RunState, target: str
+    protocol: Protocol, state: RunState, target: str, place: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Tasks behind the target that are done or given up, and what was confirmed before them."""
-    states, since = find_track_states(protocol, state), protocol.order(target)
+    """Tasks behind the place that are done or given up, and what was confirmed before them.
+
+    Of the target's own way also what lies in front of it.
+    """
+    states, order, group = (
+        find_track_states(protocol, state), protocol.order, protocol.states[target].group,
+    )  # fmt: skip
     for name, kind in protocol.states.items():
-        if protocol.order(name) <= since:
+        if name == target or order(name) <= order(place):
             continue
+        is_ahead = kind.group == group and order(name) < order(target)
         is_begun = kind.group not in states.tasks or states.tasks[kind.group].status in CLOSED
-        if gate_of_state(name) == name and moment_of_gate(name) == "before" and is_begun:
-            if states.gates[name] == "DONE":
+        if gate_of_state(name) == name:
+            is_kept = is_ahead or (moment_of_gate(name) == "before" and is_begun)
+            if is_kept and states.gates[name] == "DONE":
                 yield name, {"exit": "approved", "source": "before it was reopened"}
-        elif kind.group in states.tasks and ":" not in name and not gate_of_state(name):
+        elif kind.group in states.tasks and ":" not in name:
             yield from _settled_task(name, state)
 
 

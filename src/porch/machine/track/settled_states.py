@@ -1,6 +1,7 @@
-"""States that have their exit before anybody enters them: done in the file, or waived by a person.
+"""States that nobody works in: done in the file, waived by a person, or where ways part and meet.
 
-They are passed as soon as they are entered, each once; what follows from that is the same record.
+What is settled is passed as soon as it is entered, each once; a fork at once, and a join when
+nobody is under way to it any more. What follows from that is the same record.
 """
 
 from porch.machine import facts as f
@@ -10,7 +11,8 @@ from porch.machine.exits.departure import exit_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import settled_path
-from porch.model.protocol import Protocol
+from porch.model.protocol import Join, Protocol
+from porch.model.track_names import fork_of_join
 
 
 def add_settled_moves(
@@ -21,11 +23,27 @@ def add_settled_moves(
     It ends: each step forgets what it used.
     """
     fresh = moves
-    while any(isinstance(move, m.Entered) for move in fresh):
+    while any(isinstance(move, (m.Entered, m.Left)) for move in fresh):
         state = evolve_state(state, JournalRecord(state.seq, state.at, fact, fresh))
-        fresh = _passing_moves(protocol, state, fresh)
+        fresh = _passing_moves(protocol, state, fresh) or _join_moves(protocol, state)
         moves = (*moves, *fresh)
     return moves
+
+
+def _join_moves(protocol: Protocol, state: RunState) -> tuple[m.Move, ...]:
+    """Past a fork, or past a join that has nobody to wait for; one of them at a time."""
+    places = state.positions.values()
+    for standing in places:
+        if not isinstance(protocol.states[standing.state].actor, Join):
+            continue
+        fork = fork_of_join(standing.state)
+        if fork and any(protocol.states[each.state].beside == fork for each in places):
+            continue
+        # Each of them came here by itself; one goes on.
+        others = [e for e in places if e.state == standing.state and e is not standing]
+        left = (m.Left(each.position) for each in others)
+        return (*left, *exit_moves(protocol, state, standing, "ready", {}))
+    return ()
 
 
 def _passing_moves(

@@ -19,6 +19,7 @@ from porch.system.document_file import read_document
 if TYPE_CHECKING:
     from porch.dialects.plan_xml.track_plan import TrackReading
     from porch.machine.state import RunState
+    from porch.model.protocol import Protocol
 
 
 def take_track(where: ProjectPaths, wanted: RunRequest) -> RunRequest:
@@ -69,22 +70,39 @@ def find_track(where: ProjectPaths, state: "RunState") -> str:
 
 
 def load_track(where: ProjectPaths, track: str) -> library.LoadedDefinition:
-    """The definition of a track; a setting lets issues be fixed before anybody is asked."""
-    from porch.dialects.plan_xml.gate_states import FIXES, REVIEW_ATTEMPTS
+    """The definition of a track, as the project wants its confirmations."""
     from porch.model.definition import hash_definition
 
-    loaded = library.load_protocol(find_plan_file(os.path.join(where.workspace, track)), where)
-    if loaded.definition is None or not settings.load_settings(where.root).fix_issues:
+    file = find_plan_file(os.path.join(where.workspace, track))
+    loaded, known = library.load_protocol(file, where), settings.load_settings(where.root)
+    is_together = known.coalesce == "last-task"
+    if loaded.definition is None or not (known.fix_issues or is_together):
         return loaded
     protocol = loaded.definition.protocol
+    protocol = _put_questions_together(file) if is_together else protocol
+    protocol = _let_issues_be_fixed(protocol) if known.fix_issues else protocol
+    definition = replace(loaded.definition, protocol=protocol)
+    return replace(loaded, definition=definition, digest=hash_definition(definition))
+
+
+def _put_questions_together(file: str) -> "Protocol":
+    """The last confirmations of a phase come at once; its texts are the same."""
+    from porch.dialects.plan_xml.compiler import compile_plan, make_protocol
+
+    return make_protocol(compile_plan(read_plan_file(file).plan, coalesce=True))
+
+
+def _let_issues_be_fixed(protocol: "Protocol") -> "Protocol":
+    """Before anybody is asked."""
+    from porch.dialects.plan_xml.gate_states import FIXES, REVIEW_ATTEMPTS
+
     budgets = {
         name: replace(budget, limit=max(budget.limit, REVIEW_ATTEMPTS))
         if name.endswith(FIXES)
         else budget
         for name, budget in protocol.budgets.items()
     }
-    definition = replace(loaded.definition, protocol=replace(protocol, budgets=budgets))
-    return replace(loaded, definition=definition, digest=hash_definition(definition))
+    return replace(protocol, budgets=budgets)
 
 
 def read_plan_file(path: str) -> "TrackReading":

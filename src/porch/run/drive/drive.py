@@ -25,6 +25,7 @@ from porch.run.drive.governing_settings import govern_settings
 from porch.run.drive.member_cleanup import MemberCleanup
 from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
 from porch.run.drive.start_summary import describe_people_at_work
+from porch.run.drive.unattended import UnattendedPolicy
 from porch.run.drive.world_setup import make_world
 from porch.run.engine import approved_artifacts
 from porch.run.engine.book import Book
@@ -104,13 +105,16 @@ def drive_run(
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
     cleanup = MemberCleanup(partial(products.remove_finished_worktrees, world))
+    absent = UnattendedPolicy(known, found.directory, answers.has_answer)
     on_record, on_idle = _make_watchers(
-        found, watch, answers, cleanup, partial(products.draw_pictures, world)
+        found, watch, answers, absent, cleanup, partial(products.draw_pictures, world)
     )
 
     def look_around() -> None:
         on_idle()
-        for fact in list(approved_artifacts.restored_approvals(world.workspace, driver.state)):
+        protocol = book.definition.protocol
+        back = approved_artifacts.restored_approvals(world.workspace, protocol, driver.state)
+        for fact in list(back):
             driver.record(fact)
 
     def restore(run: Run) -> None:
@@ -129,6 +133,7 @@ def drive_run(
     )
     _review_questions(world, book)
     answers.open(book.state)
+    absent.open(book.definition.protocol, book.state)
     try:
         me = _runner_started(resumed, wanted.as_person, manner.open_place is not None)
         rest = _drive_from_first_record(driver, me, watch.started)
@@ -163,8 +168,8 @@ def _find_objection(
 
 def _review_questions(world: World, book: Book) -> None:
     """Files that were put back need no answer; of those that changed again the latest is shown."""
-    store = world.payload_directory
-    for fact in list(approved_artifacts.review_questions(world.workspace, store, book.state)):
+    args = (world.workspace, world.payload_directory, book.definition.protocol, book.state)
+    for fact in list(approved_artifacts.review_questions(*args)):
         book.record(fact)
 
 
@@ -236,6 +241,7 @@ def _make_watchers(
     found: HeldRun,
     watch: DriveWatch,
     answers: script_answers.DecisionScript,
+    absent: UnattendedPolicy,
     cleanup: MemberCleanup,
     draw_pictures: Callable[[], list[str]],
 ) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:
@@ -248,6 +254,7 @@ def _make_watchers(
                 said.append(note)
                 watch.notice(note)
         answers.after(record, state)
+        absent.after(found.book.definition.protocol, record, state)
         cleanup.hear(record, state)
 
     pulse = Pulse(found.directory)

@@ -2,7 +2,7 @@
 
 import os
 
-from porch.agents.scripted.script import Script
+from porch.agents.scripted.script import Script, ScriptedDecision
 from porch.agents.scripted.script_reader import load_script, read_script
 from porch.errors import UsageError
 from porch.machine import moves as m
@@ -70,11 +70,18 @@ class DecisionScript:
             if decision is not None:
                 self._answer(state, decision)
 
-    def _answer(self, state: RunState, decision: Decision) -> None:
+    def has_answer(self, state: RunState, decision: Decision) -> bool:
+        """Whether the script says what becomes of it, if only that it waits."""
+        return self._find(state, decision) is not None
+
+    def _find(self, state: RunState, decision: Decision) -> ScriptedDecision | None:
         standing = state.positions[decision.position]
         # Whoever wrote what a gate is answered with had not seen what changed since.
         name = standing.label if standing.state == CHANGED else decision.name
-        decided = self._script.decision(name, standing.visit)
+        return self._script.decision(name, standing.visit)
+
+    def _answer(self, state: RunState, decision: Decision) -> None:
+        decided = self._find(state, decision)
         if decided is None or decided.verb == "wait":
             return
         wish = {

@@ -1,7 +1,7 @@
 """What people approved, as bytes: kept when they approve, compared before anything begins."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from porch.errors import StateError
 from porch.machine import approvals
 from porch.machine import facts as f
 from porch.machine.state import InHand, RunState, Standing
-from porch.model.protocol import Protocol
+from porch.model.protocol import TRACK, Protocol
 from porch.run.engine.artifacts import (
     changed_artifacts,
     digest_hashes,
@@ -20,6 +20,7 @@ from porch.run.engine.artifacts import (
 from porch.store import payloads
 from porch.text.sha256 import sha256
 
+FindChanges = Callable[[str, Mapping[str, str]], list[str]]
 # What begins without looking: nobody builds on an approved file by asking or by waiting.
 UNGUARDED = ("ask", "timer", "stale", "feedback")
 LARGEST_KEPT = 4 << 20
@@ -42,22 +43,34 @@ def check_approvals(
 
 
 def review_questions(
-    workspace: str, store: str, state: RunState
+    workspace: str, store: str, protocol: Protocol, state: RunState
 ) -> Iterator[f.ApprovalRestored | f.ApprovalOutdated]:
     """What became of the open questions: files that were put back, or changed once more."""
-    yield from restored_approvals(workspace, state)
+    yield from restored_approvals(workspace, protocol, state)
     yield from _upgrade_questions(workspace, store, state)
     for gate, standing, then in _list_changed_gates(state):
         now, asked = hash_artifacts(workspace, "", then), state.decisions.get(standing.position)
-        if now != then and asked is not None and _is_changed_again(asked.artifacts, now):
-            yield _outdated_fact(workspace, store, gate, then, now)
+        paths = _make_scope(protocol, state)(gate, now)
+        if paths and asked is not None and _is_changed_again(asked.artifacts, now):
+            yield _outdated_fact(workspace, store, gate, then, now, paths)
 
 
-def restored_approvals(workspace: str, state: RunState) -> Iterator[f.ApprovalRestored]:
+def restored_approvals(
+    workspace: str, protocol: Protocol, state: RunState
+) -> Iterator[f.ApprovalRestored]:
     """Only what was put back: cheap enough for every idle moment."""
     for gate, _, then in _list_changed_gates(state):
-        if hash_artifacts(workspace, "", then) == then:
+        if not _make_scope(protocol, state)(gate, hash_artifacts(workspace, "", then)):
             yield f.ApprovalRestored(gate=gate)
+
+
+def _make_scope(protocol: Protocol, state: RunState) -> FindChanges:
+    """Which of the names of an approval are changed; the rules of a track know when that counts."""
+    if protocol.subject == TRACK:
+        from porch.machine.track.consent_scope import ConsentScope
+
+        return ConsentScope(protocol, state).list_changed
+    return lambda gate, now: changed_artifacts(state.approvals[gate].artifacts, now)
 
 
 def _list_changed_gates(state: RunState) -> Iterator[tuple[str, Standing, Mapping[str, str]]]:
@@ -101,11 +114,13 @@ def list_outdated_approvals(
     workspace: str, store: str, protocol: Protocol, state: RunState
 ) -> Iterator[f.ApprovalOutdated]:
     """The gates whose files are no longer what a person approved."""
+    find_changes = _make_scope(protocol, state)
     for gate, known in state.approvals.items():
         if gate in protocol.gates and known.artifacts:
             now = hash_artifacts(workspace, "", known.artifacts)
-            if now != known.artifacts:
-                yield _outdated_fact(workspace, store, gate, known.artifacts, now)
+            paths = find_changes(gate, now)
+            if paths:
+                yield _outdated_fact(workspace, store, gate, known.artifacts, now, paths)
 
 
 def late_changes(
@@ -121,9 +136,13 @@ def late_changes(
 
 
 def _outdated_fact(
-    workspace: str, store: str, gate: str, then: Mapping[str, str], now: Mapping[str, str]
+    workspace: str,
+    store: str,
+    gate: str,
+    then: Mapping[str, str],
+    now: Mapping[str, str],
+    paths: list[str],
 ) -> f.ApprovalOutdated:
-    paths = changed_artifacts(then, now)
     reason = f"changed since {gate} was approved: {', '.join(paths)}\n{PUT_BACK}"
     shown = {path: describe_difference(workspace, store, path, then[path]) for path in paths}
     asked = make_question(now, reason, shown, is_changed=True)

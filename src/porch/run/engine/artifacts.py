@@ -1,15 +1,20 @@
 """What a decision is about: named files by content, so that committing them changes nothing."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 
 from porch.system.regular_file import NotRegularFile, open_followed
+from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
 MISSING = "missing"
 NOT_REGULAR = "not a regular file"
+LINK = "/@link"  # behind the name of a link: where it leads, not what lies there
 OUTSIDE = "not a regular file of this repository (a link leads out of it)"
 UNREADABLE = "unreadable"
+# Files that agents name may hold a number sign, too; these are the plans of tracks.
+_PART = late_pattern(r"(^|/)(plan|track|tasks)\.xml#|/@link$", re.DOTALL)
 
 
 def hash_artifacts(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
@@ -43,6 +48,8 @@ def changed_artifacts(then: Mapping[str, str], now: Mapping[str, str]) -> list[s
 
 def read_part(workspace: str, name: str) -> bytes | None:
     """The part of a plan that `FILE#ID` names, without its statuses; None if it is not there."""
+    if name.endswith(LINK):
+        return _read_link(os.path.join(workspace, name.removesuffix(LINK)))
     file, _, id_ = name.rpartition("#")
     from porch.dialects.plan_xml.plan_parts import find_plan_part
 
@@ -53,9 +60,24 @@ def read_part(workspace: str, name: str) -> bytes | None:
         return None
 
 
+def _read_link(path: str) -> bytes | None:
+    try:
+        return os.fsencode(os.readlink(path))
+    except OSError:
+        return None
+
+
 def is_part(name: str) -> bool:
-    """Whether a name means a part of a file, and not a file."""
-    return ".xml#" in name
+    """Whether a name means a part of a plan, or a link itself, and not a file."""
+    return _PART.search(name) is not None
+
+
+def name_changed_file(workspace: str, path: str) -> str:
+    """What a changed file is called where people confirm it; nothing for a directory."""
+    whole = os.path.join(workspace, path)
+    if os.path.islink(whole):
+        return f"{path}{LINK}"
+    return "" if os.path.isdir(whole) else path
 
 
 def _hash_file(workspace: str, name: str) -> str:

@@ -15,10 +15,10 @@ AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", AGENT_SERVER)
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 # The ways that porch itself has; any other is what somebody wrote into a file by hand.
-_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard")
+_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard", "policy")
 BY_HAND = "inbox"
 # What these bring was not typed by whoever owns the file of the wish.
-_WHO_BY_CHANNEL = {"file": "unknown", "script": "script"}
+_WHO_BY_CHANNEL = {"file": "unknown", "script": "script", "policy": "policy"}
 
 
 def find_user_name() -> str:

@@ -359,6 +359,7 @@ _MOVE_DESCRIPTIONS: dict[Any, Callable[[Raw, PlaceWords, str], str]] = {
     "Postponed": lambda move, _words, _source: (
         f"; retrying after {_format_duration(move['seconds'])}"
     ),
+    "Reopened": lambda _move, _words, _source: "; goes on",
     "Resumed": lambda _move, _words, _source: "; continues",
 }
 _FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
