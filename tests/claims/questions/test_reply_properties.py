@@ -2,6 +2,7 @@
 # ruff: noqa: RUF001 - the wide forms are what people type
 
 import json
+import sys
 import time
 
 import pytest
@@ -106,7 +107,7 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-MANY = 100_000 if FULL else 500
+MANY = 100_000 if FULL else 10_000
 SIZE = 20_000 if FULL else 4_000
 fuzz = settings(
     max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck), derandomize=not FULL
@@ -190,3 +191,29 @@ def _cpu_s(reply: str) -> float:
         read_reply(ROUNDS[-1], ROUNDS[-1].ids, reply)
         times.append(time.process_time() - began)
     return min(times)
+
+
+def count_calls(reply: str) -> int:
+    """How many functions are called to read it: work that no machine speeds up."""
+    calls = 0
+
+    def note(_frame: object, event: str, _arg: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        read_reply(ROUNDS[-1], ROUNDS[-1].ids, reply)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("front", ["", "q1: ", "q2: A) ", "q3: A, "])
+def test_work_grows_as_the_reply_does(pattern: str, front: str) -> None:
+    """Twice the reply is at most twice the work, and a little."""
+    count_calls(front + pattern)  # what is loaded late is loaded now
+    small, large = (count_calls(front + pattern * size) for size in (200, 400))
+    assert large < 2.4 * small + 50, (small, large)

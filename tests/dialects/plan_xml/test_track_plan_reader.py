@@ -1,10 +1,7 @@
 """Every shape that real plans have is read, and what is wrong in one is said with its place."""
 
-import contextlib
-import sys
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from porch.dialects.plan_xml.task_order import order_tasks
@@ -12,7 +9,6 @@ from porch.dialects.registry import parse_definition
 from porch.errors import DefinitionError, Finding
 from porch.text.xml_tree import read_xml
 from tests.plans import AI, HUMAN, compiled, confirm, phase, plan, read, task
-from tests.torture import FULL
 
 
 def findings(text: str) -> list[tuple[str, str]]:
@@ -314,49 +310,6 @@ def test_the_order_of_tasks_keeps_every_dependency_and_all_tasks(
     (first,) = read(text).plan.phases
     ordered = [int(each.id[3:]) for each in order_tasks(first)]
     assert ordered == list(range(10)), "in the file everything stands behind what it needs"
-
-
-ALPHABET = st.sampled_from(
-    ["<plan>", "</plan>", "<phase id='P1'>", "</phase>", "<task id='T1.1' status='DONE'>",
-     "</task>", "<confirm protocol='yield-human-confirm' when='both' status='x'/>", "<!--", "-->",
-     "&", "<", ">", "<![CDATA[", "]]>", "é", "\r\n", "\0", " ", "&amp;",
-     "<!DOCTYPE a>", "\ufeff", "'", '"', "/>"]
-)  # fmt: skip
-
-
-@pytest.mark.torture
-@settings(max_examples=20_000 if FULL else 200)
-@given(st.lists(ALPHABET, max_size=30).map("".join))
-def test_no_text_makes_the_reader_fail_in_other_words(text: str) -> None:
-    with contextlib.suppress(DefinitionError):
-        reading = parse_definition(text, "plan.xml")
-        assert reading.protocol is not None or reading.findings
-
-
-def count_calls(text: str) -> int:
-    """How many functions are called to read and compile a plan: work that no machine speeds up."""
-    calls = 0
-
-    def note(_frame: object, event: str, _arg: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        parse_definition(text, "plan.xml")
-    finally:
-        sys.setprofile(before)
-    return calls
-
-
-def test_reading_a_plan_takes_work_in_proportion_to_its_size() -> None:
-    def long_plan(size: int) -> str:
-        chain = [task(f"T1.{n}", confirm(when="both"), needs=f"T1.{n - 1}") for n in range(1, size)]
-        return plan(phase("P1", confirm(AI), task("T1.0"), *chain))
-
-    parse_definition(long_plan(3), "plan.xml")  # what is loaded late is loaded now
-    assert count_calls(long_plan(80)) < 2.2 * count_calls(long_plan(40))
 
 
 def test_a17_a_phase_without_tasks_says_so_to_its_reviewer() -> None:
