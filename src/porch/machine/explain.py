@@ -4,7 +4,18 @@ from collections.abc import Mapping
 
 from porch.machine.state import RunState, Standing
 from porch.machine.wishes import shows_failure
-from porch.model.protocol import Agent, Check, Children, End, Git, Human, Join, Panel, Protocol
+from porch.model.protocol import (
+    TRACK,
+    Agent,
+    Check,
+    Children,
+    End,
+    Git,
+    Human,
+    Join,
+    Panel,
+    Protocol,
+)
 
 
 def explain_positions(
@@ -17,7 +28,10 @@ def explain_positions(
         return ("The run has not started yet.",)
     is_moving = is_driven and not state.paused
     sentences = tuple(
-        _describe_position(protocol, state, s, is_moving) for s in state.positions.values()
+        _describe_position(protocol, state, s, is_moving)
+        for s in state.positions.values()
+        # Who has come to the end of a wave waits for those who are told of anyway.
+        if protocol.subject != TRACK or not isinstance(protocol.states[s.state].actor, Join)
     )
     if state.paused:
         front = "The run is stopped. Continue with `porch resume`."

@@ -1,7 +1,7 @@
 """What follows from an answer, said beforehand: the phase that begins, or the end of the run."""
 
 from porch.machine.state import RunState, Standing
-from porch.model.protocol import Check, End, Git, Protocol, State, Target
+from porch.model.protocol import TRACK, Check, End, Git, Protocol, State, Target
 
 # What porch does itself between a gate and the next work is passed over; nobody has so much of it.
 _STEPS = 8
@@ -9,7 +9,12 @@ _GOOD_EXITS = ("passed", "clean")
 
 
 def describe_effect(protocol: Protocol, state: RunState, standing: Standing, exit_: str) -> str:
-    """A few words, such as `starts Implement (3 phases)`; empty if it cannot be told."""
+    """A few words, such as `starts Implement (3 phases)`; empty if it cannot be told.
+
+    In a track every answer says itself what follows; its states have names that nobody knows.
+    """
+    if protocol.subject == TRACK:
+        return ""
     target = _find_target(protocol, standing.state, exit_)
     has_checks = False
     for _ in range(_STEPS):

@@ -118,8 +118,18 @@ def _describe_waits(protocol: p.Protocol, state: RunState) -> str:
     # While an approval is asked again nothing else begins.
     asked = [each for each in state.positions.values() if each.state == CHANGED]
     standing = asked or state.positions.values()
-    waiting = (_describe_position_wait(protocol, state, each) for each in standing)
+    waiting = (
+        _describe_position_wait(protocol, state, each)
+        for each in standing
+        # Who has come to the end of a wave waits for those who are said anyway.
+        if protocol.subject != p.TRACK or not isinstance(_actor_at(protocol, each), p.Join)
+    )
     return ", ".join(dict.fromkeys(waiting))
+
+
+def _actor_at(protocol: p.Protocol, standing: Standing) -> p.Actor | None:
+    kind = protocol.states.get(standing.state)
+    return kind.actor if kind else None
 
 
 def _describe_position_wait(protocol: p.Protocol, state: RunState, standing: Standing) -> str:
@@ -128,7 +138,7 @@ def _describe_position_wait(protocol: p.Protocol, state: RunState, standing: Sta
         return "porch upgrade"
     if kind.loop and not standing.item:
         return "the plan"
-    if isinstance(kind.actor, p.Join) and not kind.waits_for and protocol.subject != p.TRACK:
+    if isinstance(kind.actor, p.Join) and not kind.waits_for:
         return "`envoy` commands"
     return _describe_actor_wait(state, standing, kind.actor)
 
@@ -239,9 +249,8 @@ def _render_phases(document: status.StatusDocument) -> Iterator[str]:
         yield "  plan"
     for item in document["plan_phases"]:
         mark = _PHASE_MARKS[document["phases"][item["id"]]["status"]]
-        yield cut_text(
-            f"    [{mark}] {_make_plain_line(item['id'] + ' ' + item['title'])}", board.WIDTH
-        )
+        told = f"[{mark}] {_make_plain_line(item['id'] + ' ' + item['title'])}"
+        yield cut_text(f"    {'  ' * item.get('level', 0)}{told}", board.WIDTH)
 
 
 def _render_gates(document: status.StatusDocument) -> Iterator[str]:

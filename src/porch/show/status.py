@@ -92,7 +92,9 @@ def _plan_data(protocol: Protocol, state: RunState) -> dict[str, Any]:
     rows = list_track_rows(protocol, state)
     return {
         "phases": {row.id: {"status": row.short_status} for row in rows},
-        "plan_phases": [{"id": r.id, "title": r.title, "description": r.status} for r in rows],
+        "plan_phases": [
+            {"id": r.id, "title": r.title, "description": r.status, "level": r.level} for r in rows
+        ],
     }
 
 

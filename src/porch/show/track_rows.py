@@ -22,6 +22,7 @@ class TrackRow(Struct, frozen=True):
     id: str
     title: str
     status: NodeStatus
+    level: int = 0  # of a phase; one more for what belongs to it, two for what belongs to a task
 
     @property
     def short_status(self) -> str:
@@ -36,11 +37,12 @@ def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
     for kind in protocol.states.values():
         if kind.name in states.gates:
             status = states.gates[kind.name]
-            row = TrackRow(_gate_name(kind), f"confirmation, {status}", status)
+            level = 2 if kind.group in states.tasks else 1
+            row = TrackRow(_gate_name(kind), f"confirmation, {status}", status, level)
         elif isinstance(kind.actor, Agent) and ":" not in kind.name:
             known = states.tasks[kind.group].status
             name = kind.title.removeprefix(kind.group).strip()
-            row = TrackRow(kind.group, f"{name}{_remark(known)}", known)
+            row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1)
         else:
             continue
         phases.setdefault(kind.description, []).append(row)

@@ -1,7 +1,8 @@
 """The plan of a track as a picture: its way, its dependencies, and how far it is."""
 
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 
+from porch.dialects.plan_xml.stage_ways import StageWays, find_stage_ways
 from porch.dialects.plan_xml.walk import PlanStage, list_stages
 from porch.model.protocol import (
     Actor,
@@ -14,6 +15,7 @@ from porch.model.protocol import (
     State,
     Target,
 )
+from porch.model.track_names import fork_of_join
 from porch.track.plan_view import TrackLook
 
 _END = "end"
@@ -27,15 +29,32 @@ def make_plan_protocol(look: TrackLook) -> Protocol:
         names[stage.state]: State(names[stage.state], stage.phase.id, _make_actor(stage))
         for stage in stages
     }
-    order = [*names.values(), _END]
-    edges = [Edge(here, "then", (Target(there),)) for here, there in pairwise(order)]
+    edges = list(_list_ways(stages, names))
     edges += [
         Edge(names[needed], "needed by", (Target(names[stage.state]),))
         for stage in stages
         for needed in _needed_states(stage, stages)
     ]
     states[_END] = State(_END, _END, End("complete"))
-    return Protocol(look.reading.plan.id or "plan", Target(order[0]), states, tuple(edges))
+    first = next(iter(states))
+    return Protocol(look.reading.plan.id or "plan", Target(first), states, tuple(edges))
+
+
+def _list_ways(stages: tuple[PlanStage, ...], names: Mapping[str, str]) -> Iterator[Edge]:
+    """From each stage to the next; where tasks go side by side, to the first of each of them."""
+    if not stages:
+        return
+    ways = find_stage_ways(stages)
+    for name, told in names.items():
+        targets = (names.get(each, _END) for each in _list_next(ways, ways.onward[name]))
+        yield Edge(told, "then", tuple(Target(each) for each in targets))
+
+
+def _list_next(ways: StageWays, name: str) -> tuple[str, ...]:
+    """The stages that a state stands for; where ways part and meet nobody works."""
+    if name in ways.heads:
+        return ways.heads[name]
+    return _list_next(ways, ways.onward[name]) if fork_of_join(name) else (name,)
 
 
 def _needed_states(stage: PlanStage, stages: tuple[PlanStage, ...]) -> list[str]:

@@ -11,8 +11,13 @@ from porch.errors import Finding, PorchError
 from porch.machine.track.track_status import TrackStates, find_track_states
 from porch.model.track_names import CODUMENT, gate_name, gate_state
 from porch.run.definitions.reviewer_names import find_unknown_reviewers
-from porch.run.definitions.track_plans import find_plan_file, locate_track, read_plan_file
-from porch.run.verbs.read_run import read_run
+from porch.run.definitions.track_plans import (
+    find_plan_file,
+    find_track,
+    locate_track,
+    read_plan_file,
+)
+from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.where import ProjectPaths
 
 _MARKS: Mapping[str, str] = {
@@ -36,6 +41,13 @@ def look_at_track(where: ProjectPaths, word: str) -> TrackLook:
     file = find_plan_file(f"{where.workspace}/{track}")
     run, states = _find_run_states(where, track)
     return TrackLook(read_plan_file(file), file, run, states)
+
+
+def look_at_run(where: ProjectPaths, found: ReadRun) -> TrackLook:
+    """The plan of a run as it lies in the checkout of the run."""
+    file = find_plan_file(find_track(where, found.state))
+    states = find_track_states(found.definition.protocol, found.state)
+    return TrackLook(read_plan_file(file), file, found.state.run.name, states)
 
 
 def _find_run_states(where: ProjectPaths, track: str) -> tuple[str, TrackStates | None]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from porch.dialects.plan_xml.track_plan import PlanCriterion, TrackPhase, TrackPlan, TrackTask
 from porch.dialects.plan_xml.walk import PlanStage
+from porch.model.track_names import CONFIRM
 
 _PLACES = """- workspace_dir: {{ workspace_dir }}
 - track_dir: {{ track_dir }}
@@ -83,7 +84,7 @@ PAIRED = (
 def render_message(stage: PlanStage) -> str:
     """The first line of a confirmation, in the words of the protocol."""
     who = "human" if stage.kind == "gate" else f"ai:{stage.agent}"
-    return f"Confirm ({who}) {stage.node_words}. When={stage.moment}."
+    return f"{CONFIRM}({who}) {stage.node_words}. When={stage.moment}."
 
 
 def describe_node(stage: PlanStage) -> str:

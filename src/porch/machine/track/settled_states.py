@@ -36,13 +36,14 @@ def _join_moves(protocol: Protocol, state: RunState) -> tuple[m.Move, ...]:
     for standing in places:
         if not isinstance(protocol.states[standing.state].actor, Join):
             continue
+        # Each of them comes here by itself; one waits, and goes on.
+        others = [e for e in places if e.state == standing.state and e is not standing]
+        if others:
+            return tuple(m.Left(each.position) for each in others)
         fork = fork_of_join(standing.state)
         if fork and any(protocol.states[each.state].beside == fork for each in places):
             continue
-        # Each of them came here by itself; one goes on.
-        others = [e for e in places if e.state == standing.state and e is not standing]
-        left = (m.Left(each.position) for each in others)
-        return (*left, *exit_moves(protocol, state, standing, "ready", {}))
+        return exit_moves(protocol, state, standing, "ready", {})
     return ()
 
 

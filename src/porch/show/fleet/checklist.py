@@ -1,6 +1,7 @@
 """One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import TRACK, Agent, Check, Protocol
@@ -12,6 +13,15 @@ from porch.show.status import names_of
 SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
 _TRACK_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
 _CODES = {"done": "32", "now": "36", "asked": "33"}
+
+
+class CheckRow(NamedTuple):
+    """A phase with its sign and with what there is to say of it now; parts lie further in."""
+
+    phase: str
+    sign: str
+    notes: list[str]
+    level: int = 0
 
 
 def render_checklist(
@@ -26,33 +36,34 @@ def render_checklist(
     run = state.run
     head = f"{run.id or run.name} {run.heading or run.title} ({run.protocol})"
     lines = [cut_text(one_line(head), width)]
-    for group, sign, place in list_checklist(protocol, state):
-        told = _fit_place(f"[{SIGNS[sign]}] {group}", place, width)
-        lines += [_paint(cut_text(each, width), _CODES.get(sign, ""), colour) for each in told]
+    for row in list_checklist(protocol, state):
+        told = _fit_place(f"[{SIGNS[row.sign]}] {row.phase}", row.notes, width)
+        told = [f"{'  ' * row.level}{each}" for each in told]
+        lines += [_paint(cut_text(each, width), _CODES.get(row.sign, ""), colour) for each in told]
     for note in [*_list_notes(protocol, state, driven), *notes]:
         lines += _wrap_under(note, 4, width)
     return lines
 
 
-def list_checklist(protocol: Protocol, state: RunState) -> list[tuple[str, str, list[str]]]:
+def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
     """The phases of a run, each with its sign and with what there is to say of it now."""
     if protocol.subject == TRACK:
         return _list_track(protocol, state)
     return [
-        (group, sign, _describe_place(protocol, state, group))
+        CheckRow(group, sign, _describe_place(protocol, state, group))
         for group, sign in _list_phases(protocol, state)
     ]
 
 
-def _list_track(protocol: Protocol, state: RunState) -> list[tuple[str, str, list[str]]]:
+def _list_track(protocol: Protocol, state: RunState) -> list[CheckRow]:
     """Of a track its tasks and confirmations, by their statuses."""
     from porch.show.track_rows import list_track_rows
 
     asked = {decision.name.partition(":")[0] for decision in state.decisions.values()}
-    rows: list[tuple[str, str, list[str]]] = []
+    rows: list[CheckRow] = []
     for row in list_track_rows(protocol, state):
         sign = "asked" if row.id in asked else _TRACK_SIGNS[row.short_status]
-        rows.append((f"{row.id} {row.title}".rstrip(), sign, []))
+        rows.append(CheckRow(f"{row.id} {row.title}".rstrip(), sign, [], row.level))
     return rows
 
 

@@ -10,7 +10,9 @@ _VERBS: Mapping[str, str] = {
     "answered": "Answer",
     "retry": "Try again",
     "skip": "Skip",
-    "stopped": "Stop the run",
+    "declined": "Decline",
+    "restart": "Start over",
+    "stopped": "Stop",
 }
 _LOOKS: Mapping[str, str] = {"approved": "good", "rejected": "bad", "waived": "warn"}
 _TEXT_LABELS: Mapping[str, str] = {
@@ -29,6 +31,10 @@ KINDS: Mapping[str, str] = {
 }
 
 
+# Where nothing failed, to waive means that it was not needed.
+_WAIVED = "it counts as waived"
+
+
 def name_answer(answer: str) -> str:
     return _VERBS.get(answer) or answer.replace("_", " ").capitalize()
 
@@ -41,14 +47,16 @@ def answer_id(answer: str) -> str:
 def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Each with its button, which says the effect; the order is that of the protocol."""
     for option in decision.get("options") or ():
-        answer = str(option["answer"])
+        answer, meaning = str(option["answer"]), str(option["meaning"])
+        is_waiver = answer == "waived" and meaning.endswith(_WAIVED)
+        label = "Why it is not needed" if is_waiver else _TEXT_LABELS.get(answer)
         yield {
             "answer": answer,
             "id": answer_id(answer),
-            "verb": name_answer(answer),
-            "effect": str(option["meaning"]),
+            "verb": "Waive" if is_waiver else name_answer(answer),
+            "effect": meaning,
             "look": _LOOKS.get(answer, "plain"),
             "needs_text": bool(option.get("needs_text")),
-            "text_label": _TEXT_LABELS.get(answer, "Note (kept with it)"),
+            "text_label": label or "Note (kept with it)",
             "command": str(option["command"]),
         }

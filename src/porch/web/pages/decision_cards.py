@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from porch.model.track_names import CONFIRM
 from porch.run.decisions.decision_facts import WorkMeasure
 from porch.web.pages.answers import KINDS, answer_id, name_answer
 from porch.web.pages.chips import describe_cost, list_chips
@@ -97,6 +98,10 @@ def _make_card(
 
 def describe_message(decision: Row) -> str:
     """What is asked, in one sentence: the words of the protocol, else which file is ready."""
+    asked = str(decision.get("question") or "")
+    if asked.startswith(CONFIRM):
+        # The message of a confirmation says by itself what it is about.
+        return asked
     told = str(decision.get("description") or "").strip().split("\n")[0]
     files = [str(path).rpartition("/")[2] for path in decision.get("artifacts") or ()]
     if told:

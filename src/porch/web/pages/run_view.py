@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from porch.model.track_names import CODUMENT
+from porch.show.fleet.checklist import CheckRow
 from porch.show.place_words import PlaceWords
 from porch.show.records import timeline
 from porch.web.pages.answers import KINDS
@@ -30,8 +32,7 @@ TABS = (
 )
 _PLAN_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
 Raw = dict[str, Any]
-# Each phase with its sign and with what there is to say of it.
-Checklist = Sequence[tuple[str, str, list[str]]]
+Checklist = Sequence[CheckRow]
 
 
 def make_frame(
@@ -81,8 +82,10 @@ def name_question(name: str) -> str:
 
 def describe_place(checklist: Checklist) -> str:
     """Where a run is, in words: `implement, plan phase 2 of 3, attempt 2 of 3`."""
-    now = [", ".join([phase, *notes[:2]]) for phase, sign, notes in checklist if sign == "now"]
-    return " and ".join(now)
+    now = [row for row in checklist if row.sign == "now"]
+    # Of a track the phase has its task below it, which says more.
+    deepest = [row for row in now if row.level or not any(each.level for each in now)]
+    return " and ".join(", ".join([row.phase, *row.notes[:2]]) for row in deepest)
 
 
 def make_overview(
@@ -94,19 +97,21 @@ def make_overview(
     now: datetime,
 ) -> dict[str, Any]:
     status = picture["status"]
+    is_track = status["protocol"] == CODUMENT
     return {
         "sentences": sentences,
         "driven": driven,
         "request": (picture.get("request") or {}).get("text", ""),
         "request_from": (picture.get("request") or {}).get("from", ""),
         "checklist": [
-            {"phase": phase, "sign": sign, "notes": notes, "used": _describe_used(picture, phase)}
-            for phase, sign, notes in checklist
+            {**row._asdict(), "used": _describe_used(picture, row.phase)} for row in checklist
         ],
         "plan": [
             {**item, "sign": _PLAN_SIGNS[status["phases"][item["id"]]["status"]]}
             for item in status["plan_phases"]
+            if not is_track
         ],
+        "is_track": is_track,
         "gates": [{"name": name, "by": "", **gate} for name, gate in status["gates"].items()],
         "decisions": [_make_question(project, each, now) for each in picture["decisions"]],
         "facts": list(_list_facts(picture, now)),

@@ -86,6 +86,7 @@ def _read_phases(
         run = read_run(where, name)
     except PorchError:
         return []  # its row is there, and its own page says what is wrong
-    told = [(phase, sign) for phase, sign, _ in list_checklist(run.definition.protocol, run.state)]
+    rows = list_checklist(run.definition.protocol, run.state)
+    told = [(row.phase, row.sign) for row in rows if not row.level]
     dashboard.phases[key, name] = (number, told)
     return told

@@ -1,14 +1,19 @@
 """The protocol of a run as a picture, with where the run stands and which ways it went."""
 
+import contextlib
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from porch.errors import PorchError
+from porch.model.protocol import TRACK
 from porch.run.verbs.run_walk import count_walk, draw_walk
 from porch.show.graph.mermaid import render_mermaid
-from porch.show.graph.picture import ProtocolPicture
+from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
 from porch.show.graph.svg import locate_run, render_svg
 from porch.show.graph.text import render_graph_text
+from porch.track.plan_graph import make_plan_protocol
+from porch.track.plan_view import look_at_run
 from porch.tree.tree_view import make_tree_data
 from porch.web.pages.page_words import run_address
 from porch.web.pages.tree_boxes import make_tree
@@ -27,12 +32,18 @@ def show_graph(call: Call) -> Response:
         "picture": f"{run_address(run.project, run.name, 'graph.svg')}?{urlencode(query)}",
         "instance": instance,
         "place": locate_run(drawn),
-        "command": f"porch protocols graph {run.protocol.name} --run {run.word()} --format svg",
+        "command": f"porch protocols graph {_name_drawn(run)} --format svg",
         "states": list(list_states(drawn)),
         "text": render_graph_text(drawn),
         "mermaid": render_mermaid(drawn),
     }
     return call.page("graph.html", f"Graph of {context['id']}", context)
+
+
+def _name_drawn(run: OpenRun) -> str:
+    if run.protocol.subject == TRACK:
+        return run.state.run.project_dir
+    return f"{run.protocol.name} --run {run.word()}"
 
 
 def send_graph(call: Call) -> Response:
@@ -61,6 +72,10 @@ def _read_instance(call: Call) -> str | None:
 def _draw(call: Call, run: OpenRun, instance: str | None) -> ProtocolPicture:
     if instance is not None and instance not in run.state.instances:
         raise NoSuchPage(f"{run.name} has no instance '{instance}'", fix="see the tree of the run")
+    if run.protocol.subject == TRACK:
+        with contextlib.suppress(PorchError, OSError):
+            # People know the plan; the protocol has states for everything that may come up.
+            return make_protocol_picture(make_plan_protocol(look_at_run(run.where, run.found)))
     dashboard, key = call.dashboard, (run.project, run.name)
     with dashboard.walk_lock:
         counted = count_walk(run.where, run.name, dashboard.walks.get(key))
