@@ -8,7 +8,7 @@ from msgspec import Struct
 from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
-from porch.model.track_names import DONE, gate_of_state
+from porch.model.track_names import DONE, gate_of_state, state_name
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
 _MOST_LINES = 10
@@ -71,7 +71,22 @@ def list_track_facts(
         if payload is not None:
             name, _, exit_ = path.rpartition(".")
             yield from _describe_payload(protocol, name, exit_, payload)
+    yield from _describe_tasks(protocol, state, standing)
     yield from _describe_waivers(protocol, state, standing)
+
+
+def _describe_tasks(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:
+    """Of a phase that is confirmed, how far each of its tasks is."""
+    kind, tasks = protocol.states[standing.state], find_track_states(protocol, state).tasks
+    if kind.group in tasks:
+        return
+    mine = [
+        f"{each.group} {tasks[each.group].status}"
+        for each in protocol.states.values()
+        if each.description == kind.description and each.name == state_name(each.group)
+    ]
+    if mine:
+        yield f"tasks: {', '.join(mine)}"
 
 
 def _describe_payload(

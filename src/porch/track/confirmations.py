@@ -34,16 +34,17 @@ def write_confirmations(track: str, directory: str, protocol: Protocol) -> None:
 def list_confirmations(
     records: Iterable[Mapping[str, Any]], protocol: Protocol
 ) -> Iterator[dict[str, Any]]:
-    asked: dict[str, str] = {}
+    asked: dict[str, tuple[str, str]] = {}
     for record in records:
         closed: dict[str, Mapping[str, Any]] = {}
         left = [str(m["position"]) for m in record["moves"] if m["is"] == "Left"]
         for move in record["moves"]:
             match move["is"]:
                 case "Entered":
-                    asked.setdefault(str(move["position"]), str(record["at"]))
+                    asked.setdefault(str(move["position"]), (str(record["at"]), ""))
                 case "Asked":
-                    asked[str(move["position"])] = str(record["at"])
+                    digest = str(move.get("digest", ""))
+                    asked[str(move["position"])] = (str(record["at"]), digest)
                 case "Closed":
                     closed[str(move["position"])] = move
                 case "Remembered":
@@ -57,7 +58,7 @@ def _describe_verdict(
     record: Mapping[str, Any],
     move: Mapping[str, Any],
     left: list[str],
-    asked: Mapping[str, str],
+    asked: Mapping[str, tuple[str, str]],
     closed: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     state, _, exit_ = str(move["path"]).rpartition(".")
@@ -67,18 +68,19 @@ def _describe_verdict(
         return
     position = next((each for each in left if each.rpartition("#")[0] == state), "")
     answer, payload = closed.get(position, {}), move.get("payload", {})
+    asked_at, shown = asked.get(position, ("", ""))
     told = {
         "gate": kind.actor.name if isinstance(kind.actor, Human) else kind.title,
         "node": kind.group,
         "moment": moment_of_gate(gate),
         "step": state.partition(":")[2] or "asked",
         "attempt": int(position.rpartition("#")[2] or 0),
-        "asked_at": asked.get(position, ""),
+        "asked_at": asked_at,
         "answered_at": record["at"],
         "verdict": "waived" if payload.get("waived") else _VERDICTS[exit_],
         "who": payload.get("by") or payload.get("coverage") or payload.get("source", ""),
         "channel": answer.get("channel", ""),
-        "digest": answer.get("digest", ""),
+        "digest": answer.get("digest") or shown,
         "feedback": payload.get("text") or payload.get("findings") or "",
     }
     yield told

@@ -230,3 +230,45 @@ def test_a_wave_is_shown_in_words(desk: Desk, words: str) -> None:
     told = desk.porch(words, *(["login"] if words == "status" else [])).out
     assert "T1.1-before" in told
     assert "envoy" not in told
+
+
+def test_d7_the_status_of_the_track_follows_its_tasks_and_is_never_believed(desk: Desk) -> None:
+    text = plan(phase("P1", task("T1.1", confirm())), status="completed")
+    file = put(desk, text)
+    run(desk, 3)
+    assert "<status>in_progress</status>" in file.read_text()
+    approve(desk)
+    desk.porch("resume", "login", code=None)
+    assert "<status>completed</status>" in file.read_text()
+
+
+def test_d6_times_are_written_in_utc(desk: Desk) -> None:
+    put(desk, plan(phase("P1", task("T1.1", confirm()))))
+    run(desk, decisions={"*": {"approve": True}})
+    (line,) = (desk.root / "tracks/login/confirmations.jsonl").read_text().splitlines()
+    told = json.loads(line)
+    assert told["asked_at"].endswith("Z")
+    assert told["asked_at"][10] == "T"
+    desk.porch("plan", "archive", "tracks/login", "--as-person")
+    (kept,) = (desk.root / "tracks/archive").glob("*/*-login/archive.json")
+    assert json.loads(kept.read_text())["at"].endswith("Z")
+
+
+def test_a20_a_confirmed_phase_names_how_far_each_of_its_tasks_is(desk: Desk) -> None:
+    put(desk, plan(phase("P1", task("T1.1"), task("T1.2", status="CANCELLED"), confirm())))
+    run(desk, 3)
+    assert "tasks: T1.1 DONE, T1.2 CANCELLED" in " ".join(desk.porch("pending").out.split())
+
+
+def test_e_the_worker_moves_no_gate(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(desk, plan(phase("P1", task("T1.1", confirm()))))
+    run(desk, 3)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in (
+        ("approve", "login"),
+        ("reject", "login", "--reason", "x"),
+        ("answer", "login", "T1.1-after", "yes"),
+        ("approve", "login", "--override", "x"),
+    ):
+        desk.porch(*words, code=2)
+    assert statuses(file, "confirm") == ["IN_PROGRESS"]

@@ -40,7 +40,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_of_real_files_is_read(shape: str) -> None:
+def test_d3_every_shape_of_real_files_is_read(shape: str) -> None:
     found = read(SHAPES[shape]).plan
     assert [(node.id, len(node.confirms)) for node in found.nodes()] == [("P1", 0), ("T1.1", 1)]
     assert "T1_1-after" in compiled(SHAPES[shape]).states
@@ -202,7 +202,7 @@ TRACK = """<Track id="login" xmlns:cdt="urn:codument:v1">
 </Track>"""
 
 
-def test_a_track_xml_is_read_as_far_as_it_maps() -> None:
+def test_d3_a_track_xml_is_read_as_far_as_it_maps() -> None:
     reading = read(TRACK)
     (group,) = reading.plan.phases
     assert [(t.id, t.status, t.needs) for t in group.tasks] == [
@@ -315,3 +315,9 @@ def test_the_order_of_tasks_keeps_every_dependency_and_all_tasks(
 def test_a17_a_phase_without_tasks_says_so_to_its_reviewer() -> None:
     texts = parse_definition(plan(phase("P1", confirm(AI))), "plan.xml").texts
     assert "This phase has no tasks." in texts["P1-after-ai"]
+
+
+def test_d6_dates_and_times_of_any_form_are_left_as_they_are() -> None:
+    for time in ("2026-03-01", "2026-03-01T10:00:00Z", "2026-03-01 10:00:00+08:00", "yesterday"):
+        about = f"<created_at>{time}</created_at><updated_at>{time}</updated_at></metadata>"
+        assert findings(plan(phase("P1", task("T1.1"))).replace("</metadata>", about)) == []

@@ -447,6 +447,20 @@ def test_e_the_same_attempt_goes_on_after_a_dismissal_and_the_next_has_the_next_
     assert walk.place == "T1_1-after#2"
 
 
+def test_e_nobody_answers_what_has_not_been_asked_or_is_over() -> None:
+    for status in ("TODO", "CANCELLED", "DONE"):
+        walk = gate_in(status, "")
+        for exit_ in ("approved", "rejected", "declined", "waived"):
+            wish = f.Wish(
+                id=f"w{walk.state.seq}", kind="decide", position="T1_1-after#1", exit=exit_,
+                text="more", who="ada", data={"name": "T1.1-after"},
+            )  # fmt: skip
+            record = walk.wish(wish)
+            assert record is not None
+            assert isinstance(record.fact, f.WishRefused), (status, exit_)
+            assert walk.gate("T1.1-after") == status
+
+
 def test_every_moment_of_a_plan_is_read_as_it_is_written() -> None:
     confirms = [each for node in read(BOTH).plan.nodes() for each in node.confirms]
     assert [each.moments for each in confirms] == [("before", "after")]
