@@ -365,7 +365,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "the environment of an agent",
         "agents/environment.py",
-        "if any(fnmatchcase(name, pattern) for pattern in patterns)",
+        "if name in patterns or any(fnmatchcase(name, glob) for glob in globs)",
         "if patterns",
         "test_scrubbed_keeps_only_what_an_agent_needs",
     ),

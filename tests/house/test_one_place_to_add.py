@@ -274,7 +274,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "a door",
         "{module}",
-        "fnmatchcase(name, pattern) for pattern in patterns",
+        "fnmatchcase(name, glob) for glob in globs",
         "{without}",
         "{test}",
     ),

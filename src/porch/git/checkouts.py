@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from porch.git import git_directory, repository
 from porch.git.command import run_git
-from porch.git.index_flags import clear_index_flags
+from porch.git.index.index_flags import clear_index_flags
 from porch.git.moves.checkout_move import (
     read_status,
     remove_stale_index_lock,

@@ -25,14 +25,14 @@ from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_exact_git, run_git, try_git
 from porch.git.fresh.checkout_index import put_fresh_index, stamp_file, take_fresh_index
-from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
-from porch.git.raw_index import (
+from porch.git.index.raw_index import (
     IndexEntry,
     find_repository_entries,
     forget_fresh_stats,
     list_few_names,
     may_have_repositories,
 )
+from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
 from porch.text.late_pattern import late_pattern

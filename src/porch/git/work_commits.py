@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from porch.git import git_directory, repository
 from porch.git.command import run_git
+from porch.git.index.raw_index import may_have_repositories, may_overlook_files
 from porch.git.moves.checkout_move import require_worktree_branch
-from porch.git.raw_index import may_have_repositories, may_overlook_files
 from porch.system.scratch import copy_with_times, scratch_directory
 
 _GITLINK = "160000"

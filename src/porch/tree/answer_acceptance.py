@@ -11,7 +11,7 @@ from msgspec import Struct
 from porch.agents.events import Answered
 from porch.errors import OutsideError
 from porch.git import changes, merge, repository, worktrees
-from porch.git.index_flags import clear_index_flags
+from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.git.raw_commits import compare_measured_tree, may_convert_files
 from porch.machine.effects import AskAgent

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from porch.git import git_directory
 from porch.git.fresh.plain_checkout import writes_plain_files
-from porch.git.raw_index import list_plain_entries, zero_stats
+from porch.git.index.raw_index import list_plain_entries, zero_stats
 from porch.system import atomic
 
 _SECOND_NS = 1_000_000_000

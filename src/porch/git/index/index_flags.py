@@ -2,8 +2,8 @@
 
 from porch.git import repository
 from porch.git.command import run_git
+from porch.git.index.raw_index import has_flags
 from porch.git.own_git_directory import ensure_own_git_directory
-from porch.git.raw_index import has_flags
 
 _SKIPPED = "S"
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from porch.git import raw_index
-from porch.git.index_flags import clear_index_flags
-from porch.git.raw_index import has_flags
+from porch.git.index import raw_index
+from porch.git.index.index_flags import clear_index_flags
+from porch.git.index.raw_index import has_flags
 from porch.git.worktrees import list_changed_paths
 from tests.repositories import sh
 
