@@ -2,12 +2,24 @@
 
 import importlib.util
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from porch import agents
+
+
+@pytest.fixture(autouse=True, scope="module")
+def agents_of_these_tests_are_taken_back() -> Iterator[None]:
+    """Trees are driven in this process, with agents that have a row of their own."""
+    rows = agents.AGENTS._rows
+    before = dict(rows)
+    yield
+    rows.clear()
+    rows.update(before)
 
 
 def _grove() -> ModuleType:
