@@ -49,6 +49,12 @@ def _open_checked(path: str, flags: int, mode: int) -> int:
     return fd
 
 
+def read_whole_file(path: str) -> bytes:
+    """The bytes of a regular file; whoever waits for a pipe waits for ever."""
+    with open(path, "rb", opener=open_followed) as file:
+        return file.read()
+
+
 def open_fresh(path: str, flags: int, mode: int = 0o666) -> int:
     """A new file for a draft: what lies under its name is a leftover, or was planted, and goes."""
     flags = (flags & ~os.O_TRUNC) | os.O_CREAT | os.O_EXCL | _WAYS

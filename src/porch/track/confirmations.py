@@ -8,6 +8,7 @@ from typing import Any
 from porch.model.protocol import Human, Protocol
 from porch.model.track_names import gate_of_state, moment_of_gate
 from porch.system import atomic
+from porch.system.regular_file import read_whole_file
 
 FILE = "confirmations.jsonl"
 _VERDICTS: Mapping[str, str] = {
@@ -96,7 +97,6 @@ def _read_records(directory: str) -> Iterator[Mapping[str, Any]]:
 
 def _read_bytes(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_whole_file(path)
     except OSError:
         return None

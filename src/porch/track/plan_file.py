@@ -15,7 +15,7 @@ from porch.machine.track.track_status import find_track_states
 from porch.model.protocol import Protocol
 from porch.run.definitions.track_plans import find_plan_file
 from porch.system import atomic
-from porch.system.regular_file import require_directory_inside
+from porch.system.regular_file import read_whole_file, require_directory_inside
 from porch.text.xml_edit import edit_xml
 from porch.text.xml_tree import read_xml
 from porch.track.plan_edits import list_plan_edits
@@ -53,7 +53,7 @@ def find_plan_of_run(workspace: str, directory: str, state: RunState) -> PlanFil
 def keep_plan(plan: PlanFile) -> None:
     """Before an agent begins: what the plan is, whatever happens to it now."""
     if not os.path.exists(plan.kept_path):
-        atomic.replace_file(plan.kept_path, _read_bytes(plan.path), sync=True)
+        atomic.replace_file(plan.kept_path, read_whole_file(plan.path), sync=True)
 
 
 def put_back_plan(plan: PlanFile) -> str:
@@ -65,7 +65,7 @@ def put_back_plan(plan: PlanFile) -> str:
     require_directory_inside(plan.workspace, os.path.dirname(plan.path))
     os.makedirs(os.path.dirname(plan.path), exist_ok=True)
     try:
-        now = _read_bytes(plan.path)
+        now = read_whole_file(plan.path)
     except OSError:
         now = None
     if now == kept:
@@ -73,6 +73,10 @@ def put_back_plan(plan: PlanFile) -> str:
     aside = _free_name(plan) if now is not None else plan.path
     if now is not None:
         atomic.replace_file(aside, now, sync=False)
+    elif os.path.isdir(plan.path) and not os.path.islink(plan.path):
+        # No file takes the place of a directory; what is in it is somebody's work.
+        aside = _free_name(plan, plan.path)
+        os.rename(plan.path, aside)
     atomic.replace_file(plan.path, kept, sync=True)
     return aside
 
@@ -86,7 +90,7 @@ def release_plan(plan: PlanFile) -> None:
 def draw_plan(plan: PlanFile, protocol: Protocol, state: RunState) -> str:
     """Write what is different, and nothing else; returns where a foreign version was put."""
     aside = put_back_plan(plan)
-    data = _read_bytes(plan.path)
+    data = read_whole_file(plan.path)
     text = data.decode("utf-8")
     reading = read_track_plan(read_xml(text, plan.path))
     edits = list(list_plan_edits(reading.plan, find_track_states(protocol, state)))
@@ -106,18 +110,14 @@ def describe_trouble(error: PorchError | OSError | ValueError) -> str:
 
 def _read_kept(plan: PlanFile) -> bytes | None:
     try:
-        return _read_bytes(plan.kept_path)
+        return read_whole_file(plan.kept_path)
     except FileNotFoundError:
         return None
 
 
-def _read_bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _free_name(plan: PlanFile) -> str:
-    number = 1
-    while os.path.exists(aside := os.path.join(plan.directory, f"plan.edited-{number}.xml")):
+def _free_name(plan: PlanFile, beside: str = "") -> str:
+    """In the directory of the run, or beside a path from which nothing can be moved far."""
+    front, number = beside or os.path.join(plan.directory, "plan"), 1
+    while os.path.lexists(aside := f"{front}.edited-{number}{'' if beside else '.xml'}"):
         number += 1
     return aside

@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from porch.dialects.plan_xml.repair import repair_plan_text
 from porch.errors import DefinitionError
+from porch.run.definitions.track_plans import not_utf8_error
 from porch.system import atomic
+from porch.system.regular_file import read_whole_file
 from porch.text.xml_tree import read_xml
 
 
@@ -18,9 +20,10 @@ class RepairedPlan(Struct, frozen=True):
 
 
 def repair_plan(path: str, *, write: bool) -> RepairedPlan:
-    with open(path, "rb") as file:
-        data = file.read()
-    text = data.decode("utf-8")
+    try:
+        text = read_whole_file(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8_error(path) from error
     if _is_readable(text, path):
         return RepairedPlan("")
     fresh = repair_plan_text(text)

@@ -118,6 +118,42 @@ def test_a14_a_plan_that_an_agent_removed_is_there_again(desk: Desk) -> None:
     assert statuses(file, "task") == ["DONE"]
 
 
+ODD_PLANS = {
+    "a pipe": [["rm", PLAN], ["mkfifo", PLAN]],
+    "a directory": [["rm", PLAN], ["mkdir", "-p", f"{PLAN}/inside"]],
+    "an endless file": [["rm", PLAN], ["ln", "-s", "/dev/zero", PLAN]],
+    "a link to itself": [["rm", PLAN], ["ln", "-s", "plan.xml", PLAN]],
+    "a pipe for the records": [["mkfifo", "tracks/login/confirmations.jsonl"]],
+}
+
+
+@pytest.mark.parametrize("what", ODD_PLANS)
+def test_a14_an_agent_that_puts_something_else_in_its_place_holds_nobody_up(
+    desk: Desk, what: str
+) -> None:
+    file = put(desk, plan(phase("P1", task("T1.1"), confirm())))
+    run(desk, 3, agents={"T1_1": {"run": ODD_PLANS[what]}})
+    assert statuses(file, "task", "confirm") == ["IN_PROGRESS", "DONE"]
+    desk.porch("approve", "login", "--as-person")
+    desk.porch("resume", "login", code=None)
+    assert statuses(file, "task", "confirm") == ["DONE", "DONE"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_d1_a_plan_in_another_encoding_is_refused_in_words(desk: Desk, encoding: str) -> None:
+    text = plan(phase("P1", task("T1.1"))).replace("People", "Leute für")
+    file = put(desk, "x")
+    file.write_bytes(text.encode(encoding))
+    for words in (
+        ("run", "codument", "tracks/login"),
+        ("plan", "lint", "tracks/login"),
+        ("plan", "show", "tracks/login"),
+        ("plan", "repair", "tracks/login"),
+        ("protocols", "graph", "tracks/login"),
+    ):
+        assert "not UTF-8" in desk.porch(*words, code=2).err
+
+
 def test_a14_a_track_that_an_agent_removed_or_moved_elsewhere_is_not_written_there(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from porch.errors import UsageError
+from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.model.track_names import CODUMENT
 from porch.run import settings
 from porch.run.definitions import library
@@ -110,7 +110,20 @@ def read_plan_file(path: str) -> "TrackReading":
     from porch.dialects.plan_xml.reader import read_track_plan
     from porch.text.xml_tree import read_xml
 
-    return read_track_plan(read_xml(read_document(path), path))
+    return read_track_plan(read_xml(_read_plan_text(path), path))
+
+
+def _read_plan_text(path: str) -> str:
+    try:
+        return read_document(path)
+    except UnicodeDecodeError as error:
+        raise not_utf8_error(path) from error
+
+
+def not_utf8_error(path: str) -> DefinitionError:
+    """A plan is UTF-8, whatever its first line says."""
+    fix = "save the file as UTF-8"
+    return DefinitionError([Finding("not-utf8", "the plan is not UTF-8 text", Place(path), fix)])
 
 
 def read_settled(
