@@ -55,6 +55,12 @@ def test_a10_anything_more_than_a_yes_asks_for_changes_with_all_its_words(text: 
     assert read.feedback
 
 
+@pytest.mark.parametrize("text", ["yes?", "Yes??", "ok？", '"yes?"', "Confirm?", "确认？", "y ?"])
+def test_a10_who_asks_back_has_not_said_yes(text: str) -> None:
+    assert read_consent(text) == Consent("unanswered")
+    assert consent_of(QuestionAnswer(text=text)).verdict != "confirmed"
+
+
 @pytest.mark.parametrize(
     "text", ["n", "No", "no.", "nope", "否", "不行", "B", "Request changes", "要求修改"]
 )

@@ -25,6 +25,8 @@ _WORDS: Mapping[Verdict, Mapping[Language, tuple[str, ...]]] = {
     "declined": NO,
     "stopped": STOP,
 }
+_ASKS = ("?", "\uff1f")
+_MARKS = "\"'`*_ \u201d\u2019!."
 _CHOICES: tuple[Verdict, ...] = ("confirmed", "declined", "stopped")
 
 
@@ -53,6 +55,13 @@ def make_consent_question(id_: str, text: str, language: Language = "en") -> Que
 def read_consent(text: str, language: Language = "en") -> Consent:
     """What this reply means; never a yes unless it is one and nothing else."""
     said = drop_invisible(text).strip()
+    meant = _read_said(said, language)
+    # Who asks back has not said yes.
+    is_asked = meant.verdict == "confirmed" and said.rstrip(_MARKS).endswith(_ASKS)
+    return Consent("unanswered") if is_asked else meant
+
+
+def _read_said(said: str, language: Language) -> Consent:
     known = _find_word(said)
     if known is not None:
         return Consent(known)
@@ -77,6 +86,8 @@ def _read_words(answer: QuestionAnswer, words: str) -> Consent:
     if answer.options == (3,):
         return Consent("stopped", words)
     known = None if answer.options else _find_word(words)
+    if known == "confirmed" and words.rstrip(_MARKS).endswith(_ASKS):
+        return Consent("unanswered")
     return Consent(known) if known is not None else Consent("changes", words)
 
 
