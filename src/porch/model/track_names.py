@@ -15,6 +15,7 @@ GateKind = Literal["human", "ai", "gap", "criteria"]
 HelperKind = Literal["issues", "fallback", "halted"]
 
 DONE = "done"
+LINK = "/@link"  # behind the name of a link: where it leads, not what lies there
 CONFIRM = "Confirm "  # how the message of every confirmation begins
 REOPENED = "reopened."  # where it is remembered why something done was taken back
 _ENDINGS: dict[GateKind, str] = {"human": "", "ai": "-ai", "gap": "-gap", "criteria": "-criteria"}

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from porch.show.shapes import RunRowShape
 
 WIDTH = 80
+_MOST_READ = 30  # files that are named in one question
 _GAP = 2
 _COLUMNS = (
     ("id", "ID"),
@@ -278,8 +279,22 @@ def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
         *(get("reason") or "").split("\n"),
         *(f"review of {missing}" for missing in get("reviews") or ()),
         *(f"your answer cannot be used yet: {each}" for each in get("problems") or ()),
-        *(f"read: {'/'.join(filter(None, (get('worktree'), p)))}" for p in get("artifacts") or ()),
+        *_list_files_to_read(get("worktree") or "", get("artifacts") or ()),
     ]
+
+
+def _list_files_to_read(worktree: str, paths: Sequence[str]) -> list[str]:
+    """Some of them by name; an answer is for all."""
+    told = [f"read: {'/'.join(filter(None, (worktree, _name_file(path))))}" for path in paths]
+    over = len(told) - _MOST_READ
+    rest = f"read: {over} more files; `porch pending --json` names them all"
+    return told if over <= 0 else [*told[:_MOST_READ], rest]
+
+
+def _name_file(path: str) -> str:
+    from porch.model.track_names import LINK
+
+    return f"{path.removesuffix(LINK)} (a link)" if path.endswith(LINK) else path
 
 
 def _render_request(lines: Iterable[str], width: int) -> list[str]:

@@ -272,3 +272,20 @@ def test_e_the_worker_moves_no_gate(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     ):
         desk.porch(*words, code=2)
     assert statuses(file, "confirm") == ["IN_PROGRESS"]
+
+
+def test_a12_of_many_changed_files_some_are_named_and_all_are_confirmed(desk: Desk) -> None:
+    file = put(desk, TWO)
+    many = {f"many/{n:03}.txt": "1\n" for n in range(60)}
+    run(desk, 3, agents={"T1_1": {"write": many}})
+    told = desk.porch("pending").out
+    assert "and 10 more" in told
+    assert "read: 31 more files" in told
+    approve(desk)
+    for n in range(60):
+        (desk.root / f"many/{n:03}.txt").write_text("2\n")
+    desk.porch("resume", "login", code=3)
+    assert statuses(file, "confirm") == ["BLOCKED"]
+    told = " ".join(desk.porch("pending").out.split())
+    assert "many/019.txt, and 40 more" in told
+    assert told.count("(now)") == 20

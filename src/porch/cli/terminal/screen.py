@@ -3,7 +3,7 @@
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from porch.text.printable import make_printable
 _OUTPUT_SHOWN = 4
 _STYLES = {timeline.GOOD: "green", timeline.BAD: "red", timeline.ASKS: "yellow"}
 _REPORT_SHOWN = 8
+_FILES_SHOWN = 30
 _WIDEST = 100
 
 
@@ -85,8 +86,14 @@ class Screen:
                 self._beside("", f"  {line}")
         for line in "\n".join(decision.get("difference", {}).values()).splitlines():
             self._beside("", f"  {line}")
-        for path in decision["artifacts"]:
+        self._name_files(decision["artifacts"], root)
+
+    def _name_files(self, paths: Sequence[str], root: str) -> None:
+        """Some of them; an answer is for all."""
+        for path in paths[:_FILES_SHOWN]:
             self.say(f"   read: {_path_from_here(os.path.join(root, path))}")
+        if len(paths) > _FILES_SHOWN:
+            self.say(f"   read: {len(paths) - _FILES_SHOWN} more files")
 
     def _beside(self, front: str, text: str, style: str = "", text_style: str = "") -> None:
         row = Table.grid(padding=(0, 1))

@@ -24,7 +24,9 @@ FindChanges = Callable[[str, Mapping[str, str]], list[str]]
 # What begins without looking: nobody builds on an approved file by asking or by waiting.
 UNGUARDED = ("ask", "timer", "stale", "feedback")
 LARGEST_KEPT = 4 << 20
+MOST_KEPT = 64 << 20  # of all files of one answer
 LONGEST_SHOWN = 6_000
+MOST_SHOWN = 20  # files, of which a difference is told
 MOST_LINES = 20_000
 _DIGEST_LENGTH = 64
 PUT_BACK = "to keep what was approved, put the files back as they were and run `porch resume`"
@@ -143,8 +145,10 @@ def _outdated_fact(
     now: Mapping[str, str],
     paths: list[str],
 ) -> f.ApprovalOutdated:
-    reason = f"changed since {gate} was approved: {', '.join(paths)}\n{PUT_BACK}"
-    shown = {path: describe_difference(workspace, store, path, then[path]) for path in paths}
+    names, over = paths[:MOST_SHOWN], len(paths) - MOST_SHOWN
+    told = ", ".join((*names, *([f"and {over} more"] if over > 0 else ())))
+    reason = f"changed since {gate} was approved: {told}\n{PUT_BACK}"
+    shown = {path: describe_difference(workspace, store, path, then[path]) for path in names}
     asked = make_question(now, reason, shown, is_changed=True)
     return f.ApprovalOutdated(gate=gate, question=asked)
 
@@ -233,6 +237,7 @@ def read_regular_file(path: str) -> bytes | None:
 
 def keep_artifacts(workspace: str, store: str, known: Mapping[str, str]) -> bool:
     """Keep the bytes that are approved; False if they are not those that were looked at."""
+    room = MOST_KEPT
     for path, digest in known.items():
         if len(digest) != _DIGEST_LENGTH:
             continue
@@ -241,7 +246,10 @@ def keep_artifacts(workspace: str, store: str, known: Mapping[str, str]) -> bool
             continue
         if sha256(data).hexdigest() != digest:
             return False
-        payloads.write_payload(store, data)
+        room -= len(data)
+        if room >= 0:
+            # Without its bytes an approval holds all the same; only no difference can be shown.
+            payloads.write_payload(store, data)
     return True
 
 

@@ -4,13 +4,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from porch.model.track_names import LINK
 from porch.system.regular_file import NotRegularFile, open_followed
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
 MISSING = "missing"
 NOT_REGULAR = "not a regular file"
-LINK = "/@link"  # behind the name of a link: where it leads, not what lies there
 OUTSIDE = "not a regular file of this repository (a link leads out of it)"
 UNREADABLE = "unreadable"
 # Files that agents name may hold a number sign, too; these are the plans of tracks.

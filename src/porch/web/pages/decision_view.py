@@ -15,6 +15,7 @@ from porch.web.pages.decision_cards import describe_message
 from porch.web.pages.documents import cut_document, draw_document, list_difference_lines
 from porch.web.pages.page_words import decision_address, describe_time_since, run_address
 
+MOST_FILES = 40
 Difference = list[tuple[str, str]]
 _VERDICTS = {
     "APPROVE": ("good", "approves"),
@@ -70,7 +71,8 @@ def make_decision(
             {"path": path, "lines": list(list_difference_lines(text))}
             for path, text in (decision.get("difference") or {}).items()
         ],
-        "files": [_make_file(each) for each in facts.shown.files],
+        "files": [_make_file(each) for each in facts.shown.files[:MOST_FILES]],
+        "more_files": [each.path for each in facts.shown.files[MOST_FILES:]],
         "worktree": decision.get("worktree") or "",
         "digest": facts.shown.digest,
         "at": position,
