@@ -1,6 +1,7 @@
 """Whatever fails while a branch moves with its files: afterwards all three are of one commit."""
 
 import contextlib
+import os
 import resource
 import signal
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from porch.git import merge as merging
 from porch.git import repository, worktrees
 from porch.git.moves import checkout_move
 from porch.testing import kill_python_at
+from tests.full_disk import count_calls, make_short_of_room
 from tests.repositories import sh
 
 pytestmark = pytest.mark.usefixtures("git_home")
@@ -79,6 +81,31 @@ def test_t2_a_disk_that_fills_up_moves_nothing(repo: Path, target: str) -> None:
     with full_disk(), pytest.raises(OutsideError, match="read-tree"):
         publish(repo, target, old, new)
     assert_of_one_commit(repo, target, old)
+
+
+def test_t2_whatever_call_of_git_finds_the_disk_full_all_is_of_one_commit(
+    repo: Path, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every step: now, or at the next launch, when there is room again."""
+    full, path, calls, tried = tmp_path / "full", os.environ["PATH"], 1, []
+    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    while calls not in tried:
+        (checkout(repo, target) / "a.txt").touch()
+        old, new = feature(repo, target, **{f"file{calls}": SMALL, "other": f"{calls}\n"})
+        monkeypatch.setenv("PATH", make_short_of_room(full, calls))
+        with contextlib.suppress(OutsideError):
+            publish(repo, target, old, new)
+        tried.append(calls)
+        is_last = count_calls(full, calls) < calls
+        monkeypatch.setenv("PATH", path)
+        merging.finish_all_moves(str(repo))
+        place = checkout(repo, target)
+        head = sh(place, "rev-parse", "HEAD")
+        assert head in (old, new), f"after {calls} calls"
+        assert sh(place, "status", "--porcelain") == "", f"after {calls} calls"
+        assert sh(repo, "for-each-ref", "refs/porch/moving") == ""
+        calls += not is_last
+    assert calls > 3, "nobody has asked git for so little"
 
 
 def test_t2_what_a_full_disk_did_not_let_take_back_is_repaired_at_the_next_launch(

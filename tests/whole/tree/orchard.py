@@ -32,6 +32,7 @@ from porch.run.verbs.read_run import read_run
 from porch.run.verbs.resume import resume_run
 from porch.store import where
 from tests.commands import Forked
+from tests.full_disk import make_short_of_room
 
 RUN, BRANCH, AGENT = "v3_root", "porch/v3_root", "orchard"
 SHARED = "shared.txt"
@@ -39,14 +40,6 @@ SETTINGS = "[commands]\ntest = 'sh ./suite.sh'\n[agent]\nback_off = 0\n"
 # Nobody asked a person while this many were answered: then the run is told to stop.
 PATIENCE = 3
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>")
-# From its n-th call on, three calls of git find no room on the disk.
-FULL_DISK_GIT = """#!/bin/sh
-read -r left < "$0.left"
-left=$((left - 1))
-echo $left > "$0.left"
-[ $left -le 0 ] && [ $left -gt -3 ] && ulimit -f 0
-exec {git} "$@"
-"""
 Plan = Mapping[str, Mapping[str, Any]]
 Answer = tuple[Mapping[str, str], str, Mapping[str, Any]]
 
@@ -121,13 +114,7 @@ class Orchard:
 
     def fill_disk_of_git(self, calls: int) -> dict[str, str]:
         """Variables with which the n-th call of git has no room to write."""
-        place = self._base / "full"
-        place.mkdir(exist_ok=True)
-        shim = place / "git"
-        shim.write_text(FULL_DISK_GIT.format(git=shutil.which("git")))
-        shim.chmod(0o755)
-        (place / "git.left").write_text(f"{calls}\n")
-        return {"PATH": f"{place}:{os.environ['PATH']}"}
+        return {"PATH": make_short_of_room(self._base / "full", calls)}
 
     def put_mood(self, state: str, mood: str) -> None:
         number = len(list(self.moods.iterdir()))

@@ -259,6 +259,8 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         assert self._state is not None
         assert self._state.outcome, f"it does not end: {self._state.positions}"
         self._check_end(self._state)
+        # Thousands of files each, which nobody will look at.
+        shutil.rmtree(self._base)
 
     def _is_ended_well(self) -> bool:
         import sys
