@@ -50,8 +50,8 @@ class QuestionDrive:
         tell_notes(directory, book.state.run.id or self._found.name, notes, [], self._watch)
         self._watch.protocol(protocol)
         self._reap_processes()
-        self._watch.started()
         self._record(_runner_started())
+        self._watch.started()
         self._found.wishes.drain(self._record)
         while self._asked:
             self._record(self._ask(self._asked.pop(0)))
