@@ -45,6 +45,7 @@ _TICK_S = 0.1
 _FEW = 2000
 # Elsewhere the letters of a name may be large on the disk and small in a commit.
 _IS_LINUX = sys.platform == "linux"
+_SECONDS = late_pattern(r"[0-9]+ [0-9]+")
 _SIGN = late_pattern(r"[*?\[\\]")
 _OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
@@ -153,37 +154,45 @@ def _lock_index(path: str) -> Iterator[None]:
 
 
 def _measure_locked(index: _WorktreeIndex) -> str:
-    began, touched = time.time(), None
-    if not (_read_note(index).tree and os.path.exists(index.path)):
+    began, touched, note = time.time(), None, _read_note(index)
+    if _SECONDS.fullmatch(note.fresh) and note.stamp == stamp_file(index.path):
+        _forget_fresh_stats(index, note)
+    else:
         # A measurement that did not come to its end proves nothing of what it left.
         _remove_file(index.path)
         _remove_file(f"{index.path}.note")
         touched = _seed_index(index)
-    note = _read_note(index)
+        note = _read_note(index)
     if touched is None or not _add_few(index, touched):
         index.add_files("-A", "--", ":/", *index.without)
     tracked = _describe_tracked(index)
     if tracked != note.tracked:
         _add_ignored_but_tracked(index)
-    elif stamp_file(index.path) == note.stamp:
+    elif note.is_whole and stamp_file(index.path) == note.stamp:
         # Git writes another file whenever it has learnt anything new.
         return note.tree
     tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
     inner = list(find_repository_entries(data, index.own.id_bytes))
     if inner and _measure_inner_repositories(index, inner):
         tree = index.run_git("write-tree").strip()
-    _forget_fresh_stats(index, began)
+    fresh = f"{int(began - _TICK_S)} {int(time.time() + _TICK_S)}"
     # Of what lies in submodules the index does not tell.
-    _write_note(index, _Note(tracked, "" if inner else stamp_file(index.path), tree))
+    is_whole = "" if inner else "whole"
+    _write_note(index, _Note(tracked, stamp_file(index.path), tree, fresh, is_whole))
     return tree
 
 
 class _Note(NamedTuple):
-    """What was true when the index was last used: then the same index means the same tree."""
+    """What was true when the index was last used, and the first and last second of that.
+
+    The same index means the same tree, if it tells of all files.
+    """
 
     tracked: str = ""
     stamp: str = ""
     tree: str = ""
+    fresh: str = ""
+    is_whole: str = ""
 
 
 def _read_note(index: _WorktreeIndex) -> _Note:
@@ -364,9 +373,9 @@ def embedded_repository_error(toplevel: str, name: str) -> OutsideError:
     )
 
 
-def _forget_fresh_stats(index: _WorktreeIndex, began: float) -> None:
-    """Git compares whole seconds: what changed in this one could change again without a trace."""
-    first, last = int(began - _TICK_S), int(time.time() + _TICK_S)
+def _forget_fresh_stats(index: _WorktreeIndex, note: _Note) -> None:
+    """Git compares whole seconds: what changed in those may have changed again without a trace."""
+    first, last = map(int, note.fresh.split(" "))
     data = _read_bytes(index.path)
     kept = forget_fresh_stats(data, index.own.id_bytes, first, last)
     if kept is not data:

@@ -4,15 +4,17 @@ import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from porch.git import repository
-from porch.git.changes import ChangedPath, parse_raw_diff
 from porch.git.command import run_exact_git
 from porch.git.git_directory import is_whole_hash
 from porch.git.measured_tree import find_toplevel, own_environment
-from porch.git.objects.loose_trees import compare_loose_trees
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.text.late_pattern import late_pattern
+
+if TYPE_CHECKING:  # who only keeps a tree compares none
+    from porch.git.changes import ChangedPath
 
 LIMIT = 200_000
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
@@ -23,8 +25,10 @@ _RAW = ("--raw", "-z", "--no-abbrev")
 
 def list_changed_paths(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
-) -> list[ChangedPath]:
+) -> "list[ChangedPath]":
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
+    from porch.git.changes import parse_raw_diff
+
     raw = compare_trees(worktree, _RAW, old, new, exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
 
@@ -96,6 +100,8 @@ def _read_difference(worktree: str, words: tuple[str, ...]) -> str | None:
     """The same of two trees that are new, where all of them is asked for."""
     if words[: len(_RAW)] != _RAW or words[-2:] != ("--", ":/"):
         return None
+    from porch.git.objects.loose_trees import compare_loose_trees
+
     own = ensure_own_git_directory(find_toplevel(worktree))
     shared = os.path.join(repository.find_common_directory(worktree), "objects")
     stores = (os.path.join(own.path, "objects"), shared)

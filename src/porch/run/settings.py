@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -143,11 +144,16 @@ def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
     """The settings that hold here; raises DefinitionError with everything wrong in both files."""
     own = user_directory(os.environ) if user_dir is None else user_dir
     path = os.path.join(own, USER_FILE)
+    mine, ours = _read_bytes(path), _read_bytes(os.path.join(project_root, PROJECT_FILE))
+    return _read_settings(path, mine, ours)
+
+
+# A start asks many times, and the same bytes mean the same.
+@lru_cache(maxsize=4)
+def _read_settings(path: str, mine: bytes, ours: bytes) -> Settings:
     files = [
-        _SettingsFile(path, _read_bytes(path), is_project=False),
-        _SettingsFile(
-            PROJECT_FILE, _read_bytes(os.path.join(project_root, PROJECT_FILE)), is_project=True
-        ),
+        _SettingsFile(path, mine, is_project=False),
+        _SettingsFile(PROJECT_FILE, ours, is_project=True),
     ]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}

@@ -60,7 +60,7 @@ def kill_all_matching(wanted: MarkFilter, looks: int = 2) -> list[int]:
     quiet = 0
     while quiet < (2 if killed else looks):
         time.sleep(SECOND_LOOK_S if killed or quiet else 0)
-        table = read_process_table()
+        table = read_process_table() if _may_be_marked(wanted) else {}
         left = set(_list_killable(table, wanted))
         quiet = 0 if left else quiet + 1
         _kill_groups(table, left)
@@ -192,6 +192,23 @@ def read_process_table(marks: bool = True) -> dict[int, ProcessEntry]:
     return {process.pid: process for process in seen}
 
 
+def _may_be_marked(wanted: MarkFilter) -> bool:
+    """Whether anybody carries such a mark; mostly nobody does, and then nothing else is read."""
+    if not os.path.exists("/proc/self/environ"):
+        return True
+    known: set[int] = set()
+    for _ in range(_LISTINGS):
+        came = {int(name) for name in os.listdir("/proc") if name.isdigit()} - known
+        known.update(came)
+        seen = [_read_mark(pid) for pid in came]
+        if any(mark and wanted(mark) for mark, _ in seen):
+            return True
+        # As where all is read: whoever was gone, or showed nothing, may have left a child.
+        if all(is_sure for _, is_sure in seen):
+            return False
+    return True
+
+
 def _read_proc_table(marks: bool) -> Iterable[ProcessEntry]:
     """Every process; whoever is gone before it could be read may have left a child, so look on.
 
@@ -244,8 +261,10 @@ def _read_file(path: str) -> bytes:
     """By descriptor: every end of an agent looks at all processes, and file objects cost double."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        content = b""
-        while piece := os.read(descriptor, _CHUNK):
+        content = piece = os.read(descriptor, _CHUNK)
+        # These files are given as far as one asks; less means that it was all.
+        while len(piece) == _CHUNK:
+            piece = os.read(descriptor, _CHUNK)
             content += piece
         return content
     finally:

@@ -1,5 +1,7 @@
 """Scripts: the most exact entry answers, and every mistake is told with its place."""
 
+import json
+
 import pytest
 
 from porch.agents.scripted.script import ScriptedDecision
@@ -91,3 +93,21 @@ def test_script_may_be_empty_of_everything_but_a_key() -> None:
     script = read_script("agents:\nreviews: {}\n", "s.yaml")
     assert script.agent("a", "", 1, 1) is None
     assert script.review("a", "", "b", 1, 1) is None
+
+
+@pytest.mark.parametrize(
+    "final", ["plain", "true", "1e3", "a/b", "späce ü", 'q"uote', "line\nend", "\U0001f600"]
+)
+def test_a_script_in_json_means_what_it_means_in_yaml(final: str) -> None:
+    said = {"agents": {"one": [{"final": final, "write": {"a.txt": final}}]}}
+    # A comment is no JSON.
+    text = f"# as YAML\n{json.dumps(said, ensure_ascii=False)}"
+    assert read_script(json.dumps(said), "s") == read_script(text, "s")
+
+
+def test_what_only_looks_like_json_is_read_as_yaml() -> None:
+    script = read_script("{agents: {one: [{final: done}]}}", "s.json")
+    assert script == read_script("agents: {one: [{final: done}]}", "s.yaml")
+    with pytest.raises(DefinitionError) as wrong:
+        read_script('{"agents": {"one": [}', "s.json")
+    assert [each.code for each in wrong.value.findings] == ["yaml-syntax"]

@@ -10,9 +10,18 @@ from typing import Any
 
 import pytest
 
+from porch.cli.products import PRODUCTS
 from porch.fleet.drivers.forked import may_fork
+from porch.machine.facts import RunnerStarted
+from porch.machine.records import JournalRecord
+from porch.machine.state import RunState
+from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.engine.driver import DriveManner
+from porch.run.verbs import launch
+from porch.store import where as places
 from porch.system.process_marks import read_environment
 from tests.cli.af.conftest import Farm
+from tests.commands import Forked
 
 AF = (sys.executable, "-P", "-c", "from porch.cli.scripts import af; raise SystemExit(af())")
 WORDS = ("kickoff", "0001", "--title", "x", "--protocol", "p", "--no-claude")
@@ -130,6 +139,29 @@ def test_a_polite_kill_of_a_forked_driver_is_journalled(farm: Farm) -> None:
     farm.wait_for_end()
     # Whether or not its agent was at work by then, nothing of it stays in hand.
     begun = [hand["effect"] for record in farm.desk.records() for hand in record["begun"]]
+    assert [fact["effect"] for fact in farm.desk.facts("EffectStopped")] == begun
+
+
+def _ask_at_the_first_record() -> int:
+    """As `porch run` does it; the signal comes before there is a loop that could hear it."""
+
+    def ask(record: JournalRecord, _: RunState) -> None:
+        if isinstance(record.fact, RunnerStarted):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    where = places.find_project(os.getcwd())
+    wanted = RunRequest(protocol="p", words=("0001",), title="x", agent="scripted", place="here")
+    driven = launch.start_run(where, wanted, DriveManner(wait=True), DriveWatch(ask), PRODUCTS)
+    return int(driven.rest != "interrupted")
+
+
+def test_a_driver_that_is_asked_to_leave_before_its_loop_begins_leaves_in_order(
+    farm: Farm,
+) -> None:
+    with Forked(_ask_at_the_first_record, (), cwd=farm.desk.root) as running:
+        assert running.wait(timeout=100) == 0
+    begun = [hand["effect"] for record in farm.desk.records() for hand in record["begun"]]
+    assert begun
     assert [fact["effect"] for fact in farm.desk.facts("EffectStopped")] == begun
 
 

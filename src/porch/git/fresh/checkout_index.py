@@ -23,7 +23,7 @@ _SECOND_NS = 1_000_000_000
 # A file system whose clock stands still for longer counts in whole seconds or worse.
 _PATIENCE_S = 0.05
 _NAP_S = 0.001
-_GONE = (-1, -1)
+_GONE = -1
 
 
 class FreshIndex(Struct, frozen=True):
@@ -99,24 +99,21 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
 
 def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) -> dict[int, bytes]:
     """The entries of files that have another time of change than git has noted, or are gone."""
-    read_times, top = PackedTimes(">II").unpack_from, os.open(toplevel, os.O_RDONLY)
+    read_times, stat = PackedTimes(">II").unpack_from, os.stat
+    touched, top = {}, os.open(toplevel, os.O_RDONLY)
     try:
         # From the top: to look up the whole path of each takes a third longer.
-        return {
-            start: name
-            for start, name in entries
-            if _read_change_time(name, top) != read_times(data, start)
-        }
+        for start, name in entries:
+            seconds, rest = read_times(data, start)
+            try:
+                now = stat(name, dir_fd=top, follow_symlinks=False).st_ctime_ns
+            except OSError:
+                now = _GONE
+            if now != seconds * _SECOND_NS + rest:
+                touched[start] = name
     finally:
         os.close(top)
-
-
-def _read_change_time(name: bytes, top: int) -> tuple[int, int]:
-    """By the system's clock, when anything of the file was last changed."""
-    try:
-        return divmod(os.stat(name, dir_fd=top, follow_symlinks=False).st_ctime_ns, _SECOND_NS)
-    except OSError:
-        return _GONE
+    return touched
 
 
 def stamp_file(path: str) -> str:

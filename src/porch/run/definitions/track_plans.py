@@ -12,7 +12,6 @@ from porch.run import settings
 from porch.run.definitions import library
 from porch.run.engine.drive_options import RunRequest
 from porch.run.engine.run_places import workspace_of
-from porch.show.prompt import one_line
 from porch.store.where import ProjectPaths
 from porch.system.document_file import read_document
 
@@ -32,6 +31,8 @@ def take_track(where: ProjectPaths, wanted: RunRequest) -> RunRequest:
         )
     track = locate_track(where, wanted.words[0])
     named = read_plan_file(find_plan_file(os.path.join(where.workspace, track))).plan.name
+    from porch.show.prompt import one_line  # most runs are of no track
+
     return replace(wanted, words=(), subject=track, title=wanted.title or one_line(named))
 
 

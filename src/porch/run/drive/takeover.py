@@ -8,7 +8,6 @@ from porch.machine import facts as f
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Agent, Exit, Panel, ReviewForm
-from porch.run.agents import turn
 from porch.run.agents.world import World
 from porch.store import lock
 from porch.system import crash_points, process_marks
@@ -57,6 +56,8 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
     if _is_typed(world, hand):
         # Its answer has to be measured, so the next try looks at what it said.
         return _find_typed_fate(world, hand, question_turns)
+    from porch.run.agents import turn  # mostly nothing is left
+
     directory = world.turn_directory(hand.effect)
     outcome = turn.read_left_outcome(world, directory)
     if outcome is None:
@@ -78,6 +79,8 @@ def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.E
 def _find_typed_fate(
     world: World, hand: InHand, question_turns: QuestionTurns
 ) -> f.EffectInterrupted:
+    from porch.run.agents import turn
+
     *before, last = question_turns(world, hand.effect) or [world.turn_directory(hand.effect)]
     # Of the last one nobody may know what it cost; the others came to their ends.
     seen = [

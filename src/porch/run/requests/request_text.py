@@ -7,7 +7,6 @@ import sys
 from msgspec import Struct
 
 from porch.errors import UsageError
-from porch.run.requests.issue_text import read_issue
 from porch.system.regular_file import NotRegularFile, open_followed
 
 # What a prompt quotes whole; more than this nobody reads.
@@ -43,6 +42,8 @@ def read_issue_option(said: str, directory: str) -> RequestText:
     number = url["id"] if url else said.lstrip("#")
     if url is None and not number.isdecimal():
         return read_request_file(said)
+    from porch.run.requests.issue_text import read_issue
+
     text = read_issue(said if url else number, directory, MOST_BYTES)
     return RequestText(check_text(text), f"issue {number}", number)
 

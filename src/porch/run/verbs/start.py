@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from porch.git import repository
+from porch.git import git_directory, repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
@@ -130,11 +130,16 @@ def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: boo
 
 def _find_worktree_path(where: ProjectPaths) -> str:
     """Nobody should learn afterwards that a run worked in their own checkout."""
-    known = repository.find_repository(where.workspace) if where.common_dir else None
-    if known is None:
+    if not where.common_dir:
         return f"working in {where.workspace}\n{_NO_GIT}"
-    kind = "the worktree" if known.linked else "your checkout"
-    return f"working in {kind} {where.workspace} on branch {known.branch or '(none)'}"
+    here = git_directory.find_git_directory(where.workspace)
+    if here is not None and not os.path.isdir(os.path.join(here.common, "reftable")):
+        is_linked, branch = here.own != here.common, git_directory.read_branch(here)
+    else:
+        known = repository.find_repository(where.workspace)
+        is_linked, branch = bool(known and known.linked), known.branch if known else None
+    kind = "the worktree" if is_linked else "your checkout"
+    return f"working in {kind} {where.workspace} on branch {branch or '(none)'}"
 
 
 def _make_room(where: ProjectPaths, about: RunSubject) -> None:
