@@ -105,7 +105,10 @@ def _is_for_people(argv: Sequence[str]) -> bool:
 
 def _run_bounded(args: Args) -> int:
     """The one place where exceptions become exit codes."""
+    from porch.text.msgspec_import import load_msgspec
+
     try:
+        load_msgspec()
         view: View = args.command.run(args)
         _print_view(view, args.json)
         return view.code

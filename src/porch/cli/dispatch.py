@@ -5,17 +5,18 @@ from __future__ import annotations
 import gc
 import sys
 
-from porch.cli import own_process
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from porch.cli.rows import CommandRow
 
 # So many objects may come up before unused ones are looked for. A short command stays below it:
 # looking would cost it more than all it could free. A long one looks less often, but does.
 _OBJECTS = 50_000
+# Whether this process was started as a command, and is nothing else. Tests and servers call
+# commands, too; a fork of them would have half of what they do.
+_is_command_alone = False
 
 
 def porch() -> int:
@@ -38,8 +39,14 @@ def envoy() -> int:
     return _start_program("envoy")
 
 
+def find_forkable_porch() -> Callable[[], int] | None:
+    """What a fork of this process may go on as; nothing where it is more than a command."""
+    return porch if _is_command_alone else None
+
+
 def _start_program(program: str) -> int:
-    own_process.offer_program("porch", porch)
+    global _is_command_alone  # noqa: PLW0603 - a fact about the process
+    _is_command_alone = True
     gc.set_threshold(_OBJECTS)
     try:
         return _answer_call(program)
@@ -101,9 +108,6 @@ def _print_page(program: str, argv: list[str]) -> int | None:
 
 def run_words(program: str, words: Sequence[str]) -> int:
     """The long way: load the module of the command that these words name, and run it."""
-    from porch.text.msgspec_import import load_msgspec
-
-    load_msgspec()
     from porch.cli import command, table
     from porch.cli.rows import PROGRAMS
 

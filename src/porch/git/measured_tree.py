@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_exact_git, run_git, try_git
-from porch.git.fresh.checkout_index import put_fresh_index, stamp_file, take_fresh_index
 from porch.git.index.raw_index import (
     IndexEntry,
     find_repository_entries,
@@ -155,7 +154,7 @@ def _lock_index(path: str) -> Iterator[None]:
 
 def _measure_locked(index: _WorktreeIndex) -> str:
     began, touched, note = time.time(), None, _read_note(index)
-    if _SECONDS.fullmatch(note.fresh) and note.stamp == stamp_file(index.path):
+    if _SECONDS.fullmatch(note.fresh) and note.stamp == git_directory.stamp_file(index.path):
         _forget_fresh_stats(index, note)
     else:
         # A measurement that did not come to its end proves nothing of what it left.
@@ -168,7 +167,7 @@ def _measure_locked(index: _WorktreeIndex) -> str:
     tracked = _describe_tracked(index)
     if tracked != note.tracked:
         _add_ignored_but_tracked(index)
-    elif note.is_whole and stamp_file(index.path) == note.stamp:
+    elif note.is_whole and git_directory.stamp_file(index.path) == note.stamp:
         # Git writes another file whenever it has learnt anything new.
         return note.tree
     tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
@@ -178,7 +177,7 @@ def _measure_locked(index: _WorktreeIndex) -> str:
     fresh = f"{int(began - _TICK_S)} {int(time.time() + _TICK_S)}"
     # Of what lies in submodules the index does not tell.
     is_whole = "" if inner else "whole"
-    _write_note(index, _Note(tracked, stamp_file(index.path), tree, fresh, is_whole))
+    _write_note(index, _Note(tracked, git_directory.stamp_file(index.path), tree, fresh, is_whole))
     return tree
 
 
@@ -206,6 +205,8 @@ def _write_note(index: _WorktreeIndex, note: _Note) -> None:
 
 def _seed_index(index: _WorktreeIndex) -> list[str] | None:
     """The files that may differ from it, where all others are known to be as it says."""
+    from porch.git.fresh.checkout_index import put_fresh_index, take_fresh_index
+
     fresh, touched = take_fresh_index(index.toplevel), None
     if fresh is not None:
         touched = put_fresh_index(index.toplevel, fresh, index.own.id_bytes, index.path)
@@ -261,7 +262,9 @@ def _add_named(index: _WorktreeIndex, names: Sequence[str], *words: str) -> None
 
 def _describe_tracked(index: _WorktreeIndex) -> str:
     """Another text whenever what the repository calls tracked may have changed."""
-    return _describe_head_and(index, stamp_file(repository.find_git_path(index.toplevel, "index")))
+    return _describe_head_and(
+        index, git_directory.stamp_file(repository.find_git_path(index.toplevel, "index"))
+    )
 
 
 def _describe_head_and(index: _WorktreeIndex, stamp: str) -> str:

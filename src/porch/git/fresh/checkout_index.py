@@ -53,7 +53,7 @@ def remember_checkout(toplevel: str) -> None:
     except OSError:
         return  # then everything is read
     if since:
-        _known[os.path.realpath(toplevel)] = FreshIndex(data, stamp_file(path), since)
+        _known[os.path.realpath(toplevel)] = FreshIndex(data, git_directory.stamp_file(path), since)
 
 
 def _wait_for_later_instant(toplevel: str, last: os.stat_result) -> int:
@@ -114,12 +114,3 @@ def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) 
     finally:
         os.close(top)
     return touched
-
-
-def stamp_file(path: str) -> str:
-    """Another text whenever a file was written again."""
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return "none"
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"

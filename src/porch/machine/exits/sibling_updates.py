@@ -12,7 +12,6 @@ from porch.machine.path_values import latest_path, look_up_path, walk_fields
 from porch.machine.state import PositionKey, RunState, Standing
 from porch.model import types as t
 from porch.model.protocol import Agent, Interrupt, Protocol, Target
-from porch.model.sample_values import build_sample_value
 
 UPDATE = "engine.update"
 DUE = "engine.due"
@@ -100,6 +99,8 @@ def _event_value(protocol: Protocol, type_: t.Type, target: str, head: str) -> A
         case t.Enum(options):
             return options[-1]
         case _:
+            from porch.model.sample_values import build_sample_value  # few graphs ask for more
+
             return build_sample_value(type_, protocol.types, full=False)
 
 

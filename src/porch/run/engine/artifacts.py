@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from porch.model.track_names import LINK
 from porch.system.regular_file import NotRegularFile, open_followed
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
@@ -48,10 +47,12 @@ def changed_artifacts(then: Mapping[str, str], now: Mapping[str, str]) -> list[s
 
 def read_part(workspace: str, name: str) -> bytes | None:
     """The part of a plan that `FILE#ID` names, without its statuses; None if it is not there."""
+    from porch.dialects.plan_xml.plan_parts import find_plan_part  # most runs have no parts
+    from porch.model.track_names import LINK
+
     if name.endswith(LINK):
         return _read_link(os.path.join(workspace, name.removesuffix(LINK)))
     file, _, id_ = name.rpartition("#")
-    from porch.dialects.plan_xml.plan_parts import find_plan_part
 
     try:
         with open(os.path.join(workspace, file), "rb", opener=open_followed) as opened:
@@ -74,6 +75,8 @@ def is_part(name: str) -> bool:
 
 def name_changed_file(workspace: str, path: str) -> str:
     """What a changed file is called where people confirm it; nothing for a directory."""
+    from porch.model.track_names import LINK
+
     whole = os.path.join(workspace, path)
     if os.path.islink(whole):
         return f"{path}{LINK}"
