@@ -147,6 +147,7 @@ TAGS = {
     "Itemised",
     "Finished",
     "Paused",
+    "Reopened",
     "Resumed",
     "Pinned",
     "GateNoted",

@@ -7,6 +7,7 @@ from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.track.track_status import find_gate_state, find_track_states
 from porch.model.protocol import Human, Protocol
 from porch.model.track_names import CODUMENT, helper_state
+from porch.run.definitions.track_plans import find_plan_file, find_track
 from porch.run.engine.run_commits import END_FILE
 from porch.run.engine.send_wish import send_wish
 from porch.run.verbs.decide import DecisionRequest, DecisionResult, decide_question
@@ -37,6 +38,9 @@ def _send(
 ) -> SteerResult:
     found = _require_track(where, run)
     state = _require_node(found, word)
+    if kind == "reopen":
+        # Of a track that was put away nothing goes on.
+        find_plan_file(find_track(where, found.state))
     wish = {"kind": kind, "text": reason, "data": {"state": state}, "as_person": as_person}
     fact = send_wish(where, run, wish, f"porch {kind}")
     if fact["is"] != "WishTaken":

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import Desk
 from tests.cli.porch.test_tracks_in_runs import RUN, put, run, statuses
 from tests.plans import AI, confirm, phase, plan, task
+from tests.repositories import sh
 
 TWO = plan(phase("P1", task("T1.1", confirm()), task("T1.2")), phase("P2", task("T2.1")))
 WRITES = {"T1_1": {"write": {"a.txt": "1\n"}}, "T1_2": {"write": {"b.txt": "1\n"}}}
@@ -289,3 +290,31 @@ def test_a12_of_many_changed_files_some_are_named_and_all_are_confirmed(desk: De
     told = " ".join(desk.porch("pending").out.split())
     assert "many/019.txt, and 40 more" in told
     assert told.count("(now)") == 20
+
+
+def finish(desk: Desk, *more: str, code: int = 0) -> str:
+    return desk.porch("finish", "login", "--merge", *more, code=code).all
+
+
+def walk_in_worktree(desk: Desk, agents: dict[str, object]) -> None:
+    put(desk, TWO)
+    sh(desk.root, "add", "-A")
+    sh(desk.root, "commit", "-qm", "A plan")
+    script = desk.script(agents=agents, decisions={"*": {"approve": True}})
+    desk.porch("run", "codument", "tracks/login", "--worktree", "--script", script)
+
+
+def test_a12_work_of_a_track_is_delivered_as_it_was_confirmed(desk: Desk) -> None:
+    walk_in_worktree(desk, {**WRITES, "T2_1": {"write": {"a.txt": "of the next phase\n"}}})
+    finish(desk)
+    assert (desk.root / "a.txt").read_text() == "of the next phase\n"
+    told = desk.porch("reopen", "login", "T1.1", "--reason", "x", "--as-person", code=None).all
+    assert "already complete" in told, "what was delivered is not reopened"
+
+
+def test_a15_a_track_that_was_archived_is_not_reopened(desk: Desk) -> None:
+    put(desk, plan(phase("P1", task("T1.1"))))
+    run(desk)
+    desk.porch("plan", "archive", "tracks/login", "--as-person")
+    told = desk.porch("reopen", "login", "T1.1", "--reason", "x", "--as-person", code=2).err
+    assert "is not the directory of a track" in told

@@ -11,7 +11,9 @@ from porch.fleet.finish.run_work import RunWork
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
-from porch.run.engine.artifacts import MISSING, hash_artifacts
+from porch.model.track_names import LINK
+from porch.run.engine.approved_artifacts import make_scope
+from porch.run.engine.artifacts import MISSING, hash_artifacts, is_part
 from porch.text.sha256 import sha256
 
 
@@ -33,20 +35,34 @@ def refuse_changed_approvals(id_: str, way: str, changed: Sequence[str]) -> None
 def _describe_changes(protocol: Protocol, state: RunState, work: RunWork) -> Iterator[str]:
     # What a tree builds on is compared where its parts are merged.
     gates = {} if protocol.spec else state.approvals
+    find_changes = make_scope(protocol, state)
     for gate, known in gates.items():
-        then = known.artifacts
-        paths = sorted(path for path in then if not _is_delivered(work, path, then[path]))
+        now = {path: _hash_delivered(work, path, sum_) for path, sum_ in known.artifacts.items()}
+        paths = find_changes(gate, now)
         if gate in protocol.gates and paths:
             yield f"changed since {gate} was approved: {', '.join(paths)}"
 
 
-def _is_delivered(work: RunWork, path: str, approved: str) -> bool:
+def _hash_delivered(work: RunWork, path: str, approved: str) -> str:
     """Of a branch its commit counts, whatever lies in the worktree or git was told of it."""
     if not work.is_own:
-        return hash_artifacts(work.workspace, "", (path,))[path] == approved
+        return hash_artifacts(work.workspace, "", (path,))[path]
     try:
-        data = read_git_bytes(work.repo, "cat-file", "blob", f"{work.head}:{path}")
+        versions = _list_versions(work, path)
     except OutsideError:
-        return approved == MISSING
-    # Git may keep other ends of lines than the file had that was read.
-    return approved in (sha256(each).hexdigest() for each in (data, data.replace(b"\n", b"\r\n")))
+        return MISSING
+    sums = [sha256(each).hexdigest() for each in versions]
+    return approved if approved in sums else next(iter(sums), MISSING)
+
+
+def _list_versions(work: RunWork, path: str) -> list[bytes]:
+    """Git may keep other ends of lines than the file had that was read."""
+    is_plan = is_part(path) and not path.endswith(LINK)
+    file, _, part = path.rpartition("#") if is_plan else (path.removesuffix(LINK), "", "")
+    data = read_git_bytes(work.repo, "cat-file", "blob", f"{work.head}:{file}")
+    if not is_plan:
+        return [data, data.replace(b"\n", b"\r\n")]
+    from porch.dialects.plan_xml.plan_parts import find_plan_part
+
+    found = find_plan_part(data, part)
+    return [found] if found is not None else []

@@ -52,7 +52,7 @@ def review_questions(
     yield from _upgrade_questions(workspace, store, state)
     for gate, standing, then in _list_changed_gates(state):
         now, asked = hash_artifacts(workspace, "", then), state.decisions.get(standing.position)
-        paths = _make_scope(protocol, state)(gate, now)
+        paths = make_scope(protocol, state)(gate, now)
         if paths and asked is not None and _is_changed_again(asked.artifacts, now):
             yield _outdated_fact(workspace, store, gate, then, now, paths)
 
@@ -62,11 +62,11 @@ def restored_approvals(
 ) -> Iterator[f.ApprovalRestored]:
     """Only what was put back: cheap enough for every idle moment."""
     for gate, _, then in _list_changed_gates(state):
-        if not _make_scope(protocol, state)(gate, hash_artifacts(workspace, "", then)):
+        if not make_scope(protocol, state)(gate, hash_artifacts(workspace, "", then)):
             yield f.ApprovalRestored(gate=gate)
 
 
-def _make_scope(protocol: Protocol, state: RunState) -> FindChanges:
+def make_scope(protocol: Protocol, state: RunState) -> FindChanges:
     """Which of the names of an approval are changed; the rules of a track know when that counts."""
     if protocol.subject == TRACK:
         from porch.machine.track.consent_scope import ConsentScope
@@ -116,7 +116,7 @@ def list_outdated_approvals(
     workspace: str, store: str, protocol: Protocol, state: RunState
 ) -> Iterator[f.ApprovalOutdated]:
     """The gates whose files are no longer what a person approved."""
-    find_changes = _make_scope(protocol, state)
+    find_changes = make_scope(protocol, state)
     for gate, known in state.approvals.items():
         if gate in protocol.gates and known.artifacts:
             now = hash_artifacts(workspace, "", known.artifacts)
