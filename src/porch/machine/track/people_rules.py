@@ -12,7 +12,14 @@ from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import CLOSED, TrackStates, find_track_states
 from porch.model.memory_paths import settled_path
 from porch.model.protocol import BLOCKED, TRACK, Human, Panel, Protocol
-from porch.model.track_names import DONE, REOPENED, blocked_state, gate_of_state, moment_of_gate
+from porch.model.track_names import (
+    DONE,
+    REOPENED,
+    blocked_state,
+    gate_of_state,
+    moment_of_gate,
+    state_name,
+)
 
 
 def find_track_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
@@ -20,11 +27,11 @@ def find_track_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
     target = str(wish.data.get("state", ""))
     if protocol.subject != TRACK:
         return "only what belongs to a track can be cancelled or reopened"
-    if target not in protocol.states:
-        return f"'{target}' is no confirmation and no task of this track"
     if not wish.text.strip():
         return f"to {wish.kind} something needs a reason"
     status = _status_of(protocol, find_track_states(protocol, state), target)
+    if not status:
+        return f"'{target}' is no confirmation and no task of this track"
     if wish.kind == "cancel":
         return f"it is {status} already; to take that back: porch reopen" * (status in CLOSED)
     if status not in CLOSED:
@@ -33,9 +40,12 @@ def find_track_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
 
 
 def _status_of(protocol: Protocol, states: TrackStates, target: str) -> str:
-    if gate_of_state(target):
-        return states.gates[target]
-    return states.tasks[protocol.states[target].group].status
+    """Nothing for a state that is neither the one nor the other."""
+    kind = protocol.states.get(target)
+    if kind is None or target in states.gates:
+        return states.gates.get(target, "")
+    is_task = kind.group in states.tasks and target == state_name(kind.group)
+    return states.tasks[kind.group].status if is_task else ""
 
 
 def _rollback_wish(target: str) -> Wish:
