@@ -321,3 +321,8 @@ def test_d6_dates_and_times_of_any_form_are_left_as_they_are() -> None:
     for time in ("2026-03-01", "2026-03-01T10:00:00Z", "2026-03-01 10:00:00+08:00", "yesterday"):
         about = f"<created_at>{time}</created_at><updated_at>{time}</updated_at></metadata>"
         assert findings(plan(phase("P1", task("T1.1"))).replace("</metadata>", about)) == []
+
+
+def test_the_goal_of_a_phase_is_told_to_who_reviews_it() -> None:
+    text = plan(phase("P1", confirm(AI), "<goal>Nobody waits</goal>", task("T1.1")))
+    assert "Nobody waits" in parse_definition(text, "plan.xml").texts["P1-after-ai"]

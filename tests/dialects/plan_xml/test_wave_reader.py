@@ -64,3 +64,9 @@ def test_what_is_wrong_with_waves_is_said(text: str, told: str) -> None:
 def test_a_task_may_need_one_of_an_earlier_wave() -> None:
     text = wave_plan(("A", ""), ("B", "A"), tasks={"T1.1": "A", "T1.2": "B"}, needs="T1.1")
     assert read(text).findings == ()
+
+
+def test_a_wave_without_tasks_is_passed_over() -> None:
+    text = wave_plan(("A", ""), ("B", "A"), ("C", "B"), tasks={"T1.1": "A", "T1.2": "C"})
+    assert [each.name for each in list_stages(read(text).plan)] == ["T1.1", "T1.2"]
+    assert read(text).findings == ()

@@ -197,3 +197,7 @@ def test_replay_of_ways_that_part_comes_to_the_same_state() -> None:
     walk = Walk(TWO).work_at("T1_2").answer_at("T1_1-before", "approved")
     assert walk.replayed().positions == walk.state.positions
     assert walk.replayed().memory == walk.state.memory
+
+
+def test_a_plan_in_which_nothing_is_to_be_done_is_complete_at_once() -> None:
+    assert Walk(plan(phase("P1"))).state.outcome == "complete"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from porch.machine import facts as f
 from porch.machine.state import Standing
 from porch.model.protocol import Agent, Check, Human, Join, Panel
+from porch.testing import Verdict
 from tests.plans import AI, GAP, HUMAN, Walk, confirm, phase, plan, task
 from tests.torture import FULL
 
@@ -110,14 +111,14 @@ class Wanderer:
     def review(self, standing: Standing, reviewer: str, *, is_kind: bool) -> None:
         effect = self.held(standing, "review")
         if effect:
-            verdict = "APPROVE" if is_kind else self.dice.choice(VERDICTS)
+            verdict: Verdict = "APPROVE" if is_kind else self.dice.choice(VERDICTS)
             self.walk.tell(f.ReviewEnded(effect=effect, verdict=verdict, summary="", why="x"))
         feedback = self.held(standing, "feedback")
         if feedback:
             self.walk.tell(f.FeedbackWritten(effect=feedback, path="round.md"))
 
 
-VERDICTS = ("APPROVE", "REQUEST_CHANGES", "ABSTAIN")
+VERDICTS: tuple[Verdict, ...] = ("APPROVE", "REQUEST_CHANGES", "ABSTAIN")
 
 
 @pytest.mark.torture
