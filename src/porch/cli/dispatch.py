@@ -7,16 +7,13 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from porch.cli.rows import CommandRow
 
 # So many objects may come up before unused ones are looked for. A short command stays below it:
 # looking would cost it more than all it could free. A long one looks less often, but does.
 _OBJECTS = 50_000
-# Whether this process was started as a command, and is nothing else. Tests and servers call
-# commands, too; a fork of them would have half of what they do.
-_is_command_alone = False
 
 
 def porch() -> int:
@@ -39,14 +36,7 @@ def envoy() -> int:
     return _start_program("envoy")
 
 
-def find_forkable_porch() -> Callable[[], int] | None:
-    """What a fork of this process may go on as; nothing where it is more than a command."""
-    return porch if _is_command_alone else None
-
-
 def _start_program(program: str) -> int:
-    global _is_command_alone  # noqa: PLW0603 - a fact about the process
-    _is_command_alone = True
     gc.set_threshold(_OBJECTS)
     try:
         return _answer_call(program)
@@ -64,7 +54,13 @@ def _answer_call(program: str) -> int:
         return _end_closed_pipe()
     except OSError:
         answered = None  # the long way round has the words for it
-    return run_words(program, argv) if answered is None else answered
+    if answered is not None:
+        return answered
+    if program == "af":
+        from porch.cli import own_process
+
+        own_process.offer_program("porch", porch)
+    return run_words(program, argv)
 
 
 def _quick_answer(program: str, argv: list[str]) -> int | None:

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
-from porch.cli.dispatch import find_forkable_porch
+from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
     from porch.fleet.drivers.start import DriverStart
@@ -25,7 +25,7 @@ def _kick_off(args: Args) -> View:
     where = places.find_project(os.getcwd())
     notes = _take_back_leftovers(where)
     said = _read_request() if args.request == "-" else b""
-    main = find_forkable_porch()
+    main = find_program("porch")
     started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
