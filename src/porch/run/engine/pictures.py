@@ -29,7 +29,7 @@ PICTURE_EVERY_S = 0.25
 # Folding so many records costs about as much as writing a state and reading it back.
 SNAPSHOT_EVERY = 32
 # What a picture of a large tree takes grows with it; so does the time until the next one.
-LARGEST_SHARE = 0.1
+LARGEST_SHARE = 0.02
 
 
 class _Pace:
