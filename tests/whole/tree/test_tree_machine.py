@@ -92,7 +92,7 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         self._seen: set[str] = set()
         self._judged = 0
         self._is_whole = False
-        self._state: RunState | None = None
+        self.state: RunState | None = None
 
     @initialize(plan=plans())
     def begin(self, plan: Plan) -> None:
@@ -146,18 +146,23 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         self._note_heads()
         git(self.orchard.repo, *words)
 
-    @rule(number=st.integers(0, 8))
-    def somebody_commits_to_a_member(self, number: int) -> None:
-        """What nobody has approved is on its branch then, perhaps behind an approval."""
+    @rule(number=st.integers(0, 8), moves_target=st.booleans())
+    def somebody_commits_to_a_member(self, number: int, moves_target: bool) -> None:
+        """What nobody has approved is on its branch then, perhaps behind an approval.
+
+        If the target moves as well, what was built of the approved work is built anew.
+        """
         found = [each for each in self._list_worktrees() if "--" not in each.name]
         if self._is_whole and found:
             place = found[number % len(found)]
             name = place.name.rpartition(".")[2].partition("-r")[0].replace("v3_", "")
             self.orchard.commit_in(place, f"src/{name}/extra", "nobody has seen this\n")
+            if moves_target:
+                self._main.append(self.orchard.commit_on_main("notes", f"{len(self._main)}\n"))
 
     @rule()
     def a_person_answers(self) -> None:
-        if self._state is not None:
+        if self.state is not None:
             self.orchard.answer_people()
 
     def _list_worktrees(self) -> list[Path]:
@@ -230,7 +235,7 @@ class TreeInAnyWeather(RuleBasedStateMachine):
     def _drive(self, turns: int) -> None:
         """Undisturbed: afterwards everything is whole again."""
         done = self.orchard.drive(turns)
-        self._state, self._is_whole = done.state, True
+        self.state, self._is_whole = done.state, True
         repo = self.orchard.repo
         head = git(repo, "rev-parse", "main")
         if head != self._main[-1]:
@@ -252,13 +257,13 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             return
         for _ in range(MOST_DRIVES):
             self._drive(0)
-            assert self._state is not None
-            if self._state.outcome:
+            assert self.state is not None
+            if self.state.outcome:
                 break
             self.orchard.answer_people()
-        assert self._state is not None
-        assert self._state.outcome, f"it does not end: {self._state.positions}"
-        self._check_end(self._state)
+        assert self.state is not None
+        assert self.state.outcome, f"it does not end: {self.state.positions}"
+        self._check_end(self.state)
         # Thousands of files each, which nobody will look at.
         shutil.rmtree(self._base)
 
@@ -308,3 +313,23 @@ def test_a_tree_loses_nothing_and_merges_only_what_was_approved_whatever_happens
             super().__init__(place)
 
     run_state_machine_as_test(PlantedTree, settings=SLOW)
+
+
+@pytest.mark.usefixtures("git_home")
+def test_what_a_stranger_commits_behind_an_approval_is_reviewed_before_it_is_merged(
+    tmp_path: Path,
+) -> None:
+    """The one way by which unapproved work comes that close, so it is always gone."""
+    tree = TreeInAnyWeather(tmp_path / "tree")
+    (tmp_path / "tree").mkdir()
+    tree.begin({"root": {"children": [], "after": [], "shares": True}})
+    while tree.state is None or not any(p.startswith("merger") for p in tree.state.positions):
+        tree.goes_on(1)
+    tree.somebody_commits_to_a_member(0, moves_target=True)
+    tree.goes_on(9)
+    tree.what_was_merged_was_approved()
+    ended = [r["fact"] for r in tree.orchard.records if r["fact"]["is"] == "GitEnded"]
+    refused = [fact for fact in ended if fact["exit"] == "refused"]
+    assert [fact["effect"] for fact in refused] == ["candidate#2/git/candidate/0"]
+    assert "nobody" in git(tree.orchard.repo, "show", "main:src/root/extra")
+    tree.teardown()
