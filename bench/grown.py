@@ -227,34 +227,34 @@ _WHO = "-c user.name=bench -c user.email=bench@localhost"
 # The least that an instance can be: a worktree, one commit, one merge.
 _LEAST = f"""
 set -e
-git worktree add -q -b b$n w$n
+git worktree add -q -b main-$n w$n
 echo $n > w$n/file$n
 git -C w$n add file$n
 git -C w$n {_WHO} commit -qm $n
-git {_WHO} merge -q --squash b$n >/dev/null
+git {_WHO} merge -q --squash main-$n >/dev/null
 git {_WHO} commit -qm $n
 """
 # What an instance of v3 leaves in git, and the checkouts that its readers and suites need.
 _WORK = f"""
 set -e
-git worktree add -q -b b$n w$n
+git worktree add -q -b main-$n w$n
 mkdir -p w$n/src/n$n w$n/tests/n$n
 echo api > w$n/src/n$n/api
 echo contract > w$n/tests/n$n/contract
 git -C w$n add -A
 git -C w$n {_WHO} commit -qm scaffold
-git worktree add -q -b t$n t$n b$n
+git worktree add -q -b tests-$n t$n main-$n
 echo src/n$n/code > t$n/tests/n$n/need
 git -C t$n add -A
 git -C t$n {_WHO} commit -qm tests
-git worktree add -q --detach r$n b$n
-git -C w$n {_WHO} merge -q --squash t$n >/dev/null
+git worktree add -q --detach r$n main-$n
+git -C w$n {_WHO} merge -q --squash tests-$n >/dev/null
 git -C w$n {_WHO} commit -qm integrate
 echo code > w$n/src/n$n/code
 git -C w$n add -A
 git -C w$n {_WHO} commit -qm impl
-git -C r$n checkout -q --detach b$n
-git {_WHO} merge -q --squash b$n >/dev/null
+git -C r$n checkout -q --detach main-$n
+git {_WHO} merge -q --squash main-$n >/dev/null
 git {_WHO} commit -qm merge
 git -C r$n checkout -q --detach main
 """
@@ -263,7 +263,7 @@ set -e
 git worktree remove --force w$n
 git worktree remove --force t$n
 git worktree remove --force r$n
-git branch -q -D b$n t$n
+git branch -q -D main-$n tests-$n
 """
 
 
