@@ -17,7 +17,6 @@ from porch.git.moves.checkout_move import (
     worktree_moved_error,
 )
 from porch.git.moves.own_refs import set_own_ref
-from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 from porch.git.worktree_lock import lock_worktrees
 from porch.system import crash_points
 
@@ -267,6 +266,8 @@ def _keep_uncommitted_work(common_repo: str, path: str, name: str) -> None:
             fix="move it somewhere else, then try again",
         )
     if left:
+        from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+
         salvage_uncommitted(path, SALVAGE + name, f"Left uncommitted in {name}")
     head = repository.read_head(path)
     if head and not _is_head_kept(path, head, name):

@@ -15,13 +15,19 @@ from tests.repositories import sh
 pytestmark = pytest.mark.usefixtures("git_home")
 
 Change = Callable[[Path], object]
-FILES = {"src/a.py": "one\n", "src/b.py": "two\n", "run.sh": "echo\n", "odd\r": "x\n"}
+FILES = {
+    "src/a.py": "one\n",
+    "src/b.py": "two\n",
+    "run.sh": "echo\n",
+    "odd\r": "x\n",
+    **{f"twin/{n}/x": f"{n}\n" for n in range(10, 50)},
+}
 
 
 @pytest.fixture
 def project(repo: Path) -> Path:
     for name, text in FILES.items():
-        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / name).write_text(text)
     (repo / "link").symlink_to("run.sh")
     sh(repo, "add", "-A")
@@ -73,6 +79,13 @@ def swap_directory(place: Path) -> None:
     write_in_place(place / "src/a.py", "1ne\n")
 
 
+def exchange_directories(place: Path) -> None:
+    """The files themselves are not touched, and were written in the same instant as the others."""
+    for n in range(10, 50, 2):
+        for old, new in ((n, 1), (n + 1, n), (1, n + 1)):
+            (place / f"twin/{old}").rename(place / f"twin/{new}")
+
+
 def put_directory(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -93,6 +106,7 @@ CHANGES: dict[str, Change] = {
     "another link": lambda p: put_link(p / "link", "odd\r"),
     "a directory instead": lambda p: put_directory(p / "run.sh"),
     "other files under the same names": swap_directory,
+    "directories in each other's place": exchange_directories,
     "a new file": lambda p: (p / "new.py").write_text("new\n"),
     "new names that differ in a line end": lambda p: [
         (p / name).write_text(name) for name in ("x\r", "x\n", "x\r\n")

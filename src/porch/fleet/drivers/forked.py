@@ -52,6 +52,8 @@ def fork_driver(
     tell: int,
 ) -> ForkedDriver:
     """Call `main` in a process of its own, which reads `words`, and tells through a descriptor."""
+    import json  # noqa: F401 - both of us need it in a moment, so it is loaded once
+
     for stream in (sys.stdout, sys.stderr):
         stream.flush()  # what waits there would be said twice
     pid = os.fork()

@@ -2,15 +2,16 @@
 
 So the first measurement need not read them all again. Git compares times in whole seconds, and a
 whole worktree is made in less than that. Here they are compared as exactly as the system keeps
-them, and only the time of the last change, which nobody can set back. Whatever is touched after we
-were here has a later one, because we wait until the clock of the file system has moved on.
+them: the number of each file, and the time of its last change, which nobody can set back. Whatever
+is touched after we were here has a later one, because we wait until the clock of the file system
+has moved on.
 
 Nothing of this lies on the disk meanwhile: commands of the set-up could write there.
 """
 
 import os
 import time
-from struct import Struct as PackedTimes
+from struct import Struct as PackedFields
 
 from msgspec import Struct
 
@@ -23,7 +24,9 @@ _SECOND_NS = 1_000_000_000
 # A file system whose clock stands still for longer counts in whole seconds or worse.
 _PATIENCE_S = 0.05
 _NAP_S = 0.001
-_GONE = -1
+# Of an entry: the time of change, and behind the other time and the device the number of the file.
+_NOTED = PackedFields(">II12xI")
+_NUMBER_BITS = 0xFFFFFFFF
 
 
 class FreshIndex(Struct, frozen=True):
@@ -98,18 +101,24 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
 
 
 def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) -> dict[int, bytes]:
-    """The entries of files that have another time of change than git has noted, or are gone."""
-    read_times, stat = PackedTimes(">II").unpack_from, os.stat
+    """The entries whose file is another one, has another time of change, or is gone.
+
+    Many files have the same time. So where directories changed places, only the number of a file
+    tells it from the other.
+    """
+    read_noted, stat = _NOTED.unpack_from, os.stat
     touched, top = {}, os.open(toplevel, os.O_RDONLY)
     try:
         # From the top: to look up the whole path of each takes a third longer.
         for start, name in entries:
-            seconds, rest = read_times(data, start)
+            seconds, rest, number = read_noted(data, start)
             try:
-                now = stat(name, dir_fd=top, follow_symlinks=False).st_ctime_ns
+                now = stat(name, dir_fd=top, follow_symlinks=False)
             except OSError:
-                now = _GONE
-            if now != seconds * _SECOND_NS + rest:
+                touched[start] = name
+                continue
+            is_same = now.st_ino & _NUMBER_BITS == number
+            if not is_same or now.st_ctime_ns != seconds * _SECOND_NS + rest:
                 touched[start] = name
     finally:
         os.close(top)

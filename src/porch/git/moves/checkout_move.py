@@ -15,7 +15,6 @@ from msgspec import Struct
 from porch.errors import OutsideError, PorchError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_git, try_git
-from porch.git.moves.checkout_repair import put_checkout_right
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 from porch.git.worktree_lock import lock_moves
 from porch.system import crash_points
@@ -159,6 +158,8 @@ def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
     if checkout.own:
         remove_stale_index_lock(path)
     for move in list_unfinished_moves(path, branch):
+        from porch.git.moves.checkout_repair import put_checkout_right  # hardly ever needed
+
         with lock_moves(repository.find_common_directory(path)):
             # Whoever held the lock until now may have been in the middle of it.
             if repository.resolve_commit(path, move.ref) is not None:

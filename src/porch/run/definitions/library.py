@@ -1,7 +1,6 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in,
 from porch.run.definitions import child_protocols, step_files
 from porch.store.where import ProjectPaths, find_project
 from porch.system.document_file import read_document
+from porch.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:  # who only looks for protocols needs no compiler
     from porch.dialects.result import FetchTree, ProtocolReading
@@ -27,7 +27,7 @@ REVIEWS_OF_OTHERS = (
 GRAPH = ".graph.yaml"
 # The plan of a track, the newest first where there are several.
 PLAN_FILES = ("plan.xml", "track.xml", "tasks.xml")
-_NAME = re.compile(r"[\w.-]+")
+_NAME = late_pattern(r"[\w.-]+")
 PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
 PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
 

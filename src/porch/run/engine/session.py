@@ -17,8 +17,6 @@ from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
 from porch.machine.wishes import Refusal, find_refusal
 from porch.model.definition import Definition
-from porch.run.engine import taken_wish
-from porch.run.engine.approved_artifacts import late_changes
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts, list_odd_artifacts
 from porch.run.engine.book import Book
 from porch.run.engine.caller import name_of_channel, name_of_sender
@@ -85,6 +83,8 @@ class WishInbox:
         if self._was_over or state.outcome != "complete":
             return
         self._was_over = True
+        from porch.run.engine.approved_artifacts import late_changes
+
         found = late_changes(self._workspace, self._payloads, protocol, state)
         for fact in list(found):
             record(fact)
@@ -115,6 +115,8 @@ class WishInbox:
         digest = digest_hashes(known) if wish.position in state.decisions else ""
         refused = find_refusal(protocol, state, wish, digest) or self._unfit(wish)
         if refused is None:
+            from porch.run.engine import taken_wish  # most drives begin without a wish
+
             return taken_wish.take_wish(self._book, self._payloads, self._workspace, wish, known)
         return f.WishRefused(wish=wish, reason=refused.reason, notice=refused.notice)
 

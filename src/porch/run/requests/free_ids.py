@@ -1,7 +1,6 @@
 """The id of a run for which nobody named one: the next free number of the project."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -12,10 +11,11 @@ from porch.store.lock import RunLock
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 from porch.system.regular_file import open_regular
+from porch.text.late_pattern import late_pattern
 
 # Larger numbers are those of a tracker, or dates; counting on from them would help nobody.
 _LARGEST = 9999
-_ID = re.compile(r"(?:[A-Za-z][A-Za-z0-9.-]*_)?(?P<id>[0-9]+)(?![A-Za-z0-9])")
+_ID = late_pattern(r"(?:[A-Za-z][A-Za-z0-9.-]*_)?(?P<id>[0-9]+)(?![A-Za-z0-9])")
 _WAIT_S = 10.0
 
 

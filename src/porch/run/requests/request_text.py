@@ -1,18 +1,18 @@
 """Where the text of a request comes from: the command line, a file, standard input, an issue."""
 
 import os
-import re
 import sys
 
 from msgspec import Struct
 
 from porch.errors import UsageError
 from porch.system.regular_file import NotRegularFile, open_followed
+from porch.text.late_pattern import late_pattern
 
 # What a prompt quotes whole; more than this nobody reads.
 MOST_BYTES = 64 * 1024
-_NUMBERED = re.compile(r"(?P<id>[0-9]+)(?![A-Za-z0-9])")
-_URL = re.compile(r"https?://\S+/(?P<id>[0-9]+)(?:[/?#]\S*)?")
+_NUMBERED = late_pattern(r"(?P<id>[0-9]+)(?![A-Za-z0-9])")
+_URL = late_pattern(r"https?://\S+/(?P<id>[0-9]+)(?:[/?#]\S*)?")
 
 
 class RequestText(Struct, frozen=True):

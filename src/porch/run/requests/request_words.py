@@ -1,19 +1,19 @@
 """The words after the protocol: an id, a file, or what is wanted; the same for every command."""
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from porch.errors import UsageError
 from porch.store.run_names import match_run_names
+from porch.text.late_pattern import late_pattern
 
 # What a run of a protocol is about, where one word names that and cannot be a request.
 FILE_SUBJECTS = ("spec",)
 NAMED_SUBJECTS = ("inputs", "none")
-_NUMBER = re.compile(r"#?(?P<id>[0-9]{1,64})")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_LIKE_A_FILE = re.compile(r"(?:~|\.{0,2}[\\/]).*|\S+\.(?:md|markdown|txt|rst|ya?ml|json)")
+_NUMBER = late_pattern(r"#?(?P<id>[0-9]{1,64})")
+_NAME = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LIKE_A_FILE = late_pattern(r"(?:~|\.{0,2}[\\/]).*|\S+\.(?:md|markdown|txt|rst|ya?ml|json)")
 
 
 class KnownNames(Struct, frozen=True):

@@ -1,7 +1,6 @@
 """What a call asks for, put together: which run is meant, and the text it is handed."""
 
 import os
-import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -15,13 +14,13 @@ from porch.run.requests.free_ids import draw_free_id
 from porch.run.requests.known_names import find_known_names, list_document_names
 from porch.run.requests.request_text import RequestText
 from porch.run.requests.request_words import FILE_SUBJECTS, RequestWords, read_request_words
-from porch.show.prompt import uses_variable
 from porch.store.run_names import match_run_names, unique_word
 from porch.store.where import ProjectPaths
+from porch.text.late_pattern import late_pattern
 
 # Their runs are about a number that exists elsewhere: a file of that name brings it along.
 _NUMBERED_ELSEWHERE = ("issue", "amendment")
-_SPEC_FILE = re.compile(r"[0-9]+-.+\.md")
+_SPEC_FILE = late_pattern(r"[0-9]+-.+\.md")
 _UNNAMED = ("untitled", "amendment")
 
 
@@ -144,4 +143,6 @@ def require_request(definition: Definition, about: RunSubject, wanted: RunReques
 
 
 def _uses_request(definition: Definition) -> Iterator[bool]:
+    from porch.show.prompt import uses_variable
+
     return (uses_variable(text, "subject_text") for text in definition.prompts.values())

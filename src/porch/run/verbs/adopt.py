@@ -1,19 +1,22 @@
 """Adopting a status file that has no journal here: understood as far as possible, and said."""
 
-import os
+from __future__ import annotations
 
-from porch.dialects import status_file
-from porch.dialects.status_file import ForeignStatus
+import os
+from typing import TYPE_CHECKING
+
 from porch.errors import DefinitionError, StateError, UsageError
 from porch.machine import facts as f
 from porch.machine.approvals import APPROVED, list_gates
 from porch.machine.rollback import lies_behind
 from porch.model.protocol import Protocol, State
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.engine.plan_items import make_item
 from porch.store import known_runs
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import open_regular
+
+if TYPE_CHECKING:  # what reads such a file is loaded where there is one
+    from porch.dialects.status_file import ForeignStatus
 
 
 def read_foreign_status(
@@ -26,6 +29,8 @@ def read_foreign_status(
         return None
     with open(source, encoding="utf-8", errors="replace", opener=open_regular) as file:
         text = file.read()
+    from porch.dialects import status_file
+
     known = status_file.read_status_file(text, os.path.relpath(source, where.root))
     if known.signed_seq is not None and not adopt:
         raise UsageError(
@@ -48,6 +53,8 @@ def read_foreign_status(
 
 def list_passed_gates(protocol: Protocol, known: ForeignStatus) -> list[str]:
     """Gates that a file calls approved, and those in front of the place where the run is."""
+    from porch.dialects import status_file
+
     said = [name for name, gate in known.gates.items() if gate["status"] in APPROVED]
     state = status_file.match_state(protocol, known)[0]
     gates = list_gates(protocol)
@@ -89,6 +96,8 @@ def _find_newer_file(path: str) -> str | None:
 
 
 def _is_complete(path: str) -> bool:
+    from porch.dialects import status_file
+
     with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
         text = file.read()
     try:
@@ -107,6 +116,9 @@ def _free_aside_name(path: str) -> str:
 
 def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted) -> f.RunAdopted:
     """The file as the first fact; its approvals are marked as from a file, by nobody known."""
+    from porch.dialects import status_file
+    from porch.run.engine.plan_items import make_item
+
     state, item, notes = status_file.match_state(protocol, known)
     items = tuple(map(make_item, known.items))
     said = (*known.notes, *notes)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
 from porch.machine.state import Run
-from porch.run.worktrees.keep_work import ARCHIVE_BRANCHES
 from porch.store.where import ProjectPaths
 
 
@@ -15,6 +14,8 @@ def restore_run_worktree(where: ProjectPaths, run: Run, notice: Callable[[str], 
     path = os.path.normpath(os.path.join(where.base, run.worktree))
     if not run.own_worktree or os.path.isdir(path):
         return
+    from porch.run.worktrees.keep_work import ARCHIVE_BRANCHES
+
     sources = (f"refs/heads/{run.branch}", *(f"{front}{run.branch}" for front in ARCHIVE_BRANCHES))
     commits = (repository.resolve_commit(where.base, ref) for ref in sources)
     base = next(filter(None, commits), None)
