@@ -16,6 +16,7 @@ HelperKind = Literal["issues", "fallback", "halted"]
 
 DONE = "done"
 LINK = "/@link"  # behind the name of a link: where it leads, not what lies there
+FILE = "/@file"  # behind the name of a file that looks like the name of a part of a plan
 CONFIRM = "Confirm "  # how the message of every confirmation begins
 REOPENED = "reopened."  # where it is remembered why something done was taken back
 _ENDINGS: dict[GateKind, str] = {"human": "", "ai": "-ai", "gap": "-gap", "criteria": "-criteria"}

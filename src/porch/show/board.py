@@ -292,9 +292,9 @@ def _list_files_to_read(worktree: str, paths: Sequence[str]) -> list[str]:
 
 
 def _name_file(path: str) -> str:
-    from porch.model.track_names import LINK
+    from porch.model.track_names import FILE, LINK
 
-    return f"{path.removesuffix(LINK)} (a link)" if path.endswith(LINK) else path
+    return f"{path.removesuffix(LINK)} (a link)" if path.endswith(LINK) else path.removesuffix(FILE)
 
 
 def _render_request(lines: Iterable[str], width: int) -> list[str]:

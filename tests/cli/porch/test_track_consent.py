@@ -132,6 +132,17 @@ def test_a12_files_of_all_attempts_are_confirmed_and_links_are_what_they_name(de
     assert statuses(file, "confirm") == ["BLOCKED"]
 
 
+def test_a12_a_file_with_the_name_of_a_part_of_a_plan_is_a_file(desk: Desk) -> None:
+    odd = "docs/plan.xml#T1.1"
+    file = put(desk, TWO)
+    run(desk, 3, agents={"T1_1": {"write": {odd: "1\n"}}})
+    assert f"read: {odd}\n" in desk.porch("pending").out
+    approve(desk)
+    (desk.root / odd).write_text("2\n")
+    desk.porch("resume", "login", code=3)
+    assert statuses(file, "confirm") == ["BLOCKED"]
+
+
 def test_a15_a_task_of_a_complete_track_is_reopened(desk: Desk) -> None:
     file = put(desk, plan(phase("P1", task("T1.1", confirm()), task("T1.2"), confirm())))
     yes = {"approve": True}

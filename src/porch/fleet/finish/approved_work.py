@@ -11,7 +11,7 @@ from porch.fleet.finish.run_work import RunWork
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
-from porch.model.track_names import LINK
+from porch.model.track_names import FILE, LINK
 from porch.run.engine.approved_artifacts import make_scope
 from porch.run.engine.artifacts import MISSING, hash_artifacts, is_part
 from porch.text.sha256 import sha256
@@ -57,8 +57,9 @@ def _hash_delivered(work: RunWork, path: str, approved: str) -> str:
 
 def _list_versions(work: RunWork, path: str) -> list[bytes]:
     """Git may keep other ends of lines than the file had that was read."""
-    is_plan = is_part(path) and not path.endswith(LINK)
-    file, _, part = path.rpartition("#") if is_plan else (path.removesuffix(LINK), "", "")
+    is_plan = is_part(path) and not path.endswith((LINK, FILE))
+    plain = path.removesuffix(LINK).removesuffix(FILE)
+    file, _, part = path.rpartition("#") if is_plan else (plain, "", "")
     data = read_git_bytes(work.repo, "cat-file", "blob", f"{work.head}:{file}")
     if not is_plan:
         return [data, data.replace(b"\n", b"\r\n")]

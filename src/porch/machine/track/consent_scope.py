@@ -9,7 +9,7 @@ from functools import cached_property
 
 from porch.machine.state import RunState
 from porch.model.protocol import BLOCKED, EXHAUSTED, SILENT, Agent, Human, Protocol
-from porch.model.track_names import DONE, gate_of_state, moment_of_gate
+from porch.model.track_names import DONE, FILE, LINK, gate_of_state, moment_of_gate
 
 _ENDS = (DONE, BLOCKED, SILENT, EXHAUSTED)
 
@@ -77,4 +77,4 @@ class ConsentScope:
 
 def _is_text(name: str) -> bool:
     """A part of the plan binds always: nobody but people changes it."""
-    return ".xml#" in name
+    return ".xml#" in name and not name.endswith((FILE, LINK))

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from porch.system.regular_file import NotRegularFile, open_followed
+from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
@@ -13,7 +13,7 @@ NOT_REGULAR = "not a regular file"
 OUTSIDE = "not a regular file of this repository (a link leads out of it)"
 UNREADABLE = "unreadable"
 # Files that agents name may hold a number sign, too; these are the plans of tracks.
-_PART = late_pattern(r"(^|/)(plan|track|tasks)\.xml#|/@link$", re.DOTALL)
+_PART = late_pattern(r"(^|/)(plan|track|tasks)\.xml#|/@(link|file)$", re.DOTALL)
 
 
 def hash_artifacts(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
@@ -48,10 +48,12 @@ def changed_artifacts(then: Mapping[str, str], now: Mapping[str, str]) -> list[s
 def read_part(workspace: str, name: str) -> bytes | None:
     """The part of a plan that `FILE#ID` names, without its statuses; None if it is not there."""
     from porch.dialects.plan_xml.plan_parts import find_plan_part  # most runs have no parts
-    from porch.model.track_names import LINK
+    from porch.model.track_names import FILE, LINK
 
     if name.endswith(LINK):
         return _read_link(os.path.join(workspace, name.removesuffix(LINK)))
+    if name.endswith(FILE):
+        return _read_odd_file(os.path.join(workspace, name.removesuffix(FILE)))
     file, _, id_ = name.rpartition("#")
 
     try:
@@ -68,6 +70,13 @@ def _read_link(path: str) -> bytes | None:
         return None
 
 
+def _read_odd_file(path: str) -> bytes | None:
+    try:
+        return read_whole_file(path)
+    except OSError:
+        return None
+
+
 def is_part(name: str) -> bool:
     """Whether a name means a part of a plan, or a link itself, and not a file."""
     return _PART.search(name) is not None
@@ -75,12 +84,14 @@ def is_part(name: str) -> bool:
 
 def name_changed_file(workspace: str, path: str) -> str:
     """What a changed file is called where people confirm it; nothing for a directory."""
-    from porch.model.track_names import LINK
+    from porch.model.track_names import FILE, LINK
 
     whole = os.path.join(workspace, path)
     if os.path.islink(whole):
         return f"{path}{LINK}"
-    return "" if os.path.isdir(whole) else path
+    if os.path.isdir(whole):
+        return ""
+    return f"{path}{FILE}" if is_part(path) else path
 
 
 def _hash_file(workspace: str, name: str) -> str:
