@@ -173,6 +173,16 @@ def test_t8_a_plan_gives_no_child_a_criterion_that_the_parent_lacks(bench: Bench
     assert isinstance(answer, AcceptedAnswer)
 
 
+@pytest.mark.parametrize("name", ["x--tests", "x-", "_x", "X", "x y"])
+def test_d47_no_child_has_a_name_that_means_something_else(bench: Bench, name: str) -> None:
+    """`x--tests` is the branch on which the tests of `x` are written."""
+    child = {key: SPEC[key] for key in SPEC if key not in ROOT_ONLY}
+    payload = {**SCAFFOLD["payload"], "testPlan": [], "childSpecs": [{**child, "id": name}]}
+    files = {"api_dot_txt": "x", "tests__sum__contract_dot_sh": "true\n"}
+    said = reasons(judged(bench, "scaffold", "InitWork", payload, **files))
+    assert said.startswith(f"'{name}' cannot be the name of a branch")
+
+
 def test_an_answer_without_critiques_and_without_tests_says_nothing(bench: Bench) -> None:
     """D03."""
     bench.until(*TO_TESTS, "impl")

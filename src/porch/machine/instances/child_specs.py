@@ -8,7 +8,7 @@ from porch.machine.facts import Payload
 from porch.machine.path_values import children_allowance
 from porch.machine.state import RunState
 from porch.model import types as t
-from porch.model.protocol import Children, Protocol
+from porch.model.protocol import Agent, Children, Protocol
 from porch.model.protocol_parts import EVERY_FIELD, part_of_name
 from porch.model.typed_answers import check_value
 
@@ -57,15 +57,23 @@ def find_plan_problems(
     if len(specs) > most:
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
     found = [
-        *_find_name_problems(specs),
+        *(() if _checks_names(protocol, path) else _find_name_problems(specs)),
         *_find_spec_problems(protocol, state, instance, actor, path, specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
 
 
+def _checks_names(protocol: Protocol, path: str) -> bool:
+    """Whether the graph itself checks the ids, with all its other checks at once."""
+    name, _, exit_ = path.rpartition(".")
+    actor = protocol.states[name].actor
+    exits = actor.exits if isinstance(actor, Agent) else ()
+    return any(m.name == "names" for each in exits if each.name == exit_ for m in each.measures)
+
+
 def _find_name_problems(specs: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Whatever a graph checks: a child is known by its id, and so are its branch and worktrees."""
+    """Without a check of the graph: a child is known by its id, as are its branch and worktrees."""
     names = [str(each.get("id", "")) for each in specs]
     for name in dict.fromkeys(names):
         if not _is_usable_name(name):
