@@ -15,8 +15,6 @@ from porch.dialects.plan_xml.elements import (
 from porch.dialects.plan_xml.track_plan import PlanWave, TrackPhase, TrackTask
 from porch.text.nodes import ElementNode
 
-_CODE = "plan-wave"
-
 
 def read_waves(
     element: ElementNode, phase: TrackPhase, notes: PlanNotes, *, has_waves: bool
@@ -28,7 +26,7 @@ def read_waves(
     waves = tuple(_read_wave(each) for each in children_named(inside, "wave")) if inside else ()
     if not waves:
         message = f"phase {phase.id} has no waves, so its tasks are done one after another"
-        notes.warn(_CODE, message, phase.place)
+        notes.warn("plan-wave", message, phase.place)
         return phase
     _check_waves(phase, waves, notes)
     return replace(phase, waves=waves)
@@ -44,20 +42,20 @@ def _check_waves(phase: TrackPhase, waves: tuple[PlanWave, ...], notes: PlanNote
     for number, wave in enumerate(waves):
         if not wave.id or wave.id in ids[:number]:
             message = f"a wave of phase {phase.id} has no id of its own"
-            notes.add(_CODE, message, wave.place, "give each wave another id")
+            notes.add("plan-wave", message, wave.place, "give each wave another id")
         for needed in wave.after:
             if needed not in ids:
                 message = (
                     f"wave {wave.id} depends on '{needed[:40]}', which is no wave of its phase"
                 )
-                notes.add(_CODE, message, wave.place, "correct or remove the id")
+                notes.add("plan-wave", message, wave.place, "correct or remove the id")
     if len(order_waves(waves)) < len(waves):
         message = f"the waves of phase {phase.id} wait for each other"
-        notes.add(_CODE, message, waves[0].place, "remove one of the dependencies")
+        notes.add("plan-wave", message, waves[0].place, "remove one of the dependencies")
     for task in phase.tasks:
         if task.wave not in ids:
             message = f"task {task.id} names '{task.wave[:40]}', which is no wave of its phase"
-            notes.add(_CODE, message, task.place, f"use one of: {', '.join(ids)}")
+            notes.add("plan-wave", message, task.place, f"use one of: {', '.join(ids)}")
     _check_needs(phase, waves, notes)
 
 
@@ -69,7 +67,7 @@ def _check_needs(phase: TrackPhase, waves: tuple[PlanWave, ...], notes: PlanNote
         late = [id_ for id_ in task.needs if wave_of.get(id_, -1) >= wave_of[task.id]]
         for needed in late:
             message = f"task {task.id} depends on {needed}, which is not in an earlier wave"
-            notes.add(_CODE, message, task.place, "move one of them to another wave")
+            notes.add("plan-wave", message, task.place, "move one of them to another wave")
 
 
 def order_waves(waves: tuple[PlanWave, ...]) -> tuple[PlanWave, ...]:
