@@ -28,6 +28,9 @@ from porch.system import short_process
 
 # From the smallest of these trees to the largest; all of them have five members at a time.
 SIZES = (5, 25, 100, 200)
+# What a project has before anybody adds anything. In an empty one the files that members add are
+# all there is to check out, and git takes in proportion to them, whoever calls it.
+FILES = 2_000
 GROWTH = 1.2
 # A bare worktree, a commit and a merge against everything that an instance takes, and against
 # removing the same worktrees with git.
@@ -91,7 +94,7 @@ def _compare_growth(
 ) -> Result:
     first, last = found[0].instances, found[-1].instances
     values = [take(each) / each.states for each in found]
-    name = f"{what}, in a tree of {last} / in one of {first}"
+    name = f"{what}, {FILES:,} files, in a tree of {last} / in one of {first}"
     told = show(max(values)), show(values[0])
     return Result(name, round(max(values) / values[0], 2), GROWTH, "times", *told, 1)
 
@@ -133,7 +136,8 @@ def _grow(repo: Path, size: int) -> Grown:
     clock = CpuClock()
     products = PRODUCTS._replace(remove_finished_worktrees=clock.time_removal)
     with count_git_cpu() as of_git:
-        state = drive_tree(repo, size, DriveWatch(record=partial(clock.hear, of_git)), products)
+        watch = DriveWatch(record=partial(clock.hear, of_git))
+        state = drive_tree(repo, size, watch, products, FILES)
     bare = _measure_bare_git(repo.with_name(f"{repo.name}-bare"), size)
     return Grown(
         instances=size,
@@ -166,9 +170,11 @@ def count_git_cpu() -> Iterator[list[float]]:
         short_process._wait = wait  # noqa: SLF001
 
 
-def drive_tree(repo: Path, size: int, watch: DriveWatch, products: Products = PRODUCTS) -> RunState:
+def drive_tree(
+    repo: Path, size: int, watch: DriveWatch, products: Products = PRODUCTS, files: int = 0
+) -> RunState:
     """The root plans four children, and when they have settled four others, to the end."""
-    tree.make_repository(repo)
+    tree.make_repository(repo, files)
     _raise_limits(repo, size)
     children = [f"n{number}" for number in range(size - 1)]
     criteria = [{"id": name, "text": "is there"} for name in ("root", *children)]
@@ -269,7 +275,7 @@ git branch -q -D main-$n tests-$n
 
 def _measure_bare_git(place: Path, count: int) -> BareGit:
     """One member after the other, so that the files grow as they do in the tree."""
-    least, repo = (tree.make_repository(place / name) for name in ("least", "work"))
+    least, repo = (tree.make_repository(place / name, FILES) for name in ("least", "work"))
     for each in (least, repo):
         # Porch does not tidy up in the middle of its work either.
         _measure_script(each, "git config gc.auto 0; git config maintenance.auto false")

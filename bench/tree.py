@@ -89,8 +89,13 @@ class ProcessCounter:
         return self._count
 
 
-def make_repository(repo: Path) -> Path:
+def make_repository(repo: Path, files: int = 0) -> Path:
+    """A project with a suite; `files` is how many others it has."""
     (repo / "codev").mkdir(parents=True)
+    for number in range(files):
+        path = repo / "lib" / str(number // 100) / f"{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}\n" * 20)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(
         "[commands]\ntest = 'sh ./suite.sh'\n[agent]\nmax_running = 1\n"

@@ -60,29 +60,29 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    sys.settrace(measured.find_tracer(item))
+    measured.set_tracer(measured.find_tracer(item))
     try:
         return (yield)
     finally:
-        sys.settrace(None)
+        measured.set_tracer(None)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    sys.settrace(measured.measure_first_examples(item, measured.find_tracer(item)))
+    measured.set_tracer(measured.measure_first_examples(item, measured.find_tracer(item)))
     try:
         return (yield)
     finally:
-        sys.settrace(None)
+        measured.set_tracer(None)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    sys.settrace(measured.find_tracer(item))
+    measured.set_tracer(measured.find_tracer(item))
     try:
         return (yield)
     finally:
-        sys.settrace(None)
+        measured.set_tracer(None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ Measuring less can only make a floor harder to reach; one that is missed names t
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -30,17 +31,28 @@ _LONG = (
     "very_long",
 )
 _tracers: list[Any] = []
+_of_threads: list[Any] = []
 
 
 def stop_measuring() -> None:
     """From now on only tests are measured."""
-    _tracers[:] = [sys.gettrace()]
-    sys.settrace(None)
+    _tracers[:], _of_threads[:] = [sys.gettrace()], [threading.gettrace()]
+    set_tracer(None)
 
 
 def go_on_measuring() -> None:
     """At the end, as whoever began it expects."""
-    sys.settrace(_tracers[0] if _tracers else None)
+    set_tracer(_tracers[0] if _tracers else None)
+
+
+def set_tracer(tracer: Any) -> None:
+    """Here, and in threads that begin from now on.
+
+    A thread that sets its tracer while another one does so dies before it has begun. So where
+    nothing is measured, none of them sets any.
+    """
+    threading.settrace(_of_threads[0] if tracer is not None and _of_threads else None)
+    sys.settrace(tracer)
 
 
 def find_tracer(item: pytest.Item) -> Any:

@@ -47,7 +47,7 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "an index with flags is not taken over",
-        "git/raw_index.py",
+        "git/index/raw_index.py",
         "if not is_file or data[start + flags_at] > _PLAIN_FLAGS:",
         "if not is_file:",
         "test_v3_no_setting_makes_git_note_what_is_not_true_of_the_files",
@@ -55,7 +55,7 @@ MEASURED: tuple[Guard, ...] = (
     Guard(
         "a measurement that was cut short is begun anew",
         "git/measured_tree.py",
-        "note.stamp == stamp_file(index.path):\n        _forget",
+        "note.stamp == git_directory.stamp_file(index.path):\n        _forget",
         "os.path.exists(index.path):\n        _forget",
         "test_a_measurement_that_was_cut_short_is_begun_anew",
     ),

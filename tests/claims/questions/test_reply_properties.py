@@ -107,7 +107,7 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
-MANY = 100_000 if FULL else 10_000
+MANY = 100_000 if FULL else 2_000
 SIZE = 20_000 if FULL else 4_000
 fuzz = settings(
     max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck), derandomize=not FULL

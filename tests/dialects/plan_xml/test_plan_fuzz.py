@@ -19,7 +19,7 @@ from porch.text.xml_tree import read_xml
 from tests.plans import AI, GAP, confirm, phase, plan, task
 from tests.torture import FULL
 
-MANY = 100_000 if FULL else 10_000
+MANY = 100_000 if FULL else 1_500
 fuzz = settings(
     max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck), derandomize=not FULL
 )

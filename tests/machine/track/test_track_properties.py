@@ -124,7 +124,7 @@ VERDICTS: tuple[Verdict, ...] = ("APPROVE", "REQUEST_CHANGES", "ABSTAIN")
 @pytest.mark.torture
 @given(st.integers(0, 1 << 40))
 @settings(
-    max_examples=3_000 if FULL else 60,
+    max_examples=3_000 if FULL else 15,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=not FULL,
