@@ -11,6 +11,7 @@ import pytest
 from porch.system import crash_points
 from porch.system.process_marks import list_marked_processes
 from porch.testing import Project, Result, distrust, result
+from tests.torture import choose_some
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 
@@ -89,7 +90,8 @@ def _to_the_end(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "point, which", [(point, which) for point in ON_THE_ROAD for which in _chosen(point)]
+    "point, which",
+    choose_some([(point, which) for point in ON_THE_ROAD for which in _chosen(point)], 2),
 )
 def test_a_run_killed_at_a_point_ends_like_one_that_was_not(
     project: Project, undisturbed: Result, hits: Counter[str], point: str, which: str

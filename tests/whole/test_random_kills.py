@@ -15,7 +15,7 @@ from porch.system.process_marks import list_marked_processes
 from porch.testing import Project, Result, distrust, result
 from tests.commands import ForkedProject
 
-KILLS = 1000 if os.environ.get("PORCH_TORTURE") == "full" else 40
+KILLS = 1000 if os.environ.get("PORCH_TORTURE") == "full" else 20
 ROUNDS_A_RUN = 60
 
 PROTOCOL: dict[str, Any] = {

@@ -108,7 +108,9 @@ def _confirm_lines(look: TrackLook, node: TrackPhase | TrackTask, moment: str) -
             if each == moment:
                 status = gate_status(look, node.id, confirm, each)
                 name = gate_name(node.id, each, confirm.kind)
-                yield f"      [{_MARKS[status]}] {name}: {status}"
+                # A confirmation stands under what it is about.
+                front = "    " if isinstance(node, TrackPhase) else "      "
+                yield f"{front}[{_MARKS[status]}] {name}: {status}"
 
 
 def look_data(look: TrackLook) -> dict[str, Any]:

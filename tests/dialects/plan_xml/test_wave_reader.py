@@ -35,6 +35,13 @@ def test_waves_come_after_what_they_depend_on_else_as_in_the_file() -> None:
     assert read(text).findings == ()
 
 
+def test_a_wave_that_needs_two_others_waits_for_both() -> None:
+    text = wave_plan(
+        ("C", "A,B"), ("A", ""), ("B", ""), tasks={"T1.1": "C", "T1.2": "A", "T1.3": "B"}
+    )
+    assert [each.name for each in list_stages(read(text).plan)] == ["T1.2", "T1.3", "T1.1"]
+
+
 def test_waves_count_only_where_the_plan_asks_for_them() -> None:
     text = wave_plan(("A", ""), tasks={"T1.1": "A", "T1.2": "A"}).replace(">wave<", ">sequential<")
     assert [each.beside for each in list_stages(read(text).plan)] == ["", ""]

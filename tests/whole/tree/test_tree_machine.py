@@ -287,7 +287,7 @@ class TreeInAnyWeather(RuleBasedStateMachine):
 
 
 SLOW = settings(
-    max_examples=200 if FULL else 5,
+    max_examples=200 if FULL else 3,
     stateful_step_count=20 if FULL else 9,
     deadline=None,
     derandomize=not FULL,
