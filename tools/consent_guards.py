@@ -190,9 +190,16 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "the way by which a wish came",
         "run/engine/session.py",
-        '    channel = name_of_channel(texts.get("channel", ""))\n',
+        '    channel = name_of_channel(texts.get("channel", ""), texts.get("exit", ""))\n',
         '    channel = texts.get("channel", "")\n',
         "test_k8_the_way_that_a_wish_says_it_came_is_one_that_porch_has",
+    ),
+    (
+        "a policy that says yes",
+        "run/engine/caller.py",
+        "(said, exit_) == (_POLICY, _OF_POLICY)",
+        "said == _POLICY",
+        "test_a19_nothing_but_a_refusal_can_come_from_the_policy_of_a_run",
     ),
     (
         "the id of a run whose journal is gone",

@@ -115,6 +115,12 @@ def test_k8_what_a_form_or_a_script_brings_has_no_persons_name() -> None:
     assert caller.name_of_sender(4_000_000_000, "cli") == "uid 4000000000"
 
 
+@pytest.mark.parametrize("exit_", ["approved", "waived", "answered", "retry", ""])
+def test_a19_nothing_but_a_refusal_can_come_from_the_policy_of_a_run(exit_: str) -> None:
+    assert caller.name_of_channel("policy", "declined") == "policy"
+    assert caller.name_of_channel("policy", exit_) == caller.BY_HAND
+
+
 @pytest.mark.parametrize("kind", ["decide", "stop", "rollback", "replan", "upgrade"])
 def test_k2_a_wish_of_an_agent_is_not_even_left(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch, kind: str

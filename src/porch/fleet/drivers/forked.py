@@ -18,7 +18,7 @@ _DESCRIPTORS = "/proc/self/fd"
 _FIRST_OWN = 3
 _FAILED = 1
 # What a terminal of the caller's says about a file is nothing.
-_OF_TERMINALS = ("COLUMNS", "LINES")
+OF_TERMINALS = ("COLUMNS", "LINES")
 
 
 class ForkedDriver:
@@ -78,7 +78,7 @@ def _become(
         told = _take_descriptors(given, output, tell)
         _open_streams()
         os.chdir(directory)
-        for name in _OF_TERMINALS:
+        for name in OF_TERMINALS:
             os.environ.pop(name, None)
         os.environ["PORCH_KICKED_OFF"] = f"{told}:{log}"
         sys.argv = ["porch", *words]

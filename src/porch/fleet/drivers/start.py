@@ -12,7 +12,7 @@ from typing import Protocol as Port
 
 from msgspec import Struct
 
-from porch.fleet.drivers.forked import ForkedDriver, fork_driver, may_fork
+from porch.fleet.drivers.forked import OF_TERMINALS, ForkedDriver, fork_driver, may_fork
 from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log, remove_kickoff_log
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
@@ -139,7 +139,7 @@ def _open_input(said: bytes) -> IO[bytes]:
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """A width that some terminal has says nothing about a file."""
-    return {key: value for key, value in environ.items() if key not in ("COLUMNS", "LINES")}
+    return {key: value for key, value in environ.items() if key not in OF_TERMINALS}
 
 
 def _open_log(where: ProjectPaths, run: str) -> BinaryIO:

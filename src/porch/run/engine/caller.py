@@ -15,10 +15,12 @@ AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", AGENT_SERVER)
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 # The ways that porch itself has; any other is what somebody wrote into a file by hand.
-_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard", "policy")
+_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard")
+# What a setting may answer where nobody attends; it never says yes, whoever wrote that it does.
+_POLICY, _OF_POLICY = "policy", "declined"
 BY_HAND = "inbox"
 # What these bring was not typed by whoever owns the file of the wish.
-_WHO_BY_CHANNEL = {"file": "unknown", "script": "script", "policy": "policy"}
+_WHO_BY_CHANNEL = {"file": "unknown", "script": "script", _POLICY: _POLICY}
 
 
 def find_user_name() -> str:
@@ -40,9 +42,10 @@ def name_of_sender(owner: int, channel: str) -> str:
     return _WHO_BY_CHANNEL.get(channel) or name_of_user(owner)
 
 
-def name_of_channel(said: str) -> str:
+def name_of_channel(said: str, exit_: str = "") -> str:
     """By which way a wish came: one that porch has, not whatever words a file holds."""
-    return said if said in _CHANNELS else BY_HAND
+    is_ours = said in _CHANNELS or (said, exit_) == (_POLICY, _OF_POLICY)
+    return said if is_ours else BY_HAND
 
 
 def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:

@@ -163,7 +163,7 @@ def parse_wish(raw: Mapping[str, object], owner: int) -> f.Wish:
     """
     texts = {key: str(raw[key]) for key in _TEXTS if isinstance(raw.get(key), str)}
     data, claimed = raw.get("data"), str(raw.get("who") or "")
-    channel = name_of_channel(texts.get("channel", ""))
+    channel = name_of_channel(texts.get("channel", ""), texts.get("exit", ""))
     who = name_of_sender(owner, channel)
     return f.Wish(
         **{"id": "", "kind": "", **texts, "channel": channel},
