@@ -1,6 +1,7 @@
 """Consent in a track, from the outside: what it is for, how long it holds, and who may give it."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,19 @@ def test_a19_a_run_that_nobody_attends_may_decline_instead_of_waiting(desk: Desk
     desk.porch("resume", "login", code=3)
     assert statuses(file, "confirm") == ["IN_PROGRESS"], "a person is there now, and is waited for"
     approve(desk)
+
+
+def test_a19_who_was_killed_before_declining_declines_when_it_comes_again(desk: Desk) -> None:
+    desk.write("codev/config.toml", '[track]\nunattended = "deny"\n')
+    file = put(desk, plan(phase("P1", task("T1.1", confirm()))))
+    words = ("run", "codument", "tracks/login", "--script", desk.script())
+    dead = desk.call(*words, code=None, PORCH_CRASH_AT="wish.before-write")
+    assert dead.code == -signal.SIGKILL
+    assert statuses(file, "confirm") != ["BLOCKED"]
+    desk.porch("resume", "login", code=3)
+    assert statuses(file, "confirm") == ["BLOCKED"]
+    lines = (desk.root / "tracks/login/confirmations.jsonl").read_text().splitlines()
+    assert json.loads(lines[-1])["channel"] == "policy"
 
 
 def test_a19_no_setting_confirms(desk: Desk) -> None:
