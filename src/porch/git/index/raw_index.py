@@ -130,11 +130,17 @@ def has_flags(data: bytes, id_bytes: int) -> bool:
     """Whether git may have been told not to look at a file of this index."""
     if data[4:_HEADER] and int.from_bytes(data[4:8], "big") != _PLAIN_VERSION:
         return True
+    start, flags_at = _HEADER, _ID_AT + id_bytes
     try:
-        return any(flags & _OVERLOOKED for flags in _iterate_flags(data, id_bytes))
+        # Spelt out here: this is asked of every checkout before each commit in it.
+        for _ in range(int.from_bytes(data[8:_HEADER], "big")):
+            if data[start + flags_at] & _OVERLOOKED:
+                return True
+            start += ((data.index(b"\0", start + flags_at + 2) - start) // _ALIGNED + 1) * _ALIGNED
     except (IndexError, ValueError):
         # Cut short, or no index at all: git itself says what is wrong with it.
         return True
+    return False
 
 
 def list_few_names(data: bytes, id_bytes: int, most: int) -> set[bytes] | None:
@@ -148,11 +154,6 @@ def list_few_names(data: bytes, id_bytes: int, most: int) -> set[bytes] | None:
         return {data[start + flags_at + 2 : end] for start, end in spans}
     except ValueError:
         return None
-
-
-def _iterate_flags(data: bytes, id_bytes: int) -> Iterator[int]:
-    flags_at = _ID_AT + id_bytes
-    yield from (data[start + flags_at] for start, _ in _iterate_spans(data, id_bytes))
 
 
 def _iterate_spans(data: bytes, id_bytes: int) -> Iterator[tuple[int, int]]:
