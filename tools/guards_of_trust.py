@@ -94,7 +94,7 @@ LIMITS: tuple[Guard, ...] = (
     ),
     Guard(
         "a long final message",
-        "agents/events.py",
+        "agents/transcripts.py",
         "FileFollower(path, listener.take, LONGEST_TOLD_LINE).drain()",
         "FileFollower(path, listener.take).drain()",
         "test_v20_a_final_message_of_megabytes_is_read_to_its_end",

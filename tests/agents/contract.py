@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from porch.agents import AgentTable, port
-from porch.agents.events import Answered, Event, TranscriptListener, Warned, read_turn_summary
+from porch.agents import AgentTable, port, transcripts
+from porch.agents.events import Answered, Event, Warned
 from porch.agents.outcomes import AnswerWay, OutcomeKind
+from porch.agents.transcripts import TranscriptListener, read_turn_summary
 from porch.claims.answer_block import read_answer_block
 from porch.claims.legal_signal import LegalSignal
 from porch.claims.signals import choose_signal, read_signals
@@ -198,7 +199,7 @@ def _fails(stage: Stage, saying: Saying, kind: OutcomeKind) -> port.Outcome:
     assert played.outcome.kind == kind, played.outcome
     assert played.outcome.detail
     # Nor does whoever finds the transcript after a crash take it for a success.
-    assert port.read_finished_outcome(stage.agent, played.transcript) is None
+    assert transcripts.read_finished_outcome(stage.agent, played.transcript) is None
     return played.outcome
 
 
@@ -228,7 +229,7 @@ def it_is_known_to_be_over_when_it_said_its_last_word(stage: Stage) -> None:
 
 def a_success_is_found_in_the_transcript_alone(stage: Stage) -> None:
     played = stage.play(stage.samples.says(SIGNAL))
-    found = port.read_finished_outcome(stage.agent, played.transcript)
+    found = transcripts.read_finished_outcome(stage.agent, played.transcript)
     assert found is not None
     assert (found.final, found.session) == (played.outcome.final, played.outcome.session)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from porch.agents import port
-from porch.agents.events import Event, TranscriptListener
+from porch.agents.events import Event
+from porch.agents.transcripts import TranscriptListener
 from porch.system import process
 from porch.system.growing_file import FileFollower, read_tail
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porch.agents import events
-from porch.agents.events import Event, GrowingSummary, Said, TranscriptListener, TurnSummary
+from porch.agents.events import Event, GrowingSummary, Said, TurnSummary
+from porch.agents.transcripts import TranscriptListener
 from porch.system.growing_file import OutputLine
 
 TEXTS = st.text(alphabet="ab\n", max_size=4)

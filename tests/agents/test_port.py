@@ -3,7 +3,7 @@
 import pytest
 
 import porch
-from porch.agents import AGENTS, claude, environment, events, port
+from porch.agents import AGENTS, claude, environment, events, port, transcripts
 from porch.agents.events import TurnSummary
 from porch.agents.port import Outcome
 from porch.agents.scripted import adapter as scripted
@@ -59,7 +59,7 @@ def test_final_message_counts_however_the_process_ended_after_it() -> None:
 
 
 def test_over_long_line_is_left_out_and_told() -> None:
-    listener = events.TranscriptListener(scripted.feed)
+    listener = transcripts.TranscriptListener(scripted.feed)
     listener.take(OutputLine('{"type": "final", "text": "x', cut=True))
     assert listener.summary.final is None
     assert "a line over 32 MiB was skipped" in listener.summary.warning

@@ -6,7 +6,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import changes, measured_tree, raw_commits, tree_changes
-from porch.git.changes import ChangedPath
+from porch.git.changed_paths import ChangedPath
 from tests.git_calls import GIT
 from tests.repositories import sh
 

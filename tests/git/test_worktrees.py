@@ -11,7 +11,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import checkouts, repository, worktrees
-from porch.git.moves.salvage import salvage_uncommitted
+from porch.git.moves.checkout_repair import salvage_uncommitted
 from porch.testing import kill_python_at
 from tests.repositories import sh
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from porch.errors import OutsideError
 from porch.machine.state import Instance
-from porch.tree import instance_worktrees
+from porch.tree import claim, instance_worktrees
 from tests.tree.conftest import IMPL, TO_REVIEW, TO_TESTS, Bench
 
 
-def place(bench: Bench, where: str) -> instance_worktrees.InstancePlace:
-    async def look() -> instance_worktrees.InstancePlace:
+def place(bench: Bench, where: str) -> claim.InstancePlace:
+    async def look() -> claim.InstancePlace:
         async with instance_worktrees.open_instance_place(
             bench.world, bench.wanted(where)
         ) as found:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, Finding
-from porch.git.moves.salvage import SALVAGE, name_salvage_ref
+from porch.git.moves.checkout_repair import SALVAGE, name_salvage_ref
 from porch.machine import facts as f
 from porch.show import graph_templates
 from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench

@@ -1,13 +1,11 @@
 """What every agent's output is translated to, and the little that an outcome needs of it."""
 
-from collections.abc import Callable
 from typing import Any, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.agents.outcomes import OutcomeKind
-from porch.system.growing_file import FileFollower, OutputLine
 
 DENIALS_KEPT = 20
 # A message this long is read to its end, where its signal stands; a longer one is said to be.
@@ -270,50 +268,3 @@ class GrowingSummary(Struct):
 def _is_told_again(last: Used, event: Used) -> bool:
     is_same = bool(event.part) and event.part == last.part
     return is_same and not (last.is_total or event.is_total)
-
-
-Feed = Callable[[str], tuple[Event, ...]]
-_LEFT_OUT_WARNING = (Warned(f"a line over {LONGEST_TOLD_LINE >> 20} MiB was skipped"),)
-
-
-class TranscriptListener(Struct):
-    """Folds the lines of a transcript into a summary while they arrive.
-
-    `on_event` sees each event, for whoever shows progress.
-    """
-
-    feed: Feed
-    on_event: Callable[[Event], object] = lambda _event: None
-    tools: int = 0
-    _tally: GrowingSummary = field(default_factory=GrowingSummary)
-
-    @property
-    def summary(self) -> TurnSummary:
-        return self._tally.summary
-
-    def is_busy(self) -> bool:
-        """Whether a tool runs: it may be silent for long, and the agent with it."""
-        return self.tools > 0
-
-    def is_over(self) -> bool:
-        """Whether nothing more is to come; some do not leave after their last word."""
-        return self.summary.is_over
-
-    def take(self, line: OutputLine) -> None:
-        for event in _LEFT_OUT_WARNING if line.cut else self.feed(line.text):
-            self._tally.add(event)
-            if type(event) is ToolStarted:
-                self.tools += 1
-            elif type(event) is ToolEnded:
-                self.tools = max(0, self.tools - 1)
-            self.on_event(event)
-
-
-def read_turn_summary(path: str, feed: Feed) -> TurnSummary:
-    """All that a transcript says, also one that a dead runner left: its cost, and perhaps its end.
-
-    Empty if there is none.
-    """
-    listener = TranscriptListener(feed)
-    FileFollower(path, listener.take, LONGEST_TOLD_LINE).drain()
-    return listener.summary

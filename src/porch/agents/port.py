@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from porch.agents.events import TOO_LONG, Answered, Event, TurnSummary, read_turn_summary
+from porch.agents.events import TOO_LONG, Answered, Event, TurnSummary
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.model.permissions import INSIDE, Permissions
 
@@ -142,16 +142,7 @@ def derive_outcome(
 ) -> Outcome:
     """By what the agent said; by how its process ended only where that is silent."""
     kind, detail = agent.judge(summary) or _judge_by_process_end(agent, summary, ended, errors)
-    return _make_outcome(kind, detail, summary)
-
-
-def read_finished_outcome(agent: AgentPort, path: str) -> Outcome | None:
-    """The outcome, if the agent came to its end before the runner that asked died."""
-    summary = read_turn_summary(path, agent.feed)
-    judged = agent.judge(summary)
-    if judged is None or judged[0] != "ok":
-        return None
-    return _make_outcome(*judged, summary)
+    return make_outcome(kind, detail, summary)
 
 
 def _judge_by_process_end(
@@ -180,7 +171,7 @@ def _describe_timeout(ended: "CommandResult") -> str:
     return f"{said} and was stopped; the settings ({key}) or the protocol can allow more time"
 
 
-def _make_outcome(kind: OutcomeKind, detail: str, summary: TurnSummary) -> Outcome:
+def make_outcome(kind: OutcomeKind, detail: str, summary: TurnSummary) -> Outcome:
     return Outcome(
         kind=kind,
         final=summary.final or "",

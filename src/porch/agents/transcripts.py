@@ -1,10 +1,20 @@
 """Where a turn's transcript lies and how to read one, also while its agent is still writing."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from porch.agents.events import (
+    LONGEST_TOLD_LINE,
+    Event,
+    GrowingSummary,
+    ToolEnded,
+    ToolStarted,
+    TurnSummary,
+    Warned,
+)
+from porch.agents.port import AgentPort, Outcome, make_outcome
 from porch.system.growing_file import FileFollower, OutputLine
 from porch.text.sha256 import sha256
 
@@ -70,3 +80,59 @@ def read_transcript_lines(part: TranscriptPart, is_ended: bool) -> Iterator[Outp
     if is_ended:
         follower.drain()
         yield from waiting
+
+
+Feed = Callable[[str], tuple[Event, ...]]
+_LEFT_OUT_WARNING = (Warned(f"a line over {LONGEST_TOLD_LINE >> 20} MiB was skipped"),)
+
+
+class TranscriptListener(Struct):
+    """Folds the lines of a transcript into a summary while they arrive.
+
+    `on_event` sees each event, for whoever shows progress.
+    """
+
+    feed: Feed
+    on_event: Callable[[Event], object] = lambda _event: None
+    tools: int = 0
+    _tally: GrowingSummary = field(default_factory=GrowingSummary)
+
+    @property
+    def summary(self) -> TurnSummary:
+        return self._tally.summary
+
+    def is_busy(self) -> bool:
+        """Whether a tool runs: it may be silent for long, and the agent with it."""
+        return self.tools > 0
+
+    def is_over(self) -> bool:
+        """Whether nothing more is to come; some do not leave after their last word."""
+        return self.summary.is_over
+
+    def take(self, line: OutputLine) -> None:
+        for event in _LEFT_OUT_WARNING if line.cut else self.feed(line.text):
+            self._tally.add(event)
+            if type(event) is ToolStarted:
+                self.tools += 1
+            elif type(event) is ToolEnded:
+                self.tools = max(0, self.tools - 1)
+            self.on_event(event)
+
+
+def read_turn_summary(path: str, feed: Feed) -> TurnSummary:
+    """All that a transcript says, also one that a dead runner left: its cost, and perhaps its end.
+
+    Empty if there is none.
+    """
+    listener = TranscriptListener(feed)
+    FileFollower(path, listener.take, LONGEST_TOLD_LINE).drain()
+    return listener.summary
+
+
+def read_finished_outcome(agent: AgentPort, path: str) -> Outcome | None:
+    """The outcome, if the agent came to its end before the runner that asked died."""
+    summary = read_turn_summary(path, agent.feed)
+    judged = agent.judge(summary)
+    if judged is None or judged[0] != "ok":
+        return None
+    return make_outcome(*judged, summary)

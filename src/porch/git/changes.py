@@ -1,12 +1,13 @@
 """What differs between two states of a repository, measured by git and not told by an agent."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec import Struct
 
 from porch.git import repository
+from porch.git.changed_paths import ChangedPath, parse_raw_diff
 from porch.git.command import run_git, try_git
 from porch.git.git_directory import is_whole_hash
 from porch.git.merge import Conflict, cherry_pick_tree, has_ancestor
@@ -15,7 +16,6 @@ from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
 LIMIT = 200_000
-_LINK = "120000"
 _RAW = ("--raw", "-z", "-r", "--no-renames", "--no-abbrev", "--no-ext-diff")
 _UNBENT = ("--no-ext-diff", "--no-textconv")
 # Everything a person's settings could bend is said, so that the text depends on the files alone.
@@ -23,18 +23,6 @@ _TEXT = (
     *("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-U3", "-M", "--full-index"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"),
 )
-
-
-class ChangedPath(Struct, frozen=True):
-    """One path; status A, M, D or T (its type changed), renames being a D and an A.
-
-    A link escapes if what it names lies, or may lie, outside the repository or in .git.
-    """
-
-    status: str
-    path: str
-    is_link: bool = False
-    escapes: bool = False
 
 
 def compare_commits(repo: str, old: str, new: str) -> list[ChangedPath]:
@@ -122,34 +110,6 @@ def find_removed_exports(repo: str, old: str, new: str) -> list[str]:
             before = _read_exports(repo, old, change.path)
             gone += [f"{change.path}: {name}" for name in before if name not in after]
     return gone
-
-
-def parse_raw_diff(raw: str, read_blob: Callable[[str], str]) -> list[ChangedPath]:
-    """The rows of a raw comparison; a link is judged by where it leads."""
-    fields = raw.split("\0")
-    return [
-        _parse_raw_row(row.split(" "), path, read_blob)
-        for row, path in zip(fields[0::2], fields[1::2], strict=False)
-    ]
-
-
-def _parse_raw_row(row: list[str], path: str, read_blob: Callable[[str], str]) -> ChangedPath:
-    _, mode, _, blob, status = row
-    if mode != _LINK:
-        return ChangedPath(status, path)
-    return ChangedPath(status, path, True, _link_escapes(path, read_blob(blob)))
-
-
-def _link_escapes(path: str, target: str) -> bool:
-    parts = [part for part in target.split("/") if part != "."]
-    ups = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
-    # A way up behind a name may start from wherever another link leads, so it counts as out.
-    return (
-        target.startswith("/")
-        or ups > path.count("/")
-        or ".." in parts[ups:]
-        or any(part.lower() == ".git" for part in parts)
-    )
 
 
 def _read_patch(repo: str, old: str, new: str, *flags: str) -> str:

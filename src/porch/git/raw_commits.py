@@ -9,7 +9,7 @@ from functools import cache
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
-from porch.git.changes import ChangedPath
+from porch.git.changed_paths import ChangedPath
 from porch.git.command import try_git
 from porch.git.measured_tree import find_toplevel, measure_tree
 from porch.git.moves.checkout_move import read_status

@@ -14,7 +14,7 @@ from porch.git.own_git_directory import ensure_own_git_directory
 from porch.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:  # who only keeps a tree compares none
-    from porch.git.changes import ChangedPath
+    from porch.git.changed_paths import ChangedPath
 
 LIMIT = 200_000
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
@@ -27,7 +27,7 @@ def list_changed_paths(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> "list[ChangedPath]":
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
-    from porch.git.changes import parse_raw_diff
+    from porch.git.changed_paths import parse_raw_diff
 
     raw = compare_trees(worktree, _RAW, old, new, exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))

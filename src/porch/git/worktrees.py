@@ -266,7 +266,7 @@ def _keep_uncommitted_work(common_repo: str, path: str, name: str) -> None:
             fix="move it somewhere else, then try again",
         )
     if left:
-        from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+        from porch.git.moves.checkout_repair import SALVAGE, salvage_uncommitted
 
         salvage_uncommitted(path, SALVAGE + name, f"Left uncommitted in {name}")
     head = repository.read_head(path)

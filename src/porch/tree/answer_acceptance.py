@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from porch.agents.events import Answered
 from porch.errors import OutsideError
-from porch.git import changes, merge, repository, worktrees
+from porch.git import changed_paths, changes, merge, repository, worktrees
 from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.git.raw_commits import compare_measured_tree, may_convert_files
@@ -26,11 +26,11 @@ from porch.run.agents.world import World
 from porch.store import payloads
 from porch.store.large_payloads import expand_payloads
 from porch.tree import branch_update, refs
-from porch.tree.claim import Claim
+from porch.tree.claim import Claim, InstancePlace, find_judging_changes
 from porch.tree.claim_measures import MOST_REASONS, measure_claim
-from porch.tree.instance_worktrees import InstancePlace, is_merging
-from porch.tree.judged_files import find_judging_changes
+from porch.tree.instance_worktrees import is_merging
 from porch.tree.mechanical_changes import find_unmechanical_lines
+from porch.tree.question_text import find_children_room, list_unasked_fields
 from porch.tree.update_troubles import find_update_trouble
 
 PATCH_KEPT = 5_000_000
@@ -121,7 +121,7 @@ def _find_surplus_children(
 ) -> list[str]:
     """More children than there is room for; none at all are not even asked for."""
     spawn = protocol.spawn_of(part_of_name(effect.state))
-    room = _find_room(effect)
+    room = find_children_room(effect)
     if spawn is None or not spawn.specs.startswith(f"{effect.state}.{known.name}."):
         return []
     specs = said.get(spawn.specs.split(".")[2]) if isinstance(said, dict) else None
@@ -129,23 +129,6 @@ def _find_surplus_children(
     if not isinstance(specs, list) or len(specs) <= most:
         return []
     return [f"{len(specs)} children are planned, but only {most} are allowed"]
-
-
-def _find_room(effect: AskAgent) -> Mapping[str, Any]:
-    """What the agent was told of `engine.children`, whatever its input calls it."""
-    names = [take.name for take in effect.ask.takes if take.paths == ("engine.children",)]
-    return next((effect.values.get(name) or {} for name in names), {})
-
-
-def list_unasked_fields(protocol: Protocol, effect: AskAgent, known: Exit) -> set[str]:
-    """Fields that are the engine's to fill, or that may not be answered now."""
-    out = set(known.filled)
-    spawn = protocol.spawn_of(part_of_name(effect.state))
-    if spawn and spawn.specs.startswith(f"{effect.state}.{known.name}."):
-        room = _find_room(effect)
-        if not room.get("allowed", True):
-            out.add(spawn.specs.split(".")[2])
-    return out
 
 
 def _list_contradictions(place: InstancePlace, known: Exit, given: Any) -> list[str]:
@@ -177,7 +160,7 @@ async def _check_ownership(claim: Claim) -> list[str]:
     return [found] if isinstance(found, str) else _find_foreign_changes(claim, found)
 
 
-def _find_foreign_changes(claim: Claim, found: list[changes.ChangedPath]) -> list[str]:
+def _find_foreign_changes(claim: Claim, found: list[changed_paths.ChangedPath]) -> list[str]:
     ask = claim.effect.ask
     reasons = [f"'{c.path}' is a link that points outside" for c in found if c.escapes]
     if ask.mechanical:
@@ -193,7 +176,7 @@ def _find_foreign_changes(claim: Claim, found: list[changes.ChangedPath]) -> lis
     return reasons
 
 
-def _measure_changed_paths(claim: Claim) -> list[changes.ChangedPath] | str:
+def _measure_changed_paths(claim: Claim) -> list[changed_paths.ChangedPath] | str:
     """All that differs from where the work began; or why nobody can tell, for who caused it."""
     place = claim.place
     try:

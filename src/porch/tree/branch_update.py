@@ -29,8 +29,8 @@ from porch.git.moves.checkout_move import (
     finish_interrupted_move,
     remove_stale_index_lock,
 )
+from porch.git.moves.checkout_repair import SALVAGE, salvage_uncommitted
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
-from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
 from porch.git.tree_changes import list_changed_paths as list_measured_changes
 from porch.git.worktrees import list_changed_paths, list_changed_tracked_paths
 from porch.text.late_pattern import late_pattern

@@ -1,15 +1,27 @@
 """An answer on trial: what was said, where it was worked, and what the engine saw of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, field
 
+from porch.git.changed_paths import ChangedPath
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path, walk_fields
+from porch.model.protection import WORDS, make_protected_paths
 from porch.model.protocol import Exit
 from porch.run.agents.world import World
-from porch.tree.instance_worktrees import InstancePlace
+
+_JUDGED = "green"
+
+
+class InstancePlace(Struct, frozen=True):
+    """A directory to work in; `entry` is the commit that was there when the work began."""
+
+    path: str
+    branch: str
+    entry: str
+    is_own: bool = True
 
 
 class Claim(Struct):
@@ -44,3 +56,19 @@ class Claim(Struct):
 
     def saw(self, name: str, result: str, report: str) -> None:
         self.evidence.append({"name": name, "result": result, "report": report})
+
+
+def find_judging_changes(claim: Claim, found: Iterable[ChangedPath]) -> Iterator[str]:
+    """Tests, configuration of their runner, settings: refused unless the spec names the file."""
+    measures = [each.name for known in claim.effect.exits for each in known.measures]
+    if _JUDGED not in measures or claim.effect.ask.mechanical:
+        return
+    commands = [claim.world.settings.commands.get(name, "") for name in ("test", "build")]
+    rules = make_protected_paths(WORDS, (), commands)
+    named = claim.values(claim.effect.ask.allows)
+    for change in found:
+        if change.path not in named and rules.is_protected(change.path):
+            yield (
+                f"'{change.path}' decides how tests come out, so you may not change it "
+                "unless the spec names this file"
+            )

@@ -5,8 +5,6 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from msgspec import Struct
-
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
 from porch.git.raw_commits import remember_raw_commit
@@ -15,20 +13,12 @@ from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
 from porch.run.agents.world import World
 from porch.tree import branch_update, refs
+from porch.tree.claim import InstancePlace
 
 TESTS_SUFFIX = "--tests"
 # One checkout for whoever only reads or measures, of one instance or of all; they take turns.
 READ_SUFFIX = "--read"
 ENTRY_REFS = "refs/porch/entry/"
-
-
-class InstancePlace(Struct, frozen=True):
-    """A directory to work in; `entry` is the commit that was there when the work began."""
-
-    path: str
-    branch: str
-    entry: str
-    is_own: bool = True
 
 
 def main_worktree_path(world: World, instance: str) -> str:

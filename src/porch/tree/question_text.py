@@ -1,9 +1,15 @@
-"""What is said to an agent around its question: how to answer, what was refused, a reminder."""
+"""What is said to an agent around its question: how to answer, what was refused, a reminder.
+
+And which fields of an answer it is not asked for.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from porch.machine.effects import AskAgent
+from porch.model.protocol import Exit, Protocol
+from porch.model.protocol_parts import part_of_name
 from porch.show.graph_templates import fence_text, quote_text
 
 REMINDER = "REMINDER: Emit a decision to complete this phase\n"
@@ -108,3 +114,20 @@ A person said this, and no other part of this prompt repeats it.
 
 {quote_text(text)}
 """
+
+
+def find_children_room(effect: AskAgent) -> Mapping[str, Any]:
+    """What the agent was told of `engine.children`, whatever its input calls it."""
+    names = [take.name for take in effect.ask.takes if take.paths == ("engine.children",)]
+    return next((effect.values.get(name) or {} for name in names), {})
+
+
+def list_unasked_fields(protocol: Protocol, effect: AskAgent, known: Exit) -> set[str]:
+    """Fields that are the engine's to fill, or that may not be answered now."""
+    out = set(known.filled)
+    spawn = protocol.spawn_of(part_of_name(effect.state))
+    if spawn and spawn.specs.startswith(f"{effect.state}.{known.name}."):
+        room = find_children_room(effect)
+        if not room.get("allowed", True):
+            out.add(spawn.specs.split(".")[2])
+    return out

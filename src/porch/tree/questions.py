@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from porch.agents.events import Answered
 from porch.agents.port import Outcome, Turn
 from porch.errors import DefinitionError, PorchError, UsageError
-from porch.git.moves.salvage import name_salvage_ref, salvage_uncommitted
+from porch.git.moves.checkout_repair import name_salvage_ref, salvage_uncommitted
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
 from porch.model.permissions import READ_ONLY
@@ -21,7 +21,7 @@ from porch.run.agents.world import World
 from porch.text.late_pattern import late_pattern
 from porch.tree import answer_sources, instance_worktrees, question_text
 from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
-from porch.tree.instance_worktrees import InstancePlace
+from porch.tree.claim import InstancePlace
 from porch.tree.prompts.question_prompt import make_answer_schema, prepare_first_prompt
 from porch.tree.prompts.refusals import (
     Refusal,

@@ -20,12 +20,12 @@ from porch.agents.events import (
     Session,
     ToolEnded,
     ToolStarted,
-    TranscriptListener,
     TurnSummary,
     Used,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
+from porch.agents.transcripts import TranscriptListener
 from porch.system.growing_file import OutputLine
 from porch.system.process import CommandResult
 

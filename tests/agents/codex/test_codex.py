@@ -25,13 +25,13 @@ from porch.agents.events import (
     Session,
     ToolEnded,
     ToolStarted,
-    TranscriptListener,
     TurnSummary,
     Used,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
 from porch.agents.port import Probe, Turn, derive_outcome
+from porch.agents.transcripts import TranscriptListener
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, parse_permissions
 from porch.system.growing_file import OutputLine
 from porch.system.process import CommandResult

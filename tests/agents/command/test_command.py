@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porch.agents import command, port
+from porch.agents import command, transcripts
 from porch.agents.command import process as command_process
 from porch.agents.events import Said, ToolStarted, TurnSummary, Warned
 from porch.agents.port import Outcome
@@ -235,10 +235,10 @@ def test_silent_command_is_ended_by_the_wall_limit(driver: Driver, script: Write
 def test_end_is_in_the_transcript_for_whoever_takes_over(driver: Driver, script: Write) -> None:
     play(driver, script("print('all done')"))
     transcript = driver.place / "turn-1" / "transcript.jsonl"
-    assert port.read_finished_outcome(command, str(transcript)) == Outcome("ok", "all done")
+    assert transcripts.read_finished_outcome(command, str(transcript)) == Outcome("ok", "all done")
     play(driver, script("print('half'); sys.exit(1)"))
     transcript = driver.place / "turn-2" / "transcript.jsonl"
-    assert port.read_finished_outcome(command, str(transcript)) is None
+    assert transcripts.read_finished_outcome(command, str(transcript)) is None
 
 
 def test_little_of_the_environment_passes(

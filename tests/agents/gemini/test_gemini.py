@@ -21,7 +21,6 @@ from porch.agents.events import (
     Session,
     ToolEnded,
     ToolStarted,
-    TranscriptListener,
     TurnSummary,
     Used,
     Warned,
@@ -29,6 +28,7 @@ from porch.agents.events import (
 from porch.agents.gemini import policy
 from porch.agents.outcomes import OutcomeKind
 from porch.agents.port import Turn
+from porch.agents.transcripts import TranscriptListener
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, parse_permissions
 from porch.system.growing_file import OutputLine
 from porch.system.process import CommandResult

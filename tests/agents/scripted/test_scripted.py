@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from porch.agents import AGENTS, events, port
+from porch.agents import AGENTS, port, transcripts
 from porch.agents.port import Outcome, Turn
 from porch.agents.scripted import adapter as scripted
-from porch.agents.scripted.answer_choice import choose_answer
 from porch.agents.scripted.asked import ScriptedRequest
-from porch.agents.scripted.script import Script, ScriptedAnswer
+from porch.agents.scripted.script import Script, ScriptedAnswer, choose_answer
 from porch.agents.scripted.script_reader import read_script
 from porch.system import process
 from porch.system.growing_file import FileFollower, read_tail
@@ -98,7 +97,7 @@ async def _turn(turn: Turn, mark: str, limits: dict[str, float]) -> Outcome:
             mark,
         )
     )
-    listener = events.TranscriptListener(agent.feed)
+    listener = transcripts.TranscriptListener(agent.feed)
     follower = FileFollower(ready.output, listener.take)
     ended = await running.wait(
         limits.get("idle_s"), limits.get("wall_s"), follower.poll, limits.get("grace_s", 2.5)
@@ -384,9 +383,9 @@ def test_orphan_really_is_in_another_session(tmp_path: Path, workspace: Path, ma
 def test_transcript_of_a_dead_runner_gives_the_outcome(play: Play, tmp_path: Path) -> None:
     outcome = play(agents("- usage: {usd: 0.5, tokens: 7}\n  final: said"))
     path = tmp_path / "turn-1" / "transcript.jsonl"
-    assert port.read_finished_outcome(scripted, str(path)) == outcome
+    assert transcripts.read_finished_outcome(scripted, str(path)) == outcome
     *lines, _ = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines) + '{"type": "final", "te')
-    assert port.read_finished_outcome(scripted, str(path)) is None
-    assert events.read_turn_summary(str(path), scripted.feed).usd == 0.5
-    assert port.read_finished_outcome(scripted, str(tmp_path / "none")) is None
+    assert transcripts.read_finished_outcome(scripted, str(path)) is None
+    assert transcripts.read_turn_summary(str(path), scripted.feed).usd == 0.5
+    assert transcripts.read_finished_outcome(scripted, str(tmp_path / "none")) is None

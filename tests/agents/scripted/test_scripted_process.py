@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from porch.agents.scripted import process
+from porch.agents.scripted import asked, process
 from porch.agents.scripted.script import ScriptedAnswer
 
 Told = list[dict[str, Any]]
@@ -137,7 +137,7 @@ def test_a_script_that_cannot_be_read_is_said(
     (tmp_path / "script.yaml").write_text("agents: 7")
     argv = [str(tmp_path / "script.yaml"), str(tmp_path / "request.json")]
     assert _code(argv) == process.EXIT_BAD_SCRIPT
-    assert process.BAD_SCRIPT in capsys.readouterr().err
+    assert asked.BAD_SCRIPT in capsys.readouterr().err
 
 
 def test_an_agent_that_takes_no_interrupt_ignores_it(play: Play) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from porch.agents import AGENTS, events, port
-from porch.agents.events import TranscriptListener
+from porch.agents import AGENTS, events, port, transcripts
+from porch.agents.transcripts import TranscriptListener
 from porch.machine import facts as f
 from porch.model.protocol import Exit
 from porch.run.handlers.agent import read_agent_outcome
@@ -492,7 +492,7 @@ def test_v20_a_final_message_of_megabytes_is_read_to_its_end(tmp_path: Path) -> 
     for agent, write in STYLES.items():
         steps = (("say", f"{text}\n\n{S}"),)
         path.write_text("".join(json.dumps(event) + "\n" for event in write(steps)))
-        outcome = port.read_finished_outcome(AGENTS[agent], str(path))
+        outcome = transcripts.read_finished_outcome(AGENTS[agent], str(path))
         assert outcome is not None
         assert told(read_agent_outcome(EFFECT, EXITS, outcome)) == "drafted"
 

@@ -23,9 +23,8 @@ from porch.agents.events import (
 )
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
-from porch.agents.scripted.answer_choice import choose_answer, load_script_of
-from porch.agents.scripted.asked import ScriptedRequest
-from porch.agents.scripted.process import BAD_SCRIPT
+from porch.agents.scripted.asked import BAD_SCRIPT, ScriptedRequest
+from porch.agents.scripted.script import Script, choose_answer
 from porch.errors import DefinitionError
 from porch.model.permissions import Permissions
 
@@ -70,9 +69,18 @@ def _chosen(script: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     A script that cannot be read is left to the process, which then ends with code 2.
     """
     try:
-        return choose_answer(load_script_of(script), ScriptedRequest(asked))
+        return choose_answer(_load_script(script), ScriptedRequest(asked))
     except (DefinitionError, OSError):
         return None
+
+
+def _load_script(path: str) -> Script:
+    """The script in a file; without a file, one that leaves everything to the built-in answers."""
+    if not path:
+        return Script()
+    from porch.agents.scripted.script_reader import load_script
+
+    return load_script(path)
 
 
 def _write(path: str, text: str) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+BAD_SCRIPT = "the script or the request cannot be read"
 _PLACEHOLDER = late_pattern(r"\{(project_dir|id|title|item|visit|round|try)\}")
 
 

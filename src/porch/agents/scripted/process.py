@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 
-from porch.agents.scripted.asked import ScriptedRequest
+from porch.agents.scripted.asked import BAD_SCRIPT, ScriptedRequest
 
 # Started for each turn of a run: what it does not need (typing, msgspec) is not loaded.
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 EXIT_BAD_SCRIPT = 2
-BAD_SCRIPT = "the script or the request cannot be read"
 PIECE_BYTES = 32 * 1024
 
 SAMPLE_PLAN = """# Plan
@@ -55,11 +54,12 @@ def main(argv: list[str]) -> int:
 
 def _choose_here(script: str, request: ScriptedRequest) -> dict[str, Any]:
     """Nobody has chosen, for the script cannot be read; or it can by now."""
-    from porch.agents.scripted.answer_choice import choose_answer, load_script_of
+    from porch.agents.scripted.script import Script, choose_answer
+    from porch.agents.scripted.script_reader import load_script
     from porch.errors import DefinitionError
 
     try:
-        return choose_answer(load_script_of(script), request)
+        return choose_answer(load_script(script) if script else Script(), request)
     except (DefinitionError, OSError) as error:
         sys.stderr.write(f"{BAD_SCRIPT}: {error}\n")
         raise SystemExit(EXIT_BAD_SCRIPT) from error

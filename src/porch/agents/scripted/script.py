@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
+
+from porch.agents.scripted.asked import ScriptedRequest
+
+# What a reviewer says whom the script does not mention.
+_APPROVALS = {
+    "verdict": "VERDICT: APPROVE\nSUMMARY: Nothing to add.",
+    "issues": '{"blocking": [], "non_blocking": [], "summary": "Nothing to add.", "checked": []}',
+}
 
 DecisionVerb = Literal[
     "approve", "reject", "decline", "answer", "override", "retry", "skip", "stop", "wait"
@@ -122,3 +130,25 @@ def find_best_entry(table: Mapping[str, T], names: Sequence[str]) -> T | None:
 
 def _count_plain_characters(glob: str) -> int:
     return sum(char not in "*?[]" for char in glob)
+
+
+def choose_answer(script: Script, request: ScriptedRequest) -> dict[str, Any]:
+    """What to do, as it can travel in a request."""
+    answer = to_builtins(_find_answer(script, request))
+    return {"answer": answer, "witness": script.witness}
+
+
+def _find_answer(script: Script, request: ScriptedRequest) -> ScriptedAnswer:
+    if request.kind == "review":
+        found = script.review(
+            request.state, request.item, request.name, request.round, request.try_
+        )
+        return found or ScriptedAnswer(final=_APPROVALS[request.form])
+    found = script.agent(request.state, request.item, request.visit, request.try_, request.instance)
+    if request.kind == "reminder":
+        return found.reminded() if found else ScriptedAnswer(say="Done as asked.")
+    if request.kind == "refused" and found:
+        for _ in range(request.turn - 1):
+            found = found.again()
+        return found
+    return found or ScriptedAnswer(default=True, say="Done as asked.")

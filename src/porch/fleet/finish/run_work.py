@@ -15,7 +15,7 @@ from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
 
 if TYPE_CHECKING:  # what measures files is loaded only where a run has no branch of its own
-    from porch.git.changes import ChangedPath
+    from porch.git.changed_paths import ChangedPath
 
 
 class RunWork(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from porch.git import repository, worktrees
 from porch.git.command import run_git
-from porch.git.moves.salvage import SALVAGE
+from porch.git.moves.checkout_repair import SALVAGE
 from porch.git.worktree_lock import lock_worktrees
 from porch.store.where import find_project
 from porch.store.worktree_records import WorktreeRecord, keep_record, take_port_block

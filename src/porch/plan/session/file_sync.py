@@ -166,7 +166,7 @@ def _archive_branch(desk: LockedPlan, id_: PromptId, prompt: Prompt) -> None:
     branch = prompt.worktree_branch_name
     if branch.startswith("archive/"):
         return
-    from porch.git.moves.salvage import SALVAGE
+    from porch.git.moves.checkout_repair import SALVAGE
     from porch.git.repository import resolve_commit
     from porch.plan.branches import implementation_branches
 

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.agents.events import read_turn_summary
 from porch.agents.port import Turn
+from porch.agents.transcripts import read_turn_summary
 from porch.errors import OutsideError
 from porch.git import command
 from porch.machine.state import RunState

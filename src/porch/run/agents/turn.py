@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.agents import events, port
+from porch.agents import events, port, transcripts
 from porch.agents.clean_output import clean_output
 from porch.agents.port import Outcome
 from porch.agents.redaction import Redactor, find_secrets
@@ -70,7 +70,7 @@ async def run_turn(
     written = _record_terms(world, post, turn, prepared)
     shown = Redactor(find_secrets(_known_variables(prepared)))
     voice = LiveOutput(partial(_tell_lines, partial(world.progress, turn.effect), shown))
-    listener = events.TranscriptListener(post.agent.feed, voice.tell)
+    listener = transcripts.TranscriptListener(post.agent.feed, voice.tell)
     follower = FileFollower(prepared.output, listener.take, events.LONGEST_TOLD_LINE)
     crash_points.reach_point("turn.before-spawn")
     running = await process.start_command(_turn_command(world, turn, prepared))
@@ -268,7 +268,7 @@ def read_left_outcome(world: World, directory: str) -> port.Outcome | None:
 def _read_good_outcome(world: World, directory: str) -> port.Outcome | None:
     path, written = os.path.join(directory, TRANSCRIPT), turn_record.read_terms(directory)
     post = written.post(world.roster)
-    outcome = port.read_finished_outcome(post.agent, path) if os.path.exists(path) else None
+    outcome = transcripts.read_finished_outcome(post.agent, path) if os.path.exists(path) else None
     if outcome is None:
         return None
     counted = _count_usage(world, post, written, outcome)
@@ -294,7 +294,7 @@ def read_turn_cost(world: World, directory: str) -> StoppedTurn:
     """What the transcript of a turn tells of its cost, and no more."""
     written = turn_record.read_terms(directory)
     post = written.post(world.roster)
-    summary = events.read_turn_summary(os.path.join(directory, TRANSCRIPT), post.agent.feed)
+    summary = transcripts.read_turn_summary(os.path.join(directory, TRANSCRIPT), post.agent.feed)
     total = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
     conversations.record_conversation(world.directory, summary.session, post, written.place, total)
     used = conversations.usage_of_turn(post, total, written.before)

@@ -9,7 +9,7 @@ from porch.agents.environment import scrub_environment
 from porch.agents.transcripts import turn_directory_name
 from porch.errors import OutsideError
 from porch.machine.effects import QuotedInput
-from porch.machine.state import RunState
+from porch.machine.state import RunState, Standing
 from porch.model.definition import Definition
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.engine import run_places
@@ -89,6 +89,12 @@ class World(Struct, frozen=True):
                 number += 1
             os.rename(path, aside)
         return self.turn_directory(effect)
+
+    def phase_entry_file(self, standing: Standing) -> str:
+        """Where it is kept how a phase found the files."""
+        group = self.definition().protocol.states[standing.state].group
+        name = "\0".join((standing.instance, group, standing.item))
+        return os.path.join(self.directory, "phase-entries", sha256(name.encode()).hexdigest()[:20])
 
     def effect_mark(self, effect: str) -> str:
         """What the environment of every process of an effect carries."""

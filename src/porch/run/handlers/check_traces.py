@@ -35,23 +35,27 @@ def judge_traces(world: World, effect: RunCheck, fact: f.CheckEnded, before: str
 def _list_changes(world: World, standing: Standing, before: str, now: str) -> dict[str, str]:
     """What is put back as the phase found it is no change."""
     changed = protected_files.list_protected_changes(world, standing, before, now)
-    known = read_phase_entry(world, standing) if changed else None
+    known = read_phase_entry(world.phase_entry_file(standing)) if changed else None
     if known is None:
         return changed
     found = tree_files.read_entries(world.workspace, known.tree, list(changed))
     changed = {path: new for path, new in changed.items() if found.get(path, "") != new}
     # A person who says to try again has seen these as well.
     refused = {**known.refused, **changed}
-    write_phase_entry(world, standing, replace(known, refused=refused))
+    write_phase_entry(world.phase_entry_file(standing), replace(known, refused=refused))
     return changed
 
 
 def note_measured_tree(world: World, effect: RunCheck, tree: str) -> None:
     """How the files are after a check: what it changed is nobody's gift."""
     standing = world.state().positions.get(effect.position)
-    known = read_phase_entry(world, standing) if standing is not None and tree else None
+    known = (
+        read_phase_entry(world.phase_entry_file(standing))
+        if standing is not None and tree
+        else None
+    )
     if standing is not None and known is not None and known.last != tree:
-        write_phase_entry(world, standing, replace(known, last=tree))
+        write_phase_entry(world.phase_entry_file(standing), replace(known, last=tree))
 
 
 def look_at_files(world: World) -> str:

@@ -9,10 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field, json
 
-from porch.machine.state import Standing
-from porch.run.agents.world import World
 from porch.system import atomic
-from porch.text.sha256 import sha256
 
 
 class PhaseEntry(Struct, frozen=True):
@@ -34,21 +31,14 @@ class PhaseEntry(Struct, frozen=True):
     hidden: Mapping[str, str] = field(default_factory=dict)
 
 
-def _entry_path(world: World, standing: Standing) -> str:
-    group = world.definition().protocol.states[standing.state].group
-    name = "\0".join((standing.instance, group, standing.item))
-    return os.path.join(world.directory, "phase-entries", sha256(name.encode()).hexdigest()[:20])
-
-
-def read_phase_entry(world: World, standing: Standing) -> PhaseEntry | None:
+def read_phase_entry(path: str) -> PhaseEntry | None:
     try:
-        with open(_entry_path(world, standing), "rb") as file:
+        with open(path, "rb") as file:
             return json.decode(file.read(), type=PhaseEntry)
     except (OSError, ValueError):
         return None
 
 
-def write_phase_entry(world: World, standing: Standing, entry: PhaseEntry) -> None:
-    path = _entry_path(world, standing)
+def write_phase_entry(path: str, entry: PhaseEntry) -> None:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     atomic.replace_file(path, json.encode(entry), sync=False)

@@ -33,7 +33,7 @@ async def note_phase_entry(world: World, effect: RunAgent) -> None:
 
 
 def _note_entry(world: World, standing: Standing) -> None:
-    known = read_phase_entry(world, standing)
+    known = read_phase_entry(world.phase_entry_file(standing))
     if known is not None and known.since == standing.position:
         return
     try:
@@ -45,9 +45,11 @@ def _note_entry(world: World, standing: Standing) -> None:
         carried = _list_carried_files(world, known) if known else {}
         hidden = _hash_hidden_files(world, standing)
         entry = PhaseEntry(standing.position, now, now, carried=carried, hidden=hidden)
-        write_phase_entry(world, standing, entry)
+        write_phase_entry(world.phase_entry_file(standing), entry)
     elif _comes_from_person(world.definition().protocol, standing):
-        write_phase_entry(world, standing, _entry_after_person(world, standing, known, now))
+        write_phase_entry(
+            world.phase_entry_file(standing), _entry_after_person(world, standing, known, now)
+        )
 
 
 def _list_carried_files(world: World, known: PhaseEntry) -> dict[str, str]:
@@ -87,7 +89,7 @@ def list_touched_files(world: World, position: str) -> tuple[str, ...]:
     standing = world.state().positions.get(position)
     if standing is None or not world.in_git:
         return ()
-    if read_phase_entry(world, standing) is None:
+    if read_phase_entry(world.phase_entry_file(standing)) is None:
         return (f"could not be compared: {UNKNOWN_ENTRY}",)
     try:
         refused, agreed = _compare_with_entry(world, standing, measure_workspace(world))
@@ -100,7 +102,7 @@ def list_touched_files(world: World, position: str) -> tuple[str, ...]:
 
 
 def _list_still_changed(world: World, standing: Standing) -> list[str]:
-    known = read_phase_entry(world, standing)
+    known = read_phase_entry(world.phase_entry_file(standing))
     if known is None or not known.carried:
         return []
     now = tree_files.read_entries(world.workspace, known.last, list(known.carried))
@@ -113,7 +115,7 @@ async def measure_protected_files(world: World, effect: RunCheck, now: str) -> f
     if not world.in_git:
         said = "outside a git repository nothing can be compared"
         return f.CheckEnded(effect=effect.id, result="skipped", report=said)
-    if read_phase_entry(world, standing) is None:
+    if read_phase_entry(world.phase_entry_file(standing)) is None:
         said = f"{UNKNOWN_ENTRY}; start it again"
         return f.CheckEnded(effect=effect.id, result="unmeasured", report=said)
     try:
@@ -140,17 +142,17 @@ def _compare_with_entry(
     world: World, standing: Standing, now: str
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """What is refused now, and what a person agreed to, of all that changed since the entry."""
-    known = read_phase_entry(world, standing)
+    known = read_phase_entry(world.phase_entry_file(standing))
     if known is None:
         return {}, {}
     refused, agreed = _sort_changes(world, standing, known, now)
-    write_phase_entry(world, standing, replace(known, last=now, refused=refused))
+    write_phase_entry(world.phase_entry_file(standing), replace(known, last=now, refused=refused))
     return refused, agreed
 
 
 def list_refused_changes(world: World, standing: Standing, now: str) -> list[str]:
     """The paths of a measured tree that this phase may not have changed, and nobody agreed to."""
-    known = read_phase_entry(world, standing)
+    known = read_phase_entry(world.phase_entry_file(standing))
     return list(_sort_changes(world, standing, known, now)[0]) if known else []
 
 
@@ -248,5 +250,5 @@ def measure_workspace(world: World) -> str:
 
 def find_entry_tree(world: World, standing: Standing) -> str:
     """The files as the phase of a position found them; empty if nobody noted that."""
-    known = read_phase_entry(world, standing)
+    known = read_phase_entry(world.phase_entry_file(standing))
     return known.tree if known else ""

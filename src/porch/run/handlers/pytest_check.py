@@ -90,11 +90,17 @@ async def run_pytest_check(world: World, run: PytestRun, run_shell: RunShell) ->
 
         ended = await run_shell(world, effect, text, run.time, change)
         skips = pytest_skips.read_skips(canary.results)
-        skipped = await asyncio.to_thread(
-            pytest_skips.list_skipped_by_program, world, effect, skips, run.tree
-        )
+        skipped = await asyncio.to_thread(_list_skipped, world, run, skips)
         foreign = list_foreign_places(canary, copy, text)
         return judge_pytest_run(ended, canary, Circumstances(restored, skipped, foreign))
+
+
+def _list_skipped(world: World, run: PytestRun, skips: pytest_skips.Skips) -> list[str]:
+    if not skips:
+        return []
+    standing = world.state().positions[run.effect.position]
+    rules = protected_files.find_protected_paths(world, standing)
+    return pytest_skips.list_skipped_by_program(world, rules, skips, run.tree)
 
 
 def sets_python_path(text: str) -> bool:

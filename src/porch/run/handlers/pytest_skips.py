@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from msgspec import DecodeError, json
 
 from porch.git import tree_changes
-from porch.machine.effects import RunCheck
+from porch.model.protection import ProtectedPaths
 from porch.run.agents.world import World
-from porch.run.handlers import protected_files
 
 Skips = Mapping[str, list[str]]
 
@@ -28,15 +27,13 @@ def read_skips(results: str) -> Skips:
     return found
 
 
-def list_skipped_by_program(world: World, effect: RunCheck, skips: Skips, tree: str) -> list[str]:
+def list_skipped_by_program(
+    world: World, rules: ProtectedPaths, skips: Skips, tree: str
+) -> list[str]:
     """Each with the file that skipped it; only files that changed since the run began count.
 
     `tree` is what was tested: what the tests made of the files since then does not count.
     """
-    if not skips:
-        return []
-    standing = world.state().positions[effect.position]
-    rules = protected_files.find_protected_paths(world, standing)
     changed = _list_changed_files(world, tree)
     return [
         f"{name} ({path})"

@@ -7,7 +7,7 @@ from msgspec import Struct
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
 from porch.git.command import run_git, try_git
-from porch.git.moves.salvage import SALVAGE, salvage_uncommitted
+from porch.git.moves.checkout_repair import SALVAGE, salvage_uncommitted
 
 # In this order; a person may have a branch called `archive`, under which git can keep nothing.
 ARCHIVE_BRANCHES = ("refs/heads/archive/", worktrees.ARCHIVE)

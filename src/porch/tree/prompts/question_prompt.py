@@ -17,8 +17,8 @@ from porch.run.agents.world import World
 from porch.show import graph_templates as templates
 from porch.store.large_payloads import expand_payloads
 from porch.tree import answer_sources, branch_update, question_text, refs
-from porch.tree.answer_acceptance import list_unasked_fields
-from porch.tree.instance_worktrees import InstancePlace
+from porch.tree.claim import InstancePlace
+from porch.tree.question_text import list_unasked_fields
 from porch.tree.update_troubles import find_update_trouble
 
 DIFF_KEPT = 20_000

@@ -14,13 +14,14 @@ from porch.agents.events import Answered
 from porch.errors import OutsideError
 from porch.git import repository
 from porch.git.command import run_git
+from porch.git.moves.checkout_repair import name_salvage_ref, salvage_uncommitted
 from porch.git.moves.own_refs import set_own_ref
-from porch.git.moves.salvage import name_salvage_ref, salvage_uncommitted
 from porch.machine.effects import AskAgent
 from porch.run.agents.world import World
 from porch.system import atomic
 from porch.tree import branch_update
-from porch.tree.instance_worktrees import InstancePlace, is_merging
+from porch.tree.claim import InstancePlace
+from porch.tree.instance_worktrees import is_merging
 from porch.tree.suite_run import hash_content
 
 REFUSED_FILE = "refused.json"

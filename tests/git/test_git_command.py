@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.git import changes, checkouts, configured_programs, merge, repository, worktrees
+from porch.git import changes, checkouts, command, merge, repository, worktrees
 from porch.git.command import call_git
 from tests.repositories import sh
 
@@ -70,10 +70,10 @@ def test_a_filter_that_a_person_configured_everywhere_still_counts(
 
 
 def test_a_plain_repository_costs_no_question_to_git(repo: Path) -> None:
-    assert configured_programs.disarm_environment(str(repo), call_git) == {}
+    assert command.disarm_environment(str(repo), call_git) == {}
     sh(repo, "config", "filter.x=y.clean", "true")
     (repo / "sub").mkdir()
-    found = configured_programs.disarm_environment(str(repo / "sub"), call_git)
+    found = command.disarm_environment(str(repo / "sub"), call_git)
     assert found == {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "filter.x=y.clean",
