@@ -20,7 +20,7 @@ import yaml
 
 from porch.cli.dispatch import run_words as run_command
 from porch.cli.porch import fast
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system import process_marks
 from tests import commands

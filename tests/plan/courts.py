@@ -17,7 +17,7 @@ from porch.plan.prompts import plan_document, prompt_claims, prompt_edits, promp
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.plan.reviews import review as reviewing
 from porch.plan.reviews.review import ReviewRequest
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system import process_marks
 from tests.repositories import make_repository

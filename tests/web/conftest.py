@@ -11,9 +11,8 @@ from starlette.testclient import TestClient
 
 from porch.store import where as places
 from porch.web.server.access.sessions import Sessions
-from porch.web.server.app import make_app
 from porch.web.server.dashboard import Dashboard
-from porch.web.server.serve import QuietServer, open_port
+from porch.web.server.serve import QuietServer, make_app, open_port
 from tests.cli.conftest import Desk, desk, home
 
 __all__ = ["desk", "home"]

@@ -12,11 +12,11 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.budgets import add_budget_state
 from porch.machine.instances.git_state_inputs import add_unnamed_questions
-from porch.machine.state import RunState, Standing, position_text
+from porch.machine.state import CHANGED, RunState, Standing, position_text
 from porch.model.protocol import Agent, Edge, Human, Option, Protocol
 from porch.model.protocol import State as Kind
 
-STATE = "changed"
+STATE = CHANGED
 FOUND = f"{STATE}.found"
 APPROVED = ("approved", "waived")
 

@@ -6,11 +6,10 @@ from msgspec import Struct
 
 from porch.machine import moves as m
 from porch.machine.approvals import FOUND, find_gate, open_questions
-from porch.machine.approvals import STATE as CHANGED
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.exits.departure import departure_from_nowhere, entry_moves, state_entry_moves
 from porch.machine.facts import Wish
-from porch.machine.state import RunState, Standing
+from porch.machine.state import CHANGED, RunState, Standing
 from porch.model.memory_paths import evidence_path
 from porch.model.protocol import Check, End, Human, Protocol, Target
 

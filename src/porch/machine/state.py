@@ -12,6 +12,8 @@ from porch.text.late_pattern import late_pattern
 
 # What an effect uses under this prefix stays with its position, and with the next that holds it.
 HOLD = "hold:"
+# The state in which a person is asked again about what was approved and then changed.
+CHANGED = "changed"
 
 PositionKey = tuple[str, str, str]  # instance, state, item
 Scope = tuple[str, str]  # instance, item

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
-from porch.machine.approvals import STATE as CHANGED
-from porch.machine.state import RunState, Standing
+from porch.machine.state import CHANGED, RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
 from porch.show.board import cut_text

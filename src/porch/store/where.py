@@ -6,6 +6,8 @@ import os
 
 from porch.system.regular_file import open_followed, open_regular
 
+# The plan of a track, the newest first where there are several.
+PLAN_FILES = ("plan.xml", "track.xml", "tasks.xml")
 _PIECE = 1 << 12
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from porch.git.command import run_git
 from porch.machine.records import JournalRecord, decode_records
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.store import where
 from porch.store.journal import scan_journal
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from typing import TypeVar, assert_never
 
 from porch.errors import Finding, Place, Severity
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import WHOLE, ElementNode, ListNode, MapNode, Node, ScalarNode
 
 T = TypeVar("T")
+_NAME = late_pattern(r"\w(?:[\w-]{0,78}\w)?")
 
 
 class Fields:
@@ -177,3 +179,13 @@ def describe_node(node: Node) -> str:
             return "nothing" if node.kind == "null" else f"'{node.text}'"
         case _:
             assert_never(node)
+
+
+def check_name(word: ScalarNode, what: str, findings: list[Finding]) -> bool:
+    """Names become parts of positions, files and commands, so they are plain."""
+    if _NAME.fullmatch(word.text) and word.text.isascii():
+        return True
+    fix = "use letters, digits, '_' and '-', at most 80 of them"
+    message = f"'{word.text[:80]}' cannot be a name in {what}"
+    findings.append(Finding("bad-name", message, word.place, fix))
+    return False

@@ -7,7 +7,8 @@ from porch.machine.state import RunState
 from porch.model.protocol import Protocol
 from porch.model.track_names import CODUMENT
 from porch.run.agents.world import World
-from porch.run.engine.session import hold_run, workspace_of
+from porch.run.engine.run_places import workspace_of
+from porch.run.engine.session import hold_run
 from porch.store.where import ProjectPaths
 from porch.track.confirmations import write_confirmations
 from porch.track.plan_file import describe_trouble, draw_plan, find_plan_of_run

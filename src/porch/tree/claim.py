@@ -1,4 +1,7 @@
-"""An answer on trial: what was said, where it was worked, and what the engine saw of it."""
+"""An answer on trial: what was said, where it was worked, and what the engine saw of it.
+
+Whoever is judged by the tests may not write what decides how they come out.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,4 +1,8 @@
-"""Running the project's own build and tests; results are kept by the content they are about."""
+"""Running the project's own build and tests; results are kept by the content they are about.
+
+In every run of a suite that pytest makes there are two tests of our own, by which the others are
+believed or not.
+"""
 
 import asyncio
 import json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.store import inbox
 from porch.store import where as places
 from porch.system import process_marks

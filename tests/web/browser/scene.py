@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from porch.cli.dispatch import run_words
-from porch.cli.porch.demo import SCRIPT
+from porch.fleet.setup.demo_project import SCRIPT
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 from tests.repositories import make_repository, sh

@@ -3,7 +3,7 @@
 import pytest
 
 from porch.web.server.dashboard import Dashboard
-from porch.web.server.routes import ROUTES
+from porch.web.server.serve import ROUTES
 from tests.cli.conftest import Desk
 from tests.web.browser.conftest import OpenWindow
 

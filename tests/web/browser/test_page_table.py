@@ -2,7 +2,7 @@
 
 import re
 
-from porch.web.server.routes import ROUTES
+from porch.web.server.serve import ROUTES
 from tests.web.browser.pages import PAGES
 
 

@@ -7,7 +7,7 @@ from starlette.websockets import WebSocketDisconnect
 from porch.web.server.access.sessions import IDLE_S
 from porch.web.server.dashboard import Dashboard
 from porch.web.server.guard import HEADERS
-from porch.web.server.routes import ROUTES, PageRoute
+from porch.web.server.serve import ROUTES, PageRoute
 from tests.web.conftest import ORIGIN, Moment
 
 IDS = [f"{row.method} {row.path}" for row in ROUTES]

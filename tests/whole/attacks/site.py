@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system import process_marks
 from porch.testing.project import COMMAND

@@ -1,6 +1,7 @@
 """What a script says: who answers what, the how-manieth time. Matching only; nothing is read here.
 
-Kept free of the YAML reader, because the scripted agent also runs without any script.
+The runner chooses before it starts the process: it has read the YAML, which costs more than all
+that the process does. Kept free of that reader, for the scripted agent also runs without a script.
 """
 
 from collections.abc import Mapping, Sequence

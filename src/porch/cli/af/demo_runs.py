@@ -6,10 +6,10 @@ One stops where a person decides. The other has its decisions in its script, and
 import os
 import re
 
-from porch.cli.porch.demo import SCRIPT, make_demo_project
 from porch.errors import PorchError
 from porch.fleet.drivers.leaving import wait_until_gone
 from porch.fleet.drivers.start import StartingDriver, start_driver
+from porch.fleet.setup.demo_project import SCRIPT, make_demo_project
 from porch.run.verbs import steer
 from porch.store import where as places
 from porch.store.run_drivers import find_driver

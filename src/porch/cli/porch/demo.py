@@ -4,26 +4,24 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from porch.cli.command import View
 from porch.cli.products import PRODUCTS
 from porch.cli.terminal.one_key import read_one_key
 from porch.cli.terminal.stream import Stream, drive_exit_code
 from porch.fleet.finish import finish
-from porch.fleet.setup import extra_package, first_commit, project_setup
+from porch.fleet.setup import extra_package
+from porch.fleet.setup.demo_project import SCRIPT, make_demo_project
 from porch.fleet.setup.extra_package import WEB_PACKAGES
-from porch.fleet.setup.project_commands import FoundCommand
 from porch.run.engine.driver import DriveManner
-from porch.run.engine.session import workspace_of
+from porch.run.engine.run_places import workspace_of
 from porch.run.verbs import decide, launch
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.launch import DriveResult, DriveWatch, RunRequest
 from porch.run.verbs.resume import resume_run
 from porch.store import where as places
 
-SCRIPT = os.path.join(os.path.dirname(__file__), "demo.yaml")
 _ID = "0001"
 _REQUEST = "Greet people by their name"
 _TITLE = "greeter"
@@ -39,26 +37,6 @@ def run_demo(yes: bool) -> View:
     merged = driven.state.outcome == "complete" and _offer_merge(where, driven, yes)
     code = drive_exit_code(driven)
     return View("\n".join(_closing_lines(where, driven, merged)), None, code)
-
-
-def make_demo_project(say: Callable[[str], None]) -> str:
-    """A repository that `codev init` has set up, in a temporary directory; each step is said."""
-    directory = tempfile.mkdtemp(prefix="porch-demo-")
-    python = shlex.quote(sys.executable)
-    commands = (
-        FoundCommand("build", f"{python} -m py_compile *.py", ""),
-        FoundCommand("test", f"{python} -m unittest -q", ""),
-    )
-    say(f"\n$ mkdir {directory} && cd {directory}")
-    say("\n$ codev init --yes")
-    planned = project_setup.plan_setup(directory, project_setup.SetupChoices(commands))
-    first_commit.make_repository(directory)
-    project_setup.write_setup(directory, planned)
-    with open(os.path.join(directory, ".gitignore"), "w", encoding="utf-8") as file:
-        file.write("__pycache__/\n")
-    first_commit.make_first_commit(directory, [*(each.path for each in planned), ".gitignore"])
-    say(f"made a git repository with {len(planned)} files: settings, protocols, a hook")
-    return directory
 
 
 def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:

@@ -58,7 +58,7 @@ def _require_name(args: Args) -> str:
 
 def _draw_track(where: "ProjectPaths", word: str, form: str) -> dict[str, Any] | None:
     """A track is drawn as people know it: its plan, and how far that is."""
-    from porch.run.definitions.library import PLAN_FILES
+    from porch.store.where import PLAN_FILES
 
     name = word if os.path.isdir(word) else os.path.dirname(word)
     has_plan = any(os.path.isfile(os.path.join(name, file)) for file in PLAN_FILES)

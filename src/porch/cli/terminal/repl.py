@@ -18,7 +18,7 @@ from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.caller import refuse_agents
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_wish
-from porch.run.engine.session import workspace_of
+from porch.run.engine.run_places import workspace_of
 from porch.run.verbs import overview
 from porch.run.verbs.launch import DriveResult, DriveWatch
 from porch.store import inbox

@@ -2,27 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct, field
-
 from porch.dialects.graph.engine_fields import ENGINE_TYPES
 from porch.dialects.graph.findings import ReadingNotes, as_text
+from porch.dialects.graph.path_types import DeclaredExit
 from porch.errors import Place
 from porch.model import types as t
 from porch.text.nodes import Entry, MapNode, Node, ScalarNode
 
 ADVISORY_MARK = " advisory"
 FILLED_FROM_MARK = " = "
-
-
-class DeclaredExit(Struct, frozen=True):
-    """One exit of an agent: its record, what the engine fills, what is only advice."""
-
-    name: str
-    record: t.Record
-    place: Place
-    filled: Mapping[str, ScalarNode] = field(default_factory=dict)
-    advisory: tuple[str, ...] = ()
-    places: Mapping[str, Place] = field(default_factory=dict)  # of its fields
 
 
 def read_types(node: Node | None, notes: ReadingNotes) -> dict[str, t.Type]:

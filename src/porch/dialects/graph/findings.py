@@ -4,9 +4,8 @@ from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct, field
 
-from porch.dialects.phases.mapping_reader import check_name
 from porch.errors import Finding, Place, Severity, suggest_name
-from porch.text.fields import Fields, describe_node
+from porch.text.fields import Fields, check_name, describe_node
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from porch.dialects.graph.declared_types import DeclaredExit
-from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.path_types import DeclaredExit, PathMeanings
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode

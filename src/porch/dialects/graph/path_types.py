@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from porch.dialects.graph import engine_fields
-from porch.dialects.graph.declared_types import DeclaredExit
 from porch.dialects.graph.findings import ReadingNotes
-from porch.errors import suggest_name
+from porch.errors import Place, suggest_name
 from porch.model import types as t
 from porch.text.nodes import ScalarNode
 
@@ -19,6 +18,17 @@ class UnknownPath(Exception):
         super().__init__(name)
         self.name = name
         self.known = known
+
+
+class DeclaredExit(Struct, frozen=True):
+    """One exit of an agent: its record, what the engine fills, what is only advice."""
+
+    name: str
+    record: t.Record
+    place: Place
+    filled: Mapping[str, ScalarNode] = field(default_factory=dict)
+    advisory: tuple[str, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)  # of its fields
 
 
 class PathMeanings(Struct):

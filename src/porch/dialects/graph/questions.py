@@ -6,10 +6,9 @@ from typing import get_args
 from msgspec.structs import replace
 
 from porch.dialects.graph import engine_fields
-from porch.dialects.graph.declared_types import DeclaredExit
 from porch.dialects.graph.findings import ReadingNotes
 from porch.dialects.graph.measures import read_measures
-from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.path_types import DeclaredExit, PathMeanings
 from porch.dialects.graph.word_lists import read_path, read_paths, read_words
 from porch.model import protocol as p
 from porch.model import types as t

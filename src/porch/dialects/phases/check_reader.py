@@ -15,7 +15,6 @@ from porch.dialects.phases.file_records import (
 from porch.dialects.phases.mapping_reader import (
     Findings,
     StrictFields,
-    check_name,
     limit_entries,
     read_named_entries,
     report_wrong_type,
@@ -23,6 +22,7 @@ from porch.dialects.phases.mapping_reader import (
 from porch.dialects.phases.runner_reader import read_runner, report_lonely_plugins
 from porch.errors import Finding
 from porch.model.protocol import Command, IfMissing
+from porch.text.fields import check_name
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 # How a check may measure; each has one of them.

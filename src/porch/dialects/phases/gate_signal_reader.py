@@ -15,13 +15,13 @@ from porch.dialects.phases.mapping_reader import (
     Findings,
     StrictFields,
     check_model_name,
-    check_name,
     limit_entries,
     read_named_entries,
     report_wrong_type,
 )
 from porch.errors import Finding, Place
 from porch.model.protocol import EXHAUSTED, SILENT
+from porch.text.fields import check_name
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
 

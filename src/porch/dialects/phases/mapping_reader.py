@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from porch.dialects.phases.keys import KEYS
 from porch.errors import Finding, Place, suggest_name
-from porch.text.fields import Fields, describe_node
+from porch.text.fields import Fields, check_name, describe_node
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
@@ -15,7 +15,6 @@ MOST_ENTRIES = 40
 MOST_PHASES = 100
 MOST_STEPS = 200
 
-_NAME = late_pattern(r"\w(?:[\w-]{0,78}\w)?")
 _MODEL = late_pattern(r"\w[\w.-]{0,79}")
 _DRIVE = late_pattern(r"[A-Za-z]:")
 Findings = list[Finding]
@@ -114,16 +113,6 @@ def limit_entries(
         message = f"{what} has {len(items)} entries; the limit is {most}"
         findings.append(Finding("too-many", message, place, "split the protocol"))
     return items[:most]
-
-
-def check_name(word: ScalarNode, what: str, findings: Findings) -> bool:
-    """Names become parts of positions, files and commands, so they are plain."""
-    if _NAME.fullmatch(word.text) and word.text.isascii():
-        return True
-    fix = "use letters, digits, '_' and '-', at most 80 of them"
-    message = f"'{word.text[:80]}' cannot be a name in {what}"
-    findings.append(Finding("bad-name", message, word.place, fix))
-    return False
 
 
 def check_model_name(word: ScalarNode, what: str, findings: Findings) -> bool:

@@ -22,13 +22,13 @@ from porch.dialects.phases.gate_signal_reader import (
 from porch.dialects.phases.mapping_reader import (
     Findings,
     StrictFields,
-    check_name,
     did_you_mean,
     report_wrong_type,
 )
 from porch.dialects.phases.permissions import read_permissions
 from porch.dialects.phases.protection import read_may_write
 from porch.errors import Finding
+from porch.text.fields import check_name
 from porch.text.nodes import MapNode, Node, ScalarNode
 
 PLAIN_TYPES = ("once", "build_verify")

@@ -15,7 +15,6 @@ from porch.dialects.phases.mapping_reader import (
     MOST_PHASES,
     Findings,
     StrictFields,
-    check_name,
     did_you_mean,
     limit_entries,
     read_named_entries,
@@ -27,7 +26,7 @@ from porch.dialects.phases.protection import add_protected_checks, read_protecte
 from porch.errors import Place
 from porch.model.protection import WORDS
 from porch.model.protocol import Limits
-from porch.text.fields import Fields
+from porch.text.fields import Fields, check_name
 from porch.text.nodes import MapNode, Node, ScalarNode
 
 SUBJECTS = {

@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.dialects.steps import FetchTree
+from porch.dialects.result import FetchTree
 from porch.dialects.steps.file_records import StepFile, StepProtocol
 from porch.dialects.steps.merge import merge_levels
 from porch.dialects.steps.reader import read_step_file

@@ -11,7 +11,8 @@ from porch.fleet.finish.written_text import read_written_text
 from porch.git.command import try_git
 from porch.plan.branches import github
 from porch.run.engine.fact_redaction import redact_text
-from porch.run.engine.session import HeldRun, payload_directory
+from porch.run.engine.run_places import payload_directory
+from porch.run.engine.session import HeldRun
 from porch.store import payloads
 from porch.text.late_pattern import late_pattern
 

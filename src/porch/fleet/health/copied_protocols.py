@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup.package_files import load_protocol_files, load_step_files
-from porch.run.definitions import library, step_files
+from porch.run.definitions import step_files
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import NotRegularFile, open_regular
 
@@ -17,7 +17,7 @@ _NAMED = 3
 
 
 def examine_copies(where: ProjectPaths) -> Iterator[DoctorLine]:
-    yield from _compare(where.root, load_protocol_files(), library.PACKAGED)
+    yield from _compare(where.root, load_protocol_files(), step_files.PACKAGED_PROTOCOLS)
     yield from _compare(where.root, load_step_files(), step_files.PACKAGED)
 
 

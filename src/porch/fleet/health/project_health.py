@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, errors_in
 from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import project_commands
-from porch.fleet.setup.claude_settings import SETTINGS_FILE, has_hook
-from porch.fleet.setup.package_files import HOOK
+from porch.fleet.setup.claude_settings import HOOK, SETTINGS_FILE, has_hook
 from porch.fleet.setup.small_files import read_small_file
 from porch.run import settings
 from porch.run.definitions import library
-from porch.run.verbs import overview
+from porch.run.verbs import run_list
 from porch.store.where import ProjectPaths
 
 SETUP_FILES = "write the missing files of the set-up"
@@ -130,7 +129,7 @@ def _check_old_shape(where: ProjectPaths) -> Iterator[DoctorLine]:
 
 def _check_runs(where: ProjectPaths) -> Iterator[DoctorLine]:
     try:
-        troubles = overview.list_all_runs(where).troubles
+        troubles = run_list.every_row(where).troubles
     except PorchError as error:
         troubles = [error]
     for each in troubles:

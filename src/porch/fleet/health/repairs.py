@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from porch.fleet.health import project_health, repository_health
 from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
+from porch.fleet.setup.claude_settings import HOOK
 from porch.fleet.setup.found_agents import find_agents
-from porch.fleet.setup.package_files import HOOK
 from porch.git.command import run_git
 from porch.run.settings import PROJECT_FILE
 from porch.store.where import ProjectPaths

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from porch.errors import UsageError
-from porch.fleet.setup.package_files import HOOK
 
+HOOK = ".claude/hooks/porch-notify.sh"
 SETTINGS_FILE = ".claude/settings.json"
 _EVENT = "UserPromptSubmit"
 _COMMAND = f'"$CLAUDE_PROJECT_DIR"/{HOOK}'

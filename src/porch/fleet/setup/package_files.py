@@ -6,9 +6,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from porch.fleet.claude_files import load_claude_files
-from porch.run.definitions import library, step_files
+from porch.run.definitions import step_files
 
-HOOK = ".claude/hooks/porch-notify.sh"
 AGENTS_PAGE = "AGENTS.md"
 QUESTIONS_PAGE = "codev/codument-protocols.md"
 _SKIPPED = ("__pycache__",)
@@ -19,7 +18,7 @@ def load_protocol_files() -> Mapping[str, bytes]:
     own = os.path.basename(step_files.PACKAGED)
     found = {
         f"codev/protocols/{path}": data
-        for path, data in _walk_directory(library.PACKAGED)
+        for path, data in _walk_directory(step_files.PACKAGED_PROTOCOLS)
         if path.partition("/")[0] not in (own, *_SKIPPED)
     }
     # Reviews are one directory in the package; in a project they lie beside each protocol.

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import UsageError
-from porch.fleet.setup import package_files
+from porch.fleet.setup import claude_settings, package_files
 from porch.fleet.setup.additive_files import (
     PlannedFile,
     plan_extended_file,
@@ -59,7 +59,7 @@ def write_setup(root: str, planned: Sequence[PlannedFile]) -> None:
 
 
 def plan_hook(root: str) -> PlannedFile:
-    return plan_new_file(root, package_files.HOOK, package_files.load_hook(), _EXECUTABLE)
+    return plan_new_file(root, claude_settings.HOOK, package_files.load_hook(), _EXECUTABLE)
 
 
 def plan_claude_settings(root: str, *, with_permissions: bool) -> PlannedFile:

@@ -2,6 +2,7 @@
 
 Where the branch was swapped already, what is missing is brought; otherwise what came is taken back.
 Of a person's own checkout only what the move was about is touched, and no file in which they wrote.
+What nobody has committed is kept under a ref, before anything is put in its place.
 """
 
 import contextlib

@@ -5,9 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from porch.machine.approvals import STATE as CHANGED
 from porch.machine.facts import Payload
-from porch.machine.state import RunState
+from porch.machine.state import CHANGED, RunState
 from porch.model.memory_paths import settled_path
 from porch.model.protocol import BLOCKED, Agent, Human, Protocol
 from porch.model.track_names import DONE, blocked_state, gate_of_state, moment_of_gate, state_name

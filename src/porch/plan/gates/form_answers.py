@@ -21,7 +21,7 @@ from porch.plan.prompts.plan_audit import describe_audit
 from porch.plan.session import file_sync
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.fact_redaction import redact_text, redact_wish
-from porch.run.engine.session import payload_directory
+from porch.run.engine.run_places import payload_directory
 from porch.store import inbox
 from porch.store.large_payloads import slim_wish_text
 

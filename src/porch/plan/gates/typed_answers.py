@@ -17,7 +17,7 @@ from porch.plan.findings import findings_files
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form
 from porch.plan.gates import form_answers
 from porch.run.engine.fact_redaction import redact_text
-from porch.run.engine.session import payload_directory
+from porch.run.engine.run_places import payload_directory
 from porch.store.large_payloads import expand_payloads, slim_wish_text
 from porch.store.where import ProjectPaths
 from porch.text.late_pattern import late_pattern

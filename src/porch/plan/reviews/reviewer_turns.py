@@ -23,7 +23,7 @@ from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
 from porch.run.agents.world import World
 from porch.run.drive.world_setup import make_world
-from porch.run.engine.session import mark_of
+from porch.run.engine.run_places import mark_of
 from porch.run.settings import Settings
 from porch.run.verbs.read_run import read_run
 from porch.system import process_marks

@@ -15,7 +15,7 @@ from porch.plan.files import front_matter, plan_files, prompt_files, prompt_pict
 from porch.plan.files.drawn_files import digest_fields, look_at
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_snapshot import PLAN_FILE
-from porch.run.engine.session import payload_directory
+from porch.run.engine.run_places import payload_directory
 from porch.store.large_payloads import expand_payloads
 from porch.system.clock import Clock
 

@@ -23,7 +23,8 @@ from porch.plan.files.plan_location import Plan
 from porch.plan.session import file_sync
 from porch.run.engine import session
 from porch.run.engine.caller import find_user_name
-from porch.run.engine.session import assemble_held_run, lock_run, payload_directory
+from porch.run.engine.run_places import payload_directory
+from porch.run.engine.session import assemble_held_run, lock_run
 from porch.store import payloads
 from porch.store.journal import Journal
 from porch.store.where import ProjectPaths

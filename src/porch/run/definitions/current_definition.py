@@ -6,7 +6,7 @@ import os
 from msgspec.structs import replace
 
 from porch.model.definition import Definition, hash_definition
-from porch.model.protocol import Panel, State
+from porch.model.protocol import Panel, Protocol, State
 from porch.model.track_names import CODUMENT
 from porch.run import settings
 from porch.run.definitions import library, track_plans
@@ -21,7 +21,7 @@ def load_current_definition(where: ProjectPaths, name: str, track: str = "") -> 
     The definition of a track is its plan, in the directory `track`.
     """
     if name == CODUMENT and track:
-        return track_plans.load_track(where, track)
+        return _load_track(where, track)
     loaded = library.load_protocol(library.find_protocol(where, name).file, where)
     loaded = replace(loaded, files=(*loaded.files, *_list_other_files(where, name)))
     models = settings.load_settings(where.root).models
@@ -29,6 +29,40 @@ def load_current_definition(where: ProjectPaths, name: str, track: str = "") -> 
         return loaded
     definition = _with_reviewers(loaded.definition, models)
     return replace(loaded, definition=definition, digest=hash_definition(definition))
+
+
+def _load_track(where: ProjectPaths, track: str) -> LoadedDefinition:
+    """The definition of a track, as the project wants its confirmations."""
+    file = track_plans.find_plan_file(os.path.join(where.workspace, track))
+    loaded, known = library.load_protocol(file, where), settings.load_settings(where.root)
+    is_together = known.coalesce == "last-task"
+    if loaded.definition is None or not (known.fix_issues or is_together):
+        return loaded
+    protocol = loaded.definition.protocol
+    protocol = _put_questions_together(file) if is_together else protocol
+    protocol = _let_issues_be_fixed(protocol) if known.fix_issues else protocol
+    definition = replace(loaded.definition, protocol=protocol)
+    return replace(loaded, definition=definition, digest=hash_definition(definition))
+
+
+def _put_questions_together(file: str) -> Protocol:
+    """The last confirmations of a phase come at once; its texts are the same."""
+    from porch.dialects.plan_xml.compiler import compile_plan, make_protocol
+
+    return make_protocol(compile_plan(track_plans.read_plan_file(file).plan, coalesce=True))
+
+
+def _let_issues_be_fixed(protocol: Protocol) -> Protocol:
+    """Before anybody is asked."""
+    from porch.dialects.plan_xml.gate_states import FIXES, REVIEW_ATTEMPTS
+
+    budgets = {
+        name: replace(budget, limit=max(budget.limit, REVIEW_ATTEMPTS))
+        if name.endswith(FIXES)
+        else budget
+        for name, budget in protocol.budgets.items()
+    }
+    return replace(protocol, budgets=budgets)
 
 
 def _list_other_files(where: ProjectPaths, name: str) -> list[str]:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-import porch
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in, suggest_name
 from porch.run.definitions import child_protocols, step_files
-from porch.store.where import ProjectPaths, find_project
+from porch.store.where import PLAN_FILES, ProjectPaths, find_project
 from porch.system.document_file import read_document
 from porch.text.late_pattern import late_pattern
 
@@ -25,10 +24,8 @@ REVIEWS_OF_OTHERS = (
     "investigation", "critique",
 )  # fmt: skip
 GRAPH = ".graph.yaml"
-# The plan of a track, the newest first where there are several.
-PLAN_FILES = ("plan.xml", "track.xml", "tasks.xml")
 _NAME = late_pattern(r"[\w.-]+")
-PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols")
+PACKAGED = step_files.PACKAGED_PROTOCOLS
 PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 NAME = late_pattern(r"[a-z0-9][a-z0-9_-]*")
 ENDING = ".yaml"
-PACKAGED = os.path.join(os.path.dirname(porch.__file__), "protocols", "steps")
+PACKAGED_PROTOCOLS = os.path.join(os.path.dirname(porch.__file__), "protocols")
+PACKAGED = os.path.join(PACKAGED_PROTOCOLS, "steps")
 
 
 def own_directory(where: ProjectPaths) -> str:

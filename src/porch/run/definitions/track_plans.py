@@ -8,17 +8,14 @@ from msgspec.structs import replace
 
 from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.model.track_names import CODUMENT
-from porch.run import settings
-from porch.run.definitions import library
 from porch.run.engine.drive_options import RunRequest
 from porch.run.engine.run_places import workspace_of
-from porch.store.where import ProjectPaths
+from porch.store.where import PLAN_FILES, ProjectPaths
 from porch.system.document_file import read_document
 
 if TYPE_CHECKING:
     from porch.dialects.plan_xml.track_plan import TrackReading
     from porch.machine.state import RunState
-    from porch.model.protocol import Protocol
 
 
 def take_track(where: ProjectPaths, wanted: RunRequest) -> RunRequest:
@@ -39,7 +36,7 @@ def take_track(where: ProjectPaths, wanted: RunRequest) -> RunRequest:
 def locate_track(where: ProjectPaths, word: str) -> str:
     """The directory of a track, as seen from the checkout that we stand in."""
     path = os.path.abspath(word)
-    if os.path.basename(path) in library.PLAN_FILES and os.path.isfile(path):
+    if os.path.basename(path) in PLAN_FILES and os.path.isfile(path):
         path = os.path.dirname(path)
     find_plan_file(path)
     top, real = os.path.realpath(where.workspace), os.path.realpath(path)
@@ -53,7 +50,7 @@ def locate_track(where: ProjectPaths, word: str) -> str:
 
 
 def find_plan_file(directory: str) -> str:
-    found = [os.path.join(directory, name) for name in library.PLAN_FILES]
+    found = [os.path.join(directory, name) for name in PLAN_FILES]
     found = [path for path in found if os.path.isfile(path)]
     if not found:
         raise UsageError(
@@ -68,42 +65,6 @@ def find_track(where: ProjectPaths, state: "RunState") -> str:
     """Where the plan of a run is now; nothing if it is no track."""
     directory = os.path.join(workspace_of(where, state), state.run.project_dir)
     return directory if state.run.protocol == CODUMENT else ""
-
-
-def load_track(where: ProjectPaths, track: str) -> library.LoadedDefinition:
-    """The definition of a track, as the project wants its confirmations."""
-    from porch.model.definition import hash_definition
-
-    file = find_plan_file(os.path.join(where.workspace, track))
-    loaded, known = library.load_protocol(file, where), settings.load_settings(where.root)
-    is_together = known.coalesce == "last-task"
-    if loaded.definition is None or not (known.fix_issues or is_together):
-        return loaded
-    protocol = loaded.definition.protocol
-    protocol = _put_questions_together(file) if is_together else protocol
-    protocol = _let_issues_be_fixed(protocol) if known.fix_issues else protocol
-    definition = replace(loaded.definition, protocol=protocol)
-    return replace(loaded, definition=definition, digest=hash_definition(definition))
-
-
-def _put_questions_together(file: str) -> "Protocol":
-    """The last confirmations of a phase come at once; its texts are the same."""
-    from porch.dialects.plan_xml.compiler import compile_plan, make_protocol
-
-    return make_protocol(compile_plan(read_plan_file(file).plan, coalesce=True))
-
-
-def _let_issues_be_fixed(protocol: "Protocol") -> "Protocol":
-    """Before anybody is asked."""
-    from porch.dialects.plan_xml.gate_states import FIXES, REVIEW_ATTEMPTS
-
-    budgets = {
-        name: replace(budget, limit=max(budget.limit, REVIEW_ATTEMPTS))
-        if name.endswith(FIXES)
-        else budget
-        for name, budget in protocol.budgets.items()
-    }
-    return replace(protocol, budgets=budgets)
 
 
 def read_plan_file(path: str) -> "TrackReading":

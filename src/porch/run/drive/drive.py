@@ -33,7 +33,8 @@ from porch.run.engine.caller import find_user_name, refuse_agents
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner, Driver, Objection, RestReason
 from porch.run.engine.queue import EffectQueue
-from porch.run.engine.session import HeldRun, payload_directory
+from porch.run.engine.run_places import payload_directory
+from porch.run.engine.session import HeldRun
 from porch.run.handlers import make_performer
 from porch.run.handlers.products import Products
 from porch.run.worktrees.restore import restore_run_worktree

@@ -6,9 +6,8 @@ from porch.agents.scripted.script import Script, ScriptedDecision
 from porch.agents.scripted.script_reader import load_script, read_script
 from porch.errors import UsageError
 from porch.machine import moves as m
-from porch.machine.approvals import STATE as CHANGED
 from porch.machine.records import JournalRecord
-from porch.machine.state import Decision, RunState
+from porch.machine.state import CHANGED, Decision, RunState
 from porch.run.engine.fact_redaction import redact_wish
 from porch.store import inbox, payloads
 from porch.system.document_file import read_document

@@ -6,9 +6,8 @@ What the engine has to do itself (checks, reviews, commits) is the business of `
 
 import os
 
-from porch.machine.approvals import STATE as CHANGED
 from porch.machine.budgets import DRIVERLESS
-from porch.machine.state import RunState
+from porch.machine.state import CHANGED, RunState
 from porch.model.definition import Definition
 from porch.run.engine.drive_options import DriveResult, DriveWatch
 from porch.run.engine.run_places import payload_directory, workspace_of

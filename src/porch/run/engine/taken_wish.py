@@ -1,23 +1,32 @@
 """Granting a wish: what its record says besides the wish, looked at by the holder of the lock."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Protocol as Port
 
 from porch.machine import approvals
 from porch.machine import facts as f
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import RunState
+from porch.model.definition import Definition
 from porch.model.protocol import Protocol
 from porch.run.engine import approved_artifacts
 from porch.run.engine.artifacts import hash_artifacts
-from porch.run.engine.book import Book
 from porch.text.sha256 import sha256
 
 _MOVED = "the files changed while you answered; look again, then decide"
 
 
+class ReadBook(Port):
+    """Of the book of a run what is read here; nothing is written into it."""
+
+    definition: Definition
+    state: RunState
+    pinned: Callable[[str], Definition]
+
+
 def take_wish(
-    book: Book, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
+    book: ReadBook, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
     """The record of a granted wish; `known` are the hashes of the files that it is about."""
     if book.definition.protocol.subject in DRIVERLESS:
@@ -34,7 +43,7 @@ def take_wish(
 
 
 def _take_decision(
-    book: Book, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
+    book: ReadBook, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
     """What was decided about, and the bytes of it."""
     state, decision = book.state, book.state.decisions[wish.position]
@@ -79,7 +88,7 @@ def plan_path(protocol: Protocol, state: RunState, loop: str) -> str:
     return os.path.normpath(os.path.join(state.run.project_dir, source))
 
 
-def _take_upgrade(book: Book, store: str, workspace: str, wish: f.Wish) -> f.WishTaken:
+def _take_upgrade(book: ReadBook, store: str, workspace: str, wish: f.Wish) -> f.WishTaken:
     """Only gates that the new definition adds or changes are asked again."""
     from porch.machine import upgraded_gates
 
@@ -97,7 +106,7 @@ def _take_upgrade(book: Book, store: str, workspace: str, wish: f.Wish) -> f.Wis
 
 
 def _take_replan(
-    book: Book, store: str, workspace: str, wish: f.Wish
+    book: ReadBook, store: str, workspace: str, wish: f.Wish
 ) -> f.WishTaken | f.WishRefused:
     """A plan that was approved is read again only as it was approved; else it is asked first."""
     state, protocol = book.state, book.definition.protocol

@@ -11,8 +11,8 @@ from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import Human, Protocol
 from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
+from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
-from porch.run.engine.session import workspace_of
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.where import ProjectPaths
 

@@ -8,7 +8,8 @@ from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
-from porch.run.engine.session import hold_run, workspace_of
+from porch.run.engine.run_places import workspace_of
+from porch.run.engine.session import hold_run
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
 from porch.run.settings import load_settings

@@ -18,7 +18,8 @@ from porch.run.drive import script_answers
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.drive_options import DriveWatch, RunRequest
 from porch.run.engine.fact_redaction import redact_text
-from porch.run.engine.session import HeldRun, assemble_held_run, lock_run, payload_directory
+from porch.run.engine.run_places import payload_directory
+from porch.run.engine.session import HeldRun, assemble_held_run, lock_run
 from porch.run.settings import load_settings
 from porch.run.verbs import adopt, base_tree
 from porch.run.verbs.lease import lease_of_run

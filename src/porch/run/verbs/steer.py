@@ -10,15 +10,15 @@ from msgspec.structs import asdict
 
 from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
 from porch.machine import facts as f
-from porch.machine.approvals import STATE as CHANGED
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.records import JournalRecord, encode_record
-from porch.machine.state import RunState
+from porch.machine.state import CHANGED, RunState
 from porch.model.protocol import End, Protocol
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.record_check import count_readable_records
+from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.send_wish import send_wish
-from porch.run.engine.session import hold_run, lock_run, mark_of, payload_directory, workspace_of
+from porch.run.engine.session import hold_run, lock_run
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store import chain, journal, payloads
 from porch.store.run_names import unique_word

@@ -20,7 +20,7 @@ from porch.errors import UsageError
 from porch.machine.ask.human_questions import ANSWERED, QUESTIONS
 from porch.machine.ask.run_rules import MOST_ROUNDS, open_ids, recall_answers
 from porch.machine.state import RunState, Standing
-from porch.run.engine.session import payload_directory
+from porch.run.engine.run_places import payload_directory
 from porch.run.verbs.decide import DecisionRequest, decide_question
 from porch.run.verbs.read_run import read_run
 from porch.store.large_payloads import INSIDE, expand_payloads, slim_wish_text

@@ -18,12 +18,8 @@ from porch.machine.ask.run_rules import recall_posed
 from porch.machine.state import RunState
 from porch.model.definition import Definition, serialize_definition
 from porch.run.engine.caller import find_user_name
-from porch.run.engine.session import (
-    assemble_held_run,
-    hold_run,
-    lock_run,
-    payload_directory,
-)
+from porch.run.engine.run_places import payload_directory
+from porch.run.engine.session import assemble_held_run, hold_run, lock_run
 from porch.run.verbs.read_run import read_run
 from porch.store import payloads
 from porch.store.journal import Journal

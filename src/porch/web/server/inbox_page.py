@@ -14,8 +14,7 @@ from porch.store.where import ProjectPaths
 from porch.web.pages.decision_cards import ShownProject
 from porch.web.pages.inbox_groups import GROUPS, make_inbox, number_inbox
 from porch.web.server.call import Call
-from porch.web.server.dashboard import Dashboard
-from porch.web.server.project_runs import KnownRuns
+from porch.web.server.dashboard import Dashboard, KnownRuns
 
 _AT_WORK = ("running", "queued", "alone", "stopped")
 _MOST_READ = 30

@@ -1,4 +1,7 @@
-"""Serving on this machine: a port of the loopback, the link that is printed, and a clean end."""
+"""Serving on this machine: the table of all addresses, a port of the loopback, and a clean end.
+
+A test tries each row of the table against the guard.
+"""
 
 import contextlib
 import errno
@@ -6,15 +9,125 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from porch.errors import OutsideError, UsageError
-from porch.web.server.app import make_app
+from porch.errors import BusyError, OutsideError, PorchError, StateError, UsageError
+from porch.web.server import choices, events, inbox_page, plan_pages, project_pages
+from porch.web.server.call import Call, NoSuchPage
 from porch.web.server.dashboard import LOOPBACK, Dashboard
+from porch.web.server.forms import BadForm, read_form
+from porch.web.server.guard import Guard
+from porch.web.server.parts import (
+    changes_page,
+    decision_page,
+    graph_page,
+    run_page,
+    stop_resume,
+    timeline_page,
+    work_pages,
+)
+
+Handler = Callable[[Call], Response]
+
+_STATUS = ((NoSuchPage, 404), (UsageError, 400), (BusyError, 409), (StateError, 500))
 
 PORT = 4747
 _TRIES = 50
 # Pages that are open hold a stream, which ends by itself a moment after it was asked to.
 _LEAVE_S = 2
+
+
+class PageRoute(Struct, frozen=True):
+    """One address. A write gets a form; a stream stays open until somebody leaves."""
+
+    method: str
+    path: str
+    handle: Handler
+    is_write: bool = False
+    is_stream: bool = False
+
+
+_RUN = "/run/{project}/{run}"
+
+ROUTES = (
+    PageRoute("GET", "/", inbox_page.show_inbox),
+    PageRoute("GET", f"{_RUN}", run_page.show_run),
+    PageRoute("GET", f"{_RUN}/journal", run_page.show_journal),
+    PageRoute("GET", f"{_RUN}/activity", work_pages.show_activity),
+    PageRoute("GET", f"{_RUN}/timeline", timeline_page.show_timeline),
+    PageRoute("GET", f"{_RUN}/diff", changes_page.show_diff),
+    PageRoute("GET", f"{_RUN}/files", changes_page.show_files),
+    PageRoute("GET", f"{_RUN}/graph", graph_page.show_graph),
+    PageRoute("GET", f"{_RUN}/graph.svg", graph_page.send_graph),
+    PageRoute("GET", f"{_RUN}/tree", graph_page.show_tree),
+    PageRoute("GET", f"{_RUN}/checks", work_pages.show_checks),
+    PageRoute("GET", f"{_RUN}/reviews", work_pages.show_reviews),
+    PageRoute("GET", f"{_RUN}/cost", work_pages.show_cost),
+    PageRoute("GET", f"{_RUN}/decision", decision_page.show_decision),
+    PageRoute("POST", f"{_RUN}/decision", decision_page.decide_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/stop", stop_resume.stop_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/resume", stop_resume.resume_here, is_write=True),
+    PageRoute("POST", f"{_RUN}/remove-worktree", project_pages.remove_worktree, is_write=True),
+    PageRoute("GET", "/protocols", project_pages.show_protocols),
+    PageRoute("GET", "/protocols/{project}/{name}", project_pages.show_protocol),
+    PageRoute("GET", "/protocols/{project}/{name}/graph.svg", project_pages.send_protocol_graph),
+    PageRoute("GET", "/plans", plan_pages.show_plans),
+    PageRoute("GET", "/plans/{project}/{name}", plan_pages.show_plan),
+    PageRoute("GET", "/worktrees", project_pages.show_worktrees),
+    PageRoute("GET", "/doctor", project_pages.show_doctor),
+    PageRoute("POST", "/doctor/notice", project_pages.send_notice, is_write=True),
+    PageRoute("GET", "/events/inbox", events.stream_inbox, is_stream=True),
+    PageRoute("GET", f"/events{_RUN}", events.stream_run, is_stream=True),
+    PageRoute("GET", "/static/{name}", choices.send_static),
+    PageRoute("GET", "/keys", choices.show_keys),
+    PageRoute("POST", "/keys", choices.choose_keys, is_write=True),
+    PageRoute("POST", "/theme", choices.choose_theme, is_write=True),
+)
+
+
+def make_app(dashboard: Dashboard) -> Starlette:
+    async def not_found(request: Request, _: Exception) -> Response:
+        call = Call(dashboard, request)
+        return show_error(call, 404, "There is no such page", "go back to the inbox")
+
+    return Starlette(
+        routes=[_make_route(dashboard, row) for row in ROUTES],
+        middleware=[Middleware(Guard, dashboard=dashboard)],
+        exception_handlers={404: not_found},
+    )
+
+
+def _make_route(dashboard: Dashboard, row: PageRoute) -> Route:
+    async def answer(request: Request) -> Response:
+        call = Call(dashboard, request)
+        try:
+            if row.is_write:
+                call.form = await read_form(request)
+            if row.is_stream:
+                return row.handle(call)
+            return await run_in_threadpool(row.handle, call)
+        except BadForm as error:
+            return show_error(call, error.status, str(error), "go back and try again")
+        except PorchError as error:
+            return await run_in_threadpool(_show_porch_error, call, error)
+
+    return Route(row.path, answer, methods=[row.method])
+
+
+def _show_porch_error(call: Call, error: PorchError) -> Response:
+    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
+    first = error.findings[0]
+    return show_error(call, status, first.message, first.fix)
+
+
+def show_error(call: Call, status: int, what: str, fix: str = "") -> Response:
+    return call.page("error.html", "Something is wrong", {"what": what, "fix": fix}, status)
 
 
 def open_port(host: str, port: int) -> socket.socket:

@@ -10,12 +10,9 @@ from porch.dialects.phases.compiler.check_states import (
 )
 from porch.dialects.phases.compiler.phase_draft import PhaseDraft
 from porch.dialects.phases.compiler.protocol_draft import ABANDONED
-from porch.dialects.phases.compiler.signal_exits import (
-    ExitRoute,
-    is_asked_for_gate_words,
-    required_gate_words,
-)
+from porch.dialects.phases.compiler.signal_exits import is_asked_for_gate_words, required_gate_words
 from porch.dialects.phases.compiler.stages import Stage
+from porch.dialects.phases.compiler.targets import ExitRoute
 from porch.model.protocol import (
     BLOCKED,
     EXHAUSTED,

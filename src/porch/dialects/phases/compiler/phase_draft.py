@@ -6,9 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 from porch.dialects.phases.compiler.protocol_draft import ProtocolDraft
-from porch.dialects.phases.compiler.signal_exits import ExitRoute
 from porch.dialects.phases.compiler.stages import PhaseLayout, Stage
-from porch.dialects.phases.compiler.targets import PhaseLookup
+from porch.dialects.phases.compiler.targets import ExitRoute, PhaseLookup
 from porch.dialects.phases.file_records import Phase, PhasesFile
 from porch.errors import Place
 from porch.model.protocol import Actor, Guard, State, Target

@@ -1,12 +1,9 @@
 """Which words end an agent's turn, and what each of them means for the way through the phase."""
 
-from typing import Literal
-
-from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.dialects.phases.compiler.stages import REVISE_STEP, PhaseLayout, Stage
-from porch.dialects.phases.compiler.targets import PhaseLookup, ResolvedTarget
+from porch.dialects.phases.compiler.targets import ExitRoute, PhaseLookup, ResolvedTarget, RouteKind
 from porch.dialects.phases.file_records import PhasesFile, SignalRecord
 from porch.model.protocol import BLOCKED, Exit, Target
 
@@ -17,23 +14,6 @@ COMPLETION_SIGNALS = (
 DRAFTED_ALIASES = ("READY_FOR_REVIEW", "SPEC_READY")
 REVISION_COMPLETE = "REVISION_COMPLETE"
 _ALIKE_IN_EVALUATE = ("PHASE_COMPLETE", "EVALUATION_COMPLETE")
-
-# onward: as the phase says; via: to a later stage, past the checks; leave: as the phase says, then
-# out to this target; direct: straight to the target, because nothing is claimed to be finished.
-RouteKind = Literal["onward", "via", "leave", "direct"]
-
-
-class ExitRoute(Struct, frozen=True):
-    """An exit of an agent and where it leads."""
-
-    exit: Exit
-    manner: RouteKind = "onward"
-    target: Target = Target()
-    signal: SignalRecord | None = None
-
-    @property
-    def is_forward(self) -> bool:
-        return self.manner != "direct"
 
 
 def find_exit_routes(

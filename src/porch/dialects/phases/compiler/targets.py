@@ -1,14 +1,16 @@
 """Words that lead somewhere: phases, states, plan phases, `complete`, `next_phase` and null."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
 from porch.dialects.phases.compiler.protocol_draft import COMPLETE
 from porch.dialects.phases.compiler.stages import PhaseLayout, Stage
+from porch.dialects.phases.file_records import SignalRecord
 from porch.dialects.phases.mapping_reader import Findings, did_you_mean
 from porch.errors import Finding
-from porch.model.protocol import Target
+from porch.model.protocol import Exit, Target
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ScalarNode
 
@@ -16,6 +18,9 @@ from porch.text.nodes import ScalarNode
 ONWARD_WORDS = ("next_phase", "next_phase_or_review", "next", "verify")
 AGAIN_WORDS = ("current_phase", "retry")
 _ITEM = late_pattern(r"phase_[A-Za-z0-9_-]+")
+# onward: as the phase says; via: to a later stage, past the checks; leave: as the phase says, then
+# out to this target; direct: straight to the target, because nothing is claimed to be finished.
+RouteKind = Literal["onward", "via", "leave", "direct"]
 
 
 class ResolvedTarget(Struct, frozen=True):
@@ -25,6 +30,19 @@ class ResolvedTarget(Struct, frozen=True):
     onward: bool = False
     phase: int = -1
     stage: str = ""
+
+
+class ExitRoute(Struct, frozen=True):
+    """An exit of an agent and where it leads."""
+
+    exit: Exit
+    manner: RouteKind = "onward"
+    target: Target = Target()
+    signal: SignalRecord | None = None
+
+    @property
+    def is_forward(self) -> bool:
+        return self.manner != "direct"
 
 
 class PhaseLookup(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from porch.store import where as places
 from porch.store.lock import RunLock
-from porch.web.server.project_runs import KnownRuns, RunsOfProjects
+from porch.web.server.dashboard import KnownRuns, RunsOfProjects
 from tests.cli.conftest import Desk
 from tests.web.conftest import GATED
 
