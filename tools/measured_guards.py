@@ -152,7 +152,7 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "a required check has a command",
-        "run/drive/check_preflight.py",
+        "run/drive/start_requirements.py",
         "    if missing:\n",
         "    if False:\n",
         "test_v6_a_required_check_without_a_command_is_refused_before_anything_begins",

@@ -17,7 +17,7 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "git states of a graph name their inputs",
-        "dialects/graph/git_inputs.py",
+        "dialects/graph/states.py",
         "    _report_missing_inputs(named, fields, meaning)\n",
         "",
         "test_a_wrong_word_is_refused_where_it_stands",

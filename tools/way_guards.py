@@ -12,7 +12,7 @@ WAY_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "R6: a required command that is not set",
-        "run/drive/check_preflight.py",
+        "run/drive/start_requirements.py",
         "    if missing:\n",
         "    if False:\n",
         "test_r6_a_required_command_that_is_not_set_is_refused_with_the_line_to_write",

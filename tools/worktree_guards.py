@@ -62,7 +62,7 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "a person's own edits stay out of the commit of a run",
-        "fleet/finish/checkout_commit.py",
+        "fleet/finish/checkout_work.py",
         "    if before == head_tree:\n        return now\n",
         "    return now\n",
         "test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed",
@@ -76,7 +76,7 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "a worktree that somebody is making is not taken back",
-        "run/worktrees/take_back.py",
+        "fleet/drivers/leftovers.py",
         "        with lock_worktree_name(where, name):\n",
         "        if True:\n",
         "test_a_worktree_that_is_being_made_is_not_taken_back",

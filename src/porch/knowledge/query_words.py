@@ -1,6 +1,16 @@
-"""The words of a phrase, made safe for an index: what is typed is never its query language."""
+"""The words of a phrase, made safe for an index: what is typed is never its query language.
+
+Which of them a section has, and how much of the question that is.
+"""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from porch.knowledge.index import Index
+
+
+_MOST_WORDS = 64
 
 # Words that hold sentences together and are in every document; alone they are searched even so.
 _FILLER_TEXT = (
@@ -28,3 +38,38 @@ def make_match_query(phrase: str) -> str:
     """A full-text query that asks for any of the words; empty if there are none."""
     unique = list(dict.fromkeys(select_telling_words(phrase)))[:_LONGEST_QUERY]
     return " OR ".join(f'"{word}"' for word in unique)
+
+
+class QuestionWords:
+    """The telling words of each phrasing; a word weighs by the share of sections without it."""
+
+    __slots__ = ("_index", "_phrases", "_sections", "_weights")
+
+    def __init__(self, index: Index, phrases: list[str]):
+        self._index = index
+        self._phrases = [
+            list(dict.fromkeys(select_telling_words(each)))[:_MOST_WORDS] for each in phrases
+        ]
+        self._sections = max(1, index.count_all_sections())
+        self._weights: dict[str, float] = {}
+
+    def find_in(self, section: int) -> list[str]:
+        """In the order in which they were asked for."""
+        asked = dict.fromkeys(word for words in self._phrases for word in words)
+        return [word for word in asked if self._index.has_word(section, word)]
+
+    def score(self, found: list[str]) -> float:
+        """1: all of a phrasing, with a word that hardly any other section has; 0: nothing."""
+        return max((self._score_phrase(words, found) for words in self._phrases), default=0.0)
+
+    def _score_phrase(self, words: list[str], found: list[str]) -> float:
+        matched = [self._weigh(word) for word in words if word in found]
+        if not matched:
+            return 0.0
+        return sum(matched) / sum(map(self._weigh, words)) * max(matched)
+
+    def _weigh(self, word: str) -> float:
+        if word not in self._weights:
+            others = max(0, self._index.count_sections_with(word) - 1)
+            self._weights[word] = 1 - others / self._sections
+        return self._weights[word]

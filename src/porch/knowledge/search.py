@@ -19,8 +19,7 @@ from porch.knowledge.index_file import (
     remove_index,
 )
 from porch.knowledge.inlined_texts import inline_texts
-from porch.knowledge.matched_words import QuestionWords
-from porch.knowledge.query_words import make_match_query
+from porch.knowledge.query_words import QuestionWords, make_match_query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from porch.fleet.finish.written_text import WrittenText, split_text
+from porch.fleet.finish.proposal import WrittenText, split_text
 from tests.torture import choose_some
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from porch.errors import FailedError
+from porch.fleet.drivers.leftovers import take_back_unbegun
 from porch.fleet.migration import document_moves, old_worktrees
 from porch.fleet.migration.old_tree import OldProject, read_old_tree
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.verbs.start import find_own_worktree
 from porch.run.worktrees.make import hold_run_worktree
-from porch.run.worktrees.take_back import take_back_unbegun
 from porch.store.where import find_project
 from tests.repositories import at_home, make_repository, sh
 

@@ -6,9 +6,8 @@ import re
 import pytest
 
 from porch.errors import UsageError
-from porch.fleet.claude_files import load_claude_files
 from porch.fleet.setup.claude_settings import HOOK, PERMISSIONS, has_hook, merge_claude_settings
-from porch.fleet.setup.package_files import load_step_files
+from porch.fleet.setup.package_files import load_claude_files, load_step_files
 from tests.envoy_texts import calls, named
 
 # What decides or publishes: a person is asked each time, whatever a text says of it.

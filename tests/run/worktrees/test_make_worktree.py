@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from porch.errors import BusyError, OutsideError, PorchError, UsageError
+from porch.fleet.drivers.leftovers import take_back_unbegun
 from porch.git import worktrees
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import mark_of
 from porch.run.worktrees.make import ensure_run_worktree, hold_run_worktree
 from porch.run.worktrees.names import make_worktree_name
-from porch.run.worktrees.take_back import take_back_unbegun
 from porch.store.where import ProjectPaths, find_project
 from porch.store.worktree_records import FIRST_PORT, list_records, read_record
 from porch.system import process_marks

@@ -52,8 +52,7 @@ def _require_packages() -> None:
 def _serve(args: Args, where: "ProjectPaths") -> View:
     from porch.web.server import serve
     from porch.web.server.access.sessions import Sessions
-    from porch.web.server.dashboard import Dashboard
-    from porch.web.server.projects import name_projects
+    from porch.web.server.dashboard import Dashboard, name_projects
 
     wanted = _read_port(args.port, serve.PORT)
     listening = serve.open_port(args.host, wanted)

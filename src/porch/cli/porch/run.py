@@ -167,7 +167,7 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
 
 def _propose_work(where: "ProjectPaths", driven: "DriveResult", watch: "DriveWatch") -> None:
     """Only runs of real agents: what is tried out is published nowhere."""
-    from porch.fleet.finish.own_proposal import propose_when_complete
+    from porch.fleet.finish.finish import propose_when_complete
     from porch.run.settings import load_settings
 
     protocols = load_settings(where.root).pull_request_protocols

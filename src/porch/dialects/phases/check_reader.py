@@ -1,4 +1,7 @@
-"""Checks as people write them: a text, a mapping with options, or a list of either."""
+"""Checks as people write them: a text, a mapping with options, or a list of either.
+
+Where porch knows the test runner that a check calls, it looks after the tests itself.
+"""
 
 from collections.abc import Mapping
 from typing import cast, get_args
@@ -19,14 +22,32 @@ from porch.dialects.phases.mapping_reader import (
     read_named_entries,
     report_wrong_type,
 )
-from porch.dialects.phases.runner_reader import read_runner, report_lonely_plugins
 from porch.errors import Finding
 from porch.model.protocol import Command, IfMissing
 from porch.text.fields import check_name
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
+RUNNERS_LOOKED_AFTER = ("pytest",)
+
 # How a check may measure; each has one of them.
 MEANS = ("command", "setting", "net_lines_below", "changed")
+
+
+def read_runner(form: StrictFields, default: str) -> str:
+    text = form.text("runner", default)
+    if text in ("", *RUNNERS_LOOKED_AFTER):
+        return text
+    message = f"'runner' must be one of {', '.join(RUNNERS_LOOKED_AFTER)}, not '{text[:80]}'"
+    fix = "leave it out: then porch runs the command as it is"
+    form.report("wrong-value", message, form.place("runner"), fix)
+    return ""
+
+
+def report_lonely_plugins(command: Command, form: StrictFields) -> None:
+    if command.plugins and not command.runner:
+        message = f"'plugins' of check '{command.name}' means nothing without 'runner'"
+        fix = "write runner: pytest"
+        form.report("no-meaning", message, form.place("plugins"), fix, severity="warning")
 
 
 class CheckDefaults(Struct, frozen=True):

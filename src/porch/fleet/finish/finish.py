@@ -1,16 +1,20 @@
 """One command ends the story of a run: its work is merged, proposed or kept, and that is recorded.
 
 The run's lock is held throughout, so two who finish at once do it one after the other, and the
-second finds that it is done.
+second finds that it is done. Some protocols have a pull request at the end of a run, without a
+person who types it. Where `gh` or a remote is missing, or the run was a trial with the scripted
+agent, nothing happens: the last words of the run say how to finish it.
 """
 
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.errors import FailedError, UsageError
+from porch.errors import FailedError, PorchError, UsageError
 from porch.fleet.finish.approved_work import list_changed_approvals, refuse_changed_approvals
 from porch.fleet.finish.checkout_work import commit_here
 from porch.fleet.finish.finish_texts import describe_choices
@@ -21,8 +25,9 @@ from porch.fleet.finish.run_work import RunWork, own_branch, survey_work
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
+from porch.plan.branches import github
 from porch.plan.branches.base_branch import find_base_branch
-from porch.run.engine.caller import find_user_name
+from porch.run.engine.caller import find_agent_sign, find_user_name
 from porch.run.engine.session import HeldRun, hold_run
 from porch.run.verbs.read_run import read_run
 from porch.show.board import describe_delivery, describe_state_delivery
@@ -240,3 +245,34 @@ def _data_of(work: RunWork) -> dict[str, Any]:
 def _fact_data(fact: f.WorkFinished) -> dict[str, Any]:
     names = ("how", "branch", "into", "commit", "url")
     return {**{name: getattr(fact, name) for name in names}, "checks": dict(fact.checks)}
+
+
+def propose_when_complete(
+    where: ProjectPaths, state: RunState, protocols: Collection[str], notice: Callable[[str], None]
+) -> None:
+    """What goes wrong is said, and changes nothing: the work is there, and can be finished."""
+    if not _is_proposed(where, state, protocols):
+        return
+    word = state.run.id or state.run.name
+    try:
+        told = finish_run(where, state.run.name, "pr")
+    except (PorchError, OSError) as error:
+        notice(f"the pull request was not opened: {error}; try `porch finish {word} --pr`")
+    else:
+        notice(told.message)
+
+
+def _is_proposed(where: ProjectPaths, state: RunState, protocols: Collection[str]) -> bool:
+    if state.outcome != "complete" or state.run.protocol not in protocols:
+        return False
+    # An agent that starts a run cannot publish by it: finishing is for people.
+    if not own_branch(state) or state.run.delivery or find_agent_sign(os.environ):
+        return False
+    return shutil.which("gh") is not None and _has_remote(where, own_branch(state))
+
+
+def _has_remote(where: ProjectPaths, branch: str) -> bool:
+    try:
+        return bool(github.find_remote(where.base, branch))
+    except PorchError:
+        return False

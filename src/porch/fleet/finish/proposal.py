@@ -1,5 +1,9 @@
-"""A pull request for the work of a run, or, without `gh`, a branch that others can see."""
+"""A pull request for the work of a run, or, without `gh`, a branch that others can see.
 
+What an agent wrote for it is `pr.md` among the documents of the run.
+"""
+
+import os
 import shutil
 
 from msgspec import Struct
@@ -7,16 +11,59 @@ from msgspec import Struct
 from porch.errors import FailedError
 from porch.fleet.finish.pull_request_text import write_pull_request_text
 from porch.fleet.finish.run_work import RunWork, name_work
-from porch.fleet.finish.written_text import read_written_text
 from porch.git.command import try_git
+from porch.machine.state import RunState
 from porch.plan.branches import github
 from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.run_places import payload_directory
 from porch.run.engine.session import HeldRun
 from porch.store import payloads
+from porch.system.regular_file import open_regular
 from porch.text.late_pattern import late_pattern
+from porch.text.printable import make_printable
+
+FILE = "pr.md"
+LONGEST = 20_000
 
 _GITHUB = late_pattern(r"(?:https://|git@|ssh://git@)github\.com[/:]([^/]+/[^/]+?)(?:\.git)?/?")
+
+
+class WrittenText(Struct, frozen=True):
+    """A title and a body; both are empty if nobody wrote them."""
+
+    title: str = ""
+    body: str = ""
+
+
+def read_written_text(work: RunWork, state: RunState) -> WrittenText:
+    """Of the work that is proposed, not of what was edited since."""
+    path = f"{state.run.project_dir}/{FILE}"
+    if not state.run.project_dir:
+        return WrittenText()
+    text = _read_committed(work, path) if work.is_own else _read_file(work, path)
+    return split_text(redact_text(make_printable(text)))
+
+
+def split_text(text: str) -> WrittenText:
+    """The first line is the title if it is a heading; the rest is the body."""
+    first, _, rest = text.strip().partition("\n")
+    if not first.startswith("# "):
+        return WrittenText("", text.strip()[:LONGEST])
+    return WrittenText(first.removeprefix("# ").strip(), rest.strip()[:LONGEST])
+
+
+def _read_committed(work: RunWork, path: str) -> str:
+    done = try_git(work.repo, "cat-file", "blob", f"{work.head}:{path}")
+    return "" if done.returncode else done.stdout
+
+
+def _read_file(work: RunWork, path: str) -> str:
+    try:
+        whole = os.path.join(work.workspace, path)
+        with open(whole, encoding="utf-8", errors="replace", opener=open_regular) as file:
+            return file.read(LONGEST)
+    except OSError:
+        return ""
 
 
 class Proposal(Struct, frozen=True):

@@ -1,4 +1,7 @@
-"""`codev migrate`: planned as a whole; nothing old goes before all that is new was verified."""
+"""`codev migrate`: planned as a whole; nothing old goes before all that is new was verified.
+
+The journal of a migrated project begins with approvals that a person has just accepted.
+"""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,13 +12,17 @@ from msgspec.structs import replace
 from porch.dialects import status_file
 from porch.errors import PorchError
 from porch.fleet.migration import document_moves, old_worktrees
-from porch.fleet.migration.adoption import adopt_project
 from porch.fleet.migration.document_moves import DocumentMove
-from porch.fleet.migration.old_progress import OldProgress, judge_progress, render_status
+from porch.fleet.migration.old_progress import PROTOCOL, OldProgress, judge_progress, render_status
 from porch.fleet.migration.old_tree import OldProject, read_old_tree
 from porch.fleet.migration.old_worktrees import OldWorktree
 from porch.fleet.setup.additive_files import plan_new_file, write_planned_file
 from porch.run.definitions.current_definition import load_current_definition
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.verbs.read_run import read_run
+from porch.run.verbs.start import begin_run
+from porch.run.verbs.steer import stop_run
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 
@@ -206,3 +213,18 @@ def _move_documents_inside(worktree: str, run: str) -> None:
             if not document_moves.find_conflict(moves):
                 document_moves.copy_documents(worktree, moves)
                 document_moves.remove_old_documents(worktree, moves)
+
+
+def adopt_project(where: ProjectPaths, run: str, *, is_complete: bool) -> None:
+    """The status file becomes the first fact; nobody works on it until `porch resume`."""
+    id_, _, title = run.partition("-")
+    directory = f"codev/projects/{run}"
+    about = RunSubject(run, id_, title, directory, f"{directory}/status.yaml")
+    wanted = RunRequest(PROTOCOL, subject=id_, adopt=True)
+    loaded = load_current_definition(where, PROTOCOL)
+    with begin_run(where, about, loaded, wanted, DriveWatch()):
+        pass
+    # Read again from the disk: what cannot be read is not verified.
+    read_run(where, run)
+    if not is_complete:
+        stop_run(where, run)

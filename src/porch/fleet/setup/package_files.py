@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from porch.fleet.claude_files import load_claude_files
 from porch.run.definitions import step_files
+
+_MARKDOWN_ENDING = ".md"
 
 AGENTS_PAGE = "AGENTS.md"
 QUESTIONS_PAGE = "codev/codument-protocols.md"
@@ -63,3 +64,18 @@ def _walk_directory(top: str) -> Iterator[tuple[str, bytes]]:
             path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 yield os.path.relpath(path, top).replace(os.sep, "/"), file.read()
+
+
+def load_claude_files() -> Mapping[str, bytes]:
+    """Commands and agent definitions, by their path below `.claude`, in the order of these."""
+    return dict(sorted(_walk_resources(resources.files("porch").joinpath("integration", "claude"))))
+
+
+def _walk_resources(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    """Only what Claude Code reads: copies that an editor left behind shall not be installed."""
+    for entry in directory.iterdir():
+        path = f"{prefix}{entry.name}"
+        if entry.is_dir():
+            yield from _walk_resources(entry, f"{path}/")
+        elif path.endswith(_MARKDOWN_ENDING):
+            yield path, entry.read_bytes()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from porch.fleet.setup.known_builders import KNOWN_BUILDERS
 from porch.fleet.setup.python_commands import list_python_commands
 from porch.fleet.setup.small_files import read_small_file
 
@@ -25,6 +24,38 @@ _PACKAGE_MANAGERS = (
     ("yarn.lock", "yarn"),
     ("bun.lockb", "bun"),
     ("bun.lock", "bun"),
+)
+
+
+class KnownBuilder(Struct, frozen=True):
+    """A tool that always has the same commands, wherever its file lies at the root."""
+
+    file: str
+    commands: dict[str, str]
+
+
+KNOWN_BUILDERS = (
+    KnownBuilder("Cargo.toml", {"build": "cargo build", "test": "cargo test"}),
+    KnownBuilder(
+        "go.mod", {"build": "go build ./...", "test": "go test ./...", "lint": "go vet ./..."}
+    ),
+    KnownBuilder("gradlew", {"build": "./gradlew assemble", "test": "./gradlew test"}),
+    KnownBuilder("build.gradle.kts", {"build": "gradle assemble", "test": "gradle test"}),
+    KnownBuilder("build.gradle", {"build": "gradle assemble", "test": "gradle test"}),
+    KnownBuilder("mvnw", {"build": "./mvnw -q -DskipTests package", "test": "./mvnw -q test"}),
+    KnownBuilder("pom.xml", {"build": "mvn -q -DskipTests package", "test": "mvn -q test"}),
+    KnownBuilder(
+        "mix.exs",
+        {"build": "mix compile", "test": "mix test", "lint": "mix format --check-formatted"},
+    ),
+    KnownBuilder("Package.swift", {"build": "swift build", "test": "swift test"}),
+    KnownBuilder(
+        "CMakeLists.txt",
+        {
+            "build": "cmake -S . -B build && cmake --build build",
+            "test": "ctest --test-dir build --output-on-failure",
+        },
+    ),
 )
 
 

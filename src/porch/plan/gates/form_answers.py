@@ -1,22 +1,28 @@
-"""A question is posed with its feedback file, and the finished file becomes an answer."""
+"""A question is posed with its feedback file, and the finished file becomes an answer.
+
+With the question stands where a person finds what it is about: paths, and commands that show it.
+"""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from porch.errors import DefinitionError, Finding, Place, PorchError
 from porch.machine import facts as f
 from porch.machine.facts import Payload
 from porch.machine.plan import run_rules
+from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
+from porch.machine.plan.prompt_lifecycle import Prompts, variants_of
 from porch.machine.state import Standing
 from porch.plan import forms
+from porch.plan.branches.implementation_branches import find_worktree_path
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_location import Plan
+from porch.plan.files.prompt_files import prompt_path
 from porch.plan.findings import findings_files
 from porch.plan.gate_files import feedback_files
 from porch.plan.gate_files.form_notice import EMPTY
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
-from porch.plan.gate_files.where_to_look import list_places
 from porch.plan.prompts.plan_audit import describe_audit
 from porch.plan.session import file_sync
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
@@ -238,3 +244,36 @@ def pose_question(
         )
     )
     offer_form(held, gate, item)
+
+
+def list_places(plan: Plan, prompts: Prompts, gate: str, item: str) -> list[str]:
+    """One line for each; nothing for a gate that is about no file."""
+    match gate:
+        case "findings":
+            return [f"findings: {_show_path(plan, plan.findings_dir)}"]
+        case "plan":
+            return [
+                f"plan: {_show_path(plan, plan.directory)}",
+                "the whole of it: envoy plan get-full-plan",
+            ]
+        case "variants":
+            ids = list(variants_of(prompts, int(item)))
+        case _:
+            ids = [parse_prompt_id([item])] if item else []
+    return [line for id_ in ids if id_ in prompts for line in _describe_work(plan, prompts, id_)]
+
+
+def _describe_work(plan: Plan, prompts: Prompts, id_: PromptId) -> Iterator[str]:
+    yield f"prompt {id_}: {_show_path(plan, prompt_path(plan, id_))}"
+    branch = prompts[id_].worktree_branch_name
+    place = find_worktree_path(plan.where, branch) if branch else None
+    if place:
+        yield f"worktree: {_show_path(plan, place)}"
+    if branch:
+        yield f"changes: git diff {plan.branch}...{branch}"
+
+
+def _show_path(plan: Plan, path: str) -> str:
+    """From the main checkout, unless it lies elsewhere."""
+    short = os.path.relpath(path, plan.where.base)
+    return path if short.startswith("..") else short

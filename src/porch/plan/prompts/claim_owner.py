@@ -1,7 +1,8 @@
 """Who works on something for longer than one command: an agent's session, or a process that stays.
 
 An agent that names its session to the commands it runs is known by that, also after it was stopped
-and continued. Everybody else is known by the nearest process above the command that lives on.
+and continued. Everybody else is known by the nearest process above the command that lives on, which
+programs that only start another one do not: they are gone right after it.
 """
 
 import contextlib
@@ -11,8 +12,22 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from porch.plan.prompts.wrapper_programs import is_launcher
 from porch.store.lock import host_name, read_boot_id
+from porch.text.late_pattern import late_pattern
+
+_SHELLS = "sh bash dash ash zsh ksh mksh fish csh tcsh nu xonsh pwsh busybox"
+_WRAPPERS = (
+    "env timeout gtimeout time nohup sudo doas su runuser setpriv chroot nice ionice chrt taskset "
+    "stdbuf setsid script unbuffer strace flock xargs parallel unshare nsenter bwrap firejail "
+    "codex-linux-san direnv dotenv xvfb-run faketime tini dumb-init"
+)
+_RUNNERS = (
+    "uv uvx pipx poetry pdm hatch rye pixi conda mamba micromamba tox nox npx npm pnpm pnpx yarn "
+    "bunx cross-env mise asdf nix nix-shell make gmake ninja just task rake envoy porch"
+)
+LAUNCHERS = frozenset(f"{_SHELLS} {_WRAPPERS} {_RUNNERS}".split())
+_INTERPRETER = late_pattern(r"(?:python|pypy|node|nodejs|ruby|perl)[0-9.]*$")
+_ENDING = late_pattern(r"(?:-cli)?\.(?:c?js|mjs|py|pyz|rb|sh)$")
 
 # Without a process to look at, a claim lasts so long from its last sign of life.
 LEASE = timedelta(hours=12)
@@ -25,6 +40,36 @@ _SESSION_VARIABLES = {
 # Gemini 0.61.0 names no session, and hands on those of whoever started it.
 _NAMELESS = "GEMINI_CLI"
 _LONGEST_NAME = 200
+
+
+def is_launcher(pid: int) -> bool:
+    """By its name, or, where an interpreter runs it, by that of its script."""
+    name = _read_file(f"/proc/{pid}/comm").strip()
+    if not name:
+        return True
+    # Some call themselves after all of their words.
+    if name.split()[0].lstrip("-") in LAUNCHERS:
+        return True
+    words = [word for word in _read_file(f"/proc/{pid}/cmdline").split("\0") if word]
+    return bool(words) and _script_name(words) in LAUNCHERS
+
+
+def _script_name(words: list[str]) -> str:
+    """What an interpreter was started with; of any other program, its own name."""
+    if not _INTERPRETER.match(os.path.basename(words[0])):
+        return os.path.basename(words[0])
+    rest = words[1:]
+    if "-m" in rest[:3]:
+        return rest[rest.index("-m") + 1] if rest[-1] != "-m" else ""
+    script = next((word for word in rest if not word.startswith("-")), "")
+    # What was given with -c is nobody's name.
+    return "" if "-c" in rest[:3] else _ENDING.sub("", os.path.basename(script))
+
+
+def _read_file(path: str) -> str:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(4096).decode("utf-8", "replace")
+    return ""
 
 
 def describe_caller(pid: int | None = None) -> dict[str, Any]:

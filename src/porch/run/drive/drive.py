@@ -23,8 +23,12 @@ from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
 from porch.run.drive.governing_settings import govern_settings
 from porch.run.drive.member_cleanup import MemberCleanup
-from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
-from porch.run.drive.start_summary import describe_people_at_work
+from porch.run.drive.start_notes import (
+    describe_people_at_work,
+    list_setting_notes,
+    tell_notes,
+    tell_trouble,
+)
 from porch.run.drive.unattended import UnattendedPolicy
 from porch.run.drive.world_setup import make_world
 from porch.run.engine import approved_artifacts

@@ -1,17 +1,24 @@
-"""What must fail later is refused now: before the first turn that somebody pays for."""
+"""What must fail later is refused now: before the first turn that somebody pays for.
+
+All of it is said at once, so that nobody mends one thing to meet the next.
+"""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec
 
 from porch.agents.login_signs import find_login_signs
-from porch.errors import OutsideError, UsageError
+from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, UsageError
 from porch.git import repository
-from porch.model.protocol import Agent, Panel, Protocol
+from porch.model.protocol import Agent, Check, Command, Panel, Protocol
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.engine.drive_options import RunRequest
 from porch.run.settings import PROJECT_FILE, Settings
 from porch.run.worktrees.free_place import require_base
 from porch.store.where import ProjectPaths
+
+_P = ParamSpec("_P")
 
 
 def require_start(
@@ -86,3 +93,48 @@ def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel
         fix=f"install them, or write into {PROJECT_FILE}, below [panel]: models = [{models}]",
         code="quorum-unreachable",
     )
+
+
+def require_check_commands(
+    where: ProjectPaths, protocol: Protocol, known: Settings, is_dry: bool
+) -> None:
+    """Every required check has its command in the settings, or nothing begins."""
+    missing = {
+        command.setting: command.name
+        for command in _list_setting_commands(protocol)
+        if command.setting not in known.commands and not command.may_be_skipped(is_dry)
+    }
+    if missing:
+        has_file = os.path.lexists(os.path.join(where.root, PROJECT_FILE))
+        raise DefinitionError([_finding(*each, has_file) for each in missing.items()])
+
+
+def _list_setting_commands(protocol: Protocol) -> Iterator[Command]:
+    for state in protocol.states.values():
+        if isinstance(state.actor, Check):
+            yield from (command for command in state.actor.commands if command.setting)
+
+
+def _finding(setting: str, name: str, has_file: bool) -> Finding:
+    message = f"the check '{name}' is required, but [commands] {setting} is not set"
+    fix = f'write into {PROJECT_FILE}, below [commands]: {setting} = "your command"'
+    if not has_file and setting == "test":
+        fix = 'codev init --yes --test "your command"'
+    return Finding("no-check-command", message, Place(PROJECT_FILE), fix)
+
+
+@contextmanager
+def all_refusals() -> Iterator[Callable[..., None]]:
+    """Gives a function that tries a demand; at the end the first refusal tells of all of them."""
+    refused: list[PorchError] = []
+
+    def attempt(demand: Callable[_P, None], *args: _P.args, **named: _P.kwargs) -> None:
+        try:
+            demand(*args, **named)
+        except PorchError as error:
+            refused.append(error)
+
+    yield attempt
+    if refused:
+        refused[0].findings = tuple(each for error in refused for each in error.findings)
+        raise refused[0]

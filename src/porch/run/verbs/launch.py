@@ -17,10 +17,8 @@ from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
 from porch.run.drive.agent_preflight import require_agents
-from porch.run.drive.all_refusals import all_refusals
-from porch.run.drive.check_preflight import require_check_commands
 from porch.run.drive.drive import drive_run
-from porch.run.drive.start_requirements import require_start
+from porch.run.drive.start_requirements import all_refusals, require_check_commands, require_start
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value

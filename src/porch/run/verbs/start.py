@@ -1,4 +1,8 @@
-"""The first record of a run, and everything that must be there before it."""
+"""The first record of a run, and everything that must be there before it.
+
+Files that nobody has committed are in the tree that it begins with, too. The work goes back to the
+branch on which it begins, unless somebody says otherwise.
+"""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +10,8 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from porch.git import git_directory, repository
+from porch.git import git_directory, measured_tree, repository, tree_changes, worktrees
+from porch.git.tree_room import pin_tree_room
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
@@ -15,15 +20,15 @@ from porch.run import pinned_settings
 from porch.run.definitions import library, spec_files, track_plans
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive import script_answers
+from porch.run.engine import run_places
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.drive_options import DriveWatch, RunRequest
 from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.run_places import payload_directory
 from porch.run.engine.session import HeldRun, assemble_held_run, lock_run
 from porch.run.settings import load_settings
-from porch.run.verbs import adopt, base_tree
+from porch.run.verbs import adopt
 from porch.run.verbs.lease import lease_of_run
-from porch.run.verbs.start_branch import find_start_branch
 from porch.store import compiled_protocols, known_runs, lock, payloads
 from porch.store.journal import Journal
 from porch.store.where import ProjectPaths
@@ -31,6 +36,11 @@ from porch.store.worktree_records import WorktreeRecord, find_record_of
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import require_directory_inside
+from porch.text.late_pattern import late_pattern
+from porch.text.sha256 import sha256
+
+_PLAIN = late_pattern(r"[A-Za-z0-9_-]+")
+NAMED = 5
 
 OWN_FILES = ("/codev/projects/*/status*.yaml*", "/codev/executions/*/status*.yaml*", "/worktrees/")
 
@@ -74,13 +84,13 @@ def begin_run(
                 first = replace(first, own_worktree=True, branch=made.branch)
             if definition.protocol.spec:
                 first = spec_files.first_tree_fact(where, about, definition.protocol, wanted, first)
-                base_tree.pin_ignored_files(where, about.run)
+                pin_ignored_files(where, about.run)
             else:
-                tree = base_tree.record_base_tree(where, about.run, about.project_dir)
+                tree = record_base_tree(where, about.run, about.project_dir)
                 first = replace(first, base_tree=tree, into=find_start_branch(where, first.branch))
             first, told = _with_settled(where, about, definition.protocol, first)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
-            dirty = base_tree.describe_dirty_start(where) if made is None else ""
+            dirty = describe_dirty_start(where) if made is None else ""
             with lease_of_run(where, about.run, definition.protocol):
                 started.book.record(adopted or first)
             known_runs.note_run(where.state_dir, about.run)
@@ -177,3 +187,56 @@ def _first_fact(
         script=payloads.write_payload(store, script.encode()) if script else "",
         settings=pinned_settings.pin_settings(where, about.run, load_settings(where.root)),
     )
+
+
+def record_base_tree(where: ProjectPaths, run: str, project_dir: str) -> str:
+    """Measure all files as they are now and keep them; empty outside a repository."""
+    if not where.common_dir:
+        return ""
+    room = run_places.tree_room(where.run_dir(run))
+    own = run_places.list_own_paths(project_dir)
+    tree = measured_tree.measure_tree(where.workspace, own, room)
+    tree_changes.keep_tree(where.workspace, f"base/{_ref_name(run)}", tree)
+    return tree
+
+
+def pin_ignored_files(where: ProjectPaths, run: str) -> None:
+    """What is ignored in the worktrees of a run stays what it is now."""
+    if where.common_dir:
+        pin_tree_room(where.workspace, run_places.tree_room(where.run_dir(run)))
+
+
+def describe_dirty_start(where: ProjectPaths) -> str:
+    """What a person has not committed: one line, or nothing."""
+    changed = worktrees.list_changed_paths(where.workspace) if where.common_dir else []
+    if not changed:
+        return ""
+    names = ", ".join(changed[:NAMED]) + (", ..." if len(changed) > NAMED else "")
+    what = "1 file is" if len(changed) == 1 else f"{len(changed)} files are"
+    return f"{what} not committed ({names}); the run counts only what changes from now on"
+
+
+def _ref_name(run: str) -> str:
+    return run if _PLAIN.fullmatch(run) else sha256(run.encode()).hexdigest()[:20]
+
+
+def find_start_branch(where: ProjectPaths, own_branch: str = "") -> str:
+    """The branch of the checkout that a run works in, or that its own worktree was made from.
+
+    A worktree of its own stands at the commit that it was made from. So of all branches that are
+    checked out, one at this commit is meant, that of the main checkout first.
+    """
+    if not where.common_dir:
+        return ""
+    if not own_branch:
+        return _read_branch(where.workspace)
+    here = repository.read_head(where.workspace)
+    known = [each.branch for each in worktrees.list_worktrees(where.base) if each.branch]
+    others = [branch for branch in known if branch != own_branch]
+    fits = [b for b in others if repository.resolve_commit(where.base, f"refs/heads/{b}") == here]
+    return next(iter((*fits, *others)), "")
+
+
+def _read_branch(checkout: str) -> str:
+    found = git_directory.find_git_directory(checkout)
+    return (git_directory.read_branch(found) if found else None) or ""

@@ -1,31 +1,152 @@
 """What all requests share: the projects, who may look, what was shown, and what is happening.
 
 The runs are kept until a journal or a driver is another: reading a thousand rows takes a tenth of a
-second, and looking whether one is another takes a hundredth of that.
+second, and looking whether one is another takes a hundredth of that. The work behind a question is
+measured beside the request, which waits for a moment only: what is not measured by then is not
+said, and the next request has it. Nothing older than a few seconds is shown, because files change
+without a record. What pages have shown of files is kept for a while: whoever comes too late is told
+what is different.
 """
 
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, date, datetime
+from difflib import unified_diff
 from typing import Any
 
 from msgspec import Struct
 
-from porch.fleet.fleet_rows import ProjectRuns, select_rows
+from porch.errors import PorchError
+from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
+from porch.run.decisions.asked_files import AskedFiles
+from porch.run.decisions.decision_evidence import measure_work
+from porch.run.verbs.read_run import read_run
+from porch.show.cost import make_cost_data
 from porch.show.graph.walked_ways import WalkCount
 from porch.store.where import ProjectPaths
+from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 from porch.web.server.access.peers import Peers
 from porch.web.server.access.sessions import Sessions
 from porch.web.server.changes import ChangeFeed, RunLook, look_at_runs
-from porch.web.server.measured_work import MeasuredWork
-from porch.web.server.shown_files import ShownFiles
+
+_MOST_SHOWN = 50
+_LARGEST_SHOWN = 1_000_000
+_LONGEST_DIFF = 20_000
+
+OLDEST_S = 20.0
+LONGEST_WAIT_S = 0.4
+_THREADS = 2
+_MOST_KEPT = 500
 
 # What the texts of a row depend on: the day, each run, and the locks of those that are driven.
 _Seen = tuple[date, Mapping[str, RunLook], Sequence[int]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def name_projects(where: ProjectPaths, environ: Mapping[str, str]) -> dict[str, ProjectPaths]:
+    """Each under the name of its directory; a second one of that name gets a number."""
+    others = find_other_projects(where, environ)
+    named: dict[str, ProjectPaths] = {}
+    for name, found in [(os.path.basename(where.root), where), *others]:
+        number = 1
+        while (key := name if number == 1 else f"{name}-{number}") in named:
+            number += 1
+        named[key or "project"] = found
+    return named
+
+
+class ShownFiles:
+    """The last few versions that somebody looked at, by their digest."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, AskedFiles] = OrderedDict()
+
+    def keep(self, shown: AskedFiles) -> None:
+        if sum(len(each.text) for each in shown.files) > _LARGEST_SHOWN:
+            return
+        self._known[shown.digest] = shown
+        self._known.move_to_end(shown.digest)
+        while len(self._known) > _MOST_SHOWN:
+            self._known.popitem(last=False)
+
+    def describe_moves(self, digest: str, now: AskedFiles) -> list[tuple[str, str]]:
+        """Each file that is different now, with its lines; empty if what was shown is not known."""
+        then = self._known.get(digest)
+        return list(_compare(then, now)) if then else []
+
+
+def _compare(then: AskedFiles, now: AskedFiles) -> Iterator[tuple[str, str]]:
+    before = {each.path: each for each in then.files}
+    for each in now.files:
+        old = before.get(each.path)
+        if old is None or old.digest != each.digest:
+            lines = unified_diff(
+                (old.text if old else "").splitlines(),
+                each.text.splitlines(),
+                f"{each.path} (as it was shown)",
+                f"{each.path} (now)",
+                lineterm="",
+                n=2,
+            )
+            yield (
+                each.path,
+                "\n".join(lines)[:_LONGEST_DIFF] or each.trouble or "it has other bytes",
+            )
+
+
+class MeasuredWork:
+    """The last measurements, each with the instant at which it was made."""
+
+    def __init__(
+        self, projects: Mapping[str, ProjectPaths], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._projects = projects
+        self._clock = clock
+        self._known: dict[AskedQuestion, tuple[float, KnownWork]] = {}
+        self._begun: dict[AskedQuestion, Future[None]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, "measure")
+
+    def find(self, asked: Iterable[AskedQuestion]) -> dict[AskedQuestion, KnownWork]:
+        """What is known of these; of the others it is known soon."""
+        wanted = list(asked)
+        self._measure([each for each in wanted if not self._is_young(each)])
+        return {each: self._known[each][1] for each in wanted if self._is_young(each)}
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _is_young(self, asked: AskedQuestion) -> bool:
+        known = self._known.get(asked)
+        return known is not None and self._clock() - known[0] < OLDEST_S
+
+    def _measure(self, wanted: list[AskedQuestion]) -> None:
+        for each in wanted:
+            if each not in self._begun:
+                self._begun[each] = self._threads.submit(self._look, each)
+        if wanted:
+            wait([self._begun[each] for each in wanted if each in self._begun], LONGEST_WAIT_S)
+        self._begun = {each: begun for each, begun in self._begun.items() if not begun.done()}
+
+    def _look(self, asked: AskedQuestion) -> None:
+        while len(self._known) >= _MOST_KEPT:
+            self._known.pop(next(iter(self._known)), None)
+        try:
+            self._known[asked] = (self._clock(), _read_work(self._projects[asked.project], asked))
+        except PorchError:
+            self._known.pop(asked, None)  # its own page says what is wrong
+
+
+def _read_work(where: ProjectPaths, asked: AskedQuestion) -> KnownWork:
+    run = read_run(where, asked.run)
+    decision = run.state.decisions.get(asked.position)
+    work = measure_work(where, run.state, decision) if decision else None
+    return KnownWork(work, make_cost_data(run.definition.protocol, run.state))
 
 
 class KnownRuns(Struct, frozen=True):

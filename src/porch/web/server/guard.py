@@ -1,17 +1,50 @@
-"""What every request passes before any page is looked for: host, process, session, origin."""
+"""What every request passes before any page is looked for: host, process, session, origin.
+
+The few pages that somebody sees who may not see the others have no style, no script and one
+sentence. They are in no template, because everything else of the dashboard needs a session.
+"""
 
 from collections.abc import Mapping
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from porch.web.server.refusals import make_refusal
 
 if TYPE_CHECKING:
     from porch.web.server.dashboard import Dashboard
+
+
+_NEW_LINK = (
+    "Look at the terminal in which <code>af dashboard</code> runs: it shows a link that works "
+    "once. If it does not run any more, start it again."
+)
+_TEXTS = {
+    "host": (
+        "Wrong address",
+        "This dashboard answers only to the address that <code>af dashboard</code> printed.",
+    ),
+    "agent": (
+        "Only people decide",
+        (
+            "The program that asks looks like an agent ({more}). Open the dashboard in a browser "
+            "that you started yourself."
+        ),
+    ),
+    "session": ("You need a link", f"This browser has no session here, or it is over. {_NEW_LINK}"),
+    "link": ("This link was used", f"Each link works once. {_NEW_LINK}"),
+    "origin": (
+        "This form is not ours",
+        (
+            "The request did not come from a page of this dashboard, so nothing was changed. Open "
+            "the page again and use its own buttons."
+        ),
+    ),
+    "welcome": ("Welcome", 'This browser may use the dashboard now. <a href="/">Open it</a>.'),
+}
+_AT_ONCE = '<meta http-equiv="refresh" content="0;url=/">'
 
 SAFE = ("GET", "HEAD")
 POLICY = (
@@ -27,6 +60,20 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+
+
+def make_refusal(status: int, what: str, more: str = "") -> HTMLResponse:
+    title, text = _TEXTS[what]
+    head = _AT_ONCE if what == "welcome" else ""
+    return HTMLResponse(
+        "<!doctype html>\n"
+        f'<html lang="en"><head><meta charset="utf-8">{head}'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{title} - porch</title><link rel="icon" href="data:,"></head>\n'
+        f"<body><main><h1>{title}</h1>\n<p>{text.format(more=escape(more))}</p></main></body>"
+        "</html>\n",
+        status,
+    )
 
 
 class Guard:

@@ -6,7 +6,8 @@ A test tries each row of the table against the guard.
 import contextlib
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from urllib.parse import parse_qsl
 
 import uvicorn
 from msgspec import Struct
@@ -21,7 +22,6 @@ from porch.errors import BusyError, OutsideError, PorchError, StateError, UsageE
 from porch.web.server import choices, events, inbox_page, plan_pages, project_pages
 from porch.web.server.call import Call, NoSuchPage
 from porch.web.server.dashboard import LOOPBACK, Dashboard
-from porch.web.server.forms import BadForm, read_form
 from porch.web.server.guard import Guard
 from porch.web.server.parts import (
     changes_page,
@@ -33,6 +33,11 @@ from porch.web.server.parts import (
     work_pages,
 )
 
+# Longer than any wish may be, so that its own refusal is what people read.
+LONGEST = 256 * 1024
+_MOST_FIELDS = 50
+_KIND = "application/x-www-form-urlencoded"
+
 Handler = Callable[[Call], Response]
 
 _STATUS = ((NoSuchPage, 404), (UsageError, 400), (BusyError, 409), (StateError, 500))
@@ -41,6 +46,31 @@ PORT = 4747
 _TRIES = 50
 # Pages that are open hold a stream, which ends by itself a moment after it was asked to.
 _LEAVE_S = 2
+
+
+class BadForm(Exception):
+    """A body that is no form of ours; `status` is the answer to it."""
+
+    def __init__(self, status: int, what: str) -> None:
+        super().__init__(what)
+        self.status = status
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """The last value of each name."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
+        raise BadForm(415, "this is not a form of this page")
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LONGEST:
+            raise BadForm(413, f"this text is too long: at most {LONGEST // 1024} kB")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise BadForm(400, "this form cannot be read") from error
+    # Browsers send the ends of lines as networks do.
+    return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 
 class PageRoute(Struct, frozen=True):

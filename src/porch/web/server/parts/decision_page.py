@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from porch.errors import FailedError, PorchError, UsageError
+from porch.errors import EXIT_BUSY, FailedError, PorchError, UsageError
+from porch.fleet.drivers.go_on import needs_new_driver, start_again
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import ASK
 from porch.machine.state import Decision, RunState, Standing
@@ -23,7 +24,7 @@ from porch.run.decisions.asked_files import (
 from porch.run.decisions.decision_facts import LastRound
 from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
-from porch.run.verbs.read_run import ReadRun
+from porch.run.verbs.read_run import ReadRun, read_run
 from porch.show.answer_effects import describe_effect
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
@@ -32,12 +33,29 @@ from porch.web.pages.decision_view import DecisionFacts, make_decision
 from porch.web.pages.documents import list_difference_lines
 from porch.web.pages.page_words import run_address
 from porch.web.server.call import CHANNEL, Call, NoSuchPage
-from porch.web.server.drivers import drive_on
+from porch.web.server.dashboard import Dashboard
 from porch.web.server.parts.run_frame import OpenRun
 
 _MOVED = (
     "The files changed after you looked, so nothing was recorded. Read them again, then decide."
 )
+
+
+def drive_on(dashboard: Dashboard, where: ProjectPaths, name: str) -> None:
+    """What goes wrong here is told on the next pages: whoever clicked has had an answer."""
+    try:
+        if not needs_new_driver(where, name, read_run(where, name).state):
+            return
+        started = start_again(where, name)
+    except (PorchError, OSError) as error:
+        dashboard.note(name, f"its driver could not be started: {error}")
+        return
+    # Somebody else was quicker to start one: that is as good.
+    if not started.run and started.code not in (0, EXIT_BUSY):
+        said = started.said or "it ended without a word"
+        dashboard.note(name, f"its driver ended at once: {said}")
+    else:
+        dashboard.forget_note(name)
 
 
 def show_decision(call: Call) -> Response:

@@ -14,8 +14,8 @@ from porch.run.verbs import run_log
 from porch.run.verbs.overview import has_definition_changed
 from porch.show.fleet.checklist import list_checklist
 from porch.web.pages import run_view
-from porch.web.pages.budget_bars import make_budgets
 from porch.web.pages.page_words import run_address
+from porch.web.pages.run_view import make_budgets
 from porch.web.pages.windows import read_number
 from porch.web.server.call import Call
 from porch.web.server.parts.run_frame import OpenRun

@@ -3,7 +3,7 @@
 from typing import Any
 
 from porch.run.agents.budget_limits import BudgetLimit
-from porch.web.pages.budget_bars import make_budgets
+from porch.web.pages.run_view import make_budgets
 
 COST = {"usd": 1.5, "tokens": 2_000, "turns": 4, "seconds": 90.0}
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from porch.dialects.steps.file_records import StepProtocol
-from porch.fleet import claude_files
+from porch.fleet.setup import package_files
 from porch.plan.files import front_matter
 from porch.run.definitions import step_protocols
 from porch.run.definitions.step_files import PACKAGED
 from porch.store import where as places
 from tests.envoy_texts import calls, named, refused
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = "docs/how-to/envoy.md"
 SPECIALISTS = ("backend", "frontend", "fullstack", "research")
 PATHS = (
@@ -34,7 +34,7 @@ _DELEGATION = re.compile(
 
 @cache
 def text(path: str) -> str:
-    return claude_files.load_claude_files()[path].decode("utf-8")
+    return package_files.load_claude_files()[path].decode("utf-8")
 
 
 def fields(path: str) -> dict[str, object]:
@@ -51,12 +51,12 @@ def sources() -> dict[str, str]:
 
 
 def test_every_file_has_its_place_below_the_directory_of_claude_code() -> None:
-    assert tuple(claude_files.load_claude_files()) == PATHS
+    assert tuple(package_files.load_claude_files()) == PATHS
 
 
 def test_the_files_are_those_of_the_package() -> None:
     home = ROOT / "src" / "porch" / "integration" / "claude"
-    assert {path: (home / path).read_bytes() for path in PATHS} == claude_files.load_claude_files()
+    assert {path: (home / path).read_bytes() for path in PATHS} == package_files.load_claude_files()
 
 
 def test_every_command_that_is_named_exists() -> None:

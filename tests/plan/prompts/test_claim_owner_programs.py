@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from porch.plan.prompts import claim_owner
-from porch.plan.prompts.wrapper_programs import is_launcher
+from porch.plan.prompts.claim_owner import is_launcher
 
 Start = Callable[..., int]
 

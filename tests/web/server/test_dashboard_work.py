@@ -6,8 +6,8 @@ import pytest
 
 from porch.store.where import find_project
 from porch.web.pages.decision_cards import AskedQuestion, KnownWork
-from porch.web.server import measured_work
-from porch.web.server.measured_work import OLDEST_S, MeasuredWork
+from porch.web.server import dashboard
+from porch.web.server.dashboard import OLDEST_S, MeasuredWork
 from tests.cli.conftest import Desk
 from tests.web.conftest import GATED, Moment
 
@@ -17,7 +17,7 @@ ASKED = AskedQuestion("project", "0001-x", "one:gate#1")
 def test_a_question_is_measured_once_and_again_when_that_is_old(
     desk: Desk, moment: Moment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured_work, "LONGEST_WAIT_S", 60)
+    monkeypatch.setattr(dashboard, "LONGEST_WAIT_S", 60)
     desk.begin(*GATED, code=3)
     known = MeasuredWork({"project": find_project(str(desk.root))}, moment)
     first = known.find([ASKED])[ASKED].work
@@ -40,11 +40,11 @@ def test_what_takes_long_is_not_waited_for_and_not_made_up(
         assert go_on.wait(60)
         return KnownWork()
 
-    monkeypatch.setattr(measured_work, "_read_work", slow)
-    monkeypatch.setattr(measured_work, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(dashboard, "_read_work", slow)
+    monkeypatch.setattr(dashboard, "LONGEST_WAIT_S", 0.01)
     known = MeasuredWork({"project": find_project(".")}, moment)
     assert known.find([ASKED]) == {}
-    monkeypatch.setattr(measured_work, "LONGEST_WAIT_S", 60)
+    monkeypatch.setattr(dashboard, "LONGEST_WAIT_S", 60)
     go_on.set()
     assert known.find([ASKED]) == {ASKED: KnownWork()}, "the same measurement, and no second one"
     known.close()
@@ -59,9 +59,9 @@ def test_a_run_that_cannot_be_read_has_nothing_measured(desk: Desk, moment: Mome
 def test_only_so_many_measurements_are_kept(
     moment: Moment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured_work, "_read_work", lambda *_: KnownWork())
-    monkeypatch.setattr(measured_work, "LONGEST_WAIT_S", 60)
-    monkeypatch.setattr(measured_work, "_MOST_KEPT", 2)
+    monkeypatch.setattr(dashboard, "_read_work", lambda *_: KnownWork())
+    monkeypatch.setattr(dashboard, "LONGEST_WAIT_S", 60)
+    monkeypatch.setattr(dashboard, "_MOST_KEPT", 2)
     known = MeasuredWork({"project": find_project(".")}, moment)
     for number in range(5):
         known.find([AskedQuestion("project", f"{number}", "x")])
