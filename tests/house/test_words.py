@@ -1,6 +1,8 @@
 """The glossary against the tree: every room and every class that crosses a border is explained."""
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,14 @@ def test_every_class_that_crosses_a_border_has_a_meaning() -> None:
     classes = border_classes(read_modules(PACKAGE))
     assert classes
     assert [f"{each.module}.{each.name}" for each in classes if not each.meaning] == []
+
+
+def test_no_two_classes_of_the_package_have_one_name() -> None:
+    files = PACKAGE.rglob("*.py")
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    public = {name: count for name, count in names.items() if not name.startswith("_")}
+    assert [name for name, count in public.items() if count > 1] == []
 
 
 def test_no_word_of_the_glossary_is_explained_twice() -> None:

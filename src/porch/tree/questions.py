@@ -24,7 +24,7 @@ from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_a
 from porch.tree.claim import InstancePlace
 from porch.tree.prompts.question_prompt import make_answer_schema, prepare_first_prompt
 from porch.tree.prompts.refusals import (
-    Refusal,
+    KeptRefusal,
     begin_where_all_was_well,
     digest_answer,
     end_refused_try,
@@ -174,7 +174,7 @@ def _note_refusal(
     """Keep it for the next try; how often this very answer was refused at this visit before."""
     digest = digest_answer(world, place, answer)
     before = [each.digest for each in list_refusals(world, effect)].count(digest)
-    keep_refusal(world, effect, Refusal(answer.exit, judged.reasons, digest))
+    keep_refusal(world, effect, KeptRefusal(answer.exit, judged.reasons, digest))
     return before
 
 

@@ -70,7 +70,7 @@ class NextWork(Struct, frozen=True, kw_only=True):
     changed: Sequence[str] = ()
 
 
-class CheckRow(Struct, frozen=True, kw_only=True):
+class MeasuredCheck(Struct, frozen=True, kw_only=True):
     """What a check says now."""
 
     check: str
@@ -261,7 +261,7 @@ def _find_exit(protocol: Protocol, standing: Standing, signal: str) -> str:
     return found
 
 
-def run_checks(where: ProjectPaths, run: str) -> list[CheckRow]:
+def run_checks(where: ProjectPaths, run: str) -> list[MeasuredCheck]:
     """Run the checks of the current phases now, for the eye only: nothing moves."""
     import asyncio
 
@@ -291,12 +291,12 @@ def _list_check_requests(found: "ReadRun") -> list[e.RunCheck]:
     return list(requests.values())
 
 
-async def _measure_checks(world: "World", requests: list[e.RunCheck]) -> list[CheckRow]:
+async def _measure_checks(world: "World", requests: list[e.RunCheck]) -> list[MeasuredCheck]:
     from porch.run.handlers import check
 
     told = []
     for request in requests:
         fact = await check.run_check(world, request)
         if isinstance(fact, f.CheckEnded):
-            told.append(CheckRow(check=request.name, result=fact.result, report=fact.report))
+            told.append(MeasuredCheck(check=request.name, result=fact.result, report=fact.report))
     return told

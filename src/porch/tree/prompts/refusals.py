@@ -27,7 +27,7 @@ from porch.tree.suite_run import hash_content
 REFUSED_FILE = "refused.json"
 
 
-class Refusal(Struct, frozen=True):
+class KeptRefusal(Struct, frozen=True):
     """An answer that was not accepted, over which files, and why."""
 
     exit: str
@@ -38,7 +38,7 @@ class Refusal(Struct, frozen=True):
 class RefusedTry(Struct, frozen=True):
     """The refusals of one try; `is_over` if they were its end."""
 
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[KeptRefusal, ...] = ()
     is_over: bool = False
 
 
@@ -57,7 +57,7 @@ def _hash_files(world: World, place: InstancePlace) -> str:
         return error.findings[0].message
 
 
-def keep_refusal(world: World, effect: AskAgent, refusal: Refusal) -> None:
+def keep_refusal(world: World, effect: AskAgent, refusal: KeptRefusal) -> None:
     known = _read_try(world, effect.id)
     _write_try(world, effect.id, RefusedTry((*known.refusals, refusal)))
 
@@ -67,7 +67,7 @@ def end_refused_try(world: World, effect: AskAgent) -> None:
     _write_try(world, effect.id, RefusedTry(known.refusals, is_over=True))
 
 
-def list_refusals(world: World, effect: AskAgent) -> list[Refusal]:
+def list_refusals(world: World, effect: AskAgent) -> list[KeptRefusal]:
     """All of this visit, the oldest first."""
     front, _, number = effect.id.rpartition("/")
     tries = [_read_try(world, f"{front}/{each}") for each in range(int(number) + 1)]

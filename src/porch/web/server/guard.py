@@ -76,7 +76,7 @@ def make_refusal(status: int, what: str, more: str = "") -> HTMLResponse:
     )
 
 
-class Guard:
+class RequestGuard:
     """One for the whole dashboard; a page behind it is reached by its own browser alone."""
 
     def __init__(self, app: ASGIApp, dashboard: "Dashboard") -> None:

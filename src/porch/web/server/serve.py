@@ -22,7 +22,7 @@ from porch.errors import BusyError, OutsideError, PorchError, StateError, UsageE
 from porch.web.server import choices, events, inbox_page, plan_pages, project_pages
 from porch.web.server.call import Call, NoSuchPage
 from porch.web.server.dashboard import LOOPBACK, Dashboard
-from porch.web.server.guard import Guard
+from porch.web.server.guard import RequestGuard
 from porch.web.server.parts import (
     changes_page,
     decision_page,
@@ -128,7 +128,7 @@ def make_app(dashboard: Dashboard) -> Starlette:
 
     return Starlette(
         routes=[_make_route(dashboard, row) for row in ROUTES],
-        middleware=[Middleware(Guard, dashboard=dashboard)],
+        middleware=[Middleware(RequestGuard, dashboard=dashboard)],
         exception_handlers={404: not_found},
     )
 
