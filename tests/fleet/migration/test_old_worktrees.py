@@ -6,7 +6,7 @@ import pytest
 
 from porch.errors import FailedError
 from porch.fleet.drivers.leftovers import take_back_unbegun
-from porch.fleet.migration import document_moves, old_worktrees
+from porch.fleet.migration import migrate, old_worktrees
 from porch.fleet.migration.old_tree import OldProject, read_old_tree
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.verbs.start import find_own_worktree
@@ -80,11 +80,11 @@ def test_a_copy_that_differs_removes_nothing(root: Path) -> None:
     spec.parent.mkdir(parents=True)
     spec.write_text("# Search\n")
     project = OldProject("0073", "search", {"spec.md": "codev/specs/0073-search.md"})
-    moves = document_moves.plan_moves(str(root), project)
-    document_moves.copy_documents(str(root), moves)
+    moves = migrate.plan_moves(str(root), project)
+    migrate.copy_documents(str(root), moves)
     spec.write_text("# Search, edited meanwhile\n")
     with pytest.raises(FailedError, match="nothing was removed"):
-        document_moves.remove_old_documents(str(root), moves)
+        migrate.remove_old_documents(str(root), moves)
     assert spec.read_text() == "# Search, edited meanwhile\n"
 
 

@@ -1,10 +1,10 @@
 """Setting up a project: little is asked, what was found is said, nothing is overwritten."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from porch.cli.codev.person_questions import ask_person, is_terminal
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
@@ -24,6 +24,18 @@ _SIGNS = {"new": "new", "extended": "added to", "kept": "left alone"}
 _NOBODY = "porch, since git knows no name: git config user.name 'Your name'"
 # More lines of one directory than this are counted, not listed.
 _LISTED = 3
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask_person(question: str, default: bool) -> bool:
+    """Without anybody to ask, nothing is done that was not asked for."""
+    if not is_terminal():
+        return False
+    said = input(f"{question} [{'Y/n' if default else 'y/N'}] ").strip().lower()
+    return said in ("y", "yes") if said else default
 
 
 def ask_for_mcp(agents: Sequence[str]) -> list[str]:

@@ -1,6 +1,8 @@
 """`codev migrate`: planned as a whole; nothing old goes before all that is new was verified.
 
-The journal of a migrated project begins with approvals that a person has just accepted.
+At every instant each document lies somewhere whole: first all of them are copied, then every copy
+is read again, and only then the old ones go. The journal of a migrated project begins with
+approvals that a person has just accepted.
 """
 
 import os
@@ -10,13 +12,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.dialects import status_file
-from porch.errors import PorchError
-from porch.fleet.migration import document_moves, old_worktrees
-from porch.fleet.migration.document_moves import DocumentMove
+from porch.errors import FailedError, PorchError
+from porch.fleet.migration import old_worktrees
 from porch.fleet.migration.old_progress import PROTOCOL, OldProgress, judge_progress, render_status
 from porch.fleet.migration.old_tree import OldProject, read_old_tree
 from porch.fleet.migration.old_worktrees import OldWorktree
-from porch.fleet.setup.additive_files import plan_new_file, write_planned_file
+from porch.fleet.setup.additive_files import PlannedFile, plan_new_file, write_planned_file
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.drive_options import DriveWatch, RunRequest
@@ -25,8 +26,17 @@ from porch.run.verbs.start import begin_run
 from porch.run.verbs.steer import stop_run
 from porch.store import where as places
 from porch.store.where import ProjectPaths
+from porch.system.regular_file import open_regular
 
 Say = Callable[[str], None]
+
+
+class DocumentMove(Struct, frozen=True):
+    """One file from its old place to its new one."""
+
+    old: str
+    new: str
+    planned: PlannedFile
 
 
 class PlannedProject(Struct, frozen=True):
@@ -81,10 +91,10 @@ def plan_migration(where: ProjectPaths) -> MigrationPlan:
 
 
 def _plan_project(where: ProjectPaths, project: OldProject) -> PlannedProject:
-    moves = document_moves.plan_moves(where.root, project)
+    moves = plan_moves(where.root, project)
     names = dict(zip(project.files, moves, strict=True))
     texts = {n: move.planned.data.decode("utf-8", "replace") for n, move in names.items()}
-    progress, conflict = judge_progress(project, texts), document_moves.find_conflict(moves)
+    progress, conflict = judge_progress(project, texts), find_conflict(moves)
     # Begun by somebody, or by a migration that was cut short: its journal says where it stands.
     begun = project.run in where.runs()
     return PlannedProject(project, tuple(moves), progress, conflict, begun)
@@ -163,8 +173,8 @@ def _counts(each: PlannedProject, chosen: MigrationChoice) -> bool:
 
 def _copy_project(where: ProjectPaths, each: PlannedProject, chosen: MigrationChoice) -> None:
     """The new directory, complete and understood; the old files are still there."""
-    document_moves.copy_documents(where.root, list(each.moves))
-    document_moves.verify_copies(where.root, list(each.moves))
+    copy_documents(where.root, list(each.moves))
+    verify_copies(where.root, list(each.moves))
     if each.is_begun:
         return
     counts = _counts(each, chosen)
@@ -191,7 +201,7 @@ def _finish_project(where: ProjectPaths, each: PlannedProject, chosen: Migration
         place = os.path.join(where.root, worktree)
         here = places.find_project(place) if os.path.isdir(place) else where
         adopt_project(here, each.project.run, is_complete=each.progress.state == "complete")
-    document_moves.remove_old_documents(where.root, list(each.moves))
+    remove_old_documents(where.root, list(each.moves))
 
 
 def _settle_worktree(where: ProjectPaths, each: OldWorktree, chosen: MigrationChoice) -> str:
@@ -209,10 +219,10 @@ def _move_documents_inside(worktree: str, run: str) -> None:
     """The branch has its own versions of the documents, perhaps newer ones."""
     for project in read_old_tree(worktree).projects:
         if project.run == run:
-            moves = document_moves.plan_moves(worktree, project)
-            if not document_moves.find_conflict(moves):
-                document_moves.copy_documents(worktree, moves)
-                document_moves.remove_old_documents(worktree, moves)
+            moves = plan_moves(worktree, project)
+            if not find_conflict(moves):
+                copy_documents(worktree, moves)
+                remove_old_documents(worktree, moves)
 
 
 def adopt_project(where: ProjectPaths, run: str, *, is_complete: bool) -> None:
@@ -228,3 +238,55 @@ def adopt_project(where: ProjectPaths, run: str, *, is_complete: bool) -> None:
     read_run(where, run)
     if not is_complete:
         stop_run(where, run)
+
+
+def plan_moves(root: str, project: OldProject) -> list[DocumentMove]:
+    moves = []
+    for name, old in project.files.items():
+        new = f"{project.directory}/{name}"
+        moves.append(DocumentMove(old, new, plan_new_file(root, new, _read(root, old))))
+    return moves
+
+
+def find_conflict(moves: list[DocumentMove]) -> str:
+    """What stands in the way: nobody's file is replaced by an older one."""
+    return next((f"{m.new} is there with other content" for m in moves if _is_other(m)), "")
+
+
+def _is_other(move: DocumentMove) -> bool:
+    return move.planned.fate == "kept"
+
+
+def copy_documents(root: str, moves: list[DocumentMove]) -> None:
+    for move in moves:
+        write_planned_file(root, move.planned)
+
+
+def verify_copies(root: str, moves: list[DocumentMove]) -> None:
+    """Every copy is read again, and is what the old file is now."""
+    for move in moves:
+        if _read(root, move.old) != _read(root, move.new):
+            raise FailedError(
+                f"{move.new} is not the same as {move.old}; nothing was removed",
+                fix="compare the two files, keep the right one, then run `codev migrate` again",
+                code="not-verified",
+            )
+
+
+def remove_old_documents(root: str, moves: list[DocumentMove]) -> None:
+    verify_copies(root, moves)
+    for move in moves:
+        os.unlink(os.path.join(root, move.old))
+    for place in {os.path.dirname(move.old) for move in moves}:
+        _remove_empty_directory(os.path.join(root, place))
+
+
+def _remove_empty_directory(path: str) -> None:
+    """Other files of people keep it where it is."""
+    if os.path.isdir(path) and not os.listdir(path):
+        os.rmdir(path)
+
+
+def _read(root: str, path: str) -> bytes:
+    with open(os.path.join(root, path), "rb", opener=open_regular) as file:
+        return file.read()
