@@ -1,7 +1,7 @@
 """Places, findings and the exception family: every complaint says what, where and what to do."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, TypedDict
 
 from msgspec import Struct
 
@@ -29,6 +29,18 @@ class Place(Struct, frozen=True):
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
+class FindingShape(TypedDict):
+    """A finding as commands print it for programs."""
+
+    code: str
+    severity: str
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    fix: str
+
+
 class Finding(Struct, frozen=True):
     """One thing that is wrong or remarkable in a definition."""
 
@@ -46,7 +58,7 @@ class Finding(Struct, frozen=True):
             lines.append(f"  fix: {self.fix}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> FindingShape:
         return {
             "code": self.code,
             "severity": self.severity,

@@ -13,7 +13,7 @@ from porch.machine.approvals import add_engine_states
 from porch.machine.evolve import evolve_state, fold_records
 from porch.machine.explain import explain_positions
 from porch.machine.payload_equality import digest_payload as payload_digest
-from porch.machine.records import JournalRecord, decode_record
+from porch.machine.records import JournalRecord, RawRecord, decode_record
 from porch.machine.state import RunState
 from porch.machine.wanted import wanted_effects
 from porch.model.definition import Definition, parse_stored_definition
@@ -172,7 +172,7 @@ def names() -> list[str]:
     return sorted(path.name for path in RUNS.iterdir())
 
 
-def _pinned(raws: list[dict[str, Any]]) -> Iterator[str]:
+def _pinned(raws: list[RawRecord]) -> Iterator[str]:
     moves = (move for raw in raws for move in raw["moves"])
     yield from dict.fromkeys(m["digest"] for m in moves if m["is"] in ("Began", "Pinned"))
 

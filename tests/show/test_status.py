@@ -12,6 +12,7 @@ from porch.machine.facts import Item
 from porch.machine.state import Decision, GateStatus, LoopItems, Run, RunState, Standing
 from porch.model import protocol as p
 from porch.show import status, status_yaml
+from porch.show.shapes import StatusDocument
 
 AT = "2026-01-19T10:15:00.000Z"
 RUN = Run(
@@ -65,7 +66,7 @@ def state_at(*positions: Standing, **changes: Any) -> RunState:
     return RunState(**{**values, **changes})
 
 
-def document_at(*positions: Standing, **changes: Any) -> status.StatusDocument:
+def document_at(*positions: Standing, **changes: Any) -> StatusDocument:
     return status.make_status_document(make_protocol(), state_at(*positions, **changes))
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -270,7 +271,7 @@ sys.exit(sum(os.waitpid(child, 0)[1] != 0 for child in children))
 def test_32_processes_append_through_the_lock_and_nothing_is_lost(tmp_path: Path) -> None:
     command = [sys.executable, "-c", MANY, str(tmp_path), "32", "3"]
     assert subprocess.run(command, env=unmeasured(), check=False).returncode == 0
-    facts = [
+    facts: list[Any] = [
         record["fact"] for record in journal.scan_journal(str(tmp_path / "journal.jsonl")).records
     ]
     assert sorted(facts) == [[me, turn] for me in range(32) for turn in range(3)]

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from porch.errors import PorchError
+    from porch.show.shapes import (
+        BoardRowExtras,
+        BoardRowShape,
+        DecisionShape,
+        FleetRowShape,
+        RunRowShape,
+    )
     from porch.store.where import ProjectPaths
 
 _ORDER = ("waiting", "alone", "queued", "running", "stopped", "over")
@@ -41,22 +48,23 @@ class ProjectRuns:
         self.records = {n: int(row["seq"]) for n, row in found.rows.items()}
         self._live = live
 
-    def decisions(self) -> list[Any]:
+    def decisions(self) -> list[DecisionShape]:
         """What people are asked here, oldest first."""
         return self._live.decisions()
 
 
-def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]:
+def _make_row(name: str, row: RunRowShape, live: LiveRows, label: str) -> FleetRowShape:
     told, driver = row["row"], live.drivers.get(name)
     asked = run_rows.list_asked(row)
     group = _find_group(told, asked, driver)
+    heading: BoardRowExtras = {"heading": told["heading"]} if told.get("heading") else {}
     return {
         "group": group,
         "repository": label,
         "run": name,
         "id": told["id"] or name,
         "title": told["title"],
-        **({"heading": told["heading"]} if told.get("heading") else {}),
+        **heading,
         "protocol": told["protocol"],
         "state": told["state"],
         "since": asked[0][0] if asked else "",
@@ -66,7 +74,7 @@ def _make_row(name: str, row: Any, live: LiveRows, label: str) -> dict[str, Any]
     }
 
 
-def _find_group(told: Any, asked: Any, driver: run_drivers.RunDriver | None) -> str:
+def _find_group(told: BoardRowShape, asked: Any, driver: run_drivers.RunDriver | None) -> str:
     if told["waits"] == "porch resume":
         return "stopped"
     if asked:
@@ -80,7 +88,7 @@ def _find_group(told: Any, asked: Any, driver: run_drivers.RunDriver | None) -> 
 
 
 def _describe(
-    group: str, word: str, told: Any, asked: Any, driver: run_drivers.RunDriver | None
+    group: str, word: str, told: BoardRowShape, asked: Any, driver: run_drivers.RunDriver | None
 ) -> str:
     if group == "waiting":
         since = run_drivers.format_clock(run_drivers.parse_instant(asked[0][0]))
@@ -96,7 +104,7 @@ def _describe(
     return rename_in_commands(str(told["waits"]), told["id"], word)
 
 
-def select_rows(rows: list[dict[str, Any]], pending_only: bool) -> list[dict[str, Any]]:
+def select_rows(rows: list[FleetRowShape], pending_only: bool) -> list[FleetRowShape]:
     """What waits for people first, oldest first; then by what moves least, unless nothing else."""
     kept = [row for row in rows if row["group"] == "waiting"] if pending_only else rows
     return sorted(kept, key=lambda row: (_ORDER.index(row["group"]), row["since"], row["run"]))

@@ -1,7 +1,7 @@
 """A record: one fact, what it moved, and the effects that begin because of it; one line of JSON."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, NotRequired, TypedDict, get_args
 
 from msgspec import Struct, ValidationError, convert
 
@@ -70,6 +70,18 @@ class JournalRecord(Struct, frozen=True):
     begun: tuple[InHand, ...] = ()
 
 
+class RawRecord(TypedDict):
+    """A record as its line holds it: its fact and its moves are tagged JSON."""
+
+    v: int
+    seq: int
+    at: str
+    fact: dict[str, Any]
+    moves: list[dict[str, Any]]
+    begun: list[dict[str, Any]]
+    sum: NotRequired[str]
+
+
 class MalformedRecord(Exception):
     """A record that is chained as it should be and still says nothing; `why` follows `line N`."""
 
@@ -92,7 +104,7 @@ class _RecordShape(Struct, frozen=True):
 JSON_FORM = TaggedJson([*get_args(Fact), *get_args(Move), Item, Wish, GateQuestion, InHand])
 
 
-def encode_record(record: JournalRecord) -> dict[str, Any]:
+def encode_record(record: JournalRecord) -> RawRecord:
     fact, moves = JSON_FORM.encode(record.fact), JSON_FORM.encode(record.moves)
     return {
         "v": version_of_record(fact, moves),
@@ -123,7 +135,7 @@ def _version_of_part(part: Mapping[str, Any]) -> int:
     return version
 
 
-def decode_record(raw: dict[str, Any]) -> JournalRecord:
+def decode_record(raw: RawRecord) -> JournalRecord:
     """The record that was written; `MalformedRecord` if nobody can have written it so."""
     try:
         _check_shape(raw)
@@ -138,7 +150,7 @@ def decode_record(raw: dict[str, Any]) -> JournalRecord:
         raise MalformedRecord(int(raw["seq"]), f"is malformed: {error}") from error
 
 
-def _check_shape(raw: dict[str, Any]) -> None:
+def _check_shape(raw: RawRecord) -> None:
     try:
         convert(raw, _RecordShape)
     except ValidationError:
@@ -157,6 +169,6 @@ def _as_texts_and_numbers(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def decode_records(raws: Iterable[dict[str, Any]]) -> Iterator[JournalRecord]:
+def decode_records(raws: Iterable[RawRecord]) -> Iterator[JournalRecord]:
     """One after the other, so that nobody holds all of a long journal twice."""
     return map(decode_record, raws)

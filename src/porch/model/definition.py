@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from msgspec import Struct, field
 
@@ -60,7 +60,16 @@ class Definition(Struct, frozen=True):
     templates: Mapping[str, str] = field(default_factory=dict)  # by name of the artifact
 
 
-def encode_definition(definition: Definition) -> dict[str, Any]:
+class StoredDefinition(TypedDict):
+    """A definition as its file holds it; the protocol is tagged JSON."""
+
+    protocol: Any
+    prompts: dict[str, str]
+    reviews: dict[str, str]
+    templates: dict[str, str]
+
+
+def encode_definition(definition: Definition) -> StoredDefinition:
     return {
         "protocol": JSON_FORM.encode(definition.protocol),
         "prompts": dict(definition.prompts),
@@ -69,7 +78,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
     }
 
 
-def decode_definition(raw: dict[str, Any]) -> Definition:
+def decode_definition(raw: StoredDefinition) -> Definition:
     return Definition(
         JSON_FORM.decode(raw["protocol"]), raw["prompts"], raw["reviews"], raw["templates"]
     )

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from porch.machine.state import RunState
-    from porch.show.shapes import RunRowShape
+    from porch.show.shapes import BoardRowShape, RunRowShape
 
 WIDTH = 80
 _MOST_READ = 30  # files that are named in one question
@@ -203,12 +203,12 @@ def make_lines(rows: list[list[str]]) -> list[list[str]]:
     return rows if is_clean else [[one_line(cell) for cell in row] for row in rows]
 
 
-def _read_cell(row: Mapping[str, str], key: str) -> str:
+def _read_cell(row: BoardRowShape, key: str) -> str:
     """People read a title as it was typed."""
     return str((key == "title" and row.get("heading")) or row.get(key, ""))
 
 
-def _mark_row(row: Mapping[str, str]) -> str:
+def _mark_row(row: BoardRowShape) -> str:
     if row.get("waits", "").startswith("you: "):
         return "asks"
     return _STATE_MARKS.get(row.get("state", ""), "")

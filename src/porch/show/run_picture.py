@@ -16,7 +16,15 @@ from porch.show.request_lines import render_request
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
-    from porch.show.shapes import DecisionShape, PictureShape, PositionShape, RunRowShape
+    from porch.show.shapes import (
+        BoardRowExtras,
+        BoardRowShape,
+        DecisionShape,
+        PictureShape,
+        PositionShape,
+        RunRowShape,
+        StatusDocument,
+    )
 
 __all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]
 
@@ -95,16 +103,19 @@ def _make_plain_line(text: str) -> str:
 
 
 def _make_board_row(
-    protocol: p.Protocol, state: RunState, document: status.StatusDocument
-) -> dict[str, str]:
-    told = {key: document[key] for key in ("id", "title", "protocol", "state")}
-    if state.run.heading:
-        told["heading"] = state.run.heading
-    if state.run.delivery is not None:
-        told["state"] = state.run.delivery.how  # one word: this column is never cut
+    protocol: p.Protocol, state: RunState, document: StatusDocument
+) -> BoardRowShape:
+    delivery, said = state.run.delivery, state.run.heading
+    heading: BoardRowExtras = {"heading": _make_plain_line(said)} if said else {}
+    # One word of what became of its work: this column is never cut.
+    stands = document["state"] if delivery is None else delivery.how
     return {
-        key: _make_plain_line(value)
-        for key, value in {**told, "waits": _describe_waits(protocol, state)}.items()
+        "id": _make_plain_line(document["id"]),
+        "title": _make_plain_line(document["title"]),
+        "protocol": _make_plain_line(document["protocol"]),
+        "state": _make_plain_line(stands),
+        **heading,
+        "waits": _make_plain_line(_describe_waits(protocol, state)),
     }
 
 
@@ -184,7 +195,7 @@ _ACTOR_WAITS = {
 def _render_status_lines(
     protocol: p.Protocol,
     state: RunState,
-    document: status.StatusDocument,
+    document: StatusDocument,
     asked: list[DecisionShape],
     definition_changed: bool,
     request: str,
@@ -212,12 +223,11 @@ def _render_status_lines(
 
 
 def _list_status_fields(
-    protocol: p.Protocol, state: RunState, document: status.StatusDocument
+    protocol: p.Protocol, state: RunState, document: StatusDocument
 ) -> Iterator[tuple[str, str]]:
     yield "state", ", ".join([each.position for each in state.positions.values()]) or state.outcome
-    for key, name in (("finished", "finished"), ("current_phase", "phase")):
-        if document.get(key):
-            yield name, document[key]
+    told = (("finished", document.get("finished")), ("phase", document["current_phase"]))
+    yield from ((name, value) for name, value in told if value)
     waits = _describe_waits(protocol, state)
     if waits:
         yield "waits for", f"{waits} (the run is stopped)" if state.paused else waits
@@ -243,7 +253,7 @@ def _list_troubles(state: RunState) -> Iterator[tuple[str, str]]:
         yield "reviews", missing
 
 
-def _render_phases(document: status.StatusDocument) -> Iterator[str]:
+def _render_phases(document: StatusDocument) -> Iterator[str]:
     if document["phases"]:
         yield "  plan"
     for item in document["plan_phases"]:
@@ -252,7 +262,7 @@ def _render_phases(document: status.StatusDocument) -> Iterator[str]:
         yield cut_text(f"    {'  ' * item.get('level', 0)}{told}", board.WIDTH)
 
 
-def _render_gates(document: status.StatusDocument) -> Iterator[str]:
+def _render_gates(document: StatusDocument) -> Iterator[str]:
     if document["gates"]:
         yield "  gates"
     for name, gate in document["gates"].items():

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
+from porch.errors import FindingShape
+
 # A question as it is printed: when it was asked, its kind and its name, the text before who drives
 # its run, and the parts of the text behind that, between which commands name the run.
 ToldDecision = Sequence[str]
@@ -30,6 +32,15 @@ class ReviewerFinding(TypedDict):
 
     by: str
     finding: str
+
+
+class DriverShape(TypedDict):
+    """Who drives a run: the process that holds its lock."""
+
+    pid: int
+    host: str
+    since: str
+    what: str
 
 
 class DecisionShape(TypedDict):
@@ -61,7 +72,7 @@ class DecisionShape(TypedDict):
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]
-    driver: NotRequired[dict[str, Any] | None]
+    driver: NotRequired[DriverShape | None]
     driven: NotRequired[str]
 
 
@@ -87,6 +98,23 @@ class PositionShape(TypedDict):
     title: str
 
 
+class BoardRowExtras(TypedDict, total=False):
+    """What only some lines of the board have."""
+
+    heading: str
+    driver: DriverShape | None
+
+
+class BoardRowShape(BoardRowExtras):
+    """One line of the board: a run, where it stands, and what it waits for."""
+
+    id: str
+    title: str
+    protocol: str
+    state: str
+    waits: str
+
+
 class RunRowShape(TypedDict):
     """What lists of all runs print of one, and how much of its journal that covers."""
 
@@ -94,16 +122,51 @@ class RunRowShape(TypedDict):
     seq: int
     length: int
     sum: str
-    row: dict[str, str]
+    row: BoardRowShape
     decisions: list[DecisionShape]
     told: NotRequired[list[ToldDecision]]
+
+
+class PlanPhaseShape(TypedDict):
+    """One phase of a plan as its status shows it; `level` says how deep a row of a track is."""
+
+    id: str
+    title: str
+    description: str
+    level: NotRequired[int]
+
+
+class StatusExtras(TypedDict, total=False):
+    """What the status of only some runs has."""
+
+    heading: str
+    paused: bool
+    finished: str
+
+
+class StatusDocument(StatusExtras):
+    """The status of a run as plain data: what its status file, picture and prompts show."""
+
+    id: str
+    title: str
+    protocol: str
+    state: str
+    current_phase: str
+    worktree: str
+    gates: dict[str, dict[str, str]]
+    phases: dict[str, dict[str, str]]
+    plan_phases: list[PlanPhaseShape]
+    iteration: int
+    started_at: str
+    last_updated: str
+    log: list[Mapping[str, Any]]
 
 
 class PictureShape(RunRowShape):
     """Everything that a read command prints of a run."""
 
     run: str
-    status: dict[str, Any]
+    status: StatusDocument
     positions: list[PositionShape]
     paused: bool
     outcome: str
@@ -115,3 +178,75 @@ class PictureShape(RunRowShape):
     request: NotRequired[dict[str, str]]
     files: NotRequired[Any]
     names: NotRequired[PlaceNames]
+
+
+class FleetRowShape(TypedDict):
+    """One line of the table of all runs: its group, what to do, and who drives it."""
+
+    group: str
+    repository: str
+    run: str
+    id: str
+    title: str
+    heading: NotRequired[str]
+    protocol: str
+    state: str
+    since: str
+    told: str
+    decisions: list[str]
+    driver: DriverShape | None
+
+
+class LiveStatusShape(TypedDict):
+    """A picture as it is printed: its lines, what people are asked, and who drives the run."""
+
+    text: list[str]
+    decisions: list[DecisionShape]
+    driver: "DriverEntryShape"
+
+
+class DriverEntryShape(TypedDict, total=False):
+    """Who drives a run that is not over: null if nobody does."""
+
+    driver: DriverShape | None
+
+
+class ProtocolDataShape(TypedDict):
+    """A compiled protocol as `protocols show --json` prints it."""
+
+    name: str
+    file: str
+    digest: str
+    protocol: Any
+    findings: list[FindingShape]
+
+
+class ShownProtocolShape(TypedDict):
+    """What `protocols show` prints: for people, and for programs."""
+
+    text: str
+    json: ProtocolDataShape
+
+
+class ProtocolWordsShape(TypedDict):
+    """What a protocol says of itself in a list."""
+
+    version: str
+    description: str
+
+
+class ListedProtocolShape(TypedDict):
+    """What is listed of one protocol file, and the stamps of all files that had a say in it."""
+
+    files: list[list[Any]]
+    told: ProtocolWordsShape
+
+
+class DrawnProtocolShape(TypedDict):
+    """A protocol drawn in one format; of a run `run` names it, otherwise `file` its file."""
+
+    name: str
+    file: NotRequired[str]
+    run: NotRequired[str]
+    format: str
+    picture: str

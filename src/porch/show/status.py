@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
@@ -11,10 +11,9 @@ from porch.model.protocol import TRACK, Agent, Protocol
 from porch.show.board import describe_state_delivery
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
-    from porch.show.shapes import PlaceNames
+    from porch.show.shapes import PlaceNames, PlanPhaseShape, StatusDocument, StatusExtras
 
 LOG_SHOWN = 50
-StatusDocument = dict[str, Any]
 GATE_STATUSES = ("waiting", "pending", "approved", "waived", "rejected")
 _DECIDED = ("approved", "waived", "rejected")
 
@@ -78,42 +77,48 @@ def _phase_statuses(state: RunState) -> dict[str, dict[str, str]]:
     return {name: {"status": _STATUS_BY_RANK[rank]} for name, rank in found.items()}
 
 
-def _plan_phase_data(item: Item) -> dict[str, str]:
+def _plan_phase_data(item: Item) -> PlanPhaseShape:
     return {"id": item.id, "title": item.title, "description": item.description}
 
 
-def _plan_data(protocol: Protocol, state: RunState) -> dict[str, Any]:
+def _plan_data(
+    protocol: Protocol, state: RunState
+) -> tuple[dict[str, dict[str, str]], list[PlanPhaseShape]]:
     """How far each phase of a plan is, and what it is called."""
     if protocol.subject != TRACK:
         items = [_plan_phase_data(item) for item in _list_plan_items(state)]
-        return {"phases": _phase_statuses(state), "plan_phases": items}
+        return _phase_statuses(state), items
     from porch.show.track_rows import list_track_rows
 
     rows = list_track_rows(protocol, state)
-    return {
-        "phases": {row.id: {"status": row.short_status} for row in rows},
-        "plan_phases": [
-            {"id": r.id, "title": r.title, "description": r.status, "level": r.level} for r in rows
-        ],
-    }
+    phases = {row.id: {"status": row.short_status} for row in rows}
+    return phases, [
+        {"id": r.id, "title": r.title, "description": r.status, "level": r.level} for r in rows
+    ]
 
 
 def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
     """The status of a run as plain data, keys in the order in which they are printed."""
     main = find_main_position(state)
     is_at_work = main is not None and not state.outcome
+    phases, plan_phases = _plan_data(protocol, state)
+    heading: StatusExtras = {"heading": state.run.heading} if state.run.heading else {}
+    paused: StatusExtras = {"paused": True} if state.paused else {}
+    told = describe_state_delivery(state)
+    finished: StatusExtras = {"finished": told} if told else {}
     return {
         "id": state.run.id,
         "title": state.run.title,
-        **({"heading": state.run.heading} if state.run.heading else {}),
+        **heading,
         "protocol": state.run.protocol,
         "state": state.outcome or (main.label if main else ""),
-        **({"paused": True} if state.paused else {}),
-        **({"finished": told} if (told := describe_state_delivery(state)) else {}),
+        **paused,
+        **finished,
         "current_phase": find_position_title(protocol, state, main) if main and is_at_work else "",
         "worktree": state.run.worktree,
         "gates": dict(_list_gates(protocol, state)),
-        **_plan_data(protocol, state),
+        "phases": phases,
+        "plan_phases": plan_phases,
         "iteration": state.turns,
         "started_at": state.run.started_at,
         "last_updated": state.at,

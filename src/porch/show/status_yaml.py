@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any
 
-from porch.show.status import StatusDocument
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
@@ -14,13 +13,13 @@ _TAKEN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 _PENDING_WORDS = "status: pending"
 
 
-def render_status_file(document: StatusDocument, seq: int) -> str:
+def render_status_file(document: Mapping[str, object], seq: int) -> str:
     """The file's text; its last line names the record it shows and seals what stands above."""
     above = render_status_yaml(document)
     return f"{above}# porch seq={seq} sha256={_text_digest(above)}\n"
 
 
-def render_status_yaml(document: StatusDocument) -> str:
+def render_status_yaml(document: Mapping[str, object]) -> str:
     """The document alone, for where nobody reads it back: a prompt."""
     return "".join([_render_entry(key, value) for key, value in document.items()])
 

@@ -1,7 +1,7 @@
 """A protocol of steps as it is printed: for the agent that follows it, for people, as data."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from porch.dialects.steps.file_records import MergedStep, StepProtocol, StepText
 from porch.dialects.steps.placeholders import fill_placeholders
@@ -9,6 +9,67 @@ from porch.dialects.steps.references import rewrite_references
 from porch.model.parameters import Parameter, parse_parameter
 
 InputValues = Mapping[str, str]
+
+
+class StepInputShape(TypedDict):
+    """An input of a protocol of steps; with the value that was given, if any was asked for."""
+
+    name: str
+    type: str
+    optional: bool
+    description: str
+    value: NotRequired[Any]
+
+
+class StepOutputShape(TypedDict):
+    """An output of a protocol of steps, and the command that checks it."""
+
+    value: str
+    description: str
+    check: str | None
+
+
+class StepPieceShape(TypedDict):
+    """Where a piece of a step was written."""
+
+    origin: str
+    source: str
+    file: str
+    line: int
+
+
+class StepShape(TypedDict):
+    """One step with its text, and the pieces that it was made of."""
+
+    number: int
+    source: str
+    origin: str
+    operation: str
+    ids: list[str]
+    text: str
+    replaces: list[StepPieceShape]
+    pieces: list[StepPieceShape]
+
+
+class StepsShape(TypedDict):
+    """A protocol of steps as data."""
+
+    name: str
+    description: str
+    chain: list[str]
+    inputs: list[StepInputShape]
+    outputs: list[StepOutputShape]
+    step_count: int
+    steps: list[StepShape]
+
+
+class StepFormsShape(TypedDict):
+    """A protocol of steps in every form that is asked for often, ready to be printed."""
+
+    text: str
+    raw: str
+    explain: str
+    json: StepsShape
 
 
 def render_steps(steps: StepProtocol, given: InputValues | None = None, raw: bool = False) -> str:
@@ -77,7 +138,7 @@ def _describe_step_sources(step: MergedStep) -> str:
 
 def make_steps_data(
     steps: StepProtocol, given: InputValues | None = None, raw: bool = False
-) -> dict[str, Any]:
+) -> StepsShape:
     return {
         "name": steps.name,
         "description": steps.description,
@@ -92,8 +153,8 @@ def make_steps_data(
     }
 
 
-def _input_data(declared: Parameter, given: InputValues | None) -> dict[str, Any]:
-    told = {
+def _input_data(declared: Parameter, given: InputValues | None) -> StepInputShape:
+    told: StepInputShape = {
         "name": declared.name,
         "type": declared.type,
         "optional": declared.optional,
@@ -107,7 +168,7 @@ def _input_data(declared: Parameter, given: InputValues | None) -> dict[str, Any
 
 def _step_data(
     step: MergedStep, steps: StepProtocol, given: InputValues | None, raw: bool
-) -> dict[str, Any]:
+) -> StepShape:
     return {
         "number": step.number,
         "source": step.source,
@@ -120,7 +181,7 @@ def _step_data(
     }
 
 
-def _piece_data(piece: StepText) -> dict[str, Any]:
+def _piece_data(piece: StepText) -> StepPieceShape:
     place = piece.place
     return {
         "origin": piece.origin, "source": str(piece.key), "file": place.file, "line": place.line,

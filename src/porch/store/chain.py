@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    RawRecord = dict[str, Any]
+    from porch.machine.records import RawRecord
 
 # A record is written with the lowest version that knows all of it, so that an older release
 # refuses exactly the records that it would misread. Later versions only add, hence all of these
@@ -190,7 +190,8 @@ def _parse_line(text: bytes, number: int) -> RawRecord | UnreadableRecord:
         return UnreadableRecord(number, "is not a record that this version of porch knows")
     if seq != number:
         return UnreadableRecord(number, f"has the wrong number {seq}")
-    return dict(record)
+    known: RawRecord = record
+    return known
 
 
 def _classify_rest(

@@ -11,18 +11,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from porch.show.shapes import ListedProtocolShape, ShownProtocolShape
     from porch.store.where import ProjectPaths
 
     Stamp = list[Any]
 
 
-def read_cached_protocol(where: ProjectPaths, name: str) -> dict[str, Any] | None:
+def read_cached_protocol(where: ProjectPaths, name: str) -> ShownProtocolShape | None:
     """What `protocols show` prints, if no file of the protocol has changed since."""
     try:
         with open(_cache_path(where, name), encoding="utf-8", opener=open_regular) as file:
             kept = parse_value(file.read())
         if kept["search"] == candidate_paths(where, name) and are_files_unchanged(kept["files"]):
-            shown: dict[str, Any] = kept["shown"]
+            shown: ShownProtocolShape = kept["shown"]
             return shown
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -30,7 +31,7 @@ def read_cached_protocol(where: ProjectPaths, name: str) -> dict[str, Any] | Non
 
 
 def write_cached_protocol(
-    where: ProjectPaths, name: str, files: list[str], shown: dict[str, Any]
+    where: ProjectPaths, name: str, files: list[str], shown: ShownProtocolShape
 ) -> None:
     """A cache that cannot be written is no cache, and nobody's problem."""
     search = candidate_paths(where, name)
@@ -38,7 +39,7 @@ def write_cached_protocol(
     _write_cache(where, _cache_path(where, name), kept)
 
 
-def kept_rows(where: ProjectPaths) -> dict[str, dict[str, Any]]:
+def kept_rows(where: ProjectPaths) -> dict[str, ListedProtocolShape]:
     """What `protocols list` said of each file, of those that are as they were."""
     import json
 
@@ -50,7 +51,7 @@ def kept_rows(where: ProjectPaths) -> dict[str, dict[str, Any]]:
         return {}
 
 
-def keep_rows(where: ProjectPaths, rows: dict[str, dict[str, Any]]) -> None:
+def keep_rows(where: ProjectPaths, rows: dict[str, ListedProtocolShape]) -> None:
     """By file: the stamps of all that had a say in it, and what is listed."""
     _write_cache(where, _listing_path(where), rows)
 

@@ -10,12 +10,11 @@ from porch.system.regular_file import open_fresh, open_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from porch.show.steps import StepFormsShape
     from porch.store.where import ProjectPaths
 
 
-def read_cached_forms(where: ProjectPaths, name: str) -> dict[str, Any] | None:
+def read_cached_forms(where: ProjectPaths, name: str) -> StepFormsShape | None:
     """The forms of a protocol, if no file of its chain changed, came or went since."""
     import json
 
@@ -25,14 +24,14 @@ def read_cached_forms(where: ProjectPaths, name: str) -> dict[str, Any] | None:
         is_same = kept["version"] == __version__ and compiled_protocols.are_files_unchanged(
             kept["files"]
         )
-        forms: dict[str, Any] = kept["forms"]
+        forms: StepFormsShape = kept["forms"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return forms if is_same and isinstance(forms, dict) else None
 
 
 def write_cached_forms(
-    where: ProjectPaths, name: str, stamps: list[compiled_protocols.Stamp], forms: dict[str, Any]
+    where: ProjectPaths, name: str, stamps: list[compiled_protocols.Stamp], forms: StepFormsShape
 ) -> None:
     """Only beside a repository: elsewhere a reading command would leave a directory behind."""
     import json

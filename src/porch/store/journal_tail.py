@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from porch.store.chain import JournalScan, RawRecord, UnreadableRecord
+    from porch.machine.records import RawRecord
+    from porch.store.chain import JournalScan, UnreadableRecord
 
 _PIECE = 1 << 16
 # So near to a line it is quicker to go from line to line.

@@ -1,7 +1,7 @@
 """Large texts of facts as files named by their hash, synced before the record that names them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from porch.errors import StateError
 from porch.machine.facts import Fact
@@ -9,6 +9,8 @@ from porch.machine.records import JSON_FORM
 from porch.store import payloads
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
+# In the place of a long text: the hash that names its file, its size, and how it begins.
+StoredText = TypedDict("StoredText", {"$sha256": str, "size": int, "clip": str})
 INSIDE = 4096
 LONG = 512
 CLIP = 200
@@ -49,7 +51,7 @@ def _slim_value(directory: str, value: Any, key: str = "") -> Any:
     return value
 
 
-def slim_wish_text(directory: str, text: str) -> str | dict[str, Any]:
+def slim_wish_text(directory: str, text: str) -> str | StoredText:
     """A text as a wish carries it: a long one lies beside the journal before anybody asks for it.
 
     Wishes are small, and what becomes a fact is made smaller only once it has arrived.
@@ -57,7 +59,7 @@ def slim_wish_text(directory: str, text: str) -> str | dict[str, Any]:
     return text if len(text) <= INSIDE else _store_text(directory, text)
 
 
-def _store_text(directory: str, text: str) -> dict[str, Any]:
+def _store_text(directory: str, text: str) -> StoredText:
     data = text.encode("utf-8", "surrogatepass")
     return {
         TEXT_REF_KEY: payloads.write_payload(directory, data),

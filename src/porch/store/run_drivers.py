@@ -14,8 +14,8 @@ from porch.store.run_names import DRIVERLESS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
+    from porch.show.shapes import BoardRowShape, DriverShape
     from porch.store.lock import LockHolder
 
 # What a driver writes into its lock while it waits until fewer runs of this project work.
@@ -104,7 +104,7 @@ def _last_change(path: str) -> float:
         return 0.0
 
 
-def needs_driver(name: str, row: dict[str, str]) -> bool:
+def needs_driver(name: str, row: BoardRowShape) -> bool:
     """Of a row of a list: over or stopped runs need none, and plans move by commands alone."""
     waits = str(row.get("waits") or "")
     is_over = not waits or waits.startswith(("porch finish ", "porch resume"))
@@ -126,7 +126,7 @@ def describe_nobody(driver: RunDriver) -> str:
     return f"nobody drives this run{since}"
 
 
-def make_driver_data(driver: RunDriver) -> dict[str, Any] | None:
+def make_driver_data(driver: RunDriver) -> DriverShape | None:
     """The same for programs: nothing if nobody drives it."""
     by = driver.holder
     return {"pid": by.pid, "host": by.host, "since": by.since, "what": by.what} if by else None

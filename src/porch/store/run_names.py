@@ -8,7 +8,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+
+    from porch.show.shapes import DecisionShape, OptionShape
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")
 # Programs and verbs are short words.
@@ -97,12 +98,12 @@ def _continues_word(char: str) -> bool:
     return _continues_name(char) or char in (".", "-")
 
 
-def rename_decision(decision: Mapping[str, Any], word: str) -> dict[str, Any]:
+def rename_decision(decision: DecisionShape, word: str) -> DecisionShape:
     """A decision whose answers name its run uniquely."""
     id_ = str(decision["id"])
     if word == id_:
-        return dict(decision)
-    options = [
+        return decision.copy()
+    options: list[OptionShape] = [
         {**option, "command": rename_in_commands(option["command"], id_, word)}
         for option in decision.get("options") or ()
     ]

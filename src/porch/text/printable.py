@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from porch.text.late_pattern import late_pattern
 
@@ -38,7 +38,7 @@ _SAFE_CHARACTERS = _SafeCharacters()
 
 
 # In the place of a long text stands where it is kept, how long it is, and how it begins.
-TEXT_REF_KEY = "$sha256"
+TEXT_REF_KEY: Final = "$sha256"
 
 
 def describe_clipped_text(ref: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """A track as people look at it: its plan with what the journal says, if there is one."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,42 @@ _MARKS: Mapping[str, str] = {
 }  # fmt: skip
 # What a lint that is strict does not let pass.
 STRICT = ("plan-status", "plan-empty-phase", "plan-odd-id", "plan-priority", "unknown-agent")
+
+
+class ConfirmShape(TypedDict):
+    """A confirmation of a plan: its gate, and what became of it."""
+
+    gate: str
+    status: str
+
+
+class TrackTaskShape(TypedDict):
+    """A task of a plan for programs."""
+
+    id: str
+    name: str
+    status: str
+    needs: list[str]
+    confirms: list[ConfirmShape]
+
+
+class TrackPhaseShape(TypedDict):
+    """A phase of a plan for programs."""
+
+    id: str
+    name: str
+    confirms: list[ConfirmShape]
+    tasks: list[TrackTaskShape]
+
+
+class TrackShape(TypedDict):
+    """A track for programs: its plan, and the name of its run."""
+
+    id: str
+    name: str
+    file: str
+    run: str
+    phases: list[TrackPhaseShape]
 
 
 class TrackLook(Struct, frozen=True):
@@ -113,7 +149,7 @@ def _confirm_lines(look: TrackLook, node: TrackPhase | TrackTask, moment: str) -
                 yield f"{front}[{_MARKS[status]}] {name}: {status}"
 
 
-def look_data(look: TrackLook) -> dict[str, Any]:
+def look_data(look: TrackLook) -> TrackShape:
     plan = look.reading.plan
     return {
         "id": plan.id,
@@ -141,7 +177,7 @@ def look_data(look: TrackLook) -> dict[str, Any]:
     }
 
 
-def _confirm_data(look: TrackLook, node: TrackPhase | TrackTask) -> Iterator[dict[str, str]]:
+def _confirm_data(look: TrackLook, node: TrackPhase | TrackTask) -> Iterator[ConfirmShape]:
     for confirm in node.confirms:
         for moment in confirm.moments:
             name = gate_name(node.id, moment, confirm.kind)

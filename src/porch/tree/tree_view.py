@@ -1,7 +1,7 @@
 """The live tree of a run: every instance with its states, budgets left and branch."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 from porch.machine.path_values import budget_figures
 from porch.machine.state import Instance, RunState
@@ -11,7 +11,20 @@ from porch.model.protocol import Protocol
 OUTCOME_WORDS = {"complete": "merged", "failed": "failed", "abandoned": "cancelled"}
 
 
-def make_tree_data(protocol: Protocol, state: RunState) -> list[dict[str, Any]]:
+class InstanceShape(TypedDict):
+    """One instance of a tree for programs; `why` is what its end state gave."""
+
+    instance: str
+    id: str
+    parent: str | None
+    branch: str
+    outcome: str
+    why: dict[str, Any]
+    positions: list[str]
+    budgets: dict[str, str]
+
+
+def make_tree_data(protocol: Protocol, state: RunState) -> list[InstanceShape]:
     """One entry for each instance, parents before their children."""
     names = _order_instances(state, "") if state.instances else ()
     return [_instance_data(protocol, state, name) for name in names]
@@ -24,7 +37,7 @@ def _order_instances(state: RunState, name: str) -> Iterator[str]:
             yield from _order_instances(state, other)
 
 
-def _instance_data(protocol: Protocol, state: RunState, name: str) -> dict[str, Any]:
+def _instance_data(protocol: Protocol, state: RunState, name: str) -> InstanceShape:
     known = state.instances.get(name, Instance())
     counts = {each: budget_figures(protocol, state, name, each) for each in protocol.budgets}
     return {

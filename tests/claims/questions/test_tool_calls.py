@@ -15,14 +15,18 @@ MANY = make_round(
 )
 
 
+def calls_of(*asked: Any) -> list[Any]:
+    return list(render_calls(*asked))
+
+
 def first(name: TransportName, at: int = 0, *questions: str) -> Any:
     round_ = make_round(*questions) if questions else BOTH
-    return render_calls(round_, round_.ids, name)[0]["questions"][at]
+    return calls_of(round_, round_.ids, name)[0]["questions"][at]
 
 
 @pytest.mark.req("C-005", "C-010")
 def test_c10_claude_gets_the_options_and_no_place_for_text_beside_its_own() -> None:
-    assert render_calls(BOTH, BOTH.ids, "claude") == [
+    assert calls_of(BOTH, BOTH.ids, "claude") == [
         {
             "questions": [
                 {
@@ -76,7 +80,7 @@ def test_codex_gets_ids() -> None:
 
 
 def test_c13_mcp_gets_a_form_with_letters_and_a_place_for_text() -> None:
-    (call,) = render_calls(make_round(FREE), ["q2"], "mcp")
+    (call,) = calls_of(make_round(FREE), ["q2"], "mcp")
     assert call["method"] == "elicitation/create"
     assert call["params"]["mode"] == "form"
     assert call["params"]["message"].startswith("How long?\n   A) One day")
@@ -100,7 +104,7 @@ def test_c13_mcp_gets_a_form_with_letters_and_a_place_for_text() -> None:
 
 def test_c13_the_form_of_mcp_is_a_schema_that_takes_every_legal_answer() -> None:
     round_ = make_round(CLOSED, MULTI, MULTI_FREE, OPEN)
-    schema = render_calls(round_, round_.ids, "mcp")[0]["params"]["requestedSchema"]
+    schema = calls_of(round_, round_.ids, "mcp")[0]["params"]["requestedSchema"]
     Draft202012Validator.check_schema(schema)
     content = {"q1": "C", "q3": ["A", "B"], "q5": ["OTHER"], "q5_text": "x", "q4": "words"}
     assert Draft202012Validator(schema).is_valid(content)
@@ -117,7 +121,7 @@ def test_c9_five_questions_go_out_in_as_many_calls_as_the_tool_needs(
     calls = split_calls(MANY, MANY.ids, TRANSPORTS[name])
     assert [len(call) for call in calls] == sizes
     assert [each.id for call in calls for each in call] == list(MANY.ids)
-    assert len(render_calls(MANY, MANY.ids, name)) == len(sizes)
+    assert len(calls_of(MANY, MANY.ids, name)) == len(sizes)
 
 
 @pytest.mark.parametrize(
@@ -133,18 +137,18 @@ def test_context_example_and_what_is_recommended_reach_every_tool() -> None:
       options: [{label: Redis, description: fast, recommended: true}, Memory]}"""
     round_ = make_round(text)
     for name in ("claude", "codex", "gemini", "opencode"):
-        told = render_calls(round_, round_.ids, name)[0]["questions"][0]
+        told = calls_of(round_, round_.ids, name)[0]["questions"][0]
         assert told["question"] == "Which?\nSessions.\nFor example: Redis"
         assert told["options"][0] == {"label": "Redis (Recommended)", "description": "fast"}
 
 
 def test_c10_a_refused_question_is_asked_again_with_the_reason() -> None:
-    again = render_calls(BOTH, ["q1"], "claude", {"q1": "'Valkey' is not one of the options"})
+    again = calls_of(BOTH, ["q1"], "claude", {"q1": "'Valkey' is not one of the options"})
     (question,) = again[0]["questions"]
     assert question["question"] == (
         "Not possible: 'Valkey' is not one of the options\nWhich store?"
     )
-    (form,) = render_calls(BOTH, ["q1"], "mcp", {"q1": "no"})
+    (form,) = calls_of(BOTH, ["q1"], "mcp", {"q1": "no"})
     assert form["params"]["message"].startswith("Not possible: no\nQ1 Which store?")
 
 

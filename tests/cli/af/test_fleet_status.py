@@ -12,16 +12,22 @@ from porch.run.verbs.read_run import read_run
 from porch.show.board import text_width
 from porch.show.fleet.board import render_fleet
 from porch.show.fleet.checklist import render_checklist
+from porch.show.shapes import FleetRowShape
 from porch.store import where as places
 from tests.cli.af.conftest import Farm
 from tests.cli.conftest import Open, Terminal
 from tests.repositories import make_repository
 
 AF = (sys.executable, "-c", "from porch.cli.dispatch import af; exit(af())")
-ROWS = [
+ROWS: list[FleetRowShape] = [
     {
         "group": group,
         "repository": "",
+        "run": "spider_0073",
+        "protocol": "spider",
+        "since": "",
+        "decisions": [],
+        "driver": None,
         "id": "0073",
         "title": "ein sehr langer Titel 日本語",
         "state": "implement:phase_2",

@@ -7,11 +7,27 @@ import pytest
 
 from porch.errors import DefinitionError, UsageError
 from porch.run.definitions import library, step_files
+from porch.show.steps import StepFormsShape
 from porch.store import compiled_steps
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 
 TEXT = "name: {}\nsteps: {{1: mine}}\n"
+
+FORMS: StepFormsShape = {
+    "text": "1",
+    "raw": "2",
+    "explain": "3",
+    "json": {
+        "name": "x",
+        "description": "",
+        "chain": [],
+        "inputs": [],
+        "outputs": [],
+        "step_count": 0,
+        "steps": [],
+    },
+}
 
 
 @pytest.fixture
@@ -118,15 +134,15 @@ def test_what_was_kept_is_given_back_until_a_file_changes(where: ProjectPaths) -
     from porch.store import compiled_protocols
 
     stamps = compiled_protocols.stamp_files(step_files.list_candidates(where, "x"))
-    compiled_steps.write_cached_forms(where, "x", stamps, {"text": "1"})
-    assert compiled_steps.read_cached_forms(where, "x") == {"text": "1"}
+    compiled_steps.write_cached_forms(where, "x", stamps, FORMS)
+    assert compiled_steps.read_cached_forms(where, "x") == FORMS
     os.utime(own, ns=(1, 1))
     assert compiled_steps.read_cached_forms(where, "x") is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1, "files": []}', "\x00"])
 def test_a_damaged_cache_is_no_cache(where: ProjectPaths, text: str) -> None:
-    compiled_steps.write_cached_forms(where, "x", [], {"text": "1"})
+    compiled_steps.write_cached_forms(where, "x", [], FORMS)
     path = Path(where.state_dir) / "cache" / "steps-x.json"
     path.write_text(text)
     assert compiled_steps.read_cached_forms(where, "x") is None
@@ -135,18 +151,18 @@ def test_a_damaged_cache_is_no_cache(where: ProjectPaths, text: str) -> None:
 def test_another_release_makes_the_cache_anew(
     where: ProjectPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled_steps.write_cached_forms(where, "x", [], {"text": "1"})
+    compiled_steps.write_cached_forms(where, "x", [], FORMS)
     monkeypatch.setattr(compiled_steps, "__version__", "0.0.0")
     assert compiled_steps.read_cached_forms(where, "x") is None
 
 
 def test_a_cache_that_cannot_be_written_is_nobodys_problem(where: ProjectPaths) -> None:
     Path(where.state_dir).write_text("in the way")
-    compiled_steps.write_cached_forms(where, "x", [], {"text": "1"})
+    compiled_steps.write_cached_forms(where, "x", [], FORMS)
     assert compiled_steps.read_cached_forms(where, "x") is None
 
 
 def test_outside_a_repository_reading_leaves_nothing_behind(tmp_path: Path) -> None:
     where = places.find_project(str(tmp_path))
-    compiled_steps.write_cached_forms(where, "x", [], {"text": "1"})
+    compiled_steps.write_cached_forms(where, "x", [], FORMS)
     assert list(tmp_path.iterdir()) == []

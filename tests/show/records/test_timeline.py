@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.records import JournalRecord, encode_record
+from porch.machine.records import JournalRecord, RawRecord, encode_record
 from porch.show.place_words import PlaceWords
 from porch.show.records.timeline import (
     _FACT_DESCRIPTIONS,
@@ -215,13 +215,19 @@ def test_every_kind_of_fact_has_its_sentence() -> None:
     assert set(_FACT_DESCRIPTIONS) | set(_PLACED) | set(_WORK) == kinds
 
 
+def odd_records(*raws: Any) -> list[RawRecord]:
+    return list(raws)
+
+
 def test_a_record_of_tomorrow_still_gives_a_line() -> None:
-    assert list(render_timeline([{"seq": 3, "at": AT, "fact": {"is": "Teleported"}}])) == [
-        "2026-01-19 10:15:00Z     3  Teleported"
-    ]
-    assert list(render_timeline([{}])) == ["     0  an unknown record"]
+    assert list(
+        render_timeline(odd_records({"seq": 3, "at": AT, "fact": {"is": "Teleported"}}))
+    ) == ["2026-01-19 10:15:00Z     3  Teleported"]
+    assert list(render_timeline(odd_records({}))) == ["     0  an unknown record"]
     odd = {"seq": 4, "at": AT, "fact": {"is": "EffectStopped", "effect": "odd"}}
-    assert list(render_timeline([odd])) == ["2026-01-19 10:15:00Z     4  odd: effect was stopped"]
+    assert list(render_timeline(odd_records(odd))) == [
+        "2026-01-19 10:15:00Z     4  odd: effect was stopped"
+    ]
 
 
 NAMES: PlaceNames = {
@@ -435,7 +441,7 @@ def test_wide_characters_count_twice_and_a_long_word_stays_whole() -> None:
 
 @given(st.text())
 def test_nothing_in_a_record_breaks_the_line_or_moves_the_cursor(hostile: str) -> None:
-    raws: list[dict[str, Any]] = [
+    raws: list[RawRecord] = [
         encode_record(
             JournalRecord(
                 1, AT, f.ExitAccepted(effect=AGENT, exit="x", payload={"reason": hostile})

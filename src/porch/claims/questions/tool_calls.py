@@ -1,7 +1,7 @@
 """A round of questions as calls of the question tools of agents, and as a form of MCP."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from porch.claims.questions.question import Choice, Question, QuestionRound
 from porch.claims.questions.text_form import render_question
@@ -10,6 +10,46 @@ from porch.claims.questions.word_lists import RECOMMENDED, WORDS
 
 OTHER = "OTHER"
 TEXT_SUFFIX = "_text"
+
+
+class CallOption(TypedDict):
+    """One option of a question, as the tools of agents take it."""
+
+    label: str
+    description: str
+
+
+class CallQuestion(TypedDict):
+    """One question of a call; which of the other fields it has depends on the tool."""
+
+    id: NotRequired[str]
+    question: str
+    header: str
+    options: NotRequired[list[CallOption]]
+    type: NotRequired[Literal["text", "choice"]]
+    multiSelect: NotRequired[bool]
+    multiple: NotRequired[bool]
+
+
+class ToolCall(TypedDict):
+    """The input of one call of the question tool of an agent."""
+
+    questions: list[CallQuestion]
+
+
+class ElicitationParams(TypedDict):
+    """What a form of MCP asks; `requestedSchema` is a JSON Schema."""
+
+    mode: str
+    message: str
+    requestedSchema: dict[str, Any]
+
+
+class ElicitationCall(TypedDict):
+    """The same questions as one form of MCP."""
+
+    method: str
+    params: ElicitationParams
 
 
 def unfit_reason(question: Question, transport: Transport) -> str:
@@ -46,25 +86,25 @@ def render_calls(
     open_: Sequence[str],
     name: TransportName,
     refusals: Mapping[str, str] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[ToolCall] | list[ElicitationCall]:
     """The input of each call, in the shape that the tool of this agent has."""
     transport, told = TRANSPORTS[name], refusals or {}
     calls = split_calls(round_, open_, transport)
     if name == "mcp":
         return [_render_elicitation(round_, each, told) for each in calls]
     return [
-        {"questions": [_render_item(round_, each, transport, told) for each in call]}
+        ToolCall(questions=[_render_item(round_, each, transport, told) for each in call])
         for call in calls
     ]
 
 
 def _render_item(
     round_: QuestionRound, question: Question, transport: Transport, told: Mapping[str, str]
-) -> dict[str, Any]:
+) -> CallQuestion:
     text = question_text(round_, question, told.get(question.id, ""))
     header = (question.header or question.name)[: transport.header]
     options = [_render_option(round_, each) for each in question.options]
-    item: dict[str, Any] = {"question": text, "header": header, "options": options}
+    item: CallQuestion = {"question": text, "header": header, "options": options}
     match transport.name:
         case "codex":
             return {"id": question.id, **item}
@@ -78,14 +118,14 @@ def _render_item(
             return {**item, "multiSelect": question.multi}
 
 
-def _render_option(round_: QuestionRound, option: Choice) -> dict[str, str]:
+def _render_option(round_: QuestionRound, option: Choice) -> CallOption:
     mark = f" {RECOMMENDED[round_.language]}" if option.is_recommended else ""
     return {"label": option.label + mark, "description": option.description}
 
 
 def _render_elicitation(
     round_: QuestionRound, questions: Sequence[Question], told: Mapping[str, str]
-) -> dict[str, Any]:
+) -> ElicitationCall:
     """A form with one field for each question, and one for the text where text is allowed."""
     properties: dict[str, Any] = {}
     for each in questions:
@@ -101,7 +141,7 @@ def _render_elicitation(
         "properties": properties,
         "required": [each.id for each in questions],
     }
-    params = {"mode": "form", "message": message, "requestedSchema": schema}
+    params: ElicitationParams = {"mode": "form", "message": message, "requestedSchema": schema}
     return {"method": "elicitation/create", "params": params}
 
 

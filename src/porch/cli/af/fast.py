@@ -7,8 +7,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from porch.show.shapes import FleetRowShape
     from porch.store.where import ProjectPaths
 
 _FLAGS = {"--json", "--pending-only"}
@@ -52,7 +51,7 @@ def _has_driver_log(where: ProjectPaths, name: str) -> bool:
     return os.path.exists(os.path.join(where.run_dir(name), "driver.log"))
 
 
-def _print(rows: list[dict[str, Any]], as_json: bool, is_quiet: bool) -> None:
+def _print(rows: list[FleetRowShape], as_json: bool, is_quiet: bool) -> None:
     if as_json:
         import json
 

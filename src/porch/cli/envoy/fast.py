@@ -5,7 +5,16 @@ from __future__ import annotations
 import os
 import sys
 
-_FLAGS = {"": "text", "--raw": "raw", "--explain": "explain"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
+
+_FLAGS: Mapping[str, Literal["text", "raw", "explain"]] = {
+    "": "text",
+    "--raw": "raw",
+    "--explain": "explain",
+}
 
 
 def answer_from_cache(argv: list[str]) -> int | None:

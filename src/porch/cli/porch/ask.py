@@ -8,6 +8,7 @@ from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from porch.claims.questions.question import QuestionRound
+    from porch.claims.questions.tool_calls import ElicitationCall, ToolCall
     from porch.claims.questions.transports import TransportName
     from porch.errors import Finding
     from porch.store.where import ProjectPaths
@@ -132,7 +133,7 @@ def _again_text(came: "AskOutcome") -> str:
     return render_round(came.round, came.open, came.refusals)
 
 
-def _list_calls(came: "AskOutcome") -> list[dict[str, Any]]:
+def _list_calls(came: "AskOutcome") -> "list[ToolCall] | list[ElicitationCall]":
     from porch.claims.questions.tool_calls import render_calls
 
     return render_calls(came.round, came.open, came.transport, came.refusals)

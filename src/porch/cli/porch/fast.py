@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from porch.run.verbs.run_list import RunRows
-    from porch.show.shapes import PictureShape
+    from porch.show.shapes import LiveStatusShape, PictureShape
     from porch.store.run_rows import Part
     from porch.store.where import ProjectPaths
 
@@ -75,7 +75,7 @@ def _print_run(word: str, flags: set[str]) -> int | None:
     return _print_fitted("\n".join(whole["text"]))
 
 
-def _render_status_json(picture: PictureShape, whole: dict[str, Any]) -> dict[str, object]:
+def _render_status_json(picture: PictureShape, whole: LiveStatusShape) -> dict[str, object]:
     extra = {
         "positions": picture["positions"],
         "decisions": whole["decisions"],

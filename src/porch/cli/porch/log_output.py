@@ -11,6 +11,7 @@ from typing import Any
 from porch.cli.command import Args, View
 from porch.cli.terminal_width import listing_width, terminal_style
 from porch.errors import UsageError
+from porch.machine.records import RawRecord
 from porch.machine.state import RunState
 from porch.run.agents import turn_activity as doing
 from porch.run.agents import turn_numbers
@@ -110,7 +111,7 @@ def _follow_journal(path: str, as_json: bool, count: int | None, words: PlaceWor
     return View()
 
 
-def _print_records(records: list[dict[str, Any]], as_json: bool, words: PlaceWords) -> None:
+def _print_records(records: list[RawRecord], as_json: bool, words: PlaceWords) -> None:
     for record in records:
         lines = (
             [_render_json(record)]
@@ -125,7 +126,7 @@ def _render_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _is_end(record: dict[str, Any]) -> bool:
+def _is_end(record: RawRecord) -> bool:
     return any(move.get("is") == "Ended" for move in record["moves"])
 
 

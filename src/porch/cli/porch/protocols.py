@@ -1,11 +1,12 @@
 """Protocols, plans and the demonstration from the command line."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
+    from porch.show.shapes import DrawnProtocolShape
     from porch.store.where import ProjectPaths
 
 
@@ -56,7 +57,7 @@ def _require_name(args: Args) -> str:
     return str(args.name)
 
 
-def _draw_track(where: "ProjectPaths", word: str, form: str) -> dict[str, Any] | None:
+def _draw_track(where: "ProjectPaths", word: str, form: str) -> "DrawnProtocolShape | None":
     """A track is drawn as people know it: its plan, and how far that is."""
     from porch.store.where import PLAN_FILES
 

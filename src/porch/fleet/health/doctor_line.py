@@ -1,10 +1,22 @@
 """One line of a look at the health of a project."""
 
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from msgspec import Struct
 
 LineStatus = Literal["ok", "warning", "missing"]
+
+
+class DoctorLineShape(TypedDict):
+    """The same as commands and pages show it."""
+
+    status: LineStatus
+    what: str
+    fix: str
+    more: list[str]
+    stops: bool
+    limit: str
+    repair: str
 
 
 class DoctorLine(Struct, frozen=True):
@@ -22,7 +34,7 @@ class DoctorLine(Struct, frozen=True):
     limit: str = ""
     repair: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> DoctorLineShape:
         return {
             "status": self.status,
             "what": self.what,

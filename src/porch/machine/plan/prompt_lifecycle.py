@@ -5,7 +5,7 @@ whoever writes something else there has changed a picture.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -62,6 +62,35 @@ class Prompt(Struct, frozen=True):
         return self.variant_solution in ("alternative", "discard")
 
 
+class PromptFields(TypedDict, total=False):
+    """Fields of a prompt as the journal and the front matter have them: empty texts are null."""
+
+    kind: str | None
+    depends_on: list[int]
+    requires_manual_testing: bool
+    planned_at: str | None
+    status: str | None
+    in_progress: bool
+    current_iteration: int
+    delegated_to: str | None
+    worktree_branch_name: str | None
+    base_commit: str | None
+    started_at: str | None
+    owner: Mapping[str, Any] | None
+    review: str | None
+    reviewed_tree: str | None
+    review_rounds: int
+    rounds_allowed: int
+    testing: str | None
+    tested_tree: str | None
+    completed_debug_logging: bool
+    variant_solution: str | None
+    variant_reason: str | None
+    merge_commit_hash: str | None
+    documentation_extracted: bool
+    blocked_reason: str | None
+
+
 FIELDS = Prompt.__struct_fields__
 Prompts = Mapping[PromptId, Prompt]
 
@@ -82,10 +111,12 @@ def prompt_from_fields(known: Payload) -> Prompt:
     return replace(Prompt(), **{**given, "depends_on": tuple(given.get("depends_on", ()))})
 
 
-def as_fields(prompt: Prompt) -> dict[str, Any]:
+def as_fields(prompt: Prompt) -> PromptFields:
     """As the front matter shows them; nothing is said by null."""
     told = {**asdict(prompt), "depends_on": list(prompt.depends_on)}
-    return {name: None if value == "" else value for name, value in told.items()}
+    nulled: Any = {name: None if value == "" else value for name, value in told.items()}
+    fields: PromptFields = nulled
+    return fields
 
 
 def variants_of(prompts: Prompts, number: int) -> list[PromptId]:
@@ -258,33 +289,42 @@ def outdated_conditions(prompt: Prompt, tree: str) -> Sequence[Condition]:
     return [each for each in asked if not each.holds({}, PromptId(1), prompt)]
 
 
-def fields_after_review(prompt: Prompt, verdict: str, tree: str = "") -> dict[str, Any]:
+def fields_after_review(prompt: Prompt, verdict: str, tree: str = "") -> PromptFields:
     """What was tested stays tested; a review that asks for changes takes back an earlier one."""
     if verdict == "passed":
         status = "reviewed" if prompt.status == "implemented" else prompt.status
-        rounds = {"review_rounds": 0, "rounds_allowed": 0}
-        return {"review": verdict, "reviewed_tree": tree, **rounds, "status": status}
+        return {
+            "review": verdict,
+            "reviewed_tree": tree,
+            "review_rounds": 0,
+            "rounds_allowed": 0,
+            "status": status,
+        }
     if verdict == "failed":
         status = "implemented" if prompt.status == "reviewed" else prompt.status
         return {"review": verdict, "status": status}
     return {}
 
 
-def fields_after_implementation(prompt: Prompt, iteration: int) -> dict[str, Any]:
+def fields_after_implementation(prompt: Prompt, iteration: int) -> PromptFields:
     """New work has not been tried by anybody, and what was reviewed is not what there is now."""
     review = "outdated" if prompt.review == "passed" else prompt.review
-    news = {"status": "implemented", "current_iteration": iteration, "testing": ""}
-    return {**news, "review": review}
+    return {
+        "status": "implemented",
+        "current_iteration": iteration,
+        "testing": "",
+        "review": review,
+    }
 
 
-def fields_after_replanning(prompt: Prompt) -> dict[str, Any]:
+def fields_after_replanning(prompt: Prompt) -> PromptFields:
     """What was reviewed and tried was asked for in other words."""
     return (
         fields_after_implementation(prompt, prompt.current_iteration) if prompt.is_written else {}
     )
 
 
-def fields_after_test(prompt: Prompt, passed: bool, tree: str) -> dict[str, Any]:
+def fields_after_test(prompt: Prompt, passed: bool, tree: str) -> PromptFields:
     if passed:
         return {"testing": "passed", "tested_tree": tree, "status": "tested"}
     status = "implemented" if prompt.status == "tested" else prompt.status

@@ -1,7 +1,7 @@
 """The agents that can be named here: whether they are there, and what the settings use them for."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from msgspec import Struct
 
@@ -9,6 +9,18 @@ from porch.agents.port import Probe
 from porch.errors import UsageError
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.settings import Settings
+
+
+class KnownAgentShape(TypedDict):
+    """The same as `porch agents --json` prints it."""
+
+    name: str
+    kind: str
+    installed: bool
+    version: str
+    model: str
+    uses: list[str]
+    note: str
 
 
 class KnownAgent(Struct, frozen=True):
@@ -20,7 +32,7 @@ class KnownAgent(Struct, frozen=True):
     note: str
     uses: tuple[str, ...]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> KnownAgentShape:
         return {
             "name": self.post.name,
             "kind": self.post.kind,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, assert_never
+from typing import Any, TypedDict, assert_never
 
 from msgspec.structs import asdict
 
@@ -104,7 +104,14 @@ def _shorten_payload(payload: Any) -> str:
     return text if len(text) <= _LONGEST_ANSWER else f"{text[:_LONGEST_ANSWER]} ..."
 
 
-def turn_parts_json(turn: NumberedTurn) -> list[dict[str, Any]]:
+class TurnPartShape(TypedDict):
+    """One part of a turn for programs: who worked, and every event of its transcript."""
+
+    agent: str
+    events: list[dict[str, Any]]
+
+
+def turn_parts_json(turn: NumberedTurn) -> list[TurnPartShape]:
     """The same for programs: the events of each part, named as the journal names its facts."""
     return [
         {

@@ -2,14 +2,15 @@
 
 import os
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from porch.agents import transcripts
 from porch.agents.transcripts import TranscriptPart
 from porch.errors import UsageError
+from porch.machine.records import RawRecord
 from porch.machine.state import effect_parts
 from porch.store import journal
 from porch.store.journal_look import find_records
@@ -18,6 +19,22 @@ from porch.store.where import ProjectPaths
 
 _KINDS = ("agent", "review")
 _OPEN = "not ended"
+
+
+class TurnShape(TypedDict):
+    """A turn as `porch log --turns --json` prints it; `parts` says how many it has."""
+
+    number: int
+    effect: str
+    position: str
+    name: str
+    began_at: str
+    outcome: str
+    seconds: float | None
+    usd: float
+    tokens: int
+    agent: str
+    parts: int
 
 
 class NumberedTurn(Struct, frozen=True):
@@ -42,9 +59,20 @@ class NumberedTurn(Struct, frozen=True):
     def agent(self) -> str:
         return ", ".join(dict.fromkeys(part.agent for part in self.parts))
 
-    def as_json(self) -> dict[str, Any]:
-        known = {key: value for key, value in asdict(self).items() if key != "parts"}
-        return {**known, "agent": self.agent, "parts": len(self.parts)}
+    def as_json(self) -> TurnShape:
+        return {
+            "number": self.number,
+            "effect": self.effect,
+            "position": self.position,
+            "name": self.name,
+            "began_at": self.began_at,
+            "outcome": self.outcome,
+            "seconds": self.seconds,
+            "usd": self.usd,
+            "tokens": self.tokens,
+            "agent": self.agent,
+            "parts": len(self.parts),
+        }
 
 
 class _LightHand(Struct, frozen=True, gc=False):
@@ -108,7 +136,7 @@ def list_turns(where: ProjectPaths, name: str) -> list[NumberedTurn]:
 
 
 def _numbered_turn(
-    home: str, number: int, hand: dict[str, Any], at: str, end: dict[str, Any] | None
+    home: str, number: int, hand: dict[str, Any], at: str, end: RawRecord | None
 ) -> NumberedTurn:
     fact = end["fact"] if end else {}
     effect = hand["effect"]

@@ -1,7 +1,7 @@
 """Protocols as pictures: found by name or by file, drawn in the format somebody asked for."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from porch.model.protocol import Protocol
 from porch.run.definitions import library
@@ -12,6 +12,9 @@ from porch.show.graph.svg import render_svg
 from porch.show.graph.text import render_graph_text
 from porch.store.where import ProjectPaths
 
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import DrawnProtocolShape
+
 FORMATS: Mapping[str, Callable[[ProtocolPicture], str]] = {
     "text": render_graph_text,
     "mermaid": render_mermaid,
@@ -20,12 +23,12 @@ FORMATS: Mapping[str, Callable[[ProtocolPicture], str]] = {
 }
 
 
-def draw_protocol(where: ProjectPaths, word: str, form: str) -> dict[str, Any]:
+def draw_protocol(where: ProjectPaths, word: str, form: str) -> "DrawnProtocolShape":
     found = library.locate_protocol(where, word)
     protocol = library.load_protocol(found.file, found.home).demand().protocol
     return draw_as(protocol, found.file, form)
 
 
-def draw_as(protocol: Protocol, file: str, form: str) -> dict[str, Any]:
+def draw_as(protocol: Protocol, file: str, form: str) -> "DrawnProtocolShape":
     told = FORMATS[form](make_protocol_picture(protocol))
     return {"name": protocol.name, "file": file, "format": form, "picture": told}

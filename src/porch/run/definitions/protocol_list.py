@@ -2,15 +2,40 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from porch.errors import DefinitionError, Finding, Place, UsageError
+from porch.errors import DefinitionError, Finding, FindingShape, Place, UsageError
 from porch.run.definitions import library
 from porch.run.definitions.clean_protocols import is_known_clean, keep_clean
 from porch.run.definitions.reviewer_names import find_unknown_reviewers, list_settings_files
 from porch.store import compiled_protocols
 from porch.store.where import ProjectPaths
 from porch.system.document_file import read_document
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import (
+        ListedProtocolShape,
+        ProtocolDataShape,
+        ProtocolWordsShape,
+        ShownProtocolShape,
+    )
+
+
+class ReadPlanPhase(TypedDict):
+    """One phase that a plan has, with its own text."""
+
+    id: str
+    title: str
+    description: str
+    text: str
+
+
+class ReadPlanPhases(TypedDict):
+    """The phases of a plan, and from which part of the file they were read."""
+
+    reading: str
+    phases: list[ReadPlanPhase]
+    findings: list[FindingShape]
 
 
 def list_protocol_rows(where: ProjectPaths) -> list[dict[str, str]]:
@@ -24,11 +49,17 @@ def list_protocol_rows(where: ProjectPaths) -> list[dict[str, str]]:
     return [_protocol_row(each, {**kept, **new}[each.file]["told"]) for each in known]
 
 
-def _protocol_row(found: library.FoundProtocol, told: dict[str, str]) -> dict[str, str]:
-    return {"name": found.name, "file": found.file, "source": found.source, **told}
+def _protocol_row(found: library.FoundProtocol, told: "ProtocolWordsShape") -> dict[str, str]:
+    return {
+        "name": found.name,
+        "file": found.file,
+        "source": found.source,
+        "version": told["version"],
+        "description": told["description"],
+    }
 
 
-def _describe_protocol(where: ProjectPaths, found: library.FoundProtocol) -> dict[str, Any]:
+def _describe_protocol(where: ProjectPaths, found: library.FoundProtocol) -> "ListedProtocolShape":
     """A protocol that does not compile is still listed, with what is wrong in its place."""
     try:
         loaded = library.load_protocol(found.file, where)
@@ -39,11 +70,11 @@ def _describe_protocol(where: ProjectPaths, found: library.FoundProtocol) -> dic
     # A prompt that is new in one of these directories may be wrong.
     beside = [os.path.dirname(found.file)]
     beside += [os.path.join(beside[0], name) for name in ("prompts", "reviews", "templates")]
-    told = {"version": protocol.version, "description": protocol.description}
+    told: ProtocolWordsShape = {"version": protocol.version, "description": protocol.description}
     return {"files": compiled_protocols.stamp_files([*loaded.files, *beside]), "told": told}
 
 
-def show_protocol(where: ProjectPaths, name: str) -> dict[str, Any]:
+def show_protocol(where: ProjectPaths, name: str) -> "ShownProtocolShape":
     from porch.model import definition as definitions
     from porch.show import protocol as protocol_view
 
@@ -53,14 +84,14 @@ def show_protocol(where: ProjectPaths, name: str) -> dict[str, Any]:
     findings = [*loaded.findings, *find_unknown_reviewers(loaded.reviewers, found.home)]
     notes = [str(finding) for finding in findings]
     text = protocol_view.render_protocol(definition.protocol, found.file, notes)
-    data = {
+    data: ProtocolDataShape = {
         "name": name if found.is_name else definition.protocol.name,
         "file": found.file,
         "digest": loaded.digest,
         "protocol": definitions.encode_definition(definition)["protocol"],
         "findings": [finding.as_json() for finding in findings],
     }
-    told = {"text": text, "json": data}
+    told: ShownProtocolShape = {"text": text, "json": data}
     if found.is_name:
         files = [*loaded.files, *list_settings_files(where)]
         compiled_protocols.write_cached_protocol(where, name, files, told)
@@ -98,7 +129,7 @@ def read_schema(kind: str = "phases") -> dict[str, Any]:
     return dict(SCHEMA)
 
 
-def read_plan_phases(path: str) -> dict[str, Any]:
+def read_plan_phases(path: str) -> ReadPlanPhases:
     try:
         text = read_document(path, "replace")
     except OSError as error:
@@ -108,7 +139,7 @@ def read_plan_phases(path: str) -> dict[str, Any]:
     from porch.dialects.plan_headings import read_plan
 
     reading = read_plan(text, path)
-    phases = [
+    phases: list[ReadPlanPhase] = [
         {"id": p.id, "title": p.title, "description": p.description, "text": p.text}
         for p in reading.phases
     ]

@@ -61,7 +61,7 @@ class ShownSteps(Struct, frozen=True):
     """What a command prints, and what it says beside that."""
 
     text: str
-    data: dict[str, Any]
+    data: view.StepsShape
     notes: tuple[Finding, ...] = ()
 
 
@@ -93,10 +93,14 @@ _FORMS: Mapping[str, StepsFormat] = {
 }
 
 
-def _render_all_formats(steps: StepProtocol) -> dict[str, Any]:
+def _render_all_formats(steps: StepProtocol) -> view.StepFormsShape:
     """Everything that is asked for often, ready to be printed."""
-    texts = {form: make_printable(make(steps, None)) for form, make in _FORMS.items()}
-    return {**texts, "json": view.make_steps_data(steps)}
+    return {
+        "text": make_printable(_FORMS["text"](steps, None)),
+        "raw": make_printable(_FORMS["raw"](steps, None)),
+        "explain": make_printable(_FORMS["explain"](steps, None)),
+        "json": view.make_steps_data(steps),
+    }
 
 
 def check_steps(where: ProjectPaths, name: str, lenient: bool = False) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from porch.errors import UsageError
 from porch.machine import facts as f
-from porch.machine.records import JournalRecord
+from porch.machine.records import JournalRecord, RawRecord
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Agent, Exit, Panel, ReviewForm
 from porch.run.agents.world import World
@@ -16,7 +16,7 @@ Answer = Callable[[f.Fact], JournalRecord]
 QuestionTurns = Callable[[World, str], list[str]]
 
 
-def refuse_elsewhere(raws: Sequence[dict[str, Any]], state: RunState, take_over: bool) -> None:
+def refuse_elsewhere(raws: Sequence[RawRecord], state: RunState, take_over: bool) -> None:
     """What was begun on another machine may still be running there; only a person knows."""
     last = next((r["fact"] for r in reversed(raws) if _is_runner_record(r)), None)
     if not state.in_hand or take_over or not isinstance(last, dict):

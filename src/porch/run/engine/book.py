@@ -7,7 +7,7 @@ from porch.errors import PorchError
 from porch.machine import moves as m
 from porch.machine.evolve import apply_begun_effects, evolve_state
 from porch.machine.facts import Fact
-from porch.machine.records import JournalRecord, encode_record
+from porch.machine.records import JournalRecord, RawRecord, encode_record
 from porch.machine.route import route_fact
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
@@ -17,7 +17,7 @@ from porch.system.clock import Clock, later_instant
 class JournalPort(Port):
     """Appends one record, refusing when the sequence has moved."""
 
-    def append(self, expected_seq: int, body: dict[str, object]) -> None: ...
+    def append(self, expected_seq: int, body: RawRecord) -> None: ...
 
 
 class PicturesPort(Port):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.errors import StateError
 from porch.machine.state import RunState
@@ -12,6 +12,8 @@ from porch.store.snapshots.snapshot import Snapshot, read_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from porch.machine.records import RawRecord
 
 
 class FoldedJournal:
@@ -25,7 +27,7 @@ class FoldedJournal:
         self.found = found
         self.state = state
 
-    def records_after(self, seq: int, now: int) -> Sequence[dict[str, Any]]:
+    def records_after(self, seq: int, now: int) -> Sequence[RawRecord]:
         """Records behind number `seq` of a journal that has come to number `now`."""
         if seq < self.began.seq:
             return self._earlier(seq, now)
@@ -37,7 +39,7 @@ class FoldedJournal:
         )
         return [record for record in more.records if record["seq"] > seq]
 
-    def _earlier(self, seq: int, now: int) -> Sequence[dict[str, Any]]:
+    def _earlier(self, seq: int, now: int) -> Sequence[RawRecord]:
         """From before the snapshot: as far back as asked, and chained to it."""
         from porch.store import journal_tail
 

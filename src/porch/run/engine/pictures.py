@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.errors import OutsideError
 from porch.machine.state import RunState
@@ -22,7 +22,7 @@ from porch.system.clock import Clock
 from porch.system.regular_file import open_regular
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
-    from porch.show.shapes import PictureShape
+    from porch.show.shapes import PictureShape, StatusDocument
 
 # Nobody reads faster than this, and readers fold what a picture does not cover.
 PICTURE_EVERY_S = 0.25
@@ -127,7 +127,7 @@ class RunPictures:
             os.path.join(self._root, name) if name else os.path.join(self._directory, "status.yaml")
         )
 
-    def _status(self, document: dict[str, Any], state: RunState) -> str:
+    def _status(self, document: StatusDocument, state: RunState) -> str:
         """Returns where an edited one was put; nothing if it was as we left it."""
         path, sync = self.status_path(state), _is_resting(state)
         # What lies there before the first record is no edit of ours; adopting keeps it.

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from porch.errors import PorchError, StateError
 from porch.machine.evolve import fold_records
-from porch.machine.records import JournalRecord, MalformedRecord, decode_record
+from porch.machine.records import JournalRecord, MalformedRecord, RawRecord, decode_record
 from porch.machine.state import RunState
 from porch.store.chain import UnreadableRecord
 from porch.store.journal import scan_journal, untrusted_journal_error
@@ -16,7 +15,7 @@ from porch.store.where import ProjectPaths
 class _RecordCounter:
     """Decodes one record after the other and knows which one was the last."""
 
-    def __init__(self, raws: Iterable[dict[str, Any]]):
+    def __init__(self, raws: Iterable[RawRecord]):
         self._raws = raws
         self.seq = 0
 
@@ -26,7 +25,7 @@ class _RecordCounter:
             yield decode_record(raw)
 
 
-def fold_checked(path: str, state: RunState, raws: Iterable[dict[str, Any]]) -> RunState:
+def fold_checked(path: str, state: RunState, raws: Iterable[RawRecord]) -> RunState:
     """The state after these records; one that cannot be read is damage at its line."""
     records = _RecordCounter(raws)
     try:

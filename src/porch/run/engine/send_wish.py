@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from porch.errors import BusyError
+from porch.machine.records import RawRecord
 from porch.run.engine.caller import refuse_agents
 from porch.run.engine.fact_redaction import redact_wish
 from porch.run.engine.session import hold_run
@@ -25,7 +26,7 @@ def send_wish(where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str
 
 def send_recorded_wish(
     where: ProjectPaths, name: str, wish: Mapping[str, Any], what: str
-) -> dict[str, Any]:
+) -> RawRecord:
     """The same with the whole record, whose number tells people where they find it.
 
     Every wish decides or steers, so the rule holds here too, whichever way somebody came.
@@ -61,7 +62,7 @@ def _drain_inbox(where: ProjectPaths, name: str, what: str) -> bool:
         return False
 
 
-def _find_answer(path: str, start: int, id_: str) -> dict[str, Any] | None:
+def _find_answer(path: str, start: int, id_: str) -> RawRecord | None:
     """Records that arrived meanwhile; the chain is the holder's business, not a visitor's."""
     needle = id_.encode()
     with open(path, "rb", opener=open_regular) as file:
@@ -72,10 +73,10 @@ def _find_answer(path: str, start: int, id_: str) -> dict[str, Any] | None:
     return None
 
 
-def _parse_record(line: bytes) -> dict[str, Any]:
+def _parse_record(line: bytes) -> RawRecord:
     import json
 
-    record: dict[str, Any] = json.loads(line)
+    record: RawRecord = json.loads(line)
     return record
 
 

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from porch.errors import PorchError, StateError
 from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
-from porch.machine.records import JournalRecord
+from porch.machine.records import JournalRecord, RawRecord
 from porch.machine.state import RunState
 from porch.machine.wishes import Refusal, find_refusal
 from porch.model.definition import Definition
@@ -185,7 +184,7 @@ class HeldRun(Struct, frozen=True):
     wishes: WishInbox
     folded: FoldedJournal | None = None  # nothing of a run that begins
 
-    def records_after(self, seq: int) -> Sequence[dict[str, Any]]:
+    def records_after(self, seq: int) -> Sequence[RawRecord]:
         """The records behind number `seq`, as the journal has them now."""
         return self.folded.records_after(seq, self.book.state.seq) if self.folded else ()
 

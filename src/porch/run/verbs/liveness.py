@@ -22,14 +22,21 @@ from porch.store.run_names import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from porch.run.verbs.read_run import ReadRun
-    from porch.show.shapes import ToldDecision
+    from porch.show.shapes import (
+        BoardRowShape,
+        DecisionShape,
+        DriverEntryShape,
+        LiveStatusShape,
+        PictureShape,
+        RunRowShape,
+        ToldDecision,
+    )
     from porch.store.run_drivers import RunDriver
     from porch.store.where import ProjectPaths
 
-    Rows = Mapping[str, Any]
+    Rows = Mapping[str, RunRowShape]
 _BEFORE = "  started "
 
 
@@ -44,14 +51,14 @@ class LiveRows:
         shared = list_shared_ids(ids)
         self.words = {n: quote_word(n if id_ in shared else id_) for n, id_ in ids.items()}
 
-    def board_rows(self) -> list[Any]:
+    def board_rows(self) -> list[RunRowShape]:
         """For the board: what a run waits for, and who would have to go on first."""
         return [
             {**row, "row": {**row["row"], "waits": self._waits(name, row["row"])}}
             for name, row in self._rows.items()
         ]
 
-    def _waits(self, name: str, row: Mapping[str, str]) -> str:
+    def _waits(self, name: str, row: BoardRowShape) -> str:
         waits, driver = str(row.get("waits") or ""), self.drivers.get(name)
         if driver is None:
             return rename_in_commands(waits, str(row.get("id") or ""), self.words[name])
@@ -64,15 +71,15 @@ class LiveRows:
             return f"{waits} ({since})"
         return f"porch resume {self.words[name]} ({since})"
 
-    def data_rows(self) -> list[dict[str, Any]]:
+    def data_rows(self) -> list[BoardRowShape]:
         """For programs: of each run that is not over, its driver, or null."""
         return [{**row["row"], **self._driver_data(name)} for name, row in self._rows.items()]
 
-    def _driver_data(self, name: str) -> dict[str, Any]:
+    def _driver_data(self, name: str) -> DriverEntryShape:
         driver = self.drivers.get(name)
         return {"driver": run_drivers.make_driver_data(driver)} if driver else {}
 
-    def decisions(self) -> list[Any]:
+    def decisions(self) -> list[DecisionShape]:
         """What people are asked, oldest first, with answers that name one run each."""
         found = [
             self._decision(name, each)
@@ -82,7 +89,7 @@ class LiveRows:
         found.sort(key=lambda decision: str(decision["asked_at"]))
         return found
 
-    def _decision(self, name: str, decision: Mapping[str, Any]) -> Any:
+    def _decision(self, name: str, decision: DecisionShape) -> DecisionShape:
         driver, named = self.drivers.get(name), rename_decision(decision, self.words[name])
         if driver is None:
             return named
@@ -114,7 +121,7 @@ class LiveRows:
         ]
 
 
-def _asks_anything(row: Mapping[str, Any]) -> bool:
+def _asks_anything(row: RunRowShape) -> bool:
     return bool(row.get("told") or row.get("decisions"))
 
 
@@ -130,7 +137,7 @@ def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     return [f"{told[0].upper()}{told[1:]}."]
 
 
-def complete_status(where: ProjectPaths, name: str, picture: Mapping[str, Any]) -> dict[str, Any]:
+def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> LiveStatusShape:
     """Text and data of one run's picture, with its driver and with hints that are unique."""
     id_ = str(picture["status"].get("id") or name)
     word = unique_word(where.names(), name, id_)

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from porch.machine.records import RawRecord
     from porch.show.terminal_style import TerminalStyle
-    from porch.store.chain import RawRecord
     from porch.store.where import ProjectPaths
 
 __all__ = [

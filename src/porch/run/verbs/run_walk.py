@@ -1,7 +1,7 @@
 """The ways that a run went through its protocol: counted from its journal, and drawn."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from porch.show.graph.walked_ways import WalkCount, make_walk, mark_walk
 from porch.store.journal import scan_journal
 from porch.store.journal_look import find_records
 from porch.store.where import ProjectPaths
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import DrawnProtocolShape
 
 
 class _MovedRecord(Struct, frozen=True):
@@ -46,7 +49,7 @@ def draw_walk(found: ReadRun, counted: WalkCount, instance: str | None = None) -
     return mark_walk(picture, make_walk(found.state, counted.taken, instance))
 
 
-def draw_run_protocol(where: ProjectPaths, name: str, word: str, form: str) -> dict[str, Any]:
+def draw_run_protocol(where: ProjectPaths, name: str, word: str, form: str) -> "DrawnProtocolShape":
     """The protocol of a run as it was pinned; `word` is the protocol that somebody named too."""
     found = read_run(where, name)
     protocol = found.definition.protocol

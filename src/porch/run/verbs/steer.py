@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
 from porch.machine import facts as f
 from porch.machine.budgets import STATE as BUDGET
-from porch.machine.records import JournalRecord, encode_record
+from porch.machine.records import JournalRecord, RawRecord, encode_record
 from porch.machine.state import CHANGED, RunState
 from porch.model.protocol import End, Protocol
 from porch.run.engine.caller import find_user_name
@@ -233,7 +233,7 @@ def _is_sound(path: str) -> bool:
     return True
 
 
-def _repair_record(as_person: bool, repaired: journal.RepairResult) -> dict[str, Any]:
+def _repair_record(as_person: bool, repaired: journal.RepairResult) -> RawRecord:
     with open(repaired.aside, "rb") as file:
         good = chain.parse_records(file.read())[0].records
     last = good[repaired.kept - 1]["at"] if repaired.kept else ""

@@ -6,9 +6,9 @@ from porch.show.board import cut_text, lay_out_table, make_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    FleetRow = Mapping[str, str]
+    from porch.show.shapes import FleetRowShape
 
 # In the order in which people want to see them.
 GROUPS = {
@@ -26,7 +26,7 @@ _SHRINKING = ((_TOLD, 24), (_TITLE, 8), (_REPOSITORY, 6), (_STATE, 10), (_TOLD, 
 _LEAST = 40
 
 
-def render_fleet(rows: Sequence[FleetRow], width: int, colour: bool = False) -> str:
+def render_fleet(rows: Sequence[FleetRowShape], width: int, colour: bool = False) -> str:
     """The groups one after the other; columns are as wide in all of them."""
     if not rows:
         return 'Nothing runs here. Start something: af kickoff "what you want"\n'
@@ -42,7 +42,7 @@ def render_fleet(rows: Sequence[FleetRow], width: int, colour: bool = False) -> 
     return "\n".join(lines) + "\n"
 
 
-def _read_cell(row: FleetRow, key: str) -> str:
+def _read_cell(row: FleetRowShape, key: str) -> str:
     """People read a title as it was typed."""
     return str((key == "title" and row.get("heading")) or row.get(key, ""))
 

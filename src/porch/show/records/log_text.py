@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from porch.machine.records import RawRecord
     from porch.show.place_words import PlaceWords
-    from porch.show.records.timeline import Raw
     from porch.show.terminal_style import TerminalStyle
 
     Write = Callable[[object], str]
@@ -18,7 +18,7 @@ LINES_SHOWN = 200
 
 
 def shown_lines(
-    records: Iterable[Raw], words: PlaceWords, look: TerminalStyle | None = None
+    records: Iterable[RawRecord], words: PlaceWords, look: TerminalStyle | None = None
 ) -> Iterator[str]:
     """One line for each record; on a terminal with signs, and as wide as it is."""
     if look is None:
@@ -34,7 +34,7 @@ def shown_lines(
 
 def tail_text(
     run: str,
-    records: Iterable[Raw],
+    records: Iterable[RawRecord],
     earlier: int,
     words: PlaceWords,
     look: TerminalStyle | None = None,
@@ -45,13 +45,13 @@ def tail_text(
 
 
 def text_pieces(
-    pieces: Iterable[list[Raw]], words: PlaceWords, look: TerminalStyle | None = None
+    pieces: Iterable[list[RawRecord]], words: PlaceWords, look: TerminalStyle | None = None
 ) -> Iterator[str]:
     for piece in pieces:
         yield "".join([f"{line}\n" for line in shown_lines(piece, words, look)])
 
 
-def json_pieces(run: str, pieces: Iterable[list[Raw]], write: Write) -> Iterator[str]:
+def json_pieces(run: str, pieces: Iterable[list[RawRecord]], write: Write) -> Iterator[str]:
     """The same document as if it were written at once, by `write`, which indents by two."""
     front = write({"run": run, "records": []})
     yield front.removesuffix("[]\n}") + "["

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from porch.machine.records import RawRecord
+
     Raw = dict[str, Any]
 
 _LONGEST_PART = 200
@@ -19,19 +21,19 @@ GOOD, BAD, ASKS = "good", "bad", "asks"
 _PLAIN = PlaceWords()
 
 
-def render_timeline(raw_records: Iterable[Raw], words: PlaceWords = _PLAIN) -> Iterator[str]:
+def render_timeline(raw_records: Iterable[RawRecord], words: PlaceWords = _PLAIN) -> Iterator[str]:
     """Time, number, what happened, where it moved."""
     for raw in raw_records:
         yield f"{time_and_number(raw)}  {describe_record(raw, words)}"
 
 
-def time_and_number(raw: Raw) -> str:
+def time_and_number(raw: RawRecord) -> str:
     """Time and number."""
     at = one_line(format_moment(str(raw.get("at", ""))))
     return f"{at} {raw.get('seq', 0):>5}"
 
 
-def describe_record(raw: Raw, words: PlaceWords = _PLAIN) -> str:
+def describe_record(raw: RawRecord, words: PlaceWords = _PLAIN) -> str:
     """What happened in one record and where it moved."""
     what = clip_text(
         one_line(_describe_fact(_shorten_texts(raw.get("fact") or {}), words)), _LONGEST_PART
@@ -40,7 +42,7 @@ def describe_record(raw: Raw, words: PlaceWords = _PLAIN) -> str:
     return what + moved if moved[:1] == ";" else f"{what} {moved}".rstrip()
 
 
-def line_mark(raw: Raw) -> str:
+def line_mark(raw: RawRecord) -> str:
     """Whether a line tells of success, of failure, or of something that waits for people."""
     fact = raw.get("fact") or {}
     ended = [move.get("outcome") for move in raw.get("moves") or () if move.get("is") == "Ended"]
@@ -70,7 +72,7 @@ _MARKS = {
 }
 
 
-def is_quiet(raw: Raw) -> bool:
+def is_quiet(raw: RawRecord) -> bool:
     """Whether whoever watches is better off without it: nobody misses a timer that was put down."""
     fact = raw.get("fact") or {}
     return fact.get("is") == "EffectStopped" and _split_effect_id(fact)[1] in ("stale", "timer")
@@ -98,7 +100,7 @@ def _describe_fact(fact: Raw, words: PlaceWords) -> str:
     return tell_placed(fact, words) if tell_placed else kind or "an unknown record"
 
 
-def _describe_moves(raw: Raw, words: PlaceWords) -> Iterator[str]:
+def _describe_moves(raw: RawRecord, words: PlaceWords) -> Iterator[str]:
     fact, moves = raw.get("fact") or {}, raw.get("moves") or []
     if _is_late(fact, [move.get("is") for move in moves]):
         yield " (too late: the run had already moved on; ignored)"

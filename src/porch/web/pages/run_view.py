@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from porch.machine.budgets import NAMES, RUN
+from porch.machine.records import RawRecord
 from porch.model.track_names import CODUMENT
 from porch.run.agents.budget_limits import BudgetLimit
 from porch.show.fleet.checklist import CheckRow
@@ -42,7 +43,6 @@ TABS = (
     ("journal", "Journal"),
 )
 _PLAN_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
-Raw = dict[str, Any]
 Checklist = Sequence[CheckRow]
 
 
@@ -162,7 +162,7 @@ def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, st
 
 
 def make_journal(
-    records: Sequence[Raw], earlier: int, address: str, words: PlaceWords, later: int | None
+    records: Sequence[RawRecord], earlier: int, address: str, words: PlaceWords, later: int | None
 ) -> dict[str, Any]:
     """Some records, newest last, and the way to those before and behind them."""
     return {

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, date, datetime
 from difflib import unified_diff
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -33,6 +33,9 @@ from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 from porch.web.server.access.peers import Peers
 from porch.web.server.access.sessions import Sessions
 from porch.web.server.changes import ChangeFeed, RunLook, look_at_runs
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import FleetRowShape
 
 _MOST_SHOWN = 50
 _LARGEST_SHOWN = 1_000_000
@@ -152,7 +155,7 @@ def _read_work(where: ProjectPaths, asked: AskedQuestion) -> KnownWork:
 class KnownRuns(Struct, frozen=True):
     """Rows in the order of the table, questions, and what is wrong with single runs."""
 
-    rows: Sequence[dict[str, Any]]
+    rows: "Sequence[FleetRowShape]"
     decisions: Sequence[Any]
     troubles: Sequence[str]
     records: Mapping[str, int]  # of each run, how many its journal has

@@ -11,7 +11,7 @@ from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
 from porch.store.known_runs import list_lost_runs
 from porch.store.where import ProjectPaths
-from porch.web.pages.decision_cards import ShownProject
+from porch.web.pages.decision_cards import Row, ShownProject
 from porch.web.pages.inbox_groups import GROUPS, make_inbox, number_inbox
 from porch.web.server.call import Call
 from porch.web.server.dashboard import Dashboard, KnownRuns
@@ -65,14 +65,13 @@ def _add_problems(where: ProjectPaths, decisions: Sequence[Any]) -> list[Any]:
     return copies
 
 
-def _add_phases(
-    dashboard: Dashboard, key: str, where: ProjectPaths, found: KnownRuns
-) -> Sequence[dict[str, Any]]:
+def _add_phases(dashboard: Dashboard, key: str, where: ProjectPaths, found: KnownRuns) -> list[Row]:
     """The phases of runs that are at work; a run is read again only after a new record."""
-    live = [row for row in found.rows if row["group"] in _AT_WORK][:_MOST_READ]
-    for row in live:
-        row["phases"] = _read_phases(dashboard, key, where, row["run"], found.records[row["run"]])
-    return found.rows
+    live = [row["run"] for row in found.rows if row["group"] in _AT_WORK][:_MOST_READ]
+    phases = {n: _read_phases(dashboard, key, where, n, found.records[n]) for n in live}
+    return [
+        {**row, "phases": phases[row["run"]]} if row["run"] in phases else row for row in found.rows
+    ]
 
 
 def _read_phases(

@@ -4,6 +4,7 @@ import os
 from typing import Any
 from urllib.parse import urlencode
 
+from porch.machine.records import RawRecord
 from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
 from porch.run.verbs.liveness import complete_status
@@ -48,7 +49,7 @@ class OpenRun:
         """What somebody types who means this run."""
         return unique_word(self.where.names(), self.name, self.state.run.id)
 
-    def records(self, first: int, last: int) -> list[dict[str, Any]]:
+    def records(self, first: int, last: int) -> list[RawRecord]:
         """By their numbers; from the whole journal if a part cannot be believed by itself."""
         found = run_log.read_numbered_records(self.where, self.name, first, last)
         if found is not None:
@@ -58,7 +59,7 @@ class OpenRun:
 
     def picture(self) -> dict[str, Any]:
         """With commands that name this run and no other."""
-        drawn: dict[str, Any] = {**self.found.picture()}
+        drawn = self.found.picture()
         return {**drawn, "decisions": complete_status(self.where, self.name, drawn)["decisions"]}
 
     def stream(self, at: str = "") -> dict[str, str]:

@@ -1,9 +1,8 @@
 """The timeline of a run: some records of its journal, as lanes of work."""
 
-from typing import Any
-
 from starlette.responses import Response
 
+from porch.machine.records import RawRecord
 from porch.run.verbs import run_log
 from porch.show.records.work_spans import list_spans
 from porch.web.pages.page_words import run_address
@@ -37,5 +36,5 @@ def show_timeline(call: Call) -> Response:
     return call.page("timeline.html", f"Timeline of {context['id']}", context)
 
 
-def _at(records: list[dict[str, Any]], place: int) -> str:
+def _at(records: list[RawRecord], place: int) -> str:
     return str(records[place].get("at", "")) if records else ""
