@@ -32,7 +32,7 @@ def test_what_careless_agents_do_and_no_gate_shows_is_named_in_the_text() -> Non
     careless = [each for each in ATTACKS if each.agent == "careless" and each.where != "gate"]
     late = [each.id for each in careless if each.result == "detected"]
     text = page.partition(BEGIN)[0]
-    assert f"{', '.join(late[:-1])} and {late[-1]} are said only afterwards" in text
+    assert f"{', '.join(late[:-1])} and {late[-1]} are reported only afterwards" in text
 
 
 def test_every_limit_that_needs_no_malice_is_named_in_the_text() -> None:

@@ -1,4 +1,4 @@
-"""What a legal signal means; apart from reading signals, for who only lists them."""
+"""What a legal signal means; apart from reading signals, for modules that only list them."""
 
 from msgspec import Struct
 

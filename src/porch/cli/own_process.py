@@ -1,4 +1,4 @@
-"""What a fork of this process may go on as; nothing where the process is not a command's own.
+"""Whether this process may fork a background driver.
 
 A test or a server calls commands as well. A fork of it would have half of what it does.
 """

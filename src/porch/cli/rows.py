@@ -168,7 +168,7 @@ CODEV = (
     CommandRow("adopt", "set up an existing project", _SETUP, people_options=_SETUP_DECISIONS),
     CommandRow(
         "migrate",
-        "bring a project of the old shape to codev/projects",
+        "convert a project with the old directory layout",
         _MIGRATE,
         people_options=_MIGRATE_DECISIONS,
     ),

@@ -63,7 +63,7 @@ def _describe_next_mover(
             names = ", ".join(exit_.name for exit_ in exits)
             last = _describe_last_failure(state, standing)
             works = (
-                "an agent works on it and" if is_moving else "an agent has to go on with it, and"
+                "an agent works on it and" if is_moving else "an agent must continue the work and"
             )
             return f"{works} must end with one of: {names}{last}"
         case Check(commands=commands):

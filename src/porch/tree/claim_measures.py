@@ -51,7 +51,7 @@ async def _check_green(claim: Claim, _: Measure) -> list[str]:
     claim.saw("tests", "failed" if reasons else "passed", suite_results.describe_suite_run(kept))
     if waiting:
         claim.notes.append(
-            f"failed before this work began, and not part of it: {', '.join(waiting)}"
+            f"these tests failed before the work began and are not counted: {', '.join(waiting)}"
         )
     return reasons
 

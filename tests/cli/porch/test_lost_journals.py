@@ -35,7 +35,7 @@ def test_k3_a_plain_file_behind_a_gate_is_adopted_only_when_asked_for(
         assert "gates as passed: go" in said.err
     assert not desk.run_dir().exists()
     told = desk.porch("resume", "1", "--no-claude", "--adopt").out
-    assert "approved by the file, by nobody known: go" in told
+    assert "approved according to the file; nobody is named: go" in told
 
 
 def test_k3_a_file_behind_the_gate_of_its_own_phase_is_no_exception(desk: "Desk") -> None:

@@ -432,7 +432,7 @@ def test_a_status_file_without_a_journal_is_shown_and_adopted_by_run(desk: "Desk
     assert "counts these gates as passed: go" in refused.err
     assert not (desk.root / ".git/porch").exists()
     said = desk.porch("resume", "9", "--no-claude", "--adopt")
-    assert "approved by the file, by nobody known: go" in said.out
+    assert "approved according to the file; nobody is named: go" in said.out
     assert "continuing 0009 from its status file, at two" in said.out
     assert desk.status("codev/projects/0009-old")["gates"]["go"]["by"].startswith("unknown")
 

@@ -301,7 +301,7 @@ def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
     told = asked.porch("explain", "1", "--json").json
     assert told == {"run": "0001-x", "sentences": [alone, said]}
     asked.porch("approve", "1", "ready")
-    assert "an agent has to go on with it" in asked.porch("explain", "1").out
+    assert "an agent must continue the work" in asked.porch("explain", "1").out
 
 
 @pytest.mark.req("P-145", "P-146", "P-147", "P-148")

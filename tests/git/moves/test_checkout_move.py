@@ -162,7 +162,7 @@ def test_t2_an_index_that_a_git_holds_stops_the_move_before_it_begins(
     lock = Path(repository.find_git_path(str(checkout(repo, target)), "index.lock"))
     place = checkout_move.Checkout(str(checkout(repo, target)), own=False)
     lock.touch()
-    with pytest.raises(OutsideError, match="git holds its index"):
+    with pytest.raises(OutsideError, match="another git process is using it"):
         checkout_move.swap_branch_head(str(repo), target, new, old, place)
     lock.unlink(missing_ok=True)
     assert_of_one_commit(repo, target, old)

@@ -269,7 +269,7 @@ GATE_ATTACKS = (
     row(
         "G8",
         "careless",
-        "edits it in the last step of the run, behind which nothing begins",
+        "edits it in the last step of the run, after which nothing starts",
         "detected",
         "report",
         edit_in_phase("end"),

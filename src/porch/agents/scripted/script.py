@@ -1,4 +1,4 @@
-"""What a script says: who answers what, the how-manieth time. Matching only; nothing is read here.
+"""What a script says: who answers what, at which attempt. Matching only; nothing is read here.
 
 The runner chooses before it starts the process: it has read the YAML, which costs more than all
 that the process does. Kept free of that reader, for the scripted agent also runs without a script.

@@ -171,10 +171,16 @@ def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> 
         who = first_commit.make_first_commit(root, paths)
         yield f"committed these files as the first commit, by {who or _NOBODY}"
         if left := first_commit.list_uncommitted(root):
-            yield f"{len(left)} of your own files not yet: git add -A && git commit -m start"
+            yield f"{_count_left(len(left))}: git add -A && git commit -m start"
     else:
         yield "there is no commit yet, and porch needs one"
         yield from _commit_advice(planned)
+
+
+def _count_left(count: int) -> str:
+    if count == 1:
+        return "1 of your files is not committed yet; commit it"
+    return f"{count} of your files are not committed yet; commit them"
 
 
 def _commit_advice(planned: "Sequence[PlannedFile]") -> Iterator[str]:

@@ -67,7 +67,7 @@ def take_back_kickoff(where: ProjectPaths) -> list[str]:
 def _describe(found: UnbegunWorktree) -> str:
     died = f"{found.name}: its kickoff died before the run began"
     if found.is_gone:
-        return f"{died}, and the worktree was taken back"
+        return f"{died}, and the worktree was removed"
     return f"{died}; files of the set-up are in {found.path}; the same kickoff goes on with it"
 
 

@@ -227,7 +227,8 @@ def _tell_checks(checks: Any) -> list[str]:
 
 def _tell_leftovers(work: RunWork) -> list[str]:
     left = ", ".join(work.uncommitted[:5])
-    return [f"not part of it, because not committed in {work.workspace}: {left}"] if left else []
+    told = f"these files in {work.workspace} are not committed, so they are not included"
+    return [f"{told}: {left}"] if left else []
 
 
 def _data_of(work: RunWork) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _take_index(path: str, index: str) -> str:
             return lock
         time.sleep(0.05)
     raise OutsideError(
-        f"cannot update {path}: git holds its index ({lock})",
+        f"cannot update {path}: another git process is using it ({lock})",
         fix="wait until that git has ended, or remove the file if there is none; then run "
         "`porch resume`",
     )

@@ -1,4 +1,4 @@
-"""Members of a tree that settle lose their worktrees at once, so that only the living have some."""
+"""Removes the worktrees of tree members as soon as they end."""
 
 from collections.abc import Awaitable, Callable
 

@@ -61,7 +61,7 @@ class TestResults(Struct, frozen=True):
 
 
 class PytestRun(Struct, frozen=True):
-    """Which check calls pytest with which text, for the how manieth time, on which files."""
+    """Which check calls pytest with which text, at which attempt, on which files."""
 
     effect: RunCheck
     text: str
@@ -72,7 +72,7 @@ class PytestRun(Struct, frozen=True):
 async def run_pytest_check(world: World, run: PytestRun, run_shell: RunShell) -> f.CheckEnded:
     effect, text = run.effect, run.text
     if sets_python_path(text):
-        said = "the command sets PYTHONPATH, so porch cannot look after its tests"
+        said = "the command sets PYTHONPATH, so porch cannot protect its tests from changes"
         fix = "set it elsewhere, for example with `pythonpath` in the settings of pytest"
         return f.CheckEnded(effect=effect.id, result="unmeasured", report=f"{said}; {fix}")
     with tempfile.TemporaryDirectory(prefix="porch-tests-") as scratch:

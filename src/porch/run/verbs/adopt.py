@@ -115,7 +115,7 @@ def _free_aside_name(path: str) -> str:
 
 
 def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted) -> f.RunAdopted:
-    """The file as the first fact; its approvals are marked as from a file, by nobody known."""
+    """The file as the first fact; its approvals are marked as from a file that names nobody."""
     from porch.dialects import status_file
     from porch.run.engine.plan_items import make_item
 
@@ -135,5 +135,5 @@ def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted)
 
 def describe_adoption(known: ForeignStatus, fact: f.RunAdopted, passed: list[str]) -> str:
     front = f"continuing {known.id} from its status file, at {known.state}"
-    gates = [f"  approved by the file, by nobody known: {gate}" for gate in passed]
+    gates = [f"  approved according to the file; nobody is named: {gate}" for gate in passed]
     return "\n".join([front, *gates, *(f"  note: {note}" for note in fact.notes)])

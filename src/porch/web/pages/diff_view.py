@@ -96,7 +96,7 @@ def _describe_absence(file: ChangedContent, patch: str | None) -> str:
     if patch is None:
         lines = count_of((file.added or 0) + (file.removed or 0), "line")
         return f"Large: {lines} in a file of {describe_size(file.size)}."
-    return "" if patch else "No line is different: only its name, its mode or its end."
+    return "" if patch else "No line is different: only its name, its mode or its last line break."
 
 
 def number_lines(patch: str) -> Iterator[PatchLine]:

@@ -26,10 +26,10 @@ def find_missing_results(protocol: p.Protocol, places: Places) -> Iterator[Findi
 def _missing_result(arrival: Arrival, path: str, places: Places) -> Finding:
     way = f"{arrival.edge.state}.{arrival.edge.exit}" if arrival.edge else "the start"
     if not path:
-        message = f"'{arrival.state}' gives nothing, but another end of this graph does"
+        message = f"'{arrival.state}' has no 'gives', but another end state of this graph has"
         fix = "write 'gives' with an exit that has the same fields"
         return Finding("unsupplied", message, places.get(arrival.state), fix)
-    message = f"a child can complete by {way} without {path}, which its parent is told"
+    message = f"a child can complete by {way} without {path}, which its parent needs"
     fix = "let every way to this end pass that exit, or end elsewhere"
     return Finding("unsupplied", message, _find_place(arrival, way, places), fix)
 
