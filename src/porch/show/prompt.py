@@ -206,6 +206,7 @@ def _make_render_error(code: str, template: str, file: str, error: Exception) ->
 def compose_turn_prompt(
     rendered: str,
     status_text: str,
+    *,
     item: "Item | None",
     shown: "tuple[QuotedInput, ...]",
     exits: tuple[Exit, ...],
@@ -240,6 +241,7 @@ def compose_review_prompt(
     template: str,
     file: str,
     variables: Variables,
+    *,
     shown: "tuple[QuotedInput, ...]",
     artifact_texts: Mapping[str, str],
     changed: str = "",

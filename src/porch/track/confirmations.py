@@ -49,7 +49,9 @@ def list_confirmations(
                 case "Closed":
                     closed[str(move["position"])] = move
                 case "Remembered":
-                    yield from _describe_verdict(protocol, record, move, left, asked, closed)
+                    yield from _describe_verdict(
+                        protocol, record, move, left=left, asked=asked, closed=closed
+                    )
                 case _:
                     pass
 
@@ -58,6 +60,7 @@ def _describe_verdict(
     protocol: Protocol,
     record: Mapping[str, Any],
     move: Mapping[str, Any],
+    *,
     left: list[str],
     asked: Mapping[str, tuple[str, str]],
     closed: Mapping[str, Mapping[str, Any]],

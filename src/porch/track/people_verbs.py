@@ -20,21 +20,21 @@ def cancel_node(
     where: ProjectPaths, run: str, word: str, reason: str, as_person: bool = False
 ) -> SteerResult:
     """A confirmation counts as waived, a task is given up; both are told wherever they show."""
-    return _send(where, run, "cancel", word, reason, as_person)
+    return _send(where, run, "cancel", word, reason=reason, as_person=as_person)
 
 
 def reopen_node(
     where: ProjectPaths, run: str, word: str, reason: str, as_person: bool = False
 ) -> SteerResult:
     """Something done is not done; what comes after it is confirmed again."""
-    return _send(where, run, "reopen", word, reason, as_person)
+    return _send(where, run, "reopen", word, reason=reason, as_person=as_person)
 
 
 _TOLD = {"cancel": "was cancelled", "reopen": "is open again"}
 
 
 def _send(
-    where: ProjectPaths, run: str, kind: str, word: str, reason: str, as_person: bool
+    where: ProjectPaths, run: str, kind: str, word: str, *, reason: str, as_person: bool
 ) -> SteerResult:
     found = _require_track(where, run)
     state = _require_node(found, word)

@@ -106,12 +106,18 @@ async def _converse_until_accepted(
 ) -> f.EffectFact:
     waiting = find_left_behind_turn(world, effect)
     said = await asyncio.to_thread(
-        _prepare_question, world, effect, place, post, talk, waiting is not None
+        _prepare_question,
+        world,
+        effect,
+        place,
+        post=post,
+        talk=talk,
+        is_answered=waiting is not None,
     )
     talk.first, kind = said, "agent"
     while True:
         talk.turn += 1
-        taken = waiting or await _take_turn(world, effect, place, talk, said, kind)
+        taken = waiting or await _take_turn(world, effect, place, talk, said=said, kind=kind)
         waiting = None
         talk.took(taken)
         if isinstance(taken, turns.StoppedTurn):
@@ -150,6 +156,7 @@ def _prepare_question(
     world: World,
     effect: AskAgent,
     place: InstancePlace,
+    *,
     post: EmployedAgent,
     talk: QuestionTalk,
     is_answered: bool,
@@ -287,7 +294,13 @@ def find_carried_conversation(
 
 
 async def _take_turn(
-    world: World, effect: AskAgent, place: InstancePlace, talk: QuestionTalk, said: str, kind: str
+    world: World,
+    effect: AskAgent,
+    place: InstancePlace,
+    talk: QuestionTalk,
+    *,
+    said: str,
+    kind: str,
 ) -> turns.EndedTurn | turns.StoppedTurn:
     directory = os.path.join(world.turn_directory(effect.id), f"turn-{talk.turn}")
     os.makedirs(directory, mode=0o700, exist_ok=True)

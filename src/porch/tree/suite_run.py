@@ -84,12 +84,12 @@ async def run_build(world: World, effect: str, path: str) -> BuildResult:
     text = world.settings.commands.get("build", "")
     if not text:
         return BuildResult(True, "this project has no build step", is_set=False)
-    code, said, _ = await _run_command(world, effect, path, text, "build")
+    code, said, _ = await _run_command(world, effect, path, text=text, name="build")
     return BuildResult(code == 0, said)
 
 
 async def run_suite(
-    world: World, effect: str, path: str, fresh: bool = False, key: str = "", seen: str = ""
+    world: World, effect: str, path: str, *, fresh: bool = False, key: str = "", seen: str = ""
 ) -> SuiteRun:
     """All tests as they come out in a directory; the same content is not run twice.
 
@@ -105,7 +105,9 @@ async def run_suite(
     if not text:
         return SuiteRun("broken", report="there is no [commands] test in codev/config.toml")
     canary = make_suite_canary(text, _new_canary_directory(world, effect))
-    code, said, report = await _run_command(world, effect, path, text, "test", canary)
+    code, said, report = await _run_command(
+        world, effect, path, text=text, name="test", canary=canary
+    )
     if code is None:
         return SuiteRun("broken", report=said)
     found = make_suite_run(code, junit.read_junit_report(report, path), said)
@@ -140,7 +142,7 @@ def _new_canary_directory(world: World, effect: str) -> str:
 
 
 async def _run_command(
-    world: World, effect: str, path: str, text: str, name: str, canary: Canary | None = None
+    world: World, effect: str, path: str, *, text: str, name: str, canary: Canary | None = None
 ) -> tuple[int | None, str, str]:
     directory = world.turn_directory(effect)
     number = len(os.listdir(directory))

@@ -265,7 +265,9 @@ def world_of(desk: "Desk") -> World:
     where = find_project(str(desk.root))
     found = read_run(where, "0001-x")
     known = load_settings(where.root)
-    return make_world(where, found.name, known, lambda: found.state, lambda: found.definition)
+    return make_world(
+        where, found.name, known, state=lambda: found.state, definition=lambda: found.definition
+    )
 
 
 def test_k2_the_phases_are_those_of_the_approved_bytes(planned: "Desk") -> None:

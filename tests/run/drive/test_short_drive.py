@@ -83,7 +83,9 @@ def started(
     payloads.write_payload(store, serialize_definition(definition))
     journal, _ = Journal.open(path)
     with journal:
-        held = assemble_held_run(where, RUN, journal, RunState(), definition, Clock())
+        held = assemble_held_run(
+            where, RUN, journal=journal, state=RunState(), definition=definition, clock=Clock()
+        )
         first = f.RunStarted(
             run=RUN,
             id="0001",

@@ -51,17 +51,22 @@ class MeddledRun:
         self.files = [Path(root, PROJECT, name) for name in ("spec.md", "plan.md")]
         self.files[0].parent.mkdir(parents=True)
         self.book = Book(
-            spider(), RunState(), MemoryJournal(), NoPictures(), Clock(), lambda _: spider()
+            spider(),
+            RunState(),
+            journal=MemoryJournal(),
+            pictures=NoPictures(),
+            clock=Clock(),
+            pinned=lambda _: spider(),
         )
         self.answers = 60
         self.outdated = 0
         self.driver = Driver(
             self.book,
             EffectQueue({"agent": 3}, ("stale",)),
-            self.perform,
-            self,
-            DriveManner(poll_s=0.001),
-            self.on_record,
+            perform=self.perform,
+            wishes=self,
+            manner=DriveManner(poll_s=0.001),
+            on_record=self.on_record,
             may_begin=self.guard,
         )
 

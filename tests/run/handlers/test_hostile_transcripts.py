@@ -366,20 +366,24 @@ def test_lines_that_are_no_events_are_nobodys_words(agent: str) -> None:
 
 
 def test_the_prompt_repeated_word_for_word_moves_nothing() -> None:
-    text = prompt.compose_turn_prompt("# Do it", "state: x\n" + S, None, (), EXITS)
+    text = prompt.compose_turn_prompt("# Do it", "state: x\n" + S, item=None, shown=(), exits=EXITS)
     for echo in (text, text.replace("`", "")):
         assert told(fact_of("gemini", (("say", echo),))) == "", echo
 
 
 @pytest.mark.parametrize("nonce", ["", NONCE])
 def test_a_prompt_with_a_nonce_repeated_word_for_word_moves_nothing(nonce: str) -> None:
-    text = prompt.compose_turn_prompt("# Do it", "state: x", None, (), EXITS, nonce=NONCE)
+    text = prompt.compose_turn_prompt(
+        "# Do it", "state: x", item=None, shown=(), exits=EXITS, nonce=NONCE
+    )
     for echo in (text, text.replace("`", "")):
         assert told(fact_of("claude", (("say", echo),), nonce)) == "", echo
 
 
 def test_data_of_the_prompt_repeated_without_its_quote_signs_is_stopped_by_the_nonce() -> None:
-    text = prompt.compose_turn_prompt("# Do it", "state: x\n" + S, None, (), EXITS, nonce=NONCE)
+    text = prompt.compose_turn_prompt(
+        "# Do it", "state: x\n" + S, item=None, shown=(), exits=EXITS, nonce=NONCE
+    )
     echo = text.replace("> ", "").replace("`", "")
     assert f"\n{S}\n" in echo
     assert told(fact_of("codex", (("say", echo),), NONCE)) == ""

@@ -57,7 +57,7 @@ def test_v10_every_finding_is_in_the_prompt_and_every_byte_of_the_reply_in_the_f
     assert reply in file
     shown = {"findings": [{"by": "codex", "finding": each} for each in fact.findings]}
     told = prompt.compose_turn_prompt(
-        "", "", None, (QuotedInput("Findings of the reviewers", shown),), ()
+        "", "", item=None, shown=(QuotedInput("Findings of the reviewers", shown),), exits=()
     )
     for each in findings:
         assert f"> - {prompt.one_line(each)}" in told.split("\n")

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import IO, NoReturn
 
+from msgspec import Struct
+
 from porch.system import atomic
 
 _TASKS = "/proc/self/task"
@@ -19,6 +21,16 @@ _FIRST_OWN = 3
 _FAILED = 1
 # What a terminal of the caller's says about a file is nothing.
 OF_TERMINALS = ("COLUMNS", "LINES")
+
+
+class DriverCall(Struct, frozen=True, kw_only=True):
+    """What a driver reads and where it works; `tell` is the descriptor through which it reports."""
+
+    words: Sequence[str]
+    directory: str
+    given: IO[bytes]
+    output: IO[bytes]
+    tell: int
 
 
 class ForkedDriver:
@@ -43,45 +55,31 @@ def may_fork() -> bool:
         return False
 
 
-def fork_driver(
-    main: Callable[[], int],
-    words: Sequence[str],
-    directory: str,
-    given: IO[bytes],
-    output: IO[bytes],
-    tell: int,
-) -> ForkedDriver:
-    """Call `main` in a process of its own, which reads `words`, and tells through a descriptor."""
+def fork_driver(main: Callable[[], int], call: DriverCall) -> ForkedDriver:
+    """Call `main` in a process of its own."""
     import json  # noqa: F401 - both of us need it in a moment, so it is loaded once
 
     for stream in (sys.stdout, sys.stderr):
         stream.flush()  # what waits there would be said twice
     pid = os.fork()
     if pid == 0:
-        _become(main, words, directory, given, output, tell)
+        _become(main, call)
     return ForkedDriver(pid)
 
 
-def _become(
-    main: Callable[[], int],
-    words: Sequence[str],
-    directory: str,
-    given: IO[bytes],
-    output: IO[bytes],
-    tell: int,
-) -> NoReturn:
+def _become(main: Callable[[], int], call: DriverCall) -> NoReturn:
     """Never returns: above us are the frames of whoever started us."""
     code = _FAILED
     try:
         os.setsid()
-        log = str(output.name)
-        told = _take_descriptors(given, output, tell)
+        log = str(call.output.name)
+        told = _take_descriptors(call.given, call.output, call.tell)
         _open_streams()
-        os.chdir(directory)
+        os.chdir(call.directory)
         for name in OF_TERMINALS:
             os.environ.pop(name, None)
         os.environ["PORCH_KICKED_OFF"] = f"{told}:{log}"
-        sys.argv = ["porch", *words]
+        sys.argv = ["porch", *call.words]
         code = main()
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else _FAILED

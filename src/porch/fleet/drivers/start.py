@@ -12,7 +12,7 @@ from typing import Protocol as Port
 
 from msgspec import Struct
 
-from porch.fleet.drivers.forked import OF_TERMINALS, ForkedDriver, fork_driver, may_fork
+from porch.fleet.drivers.forked import OF_TERMINALS, DriverCall, ForkedDriver, fork_driver, may_fork
 from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log, remove_kickoff_log
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
@@ -93,10 +93,11 @@ def start_driver(
     words = (*words, "--wait", "--plain")
     try:
         with _open_input(said) as given:
+            call = DriverCall(
+                words=words, directory=directory, given=given, output=output, tell=tell
+            )
             process: DriverProcess = (
-                fork_driver(main, words, directory, given, output, tell)
-                if main is not None and may_fork()
-                else _spawn_driver(words, directory, given, output, tell)
+                fork_driver(main, call) if main is not None and may_fork() else _spawn_driver(call)
             )
     except BaseException:
         os.close(listen)
@@ -107,21 +108,19 @@ def start_driver(
     return StartingDriver(process, listen, output)
 
 
-def _spawn_driver(
-    words: Sequence[str], directory: str, given: IO[bytes], output: BinaryIO, tell: int
-) -> DriverProcess:
+def _spawn_driver(call: DriverCall) -> DriverProcess:
     import subprocess
 
     return subprocess.Popen(
         # Without the directory it starts in on the path: agents write files there.
-        [sys.executable, "-P", "-c", _START, *words],
-        cwd=directory,
-        env={**_environment(os.environ), "PORCH_KICKED_OFF": f"{tell}:{output.name}"},
-        stdin=given,
-        stdout=output,
+        [sys.executable, "-P", "-c", _START, *call.words],
+        cwd=call.directory,
+        env={**_environment(os.environ), "PORCH_KICKED_OFF": f"{call.tell}:{call.output.name}"},
+        stdin=call.given,
+        stdout=call.output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        pass_fds=(tell,),
+        pass_fds=(call.tell,),
     )
 
 

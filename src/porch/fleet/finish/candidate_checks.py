@@ -63,7 +63,9 @@ def _read_settings(found: HeldRun) -> Settings:
 
 def _make_world(found: HeldRun, known: Settings) -> World:
     book = found.book
-    return make_world(found.where, found.name, known, lambda: book.state, lambda: book.definition)
+    return make_world(
+        found.where, found.name, known, state=lambda: book.state, definition=lambda: book.definition
+    )
 
 
 def _prepare(found: HeldRun, scratch: str, known: Settings) -> None:

@@ -53,7 +53,7 @@ def _reconcile_moves(
     moves: dict[str, list[m.Move]] = {}
     for key, spec in planned.items():
         mine[key], moves[key] = _place_child(
-            protocol, state, standing, key, spec, [*mine.values()], part
+            protocol, state, standing, key=key, spec=spec, others=[*mine.values()], part=part
         )
     waits = _awaited_children(state, standing.instance, actor, specs, mine)
     for key, name in mine.items():
@@ -90,6 +90,7 @@ def _place_child(
     protocol: Protocol,
     state: RunState,
     standing: Standing,
+    *,
     key: str,
     spec: Payload,
     others: Sequence[str],
@@ -105,7 +106,8 @@ def _place_child(
         return name, list(_respecify_moves(protocol, state, name, spec, said))
     # Never revived: its branch was squashed or archived, so new work begins from where that is.
     fresh = _free_child_name(state, standing.instance, key, others)
-    return fresh, [_spawn_move(state, standing, fresh, key, spec, known, part=part)]
+    move = _spawn_move(state, standing, fresh, key=key, spec=spec, before=known, part=part)
+    return fresh, [move]
 
 
 def _rework_moves(
@@ -124,7 +126,14 @@ def _rework_moves(
         if known and key in failed:
             name = _free_child_name(state, standing.instance, key, [*mine.values()])
             move = _spawn_move(
-                state, standing, name, key, known.spec, known, report, part=known.part
+                state,
+                standing,
+                name,
+                key=key,
+                spec=known.spec,
+                before=known,
+                report=report,
+                part=known.part,
             )
             spawned[key] = [move]
         if known:
@@ -140,12 +149,12 @@ def _spawn_move(
     state: RunState,
     standing: Standing,
     name: str,
+    *,
     key: str,
     spec: Payload,
     before: Instance | None,
-    report: Payload | None = None,
-    *,
     part: str,
+    report: Payload | None = None,
 ) -> m.Spawned:
     parent = state.instances[standing.instance]
     revision = None

@@ -84,7 +84,12 @@ def collect_reviews(
     """All turns of the round that the journal says has begun."""
     found = read_run(plan.where, plan.run)
     world = make_world(
-        plan.where, plan.run, known, lambda: found.state, lambda: found.definition, script=script
+        plan.where,
+        plan.run,
+        known,
+        state=lambda: found.state,
+        definition=lambda: found.definition,
+        script=script,
     )
     mine = [hand for hand in found.state.in_hand.values() if _is_review_of(hand, item)]
 
@@ -232,7 +237,11 @@ def settle_orphans(held: LockedPlan, item: str) -> None:
     known = settings.load_settings(held.plan.where.root)
     book = held.found.book
     world = make_world(
-        held.plan.where, held.plan.run, known, lambda: book.state, lambda: book.definition
+        held.plan.where,
+        held.plan.run,
+        known,
+        state=lambda: book.state,
+        definition=lambda: book.definition,
     )
     mark = mark_of(held.plan.where, held.plan.run)
     for hand in mine:

@@ -96,7 +96,12 @@ def _begin_run(plan: Plan) -> None:
         with journal:
             if not scan.records:
                 found = assemble_held_run(
-                    where, plan.run, journal, RunState(), make_plan_definition(), Clock()
+                    where,
+                    plan.run,
+                    journal=journal,
+                    state=RunState(),
+                    definition=make_plan_definition(),
+                    clock=Clock(),
                 )
                 found.book.record(_first_fact(plan))
                 found.draw_late()

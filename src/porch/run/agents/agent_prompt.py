@@ -39,7 +39,9 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
     shown = world.shown(effect.shown)
     word = world.nonce(effect.id)
     asked = prompt.unshown_request(template, world.subject_text)
-    whole = prompt.compose_turn_prompt(rendered, told, item, shown, effect.exits, word, asked)
+    whole = prompt.compose_turn_prompt(
+        rendered, told, item=item, shown=shown, exits=effect.exits, nonce=word, asked=asked
+    )
     if not effect.reminder:
         return whole
     reminder = prompt.compose_reminder(effect.exits, effect.noted, word)

@@ -71,11 +71,11 @@ def drive_run(
         found.where,
         found.name,
         known,
-        lambda: book.state,
-        lambda: book.definition,
-        watch.output,
-        script,
-        wanted.agent,
+        state=lambda: book.state,
+        definition=lambda: book.definition,
+        progress=watch.output,
+        script=script,
+        agent=wanted.agent,
     )
     notes = [
         *pin_notes,
@@ -128,13 +128,13 @@ def drive_run(
     driver = Driver(
         book,
         queue,
-        cleanup.after_cleanup(make_performer(world, products.handlers)),
-        found.wishes,
-        manner,
-        on_record,
-        look_around,
-        partial(_find_objection, known, world, restore),
-        manner.open_place(found.directory) if manner.open_place else None,
+        perform=cleanup.after_cleanup(make_performer(world, products.handlers)),
+        wishes=found.wishes,
+        manner=manner,
+        on_record=on_record,
+        on_idle=look_around,
+        may_begin=partial(_find_objection, known, world, restore),
+        place=manner.open_place(found.directory) if manner.open_place else None,
     )
     _review_questions(world, book)
     answers.open(book.state)
@@ -193,8 +193,8 @@ def remove_finished_work(found: HeldRun, watch: DriveWatch, products: Products) 
         found.where,
         found.name,
         settings.load_settings(found.where.root),
-        lambda: book.state,
-        lambda: book.definition,
+        state=lambda: book.state,
+        definition=lambda: book.definition,
     )
     try:
         gone = products.remove_finished_worktrees(world)

@@ -22,6 +22,7 @@ def make_world(
     where: ProjectPaths,
     name: str,
     settings: Settings,
+    *,
     state: Callable[[], RunState],
     definition: Callable[[], Definition],
     progress: Progress = lambda _effect, _text: None,

@@ -41,6 +41,7 @@ class Book:
         self,
         definition: Definition,
         state: RunState,
+        *,
         journal: JournalPort,
         pictures: PicturesPort,
         clock: Clock,

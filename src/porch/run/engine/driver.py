@@ -58,6 +58,7 @@ class Driver:
         self,
         book: Book,
         queue: EffectQueue,
+        *,
         perform: Perform,
         wishes: WishesPort,
         manner: DriveManner,

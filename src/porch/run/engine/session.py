@@ -275,12 +275,21 @@ def _open_held_run(
 ) -> HeldRun:
     state = folded.state
     definition = read_pinned_definition(where, name, state.run.digest)
-    return assemble_held_run(where, name, journal, state, definition, clock, folded)
+    return assemble_held_run(
+        where,
+        name,
+        journal=journal,
+        state=state,
+        definition=definition,
+        clock=clock,
+        folded=folded,
+    )
 
 
 def assemble_held_run(
     where: ProjectPaths,
     name: str,
+    *,
     journal: Journal,
     state: RunState,
     definition: Definition,
@@ -296,11 +305,11 @@ def assemble_held_run(
     book = Book(
         definition,
         state,
-        journal,
-        pictures,
-        clock,
-        partial(read_pinned_definition, where, name),
-        partial(_prepare_fact, payload_directory(where, name)),
+        journal=journal,
+        pictures=pictures,
+        clock=clock,
+        pinned=partial(read_pinned_definition, where, name),
+        slim=partial(_prepare_fact, payload_directory(where, name)),
     )
     pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside=aside))
     wishes = WishInbox(book, directory, lambda: workspace_of(where, book.state))

@@ -163,7 +163,13 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
     texts = {name: _read_artifact(world, name) for name in effect.artifacts}
     shown = world.shown(effect.shown)
     return prompt.compose_review_prompt(
-        template, effect.review, variables, shown, texts, files, effect.form
+        template,
+        effect.review,
+        variables,
+        shown=shown,
+        artifact_texts=texts,
+        changed=files,
+        form=effect.form,
     )
 
 

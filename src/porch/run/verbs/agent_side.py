@@ -40,7 +40,9 @@ def _make_world(where: ProjectPaths, found: "ReadRun") -> "World":
 
     now, digest = settings.load_settings(where.root), found.state.run.settings
     known = read_pinned_settings(where, found.name, digest, now)
-    return make_world(where, found.name, known, lambda: found.state, lambda: found.definition)
+    return make_world(
+        where, found.name, known, state=lambda: found.state, definition=lambda: found.definition
+    )
 
 
 class NextEffect(Struct, frozen=True, kw_only=True):

@@ -76,7 +76,14 @@ def begin_run(
                 raise lock.run_busy_error(about.run, None)
             store = payload_directory(where, about.run)
             digest = payloads.write_payload(store, serialize_definition(definition))
-            started = assemble_held_run(where, about.run, journal, RunState(), definition, Clock())
+            started = assemble_held_run(
+                where,
+                about.run,
+                journal=journal,
+                state=RunState(),
+                definition=definition,
+                clock=Clock(),
+            )
             _make_room(where, about)
             compiled_protocols.write_file_stamps(directory, digest, loaded.files)
             first = _first_fact(where, about, digest, wanted, store, script)

@@ -93,7 +93,12 @@ def _begin_run(run: AskRun, round_: QuestionRound) -> None:
             if scan.records:
                 return
             found = assemble_held_run(
-                run.where, run.name, journal, RunState(), make_ask_definition(), Clock()
+                run.where,
+                run.name,
+                journal=journal,
+                state=RunState(),
+                definition=make_ask_definition(),
+                clock=Clock(),
             )
             found.book.record(_first_fact(run, round_))
             found.book.record(_make_question(round_))
