@@ -81,4 +81,18 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
         "        if True:\n",
         "test_a_worktree_that_is_being_made_is_not_taken_back",
     ),
+    Guard(
+        "a path that git ignores can be left out of a commit",
+        "git/repository.py",
+        'pattern = glob if glob[0] in "*?[\\\\" else f"\\\\{glob}"',
+        "pattern = glob",
+        "test_a_path_that_git_ignores_can_be_left_out_and_all_below_it",
+    ),
+    Guard(
+        "nothing is merged without work that is not committed",
+        "fleet/finish/finish.py",
+        "        _commit_missing_work(where, state, way)\n",
+        "",
+        "test_work_that_is_still_not_committed_at_the_end_is_said_and_nothing_is_merged_without_it",
+    ),
 )

@@ -55,6 +55,16 @@ def test_new_changed_and_deleted_files_are_committed_and_the_rest_is_not(made: P
     )
 
 
+def test_a_path_that_git_ignores_can_be_left_out_and_all_below_it(made: Path) -> None:
+    (made / ".gitignore").write_text("modules\n*.log\n")
+    for name in ("modules", "kept", "[odd]", "noise.log"):
+        (made / name).mkdir()
+        (made / name / "x.txt").write_text("x")
+    commit(made, "modules", "noise.log", "\\[odd]", "kept/*.txt")
+    assert committed(made) == [".gitignore", "a.txt"]
+    assert sh(made, "status", "--porcelain").splitlines() == ["?? [odd]/", "?? kept/"]
+
+
 def test_a_second_call_finds_the_commit_and_makes_no_other(made: Path) -> None:
     (made / "b.txt").write_text("b")
     first = commit(made)

@@ -113,16 +113,39 @@ def test_work_that_cannot_be_committed_is_said_and_costs_no_turn(desk: "Desk") -
     assert desk.git("show", f"{NAME}:one.txt") == "1", "the next commit took it along"
 
 
-def test_what_the_set_up_put_there_is_not_committed(desk: "Desk") -> None:
+def test_work_that_is_still_not_committed_at_the_end_is_said_and_nothing_is_merged_without_it(
+    desk: "Desk",
+) -> None:
+    away = {"run": ["sh", "-c", "echo 1 > one.txt; git switch -qc other"], "say": "done"}
+    script = committed_protocol(desk, {"id": "work"}, agents={"work": [away]})
+    desk.porch(*words(script, "--worktree"))
+    assert "is on other" in desk.porch("status", "1").out
+    assert "porch finish 0001 tries it again" in desk.porch("status", "1").out
+    assert "is on other; porch" in desk.porch("finish", "1").out
+    main = desk.git("rev-parse", "main")
+    refused = desk.porch("finish", "1", "--merge", code=1).err
+    assert "is not committed: " in refused
+    assert "is on other" in refused
+    assert desk.git("rev-parse", "main") == main
+    desk.git("-C", f"worktrees/{NAME}", "switch", "-q", NAME)
+    desk.porch("finish", "1", "--merge")
+    assert desk.git("show", "main:one.txt") == "1"
+    assert "not committed" not in desk.porch("status", "1").out
+
+
+@pytest.mark.parametrize("ignored", ["", ".env\nmodules\n", "/.env\nmodules*\n"])
+def test_what_the_set_up_put_there_is_not_committed(desk: "Desk", ignored: str) -> None:
     desk.write(".env", "KEY=1\n")
+    desk.write(".gitignore", ignored)
     (desk.root / "modules").mkdir()
     desk.write("modules/m.js", "m\n")
     config = (desk.root / "codev/config.toml").read_text()
     desk.write("codev/config.toml", f'{config}[worktree]\ncopy = [".env"]\nlink = ["modules"]\n')
-    desk.git("add", "codev")
+    desk.git("add", "codev", ".gitignore")
     desk.git("commit", "-qm", "settings")
     desk.protocol("p", WORK)
-    desk.porch(*words(desk.script(**SCRIPT), "--worktree"))
+    said = desk.porch(*words(desk.script(**SCRIPT), "--worktree"))
+    assert "not committed: " not in said.all
     files = desk.git("ls-tree", "-r", "--name-only", NAME).splitlines()
     assert "new.py" in files
     assert not {".env", "modules", "modules/m.js"} & set(files)

@@ -120,6 +120,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     from porch.show.fleet.checklist import render_checklist
     from porch.store import run_drivers
     from porch.store.run_names import unique_word
+    from porch.store.uncommitted_work import read_uncommitted_work
 
     name = find_run(where, word)
     found = read_run(where, name)
@@ -131,6 +132,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     unique = unique_word(where.names(), name, found.state.run.id)
     driven = run_drivers.describe_driver(driver, unique) if is_live else ""
     pairs = forecast.look_at_run(found.state) if forecast else ()
+    unkept = read_uncommitted_work(where.run_dir(name))
     look = terminal_style()
     lines = render_checklist(
         found.definition.protocol,
@@ -138,7 +140,10 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
         driven.replace("porch resume", "af resume"),
         table_width(),
         look is not None and look.colour,
-        [f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs],
+        [
+            *([f"not committed: {unkept}"] if unkept else []),
+            *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
+        ],
     )
     data = {**overview.show_run(where, word).data, "conflicts": [p.describe() for p in pairs]}
     return View("\n".join([*lines, *_describe_revived(revived)]), data)

@@ -28,6 +28,8 @@ from porch.machine.state import RunState
 from porch.plan.branches import github
 from porch.plan.branches.base_branch import find_base_branch
 from porch.run.engine.caller import find_agent_sign, find_user_name
+from porch.run.engine.run_commits import commit_last_work
+from porch.run.engine.run_places import workspace_of
 from porch.run.engine.session import HeldRun, hold_run
 from porch.run.verbs.read_run import read_run
 from porch.show.board import describe_delivery, describe_state_delivery
@@ -78,6 +80,7 @@ def finish_run(
         _refuse_unfinished(name, state.outcome, state.run.id or name)
         if _is_tidied_away(where, state):
             return _tell_settled(name, state)
+        _commit_missing_work(where, state, way)
         work = survey_work(where, state, into)
         if (known := _find_settled(name, state, work)) is not None:
             return known
@@ -117,6 +120,17 @@ def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
             f"{name} has not ended, so there is nothing to finish yet",
             fix=f"porch status {id_} says what it waits for",
             code="finish-too-early",
+        )
+
+
+def _commit_missing_work(where: ProjectPaths, state: RunState, way: FinishWay) -> None:
+    """What could not be committed at the end of the run is tried again; nothing goes without it."""
+    why = commit_last_work(where, state).failure
+    if why and way != "keep":
+        raise FailedError(
+            f"work of {state.run.name} in {workspace_of(where, state)} is not committed: {why}",
+            fix="put that right, then finish again; --keep leaves everything as it is",
+            code="finish-not-committed",
         )
 
 

@@ -7,6 +7,7 @@ from porch.fleet.finish.run_work import RunWork, survey_work
 from porch.machine.state import RunState
 from porch.show.board import describe_state_delivery
 from porch.store.run_names import unique_word
+from porch.store.uncommitted_work import read_uncommitted_work
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
 
@@ -25,7 +26,7 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
         return []
     turns = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
     cost = f"{turns}, {state.usd:.2f} USD"
-    lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(work)]
+    lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(where, state, work)]
     if not (work.files or work.commits):
         return lines
     lines.append(f"  finish it: {_name_ways(where, state, work)}")
@@ -38,11 +39,14 @@ def _name_ways(where: ProjectPaths, state: RunState, work: RunWork) -> str:
     return f"porch finish {id_} ({how}, --squash, --pr, --keep)"
 
 
-def _list_uncommitted(work: RunWork) -> list[str]:
-    if not work.uncommitted:
+def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
+    why = read_uncommitted_work(where.run_dir(state.run.name))
+    if not work.uncommitted and not why:
         return []
     more = ", ..." if len(work.uncommitted) > NAMED else ""
-    return [f"  not committed: {', '.join(work.uncommitted[:NAMED])}{more}"]
+    names = f"{', '.join(work.uncommitted[:NAMED])}{more}" or f"work in {work.workspace}"
+    because = f" (why: {why}; porch finish tries it again)" if why else ""
+    return [f"  not committed: {names}{because}"]
 
 
 def describe_choices(
@@ -50,7 +54,7 @@ def describe_choices(
 ) -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
-    lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(work)]
+    lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(where, state, work)]
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []

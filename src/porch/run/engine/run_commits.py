@@ -2,9 +2,11 @@
 
 The commit is made before the exit is recorded. A crash between the two leaves nothing to commit for
 whoever takes over, who reads the exit from the transcript and finds the commit by its trailer. What
-cannot be committed is no reason to lose a turn: it is said, and the next commit takes it along.
+cannot be committed is no reason to lose a turn: it is said, also in the status, and the next commit
+takes it along. Nothing is merged before one has.
 """
 
+import contextlib
 import os
 import re
 
@@ -15,6 +17,7 @@ from porch.git import work_commits
 from porch.git.repository import TRAILER
 from porch.machine.state import RunState
 from porch.run.engine.run_places import list_own_paths, workspace_of
+from porch.store.uncommitted_work import note_uncommitted_work
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, find_record_of
 from porch.system import atomic
@@ -27,17 +30,24 @@ class KeptWork(Struct, frozen=True):
 
     commit: str = ""
     notes: tuple[str, ...] = ()
+    failure: str = ""
 
 
-def commit_exit_work(
-    workspace: str, state: RunState, made: WorktreeRecord | None, position: str, effect: str
-) -> KeptWork:
+class WorkPlaces(Struct, frozen=True):
+    """Where a run works, where its journal lies, and what porch put into its worktree."""
+
+    workspace: str
+    directory: str
+    made: WorktreeRecord | None
+
+
+def commit_exit_work(places: WorkPlaces, state: RunState, position: str, effect: str) -> KeptWork:
     """Keep what lies uncommitted when the exit of an agent is accepted."""
     if not state.run.own_worktree:
         return KeptWork()
     standing = state.positions.get(position)
     label = f"{standing.state} {standing.item}".rstrip() if standing else position
-    return _commit_work(workspace, state, made, label, effect)
+    return _commit_work(places, state, label, effect)
 
 
 def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
@@ -47,8 +57,8 @@ def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
     is_due = state.run.own_worktree and state.outcome and os.path.isdir(workspace)
     if not is_due or os.path.lexists(marker):
         return KeptWork()
-    made = find_record_of(where, workspace)
-    kept = _commit_work(workspace, state, made, state.outcome, "end")
+    places = WorkPlaces(workspace, directory, find_record_of(where, workspace))
+    kept = _commit_work(places, state, state.outcome, "end")
     if not kept.notes:
         try:
             # What somebody changes there from now on is theirs.
@@ -58,20 +68,33 @@ def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
     return kept
 
 
-def _commit_work(
-    workspace: str, state: RunState, made: WorktreeRecord | None, label: str, effect: str
-) -> KeptWork:
+def _commit_work(places: WorkPlaces, state: RunState, label: str, effect: str) -> KeptWork:
     run = state.run
     trailer = f"{TRAILER}: {run.name} {effect}"
     try:
         done = work_commits.commit_all_work(
-            workspace, run.branch, _list_excluded(made), f"{run.name}: {label}", trailer
+            places.workspace,
+            run.branch,
+            _list_excluded(places.made),
+            f"{run.name}: {label}",
+            trailer,
         )
     except (OutsideError, OSError) as error:
-        why = error.findings[0].message if isinstance(error, OutsideError) else str(error)
-        return KeptWork("", (f"not committed: {why}",))
+        why = _shorten_reason(error)
+        with contextlib.suppress(PorchError):
+            note_uncommitted_work(places.directory, why)
+        return KeptWork("", (f"not committed: {why}",), why)
+    note_uncommitted_work(places.directory, "")
     inner = ", ".join(done.left_out)
     return KeptWork(done.commit, (f"not committed: {inner} is a git repository",) if inner else ())
+
+
+def _shorten_reason(error: OutsideError | OSError) -> str:
+    """What git said, without the long command that it said it to."""
+    if isinstance(error, OSError):
+        return str(error)
+    first, *said = error.findings[0].message.splitlines()
+    return " ".join(line.strip() for line in said) or first
 
 
 def _list_excluded(made: WorktreeRecord | None) -> tuple[str, ...]:

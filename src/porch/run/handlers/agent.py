@@ -56,9 +56,8 @@ def settle_agent_work(world: World, position: str, fact: f.EffectFact) -> f.Effe
     fact = _add_touched_files(world, position, fact)
     if not isinstance(fact, f.ExitAccepted):
         return fact
-    kept = run_commits.commit_exit_work(
-        world.workspace, world.state(), world.worktree, position, fact.effect
-    )
+    places = run_commits.WorkPlaces(world.workspace, world.directory, world.worktree)
+    kept = run_commits.commit_exit_work(places, world.state(), position, fact.effect)
     return replace(fact, commit=kept.commit, notes=(*fact.notes, *kept.notes))
 
 

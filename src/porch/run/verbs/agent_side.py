@@ -217,11 +217,12 @@ def _keep_work(found: "HeldRun", position: str, effect: str, watch: "DriveWatch"
     """As for an agent that porch started itself: in a worktree of its own work is committed."""
     state, where = found.book.state, found.where
     if state.run.own_worktree:
-        from porch.run.engine.run_commits import commit_exit_work
+        from porch.run.engine.run_commits import WorkPlaces, commit_exit_work
         from porch.store.worktree_records import find_record_of
 
         place = workspace_of(where, state)
-        kept = commit_exit_work(place, state, find_record_of(where, place), position, effect)
+        places = WorkPlaces(place, found.directory, find_record_of(where, place))
+        kept = commit_exit_work(places, state, position, effect)
         for note in kept.notes:
             watch.notice(note)
 

@@ -18,6 +18,7 @@ from porch.store.run_names import (
     rename_in_commands,
     unique_word,
 )
+from porch.store.uncommitted_work import read_uncommitted_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         RunRowShape,
         ToldDecision,
     )
-    from porch.store.run_drivers import RunDriver
     from porch.store.where import ProjectPaths
 
     Rows = Mapping[str, RunRowShape]
@@ -143,20 +143,22 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     word = unique_word(where.names(), name, id_)
     lines = [rename_in_commands(line, id_, word) for line in picture["text"]]
     asked = [rename_decision(each, word) for each in picture["decisions"]]
+    if why := read_uncommitted_work(where.run_dir(name)):
+        again = f"porch finish {word}" if picture["outcome"] else "the end of the next phase"
+        lines = _with_line(lines, "work", f"not committed: {why} ({again} tries it again)")
     if picture["outcome"] or picture["paused"] or name.startswith(DRIVERLESS):
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))
     return {
-        "text": _with_driver_line(lines, driver, word),
+        "text": _with_line(lines, "driver", run_drivers.describe_driver(driver, word)),
         "decisions": asked,
         "driver": {"driver": run_drivers.make_driver_data(driver)},
     }
 
 
-def _with_driver_line(lines: list[str], driver: RunDriver, word: str) -> list[str]:
+def _with_line(lines: list[str], name: str, told: str) -> list[str]:
     at = next((n for n, line in enumerate(lines) if line.startswith(_BEFORE)), len(lines))
-    line = f"  {'driver':<10}  {run_drivers.describe_driver(driver, word)}"
-    return [*lines[:at], line, *lines[at:]]
+    return [*lines[:at], f"  {name:<10}  {told}", *lines[at:]]
 
 
 def describe_next_move(where: ProjectPaths, name: str) -> str:
