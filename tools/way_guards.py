@@ -88,4 +88,11 @@ WAY_GUARDS: tuple[Guard, ...] = (
         "    return replace(outcome, wait_s=scaled or 0.001)\n",
         "test_r16_without_a_back_off_an_agent_that_must_wait_is_asked_less_and_less_often",
     ),
+    Guard(
+        "a kickoff removes only directories that it made",
+        "fleet/drivers/kickoff_logs.py",
+        "        for directory in _made.pop(path, ()):\n            os.rmdir(directory)\n",
+        "        os.removedirs(os.path.dirname(path))\n",
+        "test_outside_git_a_kickoff_removes_no_directory_that_it_did_not_make",
+    ),
 )

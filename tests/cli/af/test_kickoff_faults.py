@@ -118,6 +118,18 @@ def test_if_nobody_is_left_to_tell_the_next_look_cleans_up_or_starts_the_driver_
     assert bool(busy.driver()) != is_gone
 
 
+@pytest.mark.parametrize("own", ["", "codev"])
+def test_outside_git_a_kickoff_removes_no_directory_that_it_did_not_make(
+    farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    here = tmp_path / "e1" / "shop"
+    (here / own).mkdir(parents=True)
+    monkeypatch.chdir(here)
+    farm.af("kickoff", "x", code=6)
+    assert here.is_dir()
+    assert [each.name for each in here.iterdir()] == ([own] if own else []), "as it was"
+
+
 def test_a_driver_goes_on_though_whoever_kicked_it_off_was_killed(busy: Farm) -> None:
     _kick_off_and_die(busy)
     busy.wait_for_gate()

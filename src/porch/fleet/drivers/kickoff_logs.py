@@ -20,6 +20,8 @@ DIRECTORY = "kickoffs"
 LOG = "driver.log"
 # A process that starts several must not wait for itself.
 _numbers = count(1)
+# By log, the directories that were made for it, the innermost first.
+_made: dict[str, list[str]] = {}
 
 
 def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
@@ -27,6 +29,7 @@ def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
     directory = os.path.join(where.state_dir, DIRECTORY)
     path = os.path.join(directory, f"{os.getpid()}-{next(_numbers)}.log")
     while True:
+        _made.setdefault(path, []).extend(_list_missing(directory))
         atomic.ensure_directory(directory)
         try:
             output = open(path, "ab", opener=open_regular)  # noqa: SIM115 - the caller closes it
@@ -38,11 +41,18 @@ def open_kickoff_log(where: ProjectPaths) -> BinaryIO:
         output.close()
 
 
+def _list_missing(directory: str) -> Iterator[str]:
+    while not os.path.lexists(directory):
+        yield directory
+        directory = os.path.dirname(directory)
+
+
 def remove_kickoff_log(path: str) -> None:
-    """Of a kickoff that came to nothing, with the directories that only it needed."""
+    """Of a kickoff that came to nothing, with the directories that were made only for it."""
     os.unlink(path)
     with contextlib.suppress(OSError):
-        os.removedirs(os.path.dirname(path))
+        for directory in _made.pop(path, ()):
+            os.rmdir(directory)
 
 
 def list_kickoff_logs(where: ProjectPaths) -> Iterator[str]:
