@@ -20,7 +20,7 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "one live run a checkout",
         "run/verbs/lease.py",
-        "    if not is_live:\n        return\n",
+        "    if hold is None:\n        return\n",
         "    return\n",
         "test_r3_of_runs_that_begin_at_once_one_gets_the_checkout",
     ),
@@ -94,5 +94,19 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
         "        _commit_missing_work(where, state, way)\n",
         "",
         "test_work_that_is_still_not_committed_at_the_end_is_said_and_nothing_is_merged_without_it",
+    ),
+    Guard(
+        "a complete run has its checkout until it is finished",
+        "run/verbs/lease.py",
+        "    return _Hold(state.run.id, files) if files else None\n",
+        "    return None\n",
+        "test_r3_a_complete_run_has_its_checkout_until_it_is_finished",
+    ),
+    Guard(
+        "finish commits no files of another run",
+        "fleet/finish/checkout_work.py",
+        "    _refuse_shared_checkout(found, place)\n",
+        "",
+        "test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout",
     ),
 )

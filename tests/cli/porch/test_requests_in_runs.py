@@ -210,6 +210,7 @@ def test_r1_what_gh_cannot_tell_is_said_in_its_words(gh: "Desk") -> None:
 def test_r1_an_amendment_names_its_project(desk: "Desk") -> None:
     assert "error[no-project]" in run(desk, "tick", "allow two more", code=2)
     run(desk, "tick", "0073", "Allow two more", code=None)
+    desk.porch("finish", "tick_0073_allow-two-more", "--keep", code=None)
     run(desk, "tick", "0073", "Allow three more", code=None)
     names = [path.name for path in (desk.root / "codev/executions").iterdir()]
     assert sorted(names) == ["tick_0073_allow-three-more", "tick_0073_allow-two-more"]

@@ -280,17 +280,59 @@ def test_r3_a_second_run_in_one_checkout_is_refused_with_the_way_out(desk: "Desk
     desk.porch(*words(script, "--worktree", id_="0002"), code=3)
 
 
-@pytest.mark.parametrize("way", ["approve", "stop"])
-def test_r3_the_checkout_is_free_when_its_run_ended_or_was_stopped(desk: "Desk", way: str) -> None:
+def test_r3_the_checkout_is_free_when_its_run_was_stopped(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
     desk.porch(*words(script), code=3)
-    desk.porch(*(("approve", "1", "go") if way == "approve" else ("stop", "1")))
-    if way == "approve":
-        desk.porch("resume", "1")
+    desk.porch("stop", "1")
     desk.porch(*words(script, id_="0002"), code=3)
-    if way == "stop":
-        said = desk.porch("resume", "1", code=4)
-        assert "the run 0002-x works in" in said.err
+    said = desk.porch("resume", "1", code=4)
+    assert "the run 0002-x works in" in said.err
+
+
+def test_r3_a_complete_run_has_its_checkout_until_it_is_finished(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.porch(*words(script))
+    said = desk.porch(*words(script, id_="0002"), code=4).err
+    assert "the run 0001-x is complete but not finished" in said
+    assert "new.py" in said
+    assert "--worktree" in said
+    assert "porch finish 0001 --merge" in said
+    assert not desk.run_dir("0002-x").exists()
+    desk.porch(*words(script, "--worktree", id_="0002"))
+    desk.porch("finish", "1", "--merge")
+    desk.porch(*words(script, id_="0003"))
+
+
+@pytest.mark.parametrize(
+    "way", [("add", "-A"), ("clean", "-fdq", "--", "new.py", "codev/projects"), ("keep",)]
+)
+def test_r3_a_complete_run_without_anything_to_finish_blocks_nobody(
+    desk: "Desk", way: tuple[str, ...]
+) -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.porch(*words(script))
+    if way == ("keep",):
+        desk.porch("finish", "1", "--keep")
+    else:
+        desk.git(*way)
+        desk.git("commit", "-qm", "by hand", "--allow-empty")
+    desk.porch(*words(script, id_="0002"))
+
+
+def test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout(desk: "Desk") -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
+    desk.porch(*words(script), code=3)
+    desk.porch("stop", "1")
+    desk.porch(*words(script, id_="0002"), code=3)
+    desk.porch("approve", "1", "go", code=None)
+    desk.porch("stop", "2")
+    desk.porch("resume", "1")
+    desk.porch("finish", "1", "--keep")
+    desk.porch("resume", "2", code=3)
+    head = desk.git("rev-parse", "HEAD")
+    said = desk.porch("finish", "1", "--merge", code=1).err
+    assert "the run 0002-x works in" in said
+    assert desk.git("rev-parse", "HEAD") == head
 
 
 def test_r3_a_dead_runner_still_has_its_checkout(desk: "Desk") -> None:
@@ -298,6 +340,7 @@ def test_r3_a_dead_runner_still_has_its_checkout(desk: "Desk") -> None:
     desk.call(*words(script), code=None, PORCH_CRASH_AT="turn.after-spawn")
     desk.porch(*words(script, id_="0002"), code=4)
     desk.porch("resume", "1")
+    desk.porch("finish", "1", "--merge")
     desk.porch(*words(script, id_="0002"))
 
 

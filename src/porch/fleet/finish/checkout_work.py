@@ -21,6 +21,8 @@ from porch.git.merge import Conflict, cherry_pick_tree
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.git.repository import TRAILER
 from porch.run.engine.session import HeldRun
+from porch.run.verbs.lease import find_leaseholder
+from porch.store.where import ProjectPaths
 from porch.system import crash_points
 
 Entry = tuple[str, str]  # mode and blob
@@ -113,6 +115,7 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
             fix="git switch -c NAME there, then finish again",
             code="finish-no-branch",
         )
+    _refuse_shared_checkout(found, place)
     now = measure_now(found.where, state)
     paths = [change.path for change in list_run_changes(found.where, state, now)]
     # One run is committed once: what changes here later is somebody else's work.
@@ -131,6 +134,20 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
         # The agents committed everything themselves.
         return CommittedWork(repository.read_head(place) or "", checks)
     return CommittedWork(_follow_index(place, made), checks)
+
+
+def _refuse_shared_checkout(found: HeldRun, place: str) -> None:
+    """Files of a run that came later cannot be told from those of this one."""
+    at = found.where
+    other = find_leaseholder(ProjectPaths(at.root, place, at.common_dir, at.state_dir, at.base))
+    if other and other != found.name:
+        raise FailedError(
+            f"the run {other} works in {place}, too, and its files are not committed; nobody can "
+            f"tell them from those of {found.name}",
+            fix=f"finish or stop {other} and commit its files first, or commit those of "
+            f"{found.name} by hand; --keep leaves everything as it is",
+            code="finish-shared-checkout",
+        )
 
 
 def _check_tree(found: HeldRun, place: str, tree: str) -> Mapping[str, str]:

@@ -1,8 +1,9 @@
-"""One live run in one checkout: two of them would take each other's files for their own work.
+"""One run in one checkout: two of them would take each other's files for their own work.
 
 A small file beside the runs says which run works in a checkout. It only says where to look: whether
-that run still lives is read from its journal. Runs that have worktrees for their instances, and
-plans, which nobody drives, lease nothing.
+that run still has it is read from its journal. A complete run has it until its work is finished, or
+until a person has committed that work or thrown it away. Runs that have worktrees for their
+instances, and plans, which nobody drives, lease nothing.
 """
 
 import contextlib
@@ -10,21 +11,26 @@ import fcntl
 import os
 from collections.abc import Iterator
 
-from porch.errors import BusyError, StateError
+from msgspec import Struct
+
+from porch.errors import BusyError, PorchError, StateError
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import RunState
 from porch.model.protocol import Protocol
 from porch.run.engine.folded_journal import JournalReader
-from porch.run.engine.run_places import workspace_of
+from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 from porch.system.regular_file import open_regular
 from porch.text.sha256 import sha256
 
+_NAMED = 5
+
 
 @contextlib.contextmanager
 def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[None]:
-    """Lease the checkout `where.workspace` for a run; exit 4 if another live run works in it.
+    """Lease the checkout `where.workspace` for a run; exit 4 if another run has it.
 
     Whoever begins a run writes its first record inside, so that of two who begin at once only one
     finds the checkout free.
@@ -38,7 +44,7 @@ def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[
         fcntl.flock(file, fcntl.LOCK_EX)
         holder = _read_holder(path)
         if holder != run:
-            _refuse_if_live(where, holder, run)
+            _refuse_if_held(where, holder, run)
             atomic.replace_file(path, run.encode(), sync=False)
         yield
 
@@ -46,13 +52,13 @@ def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[
 def refuse_leased_checkout(where: ProjectPaths, run: str, protocol: Protocol) -> None:
     """The same refusal before anything is written for the new run."""
     if not protocol.spec and protocol.subject not in DRIVERLESS:
-        _refuse_if_live(where, find_leaseholder(where), run)
+        _refuse_if_held(where, find_leaseholder(where), run)
 
 
 def find_leaseholder(where: ProjectPaths) -> str:
-    """The live run that works in this checkout; empty if there is none."""
+    """The run that has this checkout; empty if there is none."""
     holder = _read_holder(_lease_path(where))
-    return holder if holder and _read_live_state(where, holder) else ""
+    return holder if holder and _find_hold(where, holder) else ""
 
 
 def _lease_path(where: ProjectPaths) -> str:
@@ -69,7 +75,14 @@ def _read_holder(path: str) -> str:
         return ""
 
 
-def _read_live_state(where: ProjectPaths, name: str) -> RunState | None:
+class _Hold(Struct, frozen=True):
+    """A run that has the checkout; `files` are those that it left there, if it is complete."""
+
+    id: str
+    files: tuple[str, ...] = ()
+
+
+def _find_hold(where: ProjectPaths, name: str) -> _Hold | None:
     """Nobody drives a run whose journal cannot be read, so it holds nothing."""
     if os.sep in name or not where.has_begun(name):
         return None
@@ -78,21 +91,54 @@ def _read_live_state(where: ProjectPaths, name: str) -> RunState | None:
     except StateError:
         return None
     here, there = os.path.realpath(where.workspace), os.path.realpath(workspace_of(where, state))
-    is_live = not state.outcome and not state.paused and here == there
-    return state if is_live else None
+    if state.paused or here != there:
+        return None
+    if not state.outcome:
+        return _Hold(state.run.id)
+    files = _list_unfinished_files(where, state)
+    return _Hold(state.run.id, files) if files else None
 
 
-def _refuse_if_live(where: ProjectPaths, holder: str, run: str) -> None:
-    is_live = bool(holder) and holder != run and _read_live_state(where, holder) is not None
-    if not is_live:
+def _list_unfinished_files(where: ProjectPaths, state: RunState) -> tuple[str, ...]:
+    """What a complete run changed and nobody has committed, kept or thrown away since."""
+    run = state.run
+    # One that was over when it was adopted has done nothing here.
+    is_open = state.outcome == "complete" and run.delivery is None and state.seq > 1
+    if not (is_open and where.common_dir and run.base):
+        return ()
+    from porch.git import measured_tree, tree_changes, worktrees
+
+    own, room = list_own_paths(""), tree_room(where.run_dir(run.name))
+    try:
+        now = measured_tree.measure_tree(where.workspace, own, room)
+        changes = tree_changes.list_changed_paths(where.workspace, run.base, now, own)
+        left = {*worktrees.list_changed_paths(where.workspace)}
+    except PorchError:
+        # What cannot be measured cannot be finished either.
+        return ()
+    return tuple(change.path for change in changes if change.path in left)
+
+
+def _refuse_if_held(where: ProjectPaths, holder: str, run: str) -> None:
+    hold = _find_hold(where, holder) if holder and holder != run else None
+    if hold is None:
         return
-    others = (
-        f"finish the other one first (`porch status {holder}`), or stop it: porch stop {holder}"
-    )
     is_new = not where.has_begun(run)
     apart = "give the new run a worktree of its own with --worktree; or "
+    front = apart if is_new and where.common_dir else ""
+    if not hold.files:
+        raise BusyError(
+            f"the run {holder} works in {where.workspace}, and it has not ended",
+            fix=f"{front}finish the other one first (`porch status {holder}`), "
+            f"or stop it: porch stop {holder}",
+            code="checkout-leased",
+        )
+    names = ", ".join(hold.files[:_NAMED]) + (", ..." if len(hold.files) > _NAMED else "")
+    word = unique_word(where.names(), holder, hold.id)
     raise BusyError(
-        f"the run {holder} works in {where.workspace}, and it has not ended",
-        fix=(apart if is_new and where.common_dir else "") + others,
+        f"the run {holder} is complete but not finished, and its files in {where.workspace} are "
+        f"not committed: {names}",
+        fix=f"{front}finish the other one first: porch finish {word} --merge "
+        "(--keep leaves its files as they are)",
         code="checkout-leased",
     )
