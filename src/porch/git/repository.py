@@ -45,6 +45,15 @@ def find_repository(start: str) -> Repository | None:
     return Repository(toplevel, common_dir, branch or None, bare == "true", common_dir != git_dir)
 
 
+def read_checkout_branch(checkout: str) -> str:
+    """The branch on which a checkout is; empty if it is on none."""
+    known = git_directory.find_git_directory(checkout)
+    if known is not None:
+        return git_directory.read_branch(known) or ""
+    found = find_repository(checkout)
+    return (found.branch if found else None) or ""
+
+
 def find_common_directory(workspace: str) -> str:
     """What all worktrees of the repository share, wherever a person chose to put it."""
     known = git_directory.find_git_directory(workspace)

@@ -33,6 +33,7 @@ class WorktreeRecord(Struct, frozen=True, kw_only=True):
     port_base: int = 0
     placed: tuple[str, ...] = ()  # copied and linked files, which are nobody's work
     is_ready: bool = False
+    into: str = ""  # the branch that one stood on when it was made; empty if that was none
     was_there: bool = False  # somebody worked in it before porch had it, so it is never taken back
 
 

@@ -89,6 +89,37 @@ def test_merge_makes_a_merge_commit_with_the_files_and_says_so_everywhere(desk: 
     assert "merged into main" in desk.porch("log", "0001").out
 
 
+def test_the_work_goes_to_the_branch_that_one_stood_on(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended(desk)
+    desk.git("worktree", "add", "-q", "../side", "-b", "feature")
+    monkeypatch.chdir(desk.root.parent / "side")
+    script = str(desk.root / "script.yaml")
+    desk.porch("run", "p", "0002", "--title", "y", "--script", script, "--worktree")
+    assert desk.facts("RunStarted", "0002-y")[0]["into"] == "feature"
+    main = desk.git("rev-parse", "main")
+    desk.porch("finish", "2", "--merge")
+    assert desk.git("rev-parse", "main") == main
+    assert desk.git("show", "feature:new.py") == "x = 1"
+
+
+def test_where_one_stood_on_no_branch_finish_asks_for_one_and_guesses_nothing(
+    desk: "Desk",
+) -> None:
+    ended(desk)
+    desk.git("switch", "-q", "--detach")
+    script = str(desk.root / "script.yaml")
+    said = desk.porch("run", "p", "0002", "--title", "y", "--script", script, "--worktree").out
+    assert "porch finish 0002 (--merge --into BRANCH" in said
+    assert "name the one that gets the work with --into BRANCH" in desk.porch("finish", "2").out
+    refs = desk.git("for-each-ref", "refs/heads")
+    for way in ("--merge", "--squash", "--pr"):
+        assert "began on no branch" in desk.porch("finish", "2", way, code=1).err
+    assert desk.git("for-each-ref", "refs/heads") == refs
+    assert "merged into main" in desk.porch("finish", "2", "--merge", "--into", "main").out
+
+
 def test_a_second_finish_is_a_notice_and_nothing_is_merged_twice(desk: "Desk") -> None:
     ended(desk)
     desk.porch("finish", "0001", "--squash")

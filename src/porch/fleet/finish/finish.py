@@ -57,7 +57,7 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     work = survey_work(where, found.state, into)
     if (known := _find_settled(name, found.state, work)) is not None:
         return known
-    pairs = forecast_live_runs(where, work.into) if work.is_own else None
+    pairs = forecast_live_runs(where, work.into) if work.is_own and work.into else None
     changed = list_changed_approvals(found.definition.protocol, found.state, work)
     text = describe_choices(where, found.state, replace(work, accepted=changed), pairs)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
@@ -84,6 +84,8 @@ def finish_run(
         work = survey_work(where, state, into)
         if (known := _find_settled(name, state, work)) is not None:
             return known
+        if way != "keep" and work.is_own and not work.into:
+            raise _no_target_error(state)
         if way in ("merge", "squash") and state.outcome != "complete":
             raise FailedError(
                 f"{name} is {state.outcome}; only a complete run is merged",
@@ -121,6 +123,15 @@ def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
             fix=f"porch status {id_} says what it waits for",
             code="finish-too-early",
         )
+
+
+def _no_target_error(state: RunState) -> FailedError:
+    return FailedError(
+        f"{state.run.name} began on no branch (a detached HEAD), so nobody knows where its work "
+        "should go",
+        fix="name the branch: --into BRANCH",
+        code="finish-no-target",
+    )
 
 
 def _commit_missing_work(where: ProjectPaths, state: RunState, way: FinishWay) -> None:
@@ -209,10 +220,11 @@ def _propose(
 
 
 def _keep(
-    _found: HeldRun, work: RunWork, _is_squash: bool, _is_named: bool
+    found: HeldRun, work: RunWork, _is_squash: bool, _is_named: bool
 ) -> tuple[f.WorkFinished, list[str]]:
     if work.is_own:
-        said = [f"look at it: git log {work.into}..{work.branch}", *_tell_leftovers(work)]
+        base = work.into or found.book.state.run.base_commit[:12]
+        said = [f"look at it: git log {base}..{work.branch}", *_tell_leftovers(work)]
         return f.WorkFinished(how="kept", branch=work.branch, head=work.head), said
     where = f"the files stay as they are in {work.workspace}"
     return f.WorkFinished(how="kept", head=work.head), [where]

@@ -35,8 +35,13 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
 
 def _name_ways(where: ProjectPaths, state: RunState, work: RunWork) -> str:
     id_ = unique_word(where.names(), state.run.name, state.run.id)
-    how = f"--merge into {work.into}" if work.is_own else f"--merge commits it on {work.branch}"
+    how = f"--merge {_name_target(work)}" if work.is_own else f"--merge commits it on {work.branch}"
     return f"porch finish {id_} ({how}, --squash, --pr, --keep)"
+
+
+def _name_target(work: RunWork) -> str:
+    """Where the work goes; a run that began on no branch is told that by a person."""
+    return f"into {work.into}" if work.into else "--into BRANCH"
 
 
 def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
@@ -63,16 +68,21 @@ def describe_choices(
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]
     lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]
-    lines += ["  --into BRANCH chooses another branch than " + (work.into or "(none)")]
+    lines += [
+        f"  --into BRANCH chooses another branch than {work.into}"
+        if work.into
+        else "  it began on no branch: name the one that gets the work with --into BRANCH"
+    ]
     return make_printable("\n".join(lines))
 
 
 def _list_ways(work: RunWork) -> tuple[tuple[str, str], ...]:
+    into = f"into {work.into or 'BRANCH'}"
     if work.is_own:
         return (
-            ("--merge", f"check the merged files, then merge into {work.into} (a merge commit)"),
-            ("--squash", f"the same as one commit on {work.into}"),
-            ("--pr", f"push {work.branch} and open a pull request into {work.into}"),
+            ("--merge", f"check the merged files, then merge {into} (a merge commit)"),
+            ("--squash", f"the same as one commit {into.replace('into', 'on', 1)}"),
+            ("--pr", f"push {work.branch} and open a pull request {into}"),
             ("--keep", f"leave the branch {work.branch} as it is"),
         )
     return (

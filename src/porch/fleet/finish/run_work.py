@@ -82,7 +82,8 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         )
     root = state.instances.get("")
     target = into or state.run.into or (root.target if root else "")
-    target = target or _find_usual_target(where.base)
+    if not target and not state.run.own_worktree:
+        target = _find_usual_target(where.base)
     base = state.run.base_commit or head
     commits = _count_commits(where.base, base, head)
     rows = _count_lines(where.base, base, head) if base != head else []

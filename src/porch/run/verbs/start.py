@@ -94,7 +94,7 @@ def begin_run(
                 pin_ignored_files(where, about.run)
             else:
                 tree = record_base_tree(where, about.run, about.project_dir)
-                first = replace(first, base_tree=tree, into=find_start_branch(where, first.branch))
+                first = replace(first, base_tree=tree, into=find_start_branch(where, made))
             first, told = _with_settled(where, about, definition.protocol, first)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
             dirty = describe_dirty_start(where) if made is None else ""
@@ -227,23 +227,14 @@ def _ref_name(run: str) -> str:
     return run if _PLAIN.fullmatch(run) else sha256(run.encode()).hexdigest()[:20]
 
 
-def find_start_branch(where: ProjectPaths, own_branch: str = "") -> str:
-    """The branch of the checkout that a run works in, or that its own worktree was made from.
+def find_start_branch(where: ProjectPaths, made: WorktreeRecord | None) -> str:
+    """The branch of the checkout that a run works in, or that its worktree was made from.
 
-    A worktree of its own stands at the commit that it was made from. So of all branches that are
-    checked out, one at this commit is meant, that of the main checkout first.
+    Empty if that was on no branch: then nobody guesses, and whoever finishes the run is asked. A
+    worktree that was there before porch had it was made from the main checkout, as far as we know.
     """
     if not where.common_dir:
         return ""
-    if not own_branch:
-        return _read_branch(where.workspace)
-    here = repository.read_head(where.workspace)
-    known = [each.branch for each in worktrees.list_worktrees(where.base) if each.branch]
-    others = [branch for branch in known if branch != own_branch]
-    fits = [b for b in others if repository.resolve_commit(where.base, f"refs/heads/{b}") == here]
-    return next(iter((*fits, *others)), "")
-
-
-def _read_branch(checkout: str) -> str:
-    found = git_directory.find_git_directory(checkout)
-    return (git_directory.read_branch(found) if found else None) or ""
+    if made is None:
+        return repository.read_checkout_branch(where.workspace)
+    return repository.read_checkout_branch(where.base) if made.was_there else made.into

@@ -58,7 +58,8 @@ def hold_run_worktree(
     commit = free_place.require_base(where, base)
     name = make_worktree_name(protocol, about)
     path = worktree_path(where, name)
-    wanted = WorktreeRecord(name=name, run=about.run, branch=name, base=commit)
+    into = repository.read_checkout_branch(where.workspace)
+    wanted = WorktreeRecord(name=name, run=about.run, branch=name, base=commit, into=into)
     with lock_worktree_name(where, name):
         if not _take_back_unused(where, path, wanted):
             free_place.require_free_place(where, path, name)
@@ -115,6 +116,7 @@ def _take_back_unused(where: ProjectPaths, path: str, wanted: WorktreeRecord) ->
         return checkout_state.stands_on_branch(path, known)
     process_marks.reap_processes(f"{mark_of(where, wanted.run)}:setup-")
     if known.is_ready and known.base == wanted.base and checkout_state.is_untouched(path, known):
+        keep_record(where, replace(known, into=wanted.into))
         return True
     if checkout_state.may_be_removed(where, path, known):
         roll_back(where, path, known)
