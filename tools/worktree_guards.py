@@ -109,4 +109,11 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
         "",
         "test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout",
     ),
+    Guard(
+        "a turn whose worktree was deleted does not count",
+        "run/handlers/agent.py",
+        "    fact = _refuse_lost_work(world, fact)\n",
+        "",
+        "test_a_turn_whose_worktree_was_deleted_does_not_count_and_is_taken_again",
+    ),
 )

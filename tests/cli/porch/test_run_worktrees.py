@@ -188,6 +188,41 @@ def test_a_run_goes_on_where_its_worktree_was_deleted_by_hand(desk: "Desk") -> N
     assert (desk.root / "worktrees" / NAME / "new.py").exists()
 
 
+GONE: Mapping[str, Any] = {"run": ["sh", "-c", 'rm -rf "$PWD"'], "say": "done"}
+
+
+def test_a_turn_whose_worktree_was_deleted_does_not_count_and_is_taken_again(desk: "Desk") -> None:
+    mark = desk.root.parent / "deleted"
+    once = f'test -e {mark} && echo "x = 1" > new.py || {{ touch {mark}; rm -rf "$PWD"; }}'
+    turn = {"run": ["sh", "-c", once], "say": "done"}
+    script = committed_protocol(desk, {"id": "work"}, agents={"work": [turn]})
+    said = desk.porch(*words(script, "--worktree"))
+    assert len(desk.started("agent")) == 2
+    assert "its worktree was deleted" in said.out
+    assert "its worktree was deleted" in desk.porch("log", "1").out
+    assert desk.git("show", f"{NAME}:new.py") == "x = 1"
+
+
+def test_a_worktree_that_is_deleted_in_every_turn_ends_with_a_question_that_says_why(
+    desk: "Desk",
+) -> None:
+    script = committed_protocol(desk, {"id": "work"}, agents={"work": [GONE]})
+    desk.porch(*words(script, "--worktree"), code=3)
+    assert len(desk.started("agent")) == 5
+    assert "its worktree was deleted" in desk.porch("status", "1").out
+
+
+def test_a_turn_of_a_dead_runner_does_not_count_if_its_worktree_is_another_one(
+    desk: "Desk",
+) -> None:
+    script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
+    desk.call(*words(script, "--worktree"), code=None, PORCH_CRASH_AT="turn.after-end")
+    shutil.rmtree(desk.root / "worktrees")
+    desk.porch("resume", "1")
+    assert len(desk.started("agent")) == 2
+    assert desk.git("show", f"{NAME}:new.py") == "x = 1"
+
+
 def test_work_reported_by_hand_is_committed(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED)
     desk.porch(*words(script, "--worktree", "--hands-off"), code=None)

@@ -12,6 +12,7 @@ from porch.run.settings import Settings
 
 ROSTER = Roster(Settings(), "scripted")
 WHOLE = TurnTerms(
+    stamp="1 2",
     kind="codex",
     name="mine",
     model="m",

@@ -192,6 +192,7 @@ def _record_terms(
         name=post.name,
         model=post.model,
         place=turn.workspace,
+        stamp=turn_record.stamp_worktree(turn.workspace),
         fork=turn.fork,
         max_usd=turn.max_usd,
         prices=post.prices,

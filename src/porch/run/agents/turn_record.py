@@ -5,6 +5,7 @@ Whoever takes a run over reads them: by then the settings may say something else
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,12 +22,16 @@ KIND, FILE = "agent", "turn.json"
 
 
 class TurnTerms(Struct, frozen=True):
-    """`before` is what the conversation had used; `hidden` names variables that hold secrets."""
+    """`before` is what the conversation had used; `hidden` names variables that hold secrets.
+
+    `stamp` tells the worktree at `place` from one that is made there later.
+    """
 
     kind: str = ""
     name: str = ""
     model: str = ""
     place: str = ""
+    stamp: str = ""
     fork: str = ""
     max_usd: float = 0
     prices: tuple[float, ...] = ()
@@ -66,6 +71,7 @@ def read_terms(directory: str) -> TurnTerms:
         name=str(told.get("name") or ""),
         model=str(told.get("model") or ""),
         place=str(told.get("place") or ""),
+        stamp=str(told.get("stamp") or ""),
         fork=str(told.get("fork") or ""),
         max_usd=_number_or_zero(told.get("max_usd")),
         prices=tuple(_number_or_zero(each) for each in _list_or_empty(told.get("prices"))),
@@ -73,6 +79,21 @@ def read_terms(directory: str) -> TurnTerms:
         before=usage.parse_usage(before if isinstance(before, dict) else {}),
         hidden=tuple(map(str, _list_or_empty(told.get("hidden")))),
     )
+
+
+def stamp_worktree(place: str) -> str:
+    """Of the file that git writes when it makes a worktree; empty for a checkout of a person."""
+    try:
+        found = os.lstat(os.path.join(place, ".git"))
+    except OSError:
+        return ""
+    return f"{found.st_ino} {found.st_mtime_ns}" if stat.S_ISREG(found.st_mode) else ""
+
+
+def has_lost_worktree(directory: str) -> bool:
+    """Whether the worktree of a turn was deleted since it began; another may stand there now."""
+    terms = read_terms(directory)
+    return bool(terms.stamp) and terms.stamp != stamp_worktree(terms.place)
 
 
 def _read_terms_json(directory: str) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
 from porch.run.agents.agent_prompt import find_item, render_whole_prompt
 from porch.run.agents.roster import EmployedAgent
+from porch.run.agents.turn_record import has_lost_worktree
 from porch.run.agents.world import World
 from porch.run.engine import run_commits
 from porch.run.handlers import protected_files
@@ -53,12 +54,31 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
 
 def settle_agent_work(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
     """What an agent left behind: files that it should not touch are named, its work is kept."""
+    fact = _refuse_lost_work(world, fact)
     fact = _add_touched_files(world, position, fact)
     if not isinstance(fact, f.ExitAccepted):
         return fact
     places = run_commits.WorkPlaces(world.workspace, world.directory, world.worktree)
     kept = run_commits.commit_exit_work(places, world.state(), position, fact.effect)
     return replace(fact, commit=kept.commit, notes=(*fact.notes, *kept.notes))
+
+
+def _refuse_lost_work(world: World, fact: f.EffectFact) -> f.EffectFact:
+    """Whatever an agent said, of a worktree that was deleted meanwhile nothing is left."""
+    if not isinstance(fact, (f.ExitAccepted, f.TurnEndedSilent)):
+        return fact
+    is_own = world.state().run.own_worktree
+    if not (is_own and has_lost_worktree(world.turn_directory(fact.effect))):
+        return fact
+    return f.EffectFailed(
+        effect=fact.effect,
+        why="its worktree was deleted",
+        detail=f"{world.workspace} was gone before the agent had ended, and its work with it; "
+        "this turn does not count",
+        usd=fact.usd,
+        tokens=fact.tokens,
+        seconds=fact.seconds,
+    )
 
 
 def _add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
