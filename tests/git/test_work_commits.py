@@ -65,6 +65,18 @@ def test_a_path_that_git_ignores_can_be_left_out_and_all_below_it(made: Path) ->
     assert sh(made, "status", "--porcelain").splitlines() == ["?? [odd]/", "?? kept/"]
 
 
+def test_a_lock_that_a_killed_git_left_does_not_prevent_the_commit(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    lock = Path(repository.find_git_path(str(made), "index.lock"))
+    lock.touch()
+    (made / "b.txt").write_text("b")
+    assert commit(made).commit == sh(made, "rev-parse", "HEAD")
+    assert sh(made, "status", "--porcelain") == "", "the index has followed"
+    assert not lock.exists()
+
+
 def test_a_second_call_finds_the_commit_and_makes_no_other(made: Path) -> None:
     (made / "b.txt").write_text("b")
     first = commit(made)

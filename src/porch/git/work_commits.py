@@ -13,7 +13,7 @@ from msgspec import Struct
 from porch.git import git_directory, repository
 from porch.git.command import run_git
 from porch.git.index.raw_index import may_have_repositories, may_overlook_files
-from porch.git.moves.checkout_move import require_worktree_branch
+from porch.git.moves.checkout_move import remove_stale_index_lock, require_worktree_branch
 from porch.system.scratch import copy_with_times, scratch_directory
 
 _GITLINK = "160000"
@@ -47,6 +47,7 @@ def commit_all_work(
     head = made or repository.read_head(path)
     if head is not None and (made or _carries_trailer(path, head, trailer)):
         # Also where the commit is there already: a dead process may not have come to the index.
+        remove_stale_index_lock(path)
         repository.update_user_index(path, head)
         return WorkCommit(head, tuple(left_out))
     return WorkCommit("", tuple(left_out))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from porch.git import repository
 from porch.store.where import find_project
 
 if TYPE_CHECKING:
@@ -186,6 +187,19 @@ def test_a_run_goes_on_where_its_worktree_was_deleted_by_hand(desk: "Desk") -> N
     said = desk.porch("resume", "1")
     assert "was gone; it was made again" in said.all
     assert (desk.root / "worktrees" / NAME / "new.py").exists()
+
+
+def test_a_lock_that_a_killed_git_left_in_the_worktree_costs_no_commit(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    left = 'echo 1 > one.txt; touch "$(git rev-parse --git-path index.lock)"'
+    script = committed_protocol(
+        desk, {"id": "work"}, agents={"work": [{"run": ["sh", "-c", left], "say": "done"}]}
+    )
+    assert "not committed" not in desk.porch(*words(script, "--worktree")).all
+    assert "not committed" not in desk.porch("finish", "1", "--merge").all
+    assert desk.git("show", "main:one.txt") == "1"
 
 
 GONE: Mapping[str, Any] = {"run": ["sh", "-c", 'rm -rf "$PWD"'], "say": "done"}
