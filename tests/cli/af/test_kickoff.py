@@ -41,6 +41,20 @@ def test_a_kicked_off_run_builds_by_itself_until_a_person_is_needed(
     assert "porch started" in farm.af("logs", "73").out
 
 
+def test_a_kickoff_says_who_works_what_it_may_cost_and_what_is_not_committed(farm: Farm) -> None:
+    farm.desk.write("codev/config.toml", '[agents.mine]\ncommand = ["sleep", "60"]\n')
+    farm.desk.write("half.txt", "half\n")
+    words = ("0001", "Do it", "--title", "x", "--protocol", "p", "--agent", "mine", "--json")
+    told = farm.af("kickoff", *words).json
+    assert {"run", "pid", "worktree", "notes", "told"} == {*told}
+    said = "\n".join(told["told"])
+    assert "mine will work" in said
+    assert "cost: " in said
+    assert "on what agents may do: porch explain 0001 --verbose" in said
+    assert "half.txt" in said
+    assert len(told["told"]) <= 6, "a few lines"
+
+
 def _bare_path(tmp_path: Path) -> Path:
     """Only what a run needs."""
     place = tmp_path / "tools"

@@ -79,8 +79,10 @@ def make_start_view(started: "DriverStart", how: str) -> View:
     tree = started.worktree
     lines = [f"{started.run} {how}, driven by pid {started.pid}"]
     lines += [f"  worktree: {tree}"] if tree else []
+    lines += [f"  {note}" for note in started.notes]
     lines += [f"  see: af status {started.run}; af logs {started.run} --follow"]
-    return View("\n".join(lines), {"run": started.run, "pid": started.pid, "worktree": tree})
+    data = {"run": started.run, "pid": started.pid, "worktree": tree}
+    return View("\n".join(lines), {**data, "told": list(started.notes)})
 
 
 def _driver_words(args: Args) -> list[str]:

@@ -22,6 +22,8 @@ from porch.store.run_drivers import QUEUED
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 
+# The rest is in the log of the driver.
+_MOST_NOTES = 20
 DRIVES = "porch run"
 
 
@@ -75,21 +77,35 @@ def open_place(where: ProjectPaths, number: int, run: str) -> SharedPlace:
 
 
 class KickoffReport:
-    """Told once, with the first record of the drive: under the lock, so the run is driven."""
+    """Told once, with the first record of the drive: under the lock, so the run is driven.
+
+    With it goes what people should know before anything is paid for: whoever kicked the run off
+    sits in front of a terminal, and the driver does not.
+    """
 
     def __init__(self, where: ProjectPaths, told: str):
         number, _, self._log = told.partition(":")
         self._where = where
         self._fd = int(number)
+        self._notes: list[str] = []
+
+    def hear(self, note: str) -> None:
+        """A note for people; where the run works is told anyway."""
+        if self._fd >= 0 and not note.startswith("working in "):
+            self._notes += note.splitlines()
 
     def tell(self, name: str, worktree: str) -> None:
         if self._fd < 0:
             return
         _move_log(self._log, os.path.join(self._where.run_dir(name), LOG))
         # Whoever kicked it off may have gone; the run goes on all the same.
-        atomic.try_os_call(os.write, self._fd, f"{name}\n{worktree}\n".encode())
+        atomic.try_os_call(os.write, self._fd, self._write_told(name, worktree))
         os.close(self._fd)
         self._fd = -1
+
+    def _write_told(self, name: str, worktree: str) -> bytes:
+        told = "".join(f"{line}\n" for line in (name, worktree, *self._notes[:_MOST_NOTES]))
+        return told.encode("utf-8", "surrogateescape")
 
 
 def _move_log(source: str, to: str) -> None:
@@ -111,6 +127,12 @@ def detach_drive(
         watch.record(record, state)
         report.tell(state.run.name, state.run.worktree)
 
+    def notice(text: str) -> None:
+        watch.notice(text)
+        report.hear(text)
+
     number = load_settings(where.root).max_runs
     place = partial(open_place, where, number)
-    return replace(manner, wait=True, open_place=place), replace(watch, record=record)
+    return replace(manner, wait=True, open_place=place), replace(
+        watch, record=record, notice=notice
+    )

@@ -30,6 +30,7 @@ class DriverStart(Struct, frozen=True):
     worktree: str = ""
     code: int = 0
     said: str = ""
+    notes: tuple[str, ...] = ()  # what people should know before agents begin
 
 
 class DriverProcess(Port):
@@ -54,12 +55,13 @@ class StartingDriver:
         """Until the run is there and driven, or the driver has ended."""
         # Open until then: a log that nobody holds would be taken for that of a dead kickoff.
         with open(self._pipe, "rb") as pipe, self._output:
-            return self._hear(pipe.read().decode().split("\n"))
+            return self._hear(pipe.read().decode("utf-8", "surrogateescape").split("\n"))
 
     def _hear(self, told: Sequence[str]) -> DriverStart:
         if len(told) > 1:
             self._take_note_of_end()
-            return DriverStart(told[0], self._process.pid, told[1])
+            notes = tuple(filter(None, told[2:]))
+            return DriverStart(told[0], self._process.pid, told[1], notes=notes)
         code = self._process.wait()
         new = os.path.getsize(self._log) - self._before
         said = read_tail(self._log, min(new, _SAID)).strip() if new else ""
