@@ -95,4 +95,11 @@ WAY_GUARDS: tuple[Guard, ...] = (
         "        os.removedirs(os.path.dirname(path))\n",
         "test_outside_git_a_kickoff_removes_no_directory_that_it_did_not_make",
     ),
+    Guard(
+        "only people kick runs off",
+        "cli/rows.py",
+        "        _AF_KICKOFF,\n        for_people=True,\n",
+        "        _AF_KICKOFF,\n",
+        "test_k2_of_every_command_it_is_said_whether_agents_may_call_it",
+    ),
 )

@@ -42,6 +42,8 @@ DECISIONS = {
     "cleanup": ("1",),
     "finish": ("1",),
     "dashboard": (),
+    "kickoff": ("1",),
+    "af resume": ("1",),
     "gate answer": ("plan", "--form", "a: b"),
 }
 # The commands that agents may call, and why; whatever is missing here is for people.
@@ -61,7 +63,6 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "af": {
         _LOOKS: ("status", "logs", "open"),
-        "a run without a script decides nothing": ("kickoff", "resume"),
     },
     "codev": {
         _LOOKS: ("completion",),
@@ -114,7 +115,6 @@ PEOPLES_CALLS = {
     ("codev", "init", "--yes"),
     ("codev", "init", "--mcp", "claude"),
     ("codev", "adopt", "--mcp", "codex"),
-    ("af", "kickoff", "1", "--script", "s.yaml"),
     ("codev", "adopt", "--yes"),
     ("codev", "migrate", "--adopt"),
     ("codev", "migrate", "--clean"),
@@ -258,12 +258,13 @@ def test_a_command_for_people_refuses_agents_and_no_other_asks(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert (row.words in DECISIONS) == row.for_people
-    if not row.for_people:
+    told = DECISIONS.get(f"{program} {row.words}", DECISIONS.get(row.words))
+    assert (told is not None) == row.for_people
+    if told is None:
         return
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert run_words(program, [*row.words.split(), *DECISIONS[row.words], "--json"]) == 2
+    assert run_words(program, [*row.words.split(), *told, "--json"]) == 2
     assert "not-a-person" in capsys.readouterr().out
 
 

@@ -362,7 +362,7 @@ AF = (
         "kickoff",
         "start a run in a worktree of its own; a process in the background drives it",
         _AF_KICKOFF,
-        people_options=("script",),
+        for_people=True,
     ),
     CommandRow("status", "show all runs, or one run as a checklist", _AF_STATUS),
     CommandRow(
@@ -376,7 +376,7 @@ AF = (
         "reject", "reject a gate with your reason; the run goes on", _AF_RUNS, for_people=True
     ),
     CommandRow("stop", "stop a run and its driver; the worktree stays", _AF_RUNS, for_people=True),
-    CommandRow("resume", "go on with a run in the background", _AF_RUNS),
+    CommandRow("resume", "go on with a run in the background", _AF_RUNS, for_people=True),
     CommandRow(
         "finish",
         "merge the work of a run that has ended, open a pull request, or keep it",
