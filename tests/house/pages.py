@@ -110,7 +110,7 @@ class Reader:
                 continue
             if block.kind == "console":
                 for command, promised in sessions(block.text):
-                    printed = self.run(command)[1]
+                    printed = self._run_patiently(command)[1]
                     said, told = masked(printed), masked(promised)
                     assert said == told, f"$ {command}\nprinted:\n{said}\n{page}:\n{told}"
             elif block.kind == "sh":

@@ -195,3 +195,52 @@ def test_mistake_10_a_branch_that_exists_is_renamed_with_the_line_that_is_told(
     do(said.partition("rename it: ")[2].partition(";")[0])
     real.porch("run", "p", "Greet people", "--worktree")
     assert runs(real) == ["0001"]
+
+
+KICKOFF: dict[str, tuple[tuple[str, ...], str]] = {
+    "wrong id": (("status", "0011"), "there is no run '0011'"),
+    "not git": (("kickoff", "Greet people"), "error[no-repository]"),
+    "no agent": (("kickoff", "Greet people", "--protocol", "p"), "error[agent-missing]"),
+    "no key": (("kickoff", "Greet people", "--protocol", "p"), "error[agent-login]"),
+    "wrong protocol": (("kickoff", "Greet people", "--protocol", "pp"), "did you mean"),
+    "missing config": (("kickoff", "It crashes", "--protocol", "bugfix"), "[no-check-command]"),
+    "branch exists": (("kickoff", "0001", "Greet", "--protocol", "p"), "git branch -m"),
+    "gate typo": (("approve", "0001", "note_aproval"), "note_approval"),
+    "already running": (("kickoff", "0001", "Again", "--protocol", "p"), "0001-greet-people"),
+}
+
+
+@pytest.mark.parametrize("mistake", KICKOFF)
+def test_a_first_mistake_with_af_is_answered_with_what_to_do_and_leaves_nothing_behind(
+    real: "Desk",
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    mistake: str,
+) -> None:
+    real.protocol("p", GATED)
+    if mistake in ("gate typo", "already running", "wrong id"):
+        real.porch("run", "p", "0001", "--title", "greet-people", code=3)
+    match mistake:
+        case "not git":
+            (tmp_path / "empty").mkdir()
+            monkeypatch.chdir(tmp_path / "empty")
+        case "no agent":
+            (tmp_path / "names" / "claude").unlink()
+        case "no key":
+            monkeypatch.delenv("ANTHROPIC_API_KEY")
+        case "missing config":
+            real.write("codev/config.toml", '[panel]\nmodels = ["claude"]\n')
+        case "branch exists":
+            real.git("branch", "p_0001_greet")
+        case _:
+            pass
+    trees, before = real.git("worktree", "list"), runs(real)
+    words, promised = KICKOFF[mistake]
+    capsys.readouterr()
+    assert run_words("af", [*words]) not in (0, 70)
+    printed = capsys.readouterr()
+    said = " ".join((printed.out + printed.err).split())
+    assert promised in said
+    assert "fix: " in said
+    assert (real.git("worktree", "list"), runs(real)) == (trees, before)
