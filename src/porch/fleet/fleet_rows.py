@@ -112,19 +112,38 @@ def select_rows(rows: list[FleetRowShape], pending_only: bool) -> list[FleetRowS
 
 def find_other_projects(where: ProjectPaths, environ: Any) -> list[tuple[str, ProjectPaths]]:
     """Those that the person's own settings list; they are read only if they mention any."""
+    found = (_find_listed(path) for path in _read_listed(where, environ) if not _find_fault(path))
+    here = os.path.realpath(where.root)
+    return [(name, each) for name, each in found if os.path.realpath(each.root) != here]
+
+
+def list_repository_faults(where: ProjectPaths, environ: Any) -> list[str]:
+    """What the person's own settings list in vain, in words."""
+    return list(filter(None, map(_find_fault, _read_listed(where, environ))))
+
+
+def _read_listed(where: ProjectPaths, environ: Any) -> tuple[str, ...]:
     base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
     try:
         with open(os.path.join(base, "porch", "config.toml"), "rb") as file:
             is_listed = b"repositories" in file.read()
     except OSError:
-        return []
+        return ()
     if not is_listed:
-        return []
+        return ()
     from porch.run.settings import load_settings
 
-    found = []
-    for path in load_settings(where.root).repositories:
-        whole = os.path.realpath(os.path.expanduser(path))
-        if whole != os.path.realpath(where.root):
-            found.append((os.path.basename(whole), places.find_project(whole)))
-    return found
+    return load_settings(where.root).repositories
+
+
+def _find_listed(path: str) -> tuple[str, ProjectPaths]:
+    whole = os.path.realpath(os.path.expanduser(path))
+    return os.path.basename(whole), places.find_project(whole)
+
+
+def _find_fault(path: str) -> str:
+    whole = os.path.expanduser(path)
+    if not os.path.isabs(whole):
+        return f"[af] repositories: '{path}' is not a whole path; write it from / or ~"
+    is_there = os.path.isdir(whole)
+    return "" if is_there else f"[af] repositories: there is no directory '{path}'"

@@ -126,6 +126,19 @@ def test_runs_of_other_repositories_are_listed_if_a_person_names_them(
     assert "project" in said
 
 
+def test_a_listed_repository_that_is_not_there_is_said_and_this_one_is_shown_once(
+    farm: Farm, home: Path
+) -> None:
+    farm.desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    own = home / ".config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[af]\nrepositories = ["shop", "/no/such/place"]\n')
+    said = farm.af("status").out
+    assert "[af] repositories: 'shop' is not a whole path; write it from / or ~" in said
+    assert "[af] repositories: there is no directory '/no/such/place'" in said
+    assert said.count("0001") == 1
+
+
 def test_conflicts_of_live_runs_are_told_for_one_run_on_request_and_when_one_is_finished(
     farm: Farm,
 ) -> None:
@@ -178,7 +191,8 @@ def test_on_a_terminal_the_table_is_coloured_and_without_colour_it_is_not(
     monkeypatch.setenv("TERM", "xterm")
     for no_colour in ("", "1"):
         monkeypatch.setenv("NO_COLOR", no_colour)
-        terminal = Terminal((*AF, "status"), farm.desk.root, columns=40)
+        terminal = Terminal((*AF, "status", "--conflicts"), farm.desk.root, columns=40)
         assert terminal.leave() == 0
         assert ("[33m" in terminal.raw.decode()) == (not no_colour)
+        assert max(map(len, terminal.text.splitlines())) <= 40
         terminal.close()

@@ -21,6 +21,8 @@ def answer_from_rows(argv: list[str]) -> int | None:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    if fleet_rows.list_repository_faults(where, os.environ):
+        return None
     if fleet_rows.find_other_projects(where, os.environ):
         return None
     try:

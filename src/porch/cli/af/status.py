@@ -60,13 +60,17 @@ def _make_view(where: "ProjectPaths", args: Args, forecast: "FleetForecast | Non
 
 def _add_conflicts(view: View, forecast: "FleetForecast") -> View:
     """Below the table, because git has to be asked about every two branches."""
+    from porch.cli.terminal_width import listing_width
+    from porch.show.board import wrap_text
     from porch.text.printable import make_printable
 
     found = forecast.look_at_all()
     lines = [f"expect a conflict: {pair.describe()}" for pair in found.pairs]
     lines += [f"in this order the fewest conflict: {', '.join(found.order)}"] if lines else []
     lines = lines or ["no conflicts between live runs are expected"]
-    text = "\n".join([view.text, *map(make_printable, lines)]).strip("\n")
+    width = listing_width()
+    told = [part for line in lines for part in wrap_text(make_printable(line), 0, width)]
+    text = "\n".join([view.text, *told]).strip("\n")
     pairs = [{"one": p.one, "other": p.other, "files": list(p.files)} for p in found.pairs]
     data = {**view.data, "conflicts": pairs, "merge_order": list(found.order)}
     return View(text, data, view.code)
@@ -75,7 +79,12 @@ def _add_conflicts(view: View, forecast: "FleetForecast") -> View:
 def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     from porch.cli.terminal_width import table_width, terminal_style
     from porch.fleet.drivers.leftovers import take_back_leftovers
-    from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
+    from porch.fleet.fleet_rows import (
+        ProjectRuns,
+        find_other_projects,
+        list_repository_faults,
+        select_rows,
+    )
     from porch.show.fleet.board import render_fleet
 
     taken_back = take_back_leftovers(where)
@@ -91,6 +100,7 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     look = terminal_style()
     table = render_fleet(rows, table_width(), look is not None and look.colour)
     notes = [*taken_back, *_describe_revived(revived), *map(str, troubles)]
+    notes += list_repository_faults(where, os.environ)
     text = "" if pending_only and not rows else table
     data = {"runs": rows, "notes": notes}
     code = max((trouble.exit_code for trouble in troubles), default=0)
