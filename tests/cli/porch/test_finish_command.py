@@ -222,10 +222,20 @@ def test_a_target_that_moves_during_the_checks_is_merged_and_checked_again(desk:
 
 def test_a_target_that_does_not_exist_is_refused(desk: "Desk") -> None:
     ended(desk)
-    said = desk.porch("finish", "0001", "--merge", "--into", "nowhere", code=None)
-    assert said.code != 0
-    assert "there is no branch 'nowhere'" in said.err
+    for way in (["--merge"], []):
+        said = desk.porch("finish", "0001", *way, "--into", "nowhere", code=1).err
+        assert "there is no branch 'nowhere'" in said
+        assert "--into BRANCH" in said
     assert not desk.facts("WorkFinished")
+
+
+def test_a_target_that_was_renamed_is_said_and_another_can_be_named(desk: "Desk") -> None:
+    ended(desk)
+    desk.git("branch", "-m", "main", "trunk")
+    said = desk.porch("finish", "0001").out
+    assert "it began on main, and there is no such branch now" in said
+    assert "there is no branch 'main'" in desk.porch("finish", "0001", "--merge", code=1).err
+    assert "merged into trunk" in desk.porch("finish", "1", "--merge", "--into", "trunk").out
 
 
 def test_keep_leaves_the_branch_and_a_merge_can_follow(desk: "Desk") -> None:

@@ -50,7 +50,7 @@ def write_run_tree(workspace: str, base: str, paths: Sequence[str], head: str | 
 def _mixed_edits_error(files: Sequence[str]) -> FailedError:
     return FailedError(
         f"you and the run changed the same lines, and yours are not committed: {', '.join(files)}",
-        fix="commit these files yourself, then finish again; `porch finish ID --keep` leaves all",
+        fix="commit these files yourself, then finish again; --keep leaves everything as it is",
         code="finish-mixed-edits",
     )
 

@@ -26,7 +26,7 @@ from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.plan.branches import github
-from porch.plan.branches.base_branch import find_base_branch
+from porch.plan.branches.base_branch import branch_commit, find_base_branch
 from porch.run.engine.caller import find_agent_sign, find_user_name
 from porch.run.engine.run_commits import commit_last_work
 from porch.run.engine.run_places import workspace_of
@@ -57,9 +57,13 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     work = survey_work(where, found.state, into)
     if (known := _find_settled(name, found.state, work)) is not None:
         return known
-    pairs = forecast_live_runs(where, work.into) if work.is_own and work.into else None
+    if into and work.is_own:
+        _require_target(found.state, work, may_be_remote=True)
+    is_there = work.is_own and bool(work.into) and _has_target(work)
+    pairs = forecast_live_runs(where, work.into) if is_there else None
     changed = list_changed_approvals(found.definition.protocol, found.state, work)
-    text = describe_choices(where, found.state, replace(work, accepted=changed), pairs)
+    shown = work if is_there or not work.is_own else replace(work, into="")
+    text = describe_choices(where, found.state, replace(shown, accepted=changed), pairs)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
     conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
     more = {"conflicts": conflicts, "changed_approvals": list(changed)}
@@ -84,8 +88,8 @@ def finish_run(
         work = survey_work(where, state, into)
         if (known := _find_settled(name, state, work)) is not None:
             return known
-        if way != "keep" and work.is_own and not work.into:
-            raise _no_target_error(state)
+        if way != "keep" and work.is_own:
+            _require_target(state, work, may_be_remote=way == "pr")
         if way in ("merge", "squash") and state.outcome != "complete":
             raise FailedError(
                 f"{name} is {state.outcome}; only a complete run is merged",
@@ -109,7 +113,7 @@ def finish_run(
 
 def _list_rivals(where: ProjectPaths, work: RunWork) -> list[str]:
     """Who will have to give way after this; said to whoever did not ask before."""
-    if not work.is_own or not repository.resolve_commit(work.repo, f"refs/heads/{work.into}"):
+    if not work.is_own or not _has_target(work):
         return []
     others = [each for each in list_live_branches(where) if each != work.branch]
     pairs = find_conflicts(work.repo, work.branch, others, work.into)
@@ -123,6 +127,23 @@ def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
             fix=f"porch status {id_} says what it waits for",
             code="finish-too-early",
         )
+
+
+def _require_target(state: RunState, work: RunWork, *, may_be_remote: bool) -> None:
+    """The branch that gets the work is there; a pull request can go to one of a remote, too."""
+    if not work.into:
+        raise _no_target_error(state)
+    if _has_target(work) or (may_be_remote and branch_commit(work.repo, work.into)):
+        return
+    raise FailedError(
+        f"there is no branch '{work.into}' in {work.repo}",
+        fix="name one that is there: --into BRANCH (`git branch` lists them)",
+        code="finish-no-target",
+    )
+
+
+def _has_target(work: RunWork) -> bool:
+    return repository.resolve_commit(work.repo, f"refs/heads/{work.into}") is not None
 
 
 def _no_target_error(state: RunState) -> FailedError:

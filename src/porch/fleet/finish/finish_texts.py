@@ -44,6 +44,13 @@ def _name_target(work: RunWork) -> str:
     return f"into {work.into}" if work.into else "--into BRANCH"
 
 
+def _tell_no_target(state: RunState) -> str:
+    gone = state.run.into
+    return (
+        f"it began on {gone}, and there is no such branch now" if gone else "it began on no branch"
+    )
+
+
 def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
     why = read_uncommitted_work(where.run_dir(state.run.name))
     if not work.uncommitted and not why:
@@ -71,7 +78,7 @@ def describe_choices(
     lines += [
         f"  --into BRANCH chooses another branch than {work.into}"
         if work.into
-        else "  it began on no branch: name the one that gets the work with --into BRANCH"
+        else f"  {_tell_no_target(state)}: name the one that gets the work with --into BRANCH"
     ]
     return make_printable("\n".join(lines))
 
