@@ -18,6 +18,7 @@ _DRIVERLESS_MOVES = {
     budgets.ASK: "questions move only by answers to them",
 }
 KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade", "cancel", "reopen")
+TOO_LATE = "is no longer waiting for an answer"
 TRACK_KINDS = ("cancel", "reopen")
 
 
@@ -173,7 +174,7 @@ def _refuse_unasked(state: RunState, wish: Wish) -> Refusal:
     gate = state.gates.get(name)
     if gate is not None and gate.status in approvals.APPROVED and wish.exit in approvals.APPROVED:
         return Refusal(f"{name} is already {gate.status}", notice=True)
-    return Refusal(f"{wish.position} is no longer waiting for an answer")
+    return Refusal(f"{wish.position} {TOO_LATE}")
 
 
 def _find_option(

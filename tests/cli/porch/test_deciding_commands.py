@@ -60,6 +60,17 @@ def test_a_second_approval_is_a_notice_and_changes_not_one_byte(asked: "Desk") -
     assert asked.bytes() == before
 
 
+def test_an_approved_gate_that_is_rejected_is_answered_with_the_way_back(desk: "Desk") -> None:
+    first = {"id": "one", "gate": {"name": "go", "next": "two"}}
+    second = {"id": "two", "gate": {"name": "on", "next": None}}
+    desk.begin(first, second, code=3, agents={})
+    desk.porch("approve", "1", "go")
+    desk.porch("resume", "1", code=3)
+    said = desk.porch("reject", "1", "go", "--reason", "no", code=2).err
+    assert "go is already approved, so it waits for no answer" in said
+    assert "porch rollback 0001 STATE" in said
+
+
 def test_a_second_approval_of_a_run_that_goes_on_is_a_notice_too(desk: "Desk") -> None:
     desk.begin({**WRITE, "gate": {"name": "ready", "next": "more"}}, {"id": "more"}, code=3)
     desk.porch("approve", "1", "ready")

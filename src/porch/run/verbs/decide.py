@@ -9,6 +9,7 @@ from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import Decision, RunState, Standing
+from porch.machine.wishes import TOO_LATE
 from porch.model.protocol import Human, Protocol
 from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
 from porch.run.engine.run_places import workspace_of
@@ -116,9 +117,12 @@ def _decision_result(
     reason = str(fact["reason"])
     if fact.get("notice"):
         return DecisionResult(run, decision.name, decision.position, reason, notice=True)
+    is_late = reason.endswith(TOO_LATE)
     raise FailedError(
         f"your answer to {decision.name} was refused: {reason}",
-        fix="it is still waiting; `porch pending` shows the possible answers",
+        fix=f"somebody was quicker; `porch log {run}` shows what was decided"
+        if is_late
+        else "it is still waiting; `porch pending` shows the possible answers",
         code="wish-refused",
     )
 
@@ -132,6 +136,13 @@ def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -
     if gate and gate.status in APPROVED and verdict.exit in APPROVED:
         said = f"{name} is already {gate.status}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
+    if gate and gate.status in APPROVED:
+        word = state.run.id or found.name
+        raise UsageError(
+            f"{name} is already {gate.status}, so it waits for no answer",
+            fix=f"to take that back, go back to a phase: porch rollback {word} STATE",
+            code="not-asked",
+        )
     raise UsageError(
         f"{name or 'nothing'} is not waiting for an answer",
         fix=_describe_open_decisions(state, protocol, name),
