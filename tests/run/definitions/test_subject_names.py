@@ -20,6 +20,20 @@ def test_an_id_that_could_leave_its_directory_is_refused(text: str) -> None:
     assert caught.value.findings[0].code == "bad-id"
 
 
+def test_of_two_projects_with_one_id_none_is_taken_until_a_title_says_which(
+    tmp_path: Path,
+) -> None:
+    for name in ("0074-cart", "0074-search"):
+        (tmp_path / "codev" / "projects" / name).mkdir(parents=True)
+    where = places.find_project(str(tmp_path))
+    with pytest.raises(UsageError) as caught:
+        find_subject(where, "spider", "project", "0074", "")
+    (found,) = caught.value.findings
+    assert "0074-cart, 0074-search" in found.message
+    assert "0074 --title cart" in found.fix
+    assert find_subject(where, "spider", "project", "0074", "search").run == "0074-search"
+
+
 @pytest.mark.parametrize("text", ["0073", "142", "A-1", "v1.2", "x_y"])
 def test_an_ordinary_id_stays_as_it_is(text: str) -> None:
     assert check_id(text) == text

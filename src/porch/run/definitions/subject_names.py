@@ -120,7 +120,7 @@ def _project_subject(
 ) -> RunSubject:
     spec = _FILE.fullmatch(os.path.basename(word)) if os.path.isfile(word) else None
     id_ = check_id(spec["id"] if spec else word or protocol)
-    existing = find_project_directory(where, id_)
+    existing = "" if named else _find_project_directory(where, id_)
     heading = _read_heading(word) if spec else ""
     if named:
         name = f"{id_}-{named}"
@@ -136,13 +136,20 @@ def _project_subject(
     return RunSubject(name, id_, name[len(id_) + 1 :], directory, status, text, heading)
 
 
-def find_project_directory(where: ProjectPaths, id_: str) -> str:
-    """The existing directory of a project, by its id."""
+def _find_project_directory(where: ProjectPaths, id_: str) -> str:
+    """The existing directory of a project, by its id; of two nobody can tell which is meant."""
     try:
         names = sorted(os.listdir(os.path.join(where.root, "codev", "projects")))
     except OSError:
         return ""
-    return next((name for name in names if name.startswith(f"{id_}-")), "")
+    fits = [name for name in names if name.startswith(f"{id_}-")]
+    if len(fits) > 1:
+        raise UsageError(
+            f"several projects have the id {id_}: {', '.join(fits)}",
+            fix=f"say which one is meant by its title: {id_} --title {fits[0][len(id_) + 1 :]}",
+            code="several-projects",
+        )
+    return fits[0] if fits else ""
 
 
 def _find_old_title(where: ProjectPaths, id_: str) -> str:
