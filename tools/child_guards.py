@@ -45,4 +45,13 @@ CHILD_GUARDS: tuple[Guard, ...] = (
         "        if False:\n            message = f\"'{word.text}' is not what",
         "test_t8_a_plan_of_another_type_is_refused",
     ),
+    Guard(
+        "an approval is for what was shown",
+        "tree/answer_acceptance.py",
+        "        seen = head if is_main else claim.place.entry\n",
+        "        seen = repository.resolve_branch_or_commit(\n"
+        "            claim.world.workspace, claim.effect.about.branch\n"
+        "        )\n",
+        "test_what_a_stranger_commits_while_it_is_reviewed_is_not_approved",
+    ),
 )

@@ -97,22 +97,24 @@ def _has_failing_tests(found: suite_results.SuiteRun, path: str) -> bool:
 async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     """One squash commit on the target's head, built beside, and looked at before anybody else."""
     about = effect.about
-    patch = await asyncio.to_thread(find_own_patch_id, world, about)
+    # Looked up once: what is compared with the approval is what is merged.
+    head = merge.require_branch_head(world.workspace, about.branch)
+    patch = await asyncio.to_thread(find_own_patch_id, world, about, head)
     if effect.approved != patch:
         refusal = _refuse_patch(effect, patch)
         return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
     async with instance_worktrees.hold_reader(world, effect.instance) as scratch:
-        return await _build_in(world, effect, scratch)
+        return await _build_in(world, effect, head, scratch)
 
 
-async def _build_in(world: World, effect: MoveBranch, scratch: str) -> f.GitEnded:
+async def _build_in(world: World, effect: MoveBranch, head: str, scratch: str) -> f.GitEnded:
     about, message = effect.about, effect.message
     trailer = _make_trailer(world, effect, MERGE_TRAILER)
     made = await asyncio.to_thread(
         merge.create_candidate,
         world.workspace,
         about.target,
-        about.branch,
+        head,
         message,
         trailer,
         scratch,

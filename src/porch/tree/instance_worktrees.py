@@ -90,9 +90,21 @@ def _open_reader(world: World, effect: AskAgent, path: str) -> InstancePlace:
     if not _has_branch(world, effect.about.branch):
         # The first state of a graph may only read; nobody has made its branch yet.
         ensure_main_worktree(world, effect.instance, effect.about)
-    checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
-    head = repository.read_head(path) or ""
-    return InstancePlace(path, effect.about.branch, head, is_own=False)
+    shown = _ensure_shown_commit(world, effect)
+    checkouts.ensure_read_checkout(world.workspace, path, shown)
+    return InstancePlace(path, effect.about.branch, shown, is_own=False)
+
+
+def _ensure_shown_commit(world: World, effect: AskAgent) -> str:
+    """What is shown at this visit, whoever moves the branch meanwhile: an answer is about that."""
+    ref = _entry_ref(effect)
+    known = repository.resolve_commit(world.workspace, ref)
+    if known is not None:
+        return known
+    name = find_commit_to_read(world, effect)
+    commit = repository.resolve_branch_or_commit(world.workspace, name)
+    refs.set_ref(world.workspace, ref, commit)
+    return commit
 
 
 def _open_own_place(world: World, effect: AskAgent) -> InstancePlace:
