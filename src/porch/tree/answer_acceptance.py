@@ -312,14 +312,14 @@ def _read_judged_head(place: InstancePlace) -> str:
     return (repository.read_head(place.path) or "") if place.is_own else place.entry
 
 
-def find_own_patch_id(world: World, about: Instance, head: str) -> str:
+def find_own_patch_id(world: World, about: Instance, head: str, target: str = "") -> str:
     """What a commit of an instance adds to its target; an approval is for this.
 
     The branch may have moved since the commit was shown, so nobody but the caller can say which.
     """
-    name = about.target or world.state().run.base_commit
-    target = repository.resolve_branch_or_commit(world.workspace, name)
-    return _hash_patch_between(world.workspace, target, head)
+    name = target or about.target or world.state().run.base_commit
+    base = repository.resolve_branch_or_commit(world.workspace, name)
+    return _hash_patch_between(world.workspace, base, head)
 
 
 @lru_cache(maxsize=64)
