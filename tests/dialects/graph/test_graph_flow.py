@@ -291,8 +291,7 @@ def test_what_an_update_forgets_is_missing_in_the_state_that_was_due() -> None:
     assert told(states, forgets, INTERRUPTS) == [("unsupplied", "up.Ok")]
 
 
-def test_what_an_update_forgets_and_says_again_is_there() -> None:
-    """The agent behind a conflict takes back what the update made of no use."""
+def test_what_is_forgotten_anywhere_in_an_update_is_missing_behind_it() -> None:
     said = {"again": "{role: r, template: t, exits: {Ready: {r: Text}}}"}
     states = {**second("input: {x: One, y: again.Ready?}"), **handler("y: engine.update"), **said}
     ways = {
@@ -398,3 +397,56 @@ def test_a_state_that_is_never_given_a_merge_cannot_finish_one() -> None:
     ways = {"up.Ok": "{to: due}"}
     assert told({"up": up.format("")}, ways, INTERRUPTS) == [("wrong-value", "up")]
     assert told({"up": up.format("mechanical: true, ")}, ways, INTERRUPTS) == []
+
+
+@pytest.mark.parametrize("path", ["parts.settled.failed.why.payload", "instance.revision.payload"])
+def test_what_was_said_somewhere_is_no_text(path: str) -> None:
+    """At run time it is the fields of whichever exit it was."""
+    spawn = "spawn: {state: parts, specs: instance.spec.parts}\n"
+    ways = {"first.One": "{to: parts}", "parts.settled": "{to: second}", "first.Two": "{to: done}"}
+    takes = second(f"input: {{x: {path}?}}, checks: {{Three: [{{some: d}}, {{names: x}}]}}")
+    assert ("wrong-type", "second") in told(takes, ways, spawn)
+
+
+def test_the_text_of_an_option_that_asks_for_none_may_be_missing() -> None:
+    asks = "{human: question, options: {yes: {means: y, text: true}, no: {means: n}}}"
+    ways = {"first.One": "{to: ask}", "ask.yes": "{to: second}", "ask.no": "{to: second}"}
+    for option, type_ in (("yes", "Text"), ("no", "Maybe Text")):
+        takes = second(f"input: {{x: ask.{option}.text?}}, checks: {{Three: [{{exists: x}}]}}")
+        found = parse_definition(line({"ask": asks, **takes}, ways), FILE).findings
+        assert [each.message for each in found if each.code == "wrong-type"] == [
+            f"'x' is {type_}; this check needs a FilePath"
+        ]
+
+
+@pytest.mark.parametrize("key", ["depth", "fan_out", "instances"])
+def test_a_limit_that_lets_no_child_begin_is_found(key: str) -> None:
+    spawn = f"spawn: {{state: parts, specs: instance.spec.parts, {key}: 0}}\n"
+    ways = {"first.One": "{to: parts}", "parts.settled": "{to: second}"}
+    assert ("wrong-value", "spawn") in told({}, ways, spawn)
+
+
+def test_who_only_reads_cannot_be_allowed_files() -> None:
+    assert told(second("workspace: read, allows: [instance.spec.file]"), {}) == [
+        ("wrong-value", "second")
+    ]
+    assert told(second("workspace: read, denies: [instance.spec.file]"), {}) == [
+        ("wrong-value", "second")
+    ]
+
+
+def test_own_tests_are_files_and_a_message_knows_the_id_only() -> None:
+    def merges(own: str, message: str) -> dict[str, str]:
+        words = f'approved: One.p, own: [{own}], message: "{message}"'
+        one = "{role: r, template: t, exits: {One: {p: Text = engine.patch}, Two: {}}}"
+        return {"first": one, "third": f"{{git: candidate, {words}}}"}
+
+    ways = {
+        "first.One": "[{when: instance.target, to: third}, {to: second}]",
+        "third.clean": "{to: done}",
+        "third.refused": "{to: done}",
+        "third.conflict": "{to: done}",
+    }
+    assert told(merges("instance.spec.file", "a({id})"), ways) == []
+    assert ("wrong-value", "third") in told(merges("instance.spec.file", "a({idd})"), ways)
+    assert ("wrong-type", "third") in told(merges("instance.spec.id", "a({id})"), ways)

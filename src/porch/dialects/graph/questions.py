@@ -37,6 +37,10 @@ def read_agent(name: str, fields: Fields, meaning: PathMeanings) -> p.Agent:
         message = f"state '{name}' checks 'settled', but is never given an unfinished merge"
         fix = "write `mechanical: true`, or remove the check"
         notes.report("wrong-value", message, fields.place("checks"), fix)
+    if ask.workspace == "read" and (ask.allows or ask.denies):
+        key = "allows" if ask.allows else "denies"
+        message = f"'{key}' of state '{name}' says nothing: who only reads changes no file"
+        notes.report("wrong-value", message, fields.place(key), "remove it")
     return p.Agent(role, template, exits, timeout_s=fields.number("timeout"), ask=ask)
 
 
