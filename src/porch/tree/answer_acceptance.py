@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,15 @@ from msgspec import Struct
 
 from porch.agents.events import Answered
 from porch.errors import OutsideError
-from porch.git import changed_paths, changes, checkouts, merge, repository, worktrees
+from porch.git import (
+    changed_paths,
+    changes,
+    checkouts,
+    git_directory,
+    merge,
+    repository,
+    worktrees,
+)
 from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.git.raw_commits import compare_measured_tree, may_convert_files
@@ -153,6 +162,8 @@ async def _check_ownership(claim: Claim) -> list[str]:
     if not claim.place.is_own:
         return []
     ask, place = claim.effect.ask, claim.place
+    if elsewhere := _find_other_branch(place):
+        return [elsewhere]
     head = repository.read_head(place.path) or ""
     if not await asyncio.to_thread(changes.is_ancestor, place.path, place.entry, head):
         return [f"the branch no longer contains {place.entry[:12]}, where this work began"]
@@ -160,6 +171,22 @@ async def _check_ownership(claim: Claim) -> list[str]:
         return [f"commit {commit[:12]} contains a line that only porch writes" for commit in forged]
     found = await asyncio.to_thread(_measure_changed_paths, claim)
     return [found] if isinstance(found, str) else _find_foreign_changes(claim, found)
+
+
+def _find_other_branch(place: InstancePlace) -> str:
+    """What counts is the branch of the instance; an agent may have gone to another one."""
+    here = git_directory.find_git_directory(place.path)
+    if here is None or not os.path.isdir(place.path):
+        raise OutsideError(
+            f"the worktree {place.path} is gone", fix="it is made again at the next try"
+        )
+    branch = git_directory.read_branch(here)
+    if branch == place.branch:
+        return ""
+    return (
+        f"the worktree stands on {branch or 'no branch'}, but only {place.branch} counts: bring "
+        f"your work there (git switch {place.branch}), then answer again"
+    )
 
 
 def _find_foreign_changes(claim: Claim, found: list[changed_paths.ChangedPath]) -> list[str]:

@@ -252,7 +252,8 @@ async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
         )
     except OutsideError as error:
         # A person's own checkout is in the way: only they can clear it.
-        return f.GitEnded(effect=effect.id, exit="refused", payload={"reason": str(error)})
+        said = str(error).replace("run `porch resume`", "answer this question")
+        return f.GitEnded(effect=effect.id, exit="refused", payload={"reason": said})
     if done == "stale":
         said = f"{about.target} has moved since the candidate was built"
         return f.GitEnded(effect=effect.id, exit="conflict", payload={"reason": said})
