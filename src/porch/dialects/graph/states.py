@@ -187,7 +187,7 @@ def _read_end(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
             return p.End(known, shows, gives)
     word = ScalarNode(outcome, fields.place("end"))
     meaning.notes.unknown("the outcome", word, OUTCOMES, "unknown-word")
-    return None
+    return p.End("failed", shows, gives)
 
 
 def _read_gives(fields: Fields, outcome: str, meaning: PathMeanings) -> str:
