@@ -45,4 +45,34 @@ CHILD_GUARDS: tuple[Guard, ...] = (
         "        if False:\n            message = f\"'{word.text}' is not what",
         "test_t8_a_plan_of_another_type_is_refused",
     ),
+    Guard(
+        "an approval is for what was shown",
+        "tree/answer_acceptance.py",
+        "        seen = head if is_main else claim.place.entry\n",
+        "        seen = repository.resolve_branch_or_commit(\n"
+        "            claim.world.workspace, claim.effect.about.branch\n"
+        "        )\n",
+        "test_what_a_stranger_commits_while_it_is_reviewed_is_not_approved",
+    ),
+    Guard(
+        "removed commits do not come back unseen",
+        "tree/branch_moves.py",
+        "    if removed and effect.confirmed != removed.name:\n",
+        "    if False:\n",
+        "test_a_branch_without_what_was_removed_is_merged_as_it_was_approved",
+    ),
+    Guard(
+        "a corrected test is a new one",
+        "tree/suite_results.py",
+        "    names = frozenset(known) - _list_corrected_ids(new, old, changed)\n",
+        "    names = frozenset(known)\n",
+        "test_t10_a_test_that_was_named_as_wrong_can_be_corrected_in_place",
+    ),
+    Guard(
+        "no rounds that cannot succeed",
+        "tree/branch_moves.py",
+        "    if not effect.asks_of_clash or merge.has_ancestor(world.workspace, own, target):\n",
+        "    if True:\n",
+        "test_t1_without_an_update_a_clash_asks_a_person_at_once_and_then_the_reader",
+    ),
 )

@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from porch.machine import facts as f
+from porch.machine.approvals import add_engine_states
 from porch.machine.effects import AskAgent, MoveBranch, Request
 from porch.model.definition import Definition
 from porch.run.agents.roster import Roster
@@ -103,7 +104,8 @@ class Bench:
         make_repository(self.root, {"README.md": "Sums.\n"}, message="start")
         runner = base / "suite.sh"
         runner.write_text(SUITE)
-        self.rig = Rig(definition.protocol)
+        self._start, self._protocol = (into, spec), add_engine_states(definition.protocol)
+        self.rig = Rig(self._protocol)
         self.world = World(
             workspace=str(self.root),
             directory=str(base / "run"),
@@ -117,6 +119,12 @@ class Bench:
             script=str(base / "script.yaml"),
             in_git=True,
         )
+        self.restart(self.git("rev-parse", "HEAD"))
+
+    def restart(self, base: str) -> None:
+        """The run begins on this commit; nothing of one before is left."""
+        into, spec = self._start
+        self.rig = Rig(self._protocol)
         self.rig.tell(
             f.RunStarted(
                 run="v3_sum",
@@ -127,9 +135,13 @@ class Bench:
                 spec=spec,
                 branch="porch/v3_sum",
                 into=into,
-                base_commit=self.git("rev-parse", "HEAD"),
+                base_commit=base,
             )
         )
+
+    @staticmethod
+    def changed(request: Any, **fields: Any) -> Any:
+        return replace(request, **fields)
 
     def git(self, *words: str, at: str = "") -> str:
         done = subprocess.run(
@@ -209,6 +221,15 @@ class Bench:
     def main(self) -> str:
         """The root's own worktree, from the repository."""
         return os.path.join("worktrees", "v3_sum")
+
+
+def decide(bench: Bench, exit_: str) -> None:
+    """What a person says to the one question that is open."""
+    [request] = [each for each in bench.rig.wanted() if each.kind == "ask"]
+    bench.rig.tell(f.DecisionAsked(effect=request.id, digest=""))
+    [decision] = bench.rig.state.decisions.values()
+    wish = f.Wish(id=decision.position, kind="decide", position=decision.position, exit=exit_)
+    bench.rig.tell(f.WishTaken(wish=wish))
 
 
 def _wait_for(sign: Path) -> None:

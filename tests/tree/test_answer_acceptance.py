@@ -274,3 +274,20 @@ def test_v3_a_change_that_the_index_hides_is_committed_with_the_rest(bench: Benc
     answer, committed = asyncio.run(tried())
     assert isinstance(answer, AcceptedAnswer), answer
     assert committed == "hidden"
+
+
+def test_work_on_another_branch_of_the_worktree_is_refused_with_its_name(bench: Bench) -> None:
+    bench.until(*TO_TESTS)
+    away = {**IMPL, "run": ["git", "switch", "-q", "-c", "mine"]}
+    fact = bench.attempt("impl", away)
+    assert isinstance(fact, f.EffectFailed)
+    assert "the worktree stands on mine, but only porch/v3_sum counts" in fact.detail
+
+
+def test_a_worktree_that_is_deleted_meanwhile_is_named_and_made_again(bench: Bench) -> None:
+    bench.until(*TO_TESTS)
+    place = bench.root / bench.main
+    gone = {**IMPL, "run": ["rm", "-rf", str(place)]}
+    fact = bench.do("impl", gone)
+    assert isinstance(fact, f.EffectFailed)
+    assert (fact.why, "is gone" in fact.detail) == ("outside", True)

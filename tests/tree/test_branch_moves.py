@@ -126,6 +126,7 @@ def test_a_checkout_with_changes_of_a_person_is_not_touched(bench: Bench) -> Non
     bench.write("README.md", "being edited\n")
     fact = bench.do("publish")
     assert fact.exit == "refused"
+    assert "then answer this question" in fact.payload["reason"]
     assert "README.md" in fact.payload["reason"]
     assert (bench.root / "README.md").read_text() == "being edited\n"
     assert [d.name for d in bench.rig.state.decisions.values()] == []

@@ -227,3 +227,22 @@ def test_t10_in_a_later_round_of_the_same_plan_a_test_that_passes_is_refused(ben
     fact = bench.attempt("write_tests", {"write": {"tests/sum/more.sh": "true\n"}, **ready})
     assert isinstance(fact, f.EffectFailed)
     assert "tests::more passes already" in fact.detail
+
+
+def test_t10_a_test_that_was_named_as_wrong_can_be_corrected_in_place(bench: Bench) -> None:
+    """D11: the implementer says which test contradicts the spec; planned anew, it is mended."""
+    bench.until(*TO_TESTS[:2])
+    wrong = {**TESTS, "write": {"tests/sum/there.sh": "test -f src/elsewhere.txt\n"}}
+    bench.do("write_tests", wrong)
+    bench.do("integrate")
+    trace = "tests/sum/there.sh wants elsewhere.txt, the spec wants sum.txt"
+    bench.do(
+        "impl",
+        says("SpecAmbiguity", specSentence="s", contradictionTrace=trace, question="which?"),
+    )
+    bench.do("scaffold", {**SCAFFOLD, "write": {"api.txt": "sum of all\n"}})
+    bench.do("contract")
+    mended = bench.do("write_tests")
+    assert isinstance(mended, f.ExitAccepted), mended
+    bench.until("integrate", "impl", "review", "candidate", "merger", "publish")
+    assert bench.rig.state.outcome == "complete"

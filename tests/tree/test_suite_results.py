@@ -48,6 +48,22 @@ def test_without_a_new_test_nothing_is_red() -> None:
     ]
 
 
+def test_t10_a_failing_test_whose_file_was_changed_is_as_good_as_new() -> None:
+    now = suite(("t/a.py::old", "passed"), ("t/a.py::shaky", "failed"))
+    old = SuiteRun("ran", 1, now.cases)
+    known = [case.id for case in now.cases]
+    assert suite_results.explain_not_red(now, old, known, changed=["t/a.py"]) == ([], [])
+    assert suite_results.explain_not_red(now, old, known, changed=["t/b.py"])[0] != []
+    weak = suite(("t/a.py::old", "passed"), ("t/a.py::shaky", "passed"))
+    assert suite_results.explain_not_red(weak, old, known, changed=["t/a.py"])[0] == [
+        "t/a.py::shaky passes already: a new test must fail until the work is done"
+    ]
+    lost = suite(("t/a.py::old", "failed"), ("t/a.py::shaky", "failed"))
+    assert suite_results.explain_not_red(lost, old, known, changed=["t/a.py"])[0] == [
+        "t/a.py::old passed before and now fails"
+    ]
+
+
 @pytest.mark.parametrize(
     "after, words",
     [

@@ -41,16 +41,16 @@ class Conflict(Struct, frozen=True):
 
 def create_candidate(
     common_repo: str,
-    target_branch: str,
-    source_branch: str,
+    target: str,
+    source: str,
     message: str,
     trailer: str,
     scratch: str,
 ) -> MergeCandidate | Conflict:
     """One commit on top of the target's head that holds what the source adds; publishes nothing."""
     old, source = (
-        require_branch_head(common_repo, target_branch),
-        require_branch_head(common_repo, source_branch),
+        name if git_directory.is_whole_hash(name) else require_branch_head(common_repo, name)
+        for name in (target, source)
     )
     tree = merge_commits(common_repo, old, source, scratch)
     if isinstance(tree, Conflict):

@@ -84,6 +84,9 @@ class MoveBranch(Effect, frozen=True, kw_only=True):
     own: tuple[str, ...] = ()
     candidate: Payload = field(default_factory=dict)
     is_named: bool = True
+    # Removed commits that a person lets come back; and whether a clash is a person's to resolve.
+    confirmed: str = ""
+    asks_of_clash: bool = False
 
 
 class RunCheck(Effect, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,15 @@ from msgspec import Struct
 
 from porch.agents.events import Answered
 from porch.errors import OutsideError
-from porch.git import changed_paths, changes, merge, repository, worktrees
+from porch.git import (
+    changed_paths,
+    changes,
+    checkouts,
+    git_directory,
+    merge,
+    repository,
+    worktrees,
+)
 from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.git.raw_commits import compare_measured_tree, may_convert_files
@@ -34,6 +43,8 @@ from porch.tree.question_text import find_children_room, list_unasked_fields
 from porch.tree.update_troubles import find_update_trouble
 
 PATCH_KEPT = 5_000_000
+# Checks that look at the files that lie there.
+FILE_MEASURES = frozenset(("builds", "green", "exists", "finished"))
 
 
 class AcceptedAnswer(Struct, frozen=True):
@@ -70,7 +81,7 @@ async def accept_answer(
     claim = Claim(world, effect, place, known, payload, notes=notes)
     reasons = await _check_ownership(claim)
     if not reasons:
-        await asyncio.to_thread(_commit_leftovers, claim)
+        await asyncio.to_thread(_settle_files, claim)
         reasons = await measure_claim(claim)
     if not reasons and effect.ask.mechanical:
         reasons = await asyncio.to_thread(_check_mechanical, claim)
@@ -133,7 +144,7 @@ def _find_surplus_children(
 
 def _list_contradictions(place: InstancePlace, known: Exit, given: Any) -> list[str]:
     """A commit that an agent names although nobody asked must at least be the one that is there."""
-    head = repository.read_head(place.path) or ""
+    head = _read_judged_head(place)
     claimed = given if isinstance(given, dict) else {}
     return [
         f"{name} says {claimed[name]}, but HEAD is {head[:12]}; porch fills this in itself"
@@ -151,6 +162,8 @@ async def _check_ownership(claim: Claim) -> list[str]:
     if not claim.place.is_own:
         return []
     ask, place = claim.effect.ask, claim.place
+    if elsewhere := _find_other_branch(place):
+        return [elsewhere]
     head = repository.read_head(place.path) or ""
     if not await asyncio.to_thread(changes.is_ancestor, place.path, place.entry, head):
         return [f"the branch no longer contains {place.entry[:12]}, where this work began"]
@@ -158,6 +171,22 @@ async def _check_ownership(claim: Claim) -> list[str]:
         return [f"commit {commit[:12]} contains a line that only porch writes" for commit in forged]
     found = await asyncio.to_thread(_measure_changed_paths, claim)
     return [found] if isinstance(found, str) else _find_foreign_changes(claim, found)
+
+
+def _find_other_branch(place: InstancePlace) -> str:
+    """What counts is the branch of the instance; an agent may have gone to another one."""
+    here = git_directory.find_git_directory(place.path)
+    if here is None or not os.path.isdir(place.path):
+        raise OutsideError(
+            f"the worktree {place.path} is gone", fix="it is made again at the next try"
+        )
+    branch = git_directory.read_branch(here)
+    if branch == place.branch:
+        return ""
+    return (
+        f"the worktree stands on {branch or 'no branch'}, but only {place.branch} counts: bring "
+        f"your work there (git switch {place.branch}), then answer again"
+    )
 
 
 def _find_foreign_changes(claim: Claim, found: list[changed_paths.ChangedPath]) -> list[str]:
@@ -204,9 +233,18 @@ def make_position_trailer(claim: Claim) -> str:
     return f"Porch-Effect: {claim.world.state().run.name} {claim.effect.position}/commit"
 
 
+def _settle_files(claim: Claim) -> None:
+    """What is measured is what counts: the work with what was left, or what was shown to read."""
+    if claim.place.is_own:
+        _commit_leftovers(claim)
+    elif FILE_MEASURES & {each.name for each in claim.exit.measures}:
+        path, shown = claim.place.path, claim.place.entry
+        checkouts.ensure_read_checkout(claim.world.workspace, path, shown)
+
+
 def _commit_leftovers(claim: Claim) -> None:
     """What the agent left uncommitted is committed by the engine, under the effect's own name."""
-    if not claim.place.is_own or is_merging(claim.place.path):
+    if is_merging(claim.place.path):
         return
     clear_index_flags(claim.place.path)
     effect, trailer = claim.effect, make_position_trailer(claim)
@@ -278,7 +316,7 @@ def _make_accepted_answer(claim: Claim) -> AcceptedAnswer:
     return AcceptedAnswer(
         exit_.name,
         payload,
-        repository.read_commit_tree(claim.place.path, repository.read_head(claim.place.path)),
+        repository.read_commit_tree(claim.place.path, _read_judged_head(claim.place)),
         tuple(claim.evidence),
         tuple(claim.notes),
         envelope,
@@ -289,15 +327,26 @@ def _find_engine_value(claim: Claim, path: str, head: str) -> Any:
     if path == "engine.head":
         return head
     if path == "engine.patch":
-        return find_own_patch_id(claim.world, claim.effect.about)
+        # Who works in the branch itself approves what it became, all others what they were shown.
+        is_main = claim.place.is_own and claim.place.branch == claim.effect.about.branch
+        seen = head if is_main else claim.place.entry
+        return find_own_patch_id(claim.world, claim.effect.about, seen)
     return claim.value(path)
 
 
-def find_own_patch_id(world: World, about: Instance) -> str:
-    """What an instance adds to its target, whatever that is based on; an approval is for this."""
-    names = (about.target or world.state().run.base_commit, about.branch)
-    ends = [repository.resolve_branch_or_commit(world.workspace, name) for name in names]
-    return _hash_patch_between(world.workspace, *ends)
+def _read_judged_head(place: InstancePlace) -> str:
+    """The commit that an answer is about: of who only reads, what was there to be read."""
+    return (repository.read_head(place.path) or "") if place.is_own else place.entry
+
+
+def find_own_patch_id(world: World, about: Instance, head: str, target: str = "") -> str:
+    """What a commit of an instance adds to its target; an approval is for this.
+
+    The branch may have moved since the commit was shown, so nobody but the caller can say which.
+    """
+    name = target or about.target or world.state().run.base_commit
+    base = repository.resolve_branch_or_commit(world.workspace, name)
+    return _hash_patch_between(world.workspace, base, head)
 
 
 @lru_cache(maxsize=64)
@@ -307,7 +356,7 @@ def _hash_patch_between(repo: str, target: str, head: str) -> str:
 
 
 def _fill_engine_fields(claim: Claim) -> dict[str, Any]:
-    head = repository.read_head(claim.place.path) or ""
+    head = _read_judged_head(claim.place)
     found = {}
     for name, path in claim.exit.filled.items():
         value = _find_engine_value(claim, path, head)

@@ -1,7 +1,7 @@
 """What the engine does with the branches of an instance: integrate, verify, publish, update."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,12 +10,18 @@ from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository
 from porch.machine import facts as f
 from porch.machine.effects import MoveBranch
+from porch.machine.exits.target_questions import CLASH, REMOVED
 from porch.machine.instances.git_state_inputs import UNNAMED
 from porch.machine.state import RunState
 from porch.run.agents.world import World
 from porch.tree import branch_update, instance_worktrees, suite_results, suite_run
 from porch.tree.answer_acceptance import find_own_patch_id
 from porch.tree.instance_worktrees import find_missing_target_head
+from porch.tree.target_history import (
+    describe_removed_commits,
+    find_removed_commits,
+    note_target,
+)
 
 MERGE_TRAILER = "Porch-Merge"
 CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"
@@ -97,22 +103,74 @@ def _has_failing_tests(found: suite_results.SuiteRun, path: str) -> bool:
 async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     """One squash commit on the target's head, built beside, and looked at before anybody else."""
     about = effect.about
-    patch = await asyncio.to_thread(find_own_patch_id, world, about)
+    # Both ends are looked up once: what is compared with the approval is what is merged.
+    target = merge.require_branch_head(world.workspace, about.target)
+    trouble = await asyncio.to_thread(_take_in_target, world, effect, target)
+    if trouble is not None:
+        return trouble
+    head = merge.require_branch_head(world.workspace, about.branch)
+    patch = await asyncio.to_thread(find_own_patch_id, world, about, head, target)
     if effect.approved != patch:
         refusal = _refuse_patch(effect, patch)
         return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
     async with instance_worktrees.hold_reader(world, effect.instance) as scratch:
-        return await _build_in(world, effect, scratch)
+        return await _build_in(world, effect, target, head, scratch)
 
 
-async def _build_in(world: World, effect: MoveBranch, scratch: str) -> f.GitEnded:
+def _take_in_target(world: World, effect: MoveBranch, target: str) -> f.GitEnded | None:
+    """Nothing if the branch can be merged; else what a person has to say first."""
+    about = effect.about
+    own = merge.require_branch_head(world.workspace, about.branch)
+    removed = find_removed_commits(world, effect.instance, about, own, target)
+    if removed and effect.confirmed != removed.name:
+        said = describe_removed_commits(world, about, removed)
+        refusal = {**_make_refusal(REMOVED, said, []), "removed": removed.name}
+        return f.GitEnded(effect=effect.id, exit="refused", payload=refusal)
+    if not effect.asks_of_clash or merge.has_ancestor(world.workspace, own, target):
+        if removed or merge.has_ancestor(world.workspace, own, target):
+            note_target(world, about, target)
+        return None
+    main = instance_worktrees.ensure_main_worktree(world, effect.instance, about)
+    note_target(world, about, target)
+    return _merge_target(effect, main, target)
+
+
+def _merge_target(effect: MoveBranch, main: str, target: str) -> f.GitEnded | None:
+    """By git alone, as an update would; a merge that somebody has begun there is theirs."""
+    if instance_worktrees.is_merging(main):
+        said = _describe_unfinished(main)
+    else:
+        made = branch_update.update_branch(main, target, rebase=False)
+        if not isinstance(made, merge.Conflict):
+            return None
+        said = _describe_clash(effect, main, made.files)
+    payload = _make_refusal(CLASH, said, [])
+    return f.GitEnded(effect=effect.id, exit="conflict", payload=payload)
+
+
+def _describe_unfinished(main: str) -> str:
+    return f"the merge in {main} is not finished: commit it, then answer retry"
+
+
+def _describe_clash(effect: MoveBranch, main: str, files: Iterable[str]) -> str:
+    target = effect.about.target
+    return (
+        f"{target} has moved, and this work clashes with it in {', '.join(files)}. No state of the "
+        f"graph is given the merge. Run `git merge {target}` in {main}, resolve it and commit it, "
+        "then answer retry; if that changes what was approved, it is reviewed again"
+    )
+
+
+async def _build_in(
+    world: World, effect: MoveBranch, target: str, head: str, scratch: str
+) -> f.GitEnded:
     about, message = effect.about, effect.message
     trailer = _make_trailer(world, effect, MERGE_TRAILER)
     made = await asyncio.to_thread(
         merge.create_candidate,
         world.workspace,
-        about.target,
-        about.branch,
+        target,
+        head,
         message,
         trailer,
         scratch,
@@ -194,7 +252,8 @@ async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
         )
     except OutsideError as error:
         # A person's own checkout is in the way: only they can clear it.
-        return f.GitEnded(effect=effect.id, exit="refused", payload={"reason": str(error)})
+        said = str(error).replace("run `porch resume`", "answer this question")
+        return f.GitEnded(effect=effect.id, exit="refused", payload={"reason": said})
     if done == "stale":
         said = f"{about.target} has moved since the candidate was built"
         return f.GitEnded(effect=effect.id, exit="conflict", payload={"reason": said})
@@ -206,10 +265,11 @@ async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
     main = await asyncio.to_thread(
         instance_worktrees.ensure_main_worktree, world, effect.instance, effect.about
     )
-    if await asyncio.to_thread(instance_worktrees.is_merging, main):
-        await asyncio.to_thread(branch_update.abort_unfinished_work, main)
     event = effect.values.get("update") or {}
     base = str(event["newParentHead"])
+    ended = await asyncio.to_thread(_prepare_update, world, effect, main, base)
+    if ended is not None:
+        return ended
     before = await suite_run.run_suite(world, effect.id, main)
     alone = not _has_children(world.state(), effect.instance)
     made = await asyncio.to_thread(branch_update.update_branch, main, base, alone)
@@ -217,8 +277,8 @@ async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
         # A commit of before may clash although what it did was taken back since.
         made = await asyncio.to_thread(branch_update.update_branch, main, base, False)
     if isinstance(made, merge.Conflict):
-        trouble = {"base": base, "kind": "conflict", "files": list(made.files), "report": ""}
-        return f.GitEnded(effect=effect.id, exit="conflict", payload=trouble)
+        said = _describe_clash(effect, main, made.files) if effect.asks_of_clash else ""
+        return _make_update_conflict(effect, base, made.files, said)
     after = await suite_run.run_suite(world, effect.id, main)
     worse = suite_results.list_regressions(before, after)
     if suite_results.list_failing_ids(after):
@@ -232,6 +292,29 @@ async def _update_branch(world: World, effect: MoveBranch) -> f.GitEnded:
         trouble = {"base": base, "kind": "regression", "files": [], "report": said}
         return f.GitEnded(effect=effect.id, exit="refused", payload=trouble)
     return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": made.head})
+
+
+def _prepare_update(world: World, effect: MoveBranch, main: str, base: str) -> f.GitEnded | None:
+    """Nothing if the update can begin; otherwise how it has ended already."""
+    if instance_worktrees.is_merging(main):
+        if effect.asks_of_clash:
+            return _make_update_conflict(effect, base, (), _describe_unfinished(main))
+        branch_update.abort_unfinished_work(main)
+    own = merge.require_branch_head(world.workspace, effect.about.branch)
+    if find_removed_commits(world, effect.instance, effect.about, own, base):
+        # Replayed on a target without them, they would come back; at the merge a person is asked.
+        return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": own})
+    note_target(world, effect.about, base)
+    return None
+
+
+def _make_update_conflict(
+    effect: MoveBranch, base: str, files: Iterable[str], said: str
+) -> f.GitEnded:
+    """For the state that is given the merge; where there is none, it says what a person does."""
+    trouble = {"base": base, "kind": "conflict", "files": list(files), "report": said}
+    asked = {"reason": CLASH} if effect.asks_of_clash else {}
+    return f.GitEnded(effect=effect.id, exit="conflict", payload={**trouble, **asked})
 
 
 def _has_children(state: RunState, instance: str) -> bool:

@@ -108,7 +108,8 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
     """The new tests on the commit that has no implementation: each must fail there."""
     files = [str(each) for each in claim.values(measure.of)]
     base = str(claim.value(measure.by[0]))
-    if claim.effect.visit > 1 and not await asyncio.to_thread(_has_new_tests, claim, base, files):
+    changed = await asyncio.to_thread(_list_changed_tests, claim, base, files)
+    if claim.effect.visit > 1 and not changed:
         # Planned anew with the tests of before: whoever wants another one asks for it in a review.
         claim.notes.append("no test was added; the earlier ones are still there")
         return []
@@ -119,7 +120,7 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
     old, new = found
     known = {case.id for case in old.cases} if old.has_cases else set()
     work = _has_earlier_work(claim)
-    reasons, notes = suite_results.explain_not_red(new, old, known, work)
+    reasons, notes = suite_results.explain_not_red(new, old, known, work, changed)
     claim.notes += notes
     claim.saw("red", "failed" if reasons else "passed", suite_results.describe_suite_run(new))
     return reasons
@@ -166,11 +167,11 @@ def _hash_words(*words: str) -> str:
     return sha256("\0".join(words).encode()).hexdigest()
 
 
-def _has_new_tests(claim: Claim, base: str, files: list[str]) -> bool:
+def _list_changed_tests(claim: Claim, base: str, files: list[str]) -> list[str]:
+    """Of these files, those that are not as the commit without an implementation has them."""
     head = repository.read_head(claim.place.path) or "HEAD"
-    return any(
-        is_within(c.path, files) for c in changes.compare_commits(claim.place.path, base, head)
-    )
+    found = changes.compare_commits(claim.place.path, base, head)
+    return [each.path for each in found if is_within(each.path, files)]
 
 
 async def _check_untouched(claim: Claim, measure: Measure) -> list[str]:

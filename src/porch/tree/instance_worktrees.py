@@ -12,13 +12,13 @@ from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
 from porch.run.agents.world import World
-from porch.tree import branch_update, refs
+from porch.tree import branch_update, refs, target_history
 from porch.tree.claim import InstancePlace
+from porch.tree.target_history import ENTRY_REFS, find_removed_commits
 
 TESTS_SUFFIX = "--tests"
 # One checkout for whoever only reads or measures, of one instance or of all; they take turns.
 READ_SUFFIX = "--read"
-ENTRY_REFS = "refs/porch/entry/"
 
 
 def main_worktree_path(world: World, instance: str) -> str:
@@ -39,6 +39,9 @@ def ensure_main_worktree(world: World, instance: str, about: Instance) -> str:
     if instance and not _has_branch(world, about.target):
         # Its parent has planned without a worktree of its own.
         ensure_main_worktree(world, about.parent, world.state().instances[about.parent])
+    if not _has_branch(world, about.branch):
+        begin = repository.resolve_branch_or_commit(world.workspace, base)
+        target_history.note_target(world, about, begin)
     worktrees.ensure_worktree(world.workspace, path, about.branch, base)
     return path
 
@@ -90,9 +93,21 @@ def _open_reader(world: World, effect: AskAgent, path: str) -> InstancePlace:
     if not _has_branch(world, effect.about.branch):
         # The first state of a graph may only read; nobody has made its branch yet.
         ensure_main_worktree(world, effect.instance, effect.about)
-    checkouts.ensure_read_checkout(world.workspace, path, find_commit_to_read(world, effect))
-    head = repository.read_head(path) or ""
-    return InstancePlace(path, effect.about.branch, head, is_own=False)
+    shown = _ensure_shown_commit(world, effect)
+    checkouts.ensure_read_checkout(world.workspace, path, shown)
+    return InstancePlace(path, effect.about.branch, shown, is_own=False)
+
+
+def _ensure_shown_commit(world: World, effect: AskAgent) -> str:
+    """What is shown at this visit, whoever moves the branch meanwhile: an answer is about that."""
+    ref = _entry_ref(effect)
+    known = repository.resolve_commit(world.workspace, ref)
+    if known is not None:
+        return known
+    name = find_commit_to_read(world, effect)
+    commit = repository.resolve_branch_or_commit(world.workspace, name)
+    refs.set_ref(world.workspace, ref, commit)
+    return commit
 
 
 def _open_own_place(world: World, effect: AskAgent) -> InstancePlace:
@@ -145,7 +160,10 @@ def find_missing_target_head(world: World, instance: str, about: Instance) -> st
     )
     if head is None or own is None or head == world.state().run.base_commit:
         return ""
-    return "" if merge.has_ancestor(world.workspace, own, head) else head
+    if merge.has_ancestor(world.workspace, own, head):
+        return ""
+    # What was removed there is a person's business, at the merge.
+    return "" if find_removed_commits(world, instance, about, own, head) else head
 
 
 def _entry_ref(effect: AskAgent) -> str:

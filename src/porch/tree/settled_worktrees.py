@@ -9,6 +9,7 @@ from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
 from porch.tree import instance_worktrees, refs
 from porch.tree.instance_worktrees import READ_SUFFIX, TESTS_SUFFIX
+from porch.tree.target_history import ENTRY_REFS
 
 
 def remove_finished_worktrees(world: World, names: Collection[str] = ()) -> list[str]:
@@ -57,7 +58,7 @@ def _tests_branch(known: Instance) -> str:
 def _remove_instance(world: World, name: str) -> list[str]:
     known = world.state().instances[name]
     path, tests = instance_worktrees.main_worktree_path(world, name), _tests_branch(known)
-    refs.remove_refs(world.workspace, f"{instance_worktrees.ENTRY_REFS}{known.branch}/")
+    refs.remove_refs(world.workspace, f"{ENTRY_REFS}{known.branch}/")
     checkouts.remove_scratch_checkout(world.workspace, path + READ_SUFFIX)
     # A finished branch that was to be merged nowhere is what the run leaves to people.
     branch = known.branch if known.target else None

@@ -80,11 +80,16 @@ def clip_text(text: str) -> str:
 
 
 def explain_not_red(
-    new: SuiteRun, old: SuiteRun | None, known: Collection[str], has_work: bool = False
+    new: SuiteRun,
+    old: SuiteRun | None,
+    known: Collection[str],
+    has_work: bool = False,
+    changed: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
     """Why the new tests prove nothing yet, and what a reviewer should know besides.
 
-    Where work is there already, red is asked of what is missing: what passes proves that work.
+    Where work is there already, red is asked of what is missing: what passes proves that work. A
+    test that did not pass is as good as new once its file is changed: somebody has corrected it.
     """
     if new.status == "broken":
         return [_describe_broken_run(new)], []
@@ -92,7 +97,7 @@ def explain_not_red(
         if has_work and new.code == 0:
             return [], ["the suite passes with the new tests; work of before is there already"]
         return _explain_not_red_by_code(new, old)
-    names = frozenset(known)
+    names = frozenset(known) - _list_corrected_ids(new, old, changed)
     fresh = [case for case in new.cases if case.id not in names]
     there = [case for case in fresh if has_work and case.result == "passed"]
     reasons = [why for case in fresh if case not in there and (why := _explain_case_not_red(case))]
@@ -102,6 +107,14 @@ def explain_not_red(
     notes += [f"{case.id} passes already, by work of before" for case in there]
     notes += [f"{case.id} ended in an error, not in a failure" for case in _list_error_cases(fresh)]
     return reasons + lost, notes
+
+
+def _list_corrected_ids(
+    new: SuiteRun, old: SuiteRun | None, changed: Collection[str]
+) -> frozenset[str]:
+    passed = {case.id for case in _list_passed_cases(old)}
+    of_changed = (c for c in new.cases if any(is_case_of_path(c, path) for path in changed))
+    return frozenset(case.id for case in of_changed if case.id not in passed)
 
 
 def _explain_not_red_by_code(new: SuiteRun, old: SuiteRun | None) -> tuple[list[str], list[str]]:

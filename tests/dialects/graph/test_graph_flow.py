@@ -264,12 +264,88 @@ def test_children_and_their_rework_consume_what_they_are_made_of() -> None:
     assert told(states, {**ways, "first.Two": "{to: kids}"}, spawn) == [("unsupplied", "first.Two")]
 
 
-def test_only_who_is_interrupted_has_an_update_and_a_parent() -> None:
-    interrupts = "interrupts:\n  sibling: {state: up, on: One, event: Two, before: [second]}\n"
-    up = {"up": "{role: r, template: t, input: {x: engine.update, y: parent.One}, exits: {Ok: {}}}"}
-    assert told(up, {"up.Ok": "{to: due}"}, interrupts) == []
+INTERRUPTS = "interrupts:\n  sibling: {state: up, on: One, event: Two, before: [second]}\n"
+
+
+def handler(words: str) -> dict[str, str]:
+    return {"up": f"{{role: r, template: t, input: {{{words}}}, exits: {{Ok: {{}}}}}}"}
+
+
+def test_only_who_is_interrupted_has_an_update_and_a_target() -> None:
+    up = handler("x: engine.update, y: instance.target.branch")
+    assert told(up, {"up.Ok": "{to: due}"}, INTERRUPTS) == []
     direct = {"up.Ok": "{to: due}", "first.One": "{to: up}"}
-    assert ("unsupplied", "first.One") in told(up, direct, interrupts)
+    assert ("unsupplied", "first.One") in told(up, direct, INTERRUPTS)
+
+
+def test_the_root_is_interrupted_too_when_its_target_moves() -> None:
+    up = handler("x: engine.update, y: parent.One")
+    assert ("unsupplied", "first.One") in told(up, {"up.Ok": "{to: due}"}, INTERRUPTS)
+
+
+def test_what_an_update_forgets_is_missing_in_the_state_that_was_due() -> None:
+    states = {**second("input: {x: One}"), **handler("y: engine.update")}
+    ways = {"first.Two": "{to: done}"}
+    assert told(states, {**ways, "up.Ok": "{to: due}"}, INTERRUPTS) == []
+    forgets = {**ways, "up.Ok": "{to: due, forget: [One]}"}
+    assert told(states, forgets, INTERRUPTS) == [("unsupplied", "up.Ok")]
+
+
+def test_what_is_forgotten_anywhere_in_an_update_is_missing_behind_it() -> None:
+    said = {"again": "{role: r, template: t, exits: {Ready: {r: Text}}}"}
+    states = {**second("input: {x: One, y: again.Ready?}"), **handler("y: engine.update"), **said}
+    ways = {
+        "first.Two": "{to: done}",
+        "up.Ok": "{to: again, forget: [One]}",
+        "again.Ready": "{to: due}",
+    }
+    assert told(states, ways, INTERRUPTS) == [("unsupplied", "again.Ready")]
+
+
+JOINED = "joins: {both: {latched: [left.L, right.R], to: second}}\n"
+
+
+def parted(right: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Two branches side by side, and what the right one does when it is done."""
+    states = {
+        **second("input: {x: One, l: L.l, r: R.r}"),
+        "left": "{role: r, template: t, exits: {L: {l: Text}}}",
+        "right": "{role: r, template: t, exits: {R: {r: Text}}}",
+    }
+    edges = {
+        "first.One": "{to: [left, right, both]}",
+        "first.Two": "{to: done}",
+        "left.L": "{to: both}",
+        "right.R": right,
+    }
+    return states, edges
+
+
+def test_what_a_branch_forgets_is_missing_behind_the_join() -> None:
+    assert told(*parted("{to: both}"), JOINED) == []
+    forgets = parted("{to: both, forget: [One]}")
+    assert told(*forgets, JOINED) == [("unsupplied", "joins")]
+
+
+def test_only_the_way_that_lacks_an_input_is_told_and_all_of_these_ways_are() -> None:
+    states = {**second("input: {x: One}"), "third": "{role: r, template: t, exits: {Back: {}}}"}
+    ways = {
+        "second.Three": "{to: third}",
+        "third.Back": "{to: second, charge: rounds, spent: done}",
+    }
+    assert told(states, ways) == [("unsupplied", "first.Two")]
+    both = {**ways, "third.Back": "{to: second, charge: rounds, spent: done, forget: [One]}"}
+    assert told(states, both) == [("unsupplied", "first.Two"), ("unsupplied", "third.Back")]
+
+
+def test_a_way_of_supervision_points_at_its_own_word() -> None:
+    assert told(second("input: {x: One}"), {"first.Two": "{to: done}"}) == []
+    takes = second("input: {x: One}")
+    ways = {"first.Two": "{to: done}", "second.silent": "{to: done}"}
+    text = line(takes, ways).replace("silent: lost", "silent: second")
+    found = parse_definition(text, FILE).findings
+    [missing] = [each for each in found if each.code == "unsupplied"]
+    assert pointed(text, missing) == "supervision"
 
 
 @pytest.mark.parametrize(
@@ -313,3 +389,64 @@ def test_k10_a_text_that_is_read_or_asked_of_nobody_or_ends_the_run_is_fine() ->
     assert told({"gate": GATE, "first": first}, back) == []
     assert told({"gate": GATE.replace(", text: true", "")}, back) == []
     assert told({"gate": GATE}, {**GATED, "gate.rejected": "{to: lost}"}) == []
+
+
+def test_a_state_that_is_never_given_a_merge_cannot_finish_one() -> None:
+    """Only a mechanical state is handed the merge that clashes."""
+    up = "{{role: r, template: t, {}checks: {{Ok: [settled]}}, exits: {{Ok: {{}}}}}}"
+    ways = {"up.Ok": "{to: due}"}
+    assert told({"up": up.format("")}, ways, INTERRUPTS) == [("wrong-value", "up")]
+    assert told({"up": up.format("mechanical: true, ")}, ways, INTERRUPTS) == []
+
+
+@pytest.mark.parametrize("path", ["parts.settled.failed.why.payload", "instance.revision.payload"])
+def test_what_was_said_somewhere_is_no_text(path: str) -> None:
+    """At run time it is the fields of whichever exit it was."""
+    spawn = "spawn: {state: parts, specs: instance.spec.parts}\n"
+    ways = {"first.One": "{to: parts}", "parts.settled": "{to: second}", "first.Two": "{to: done}"}
+    takes = second(f"input: {{x: {path}?}}, checks: {{Three: [{{some: d}}, {{names: x}}]}}")
+    assert ("wrong-type", "second") in told(takes, ways, spawn)
+
+
+def test_the_text_of_an_option_that_asks_for_none_may_be_missing() -> None:
+    asks = "{human: question, options: {yes: {means: y, text: true}, no: {means: n}}}"
+    ways = {"first.One": "{to: ask}", "ask.yes": "{to: second}", "ask.no": "{to: second}"}
+    for option, type_ in (("yes", "Text"), ("no", "Maybe Text")):
+        takes = second(f"input: {{x: ask.{option}.text?}}, checks: {{Three: [{{exists: x}}]}}")
+        found = parse_definition(line({"ask": asks, **takes}, ways), FILE).findings
+        assert [each.message for each in found if each.code == "wrong-type"] == [
+            f"'x' is {type_}; this check needs a FilePath"
+        ]
+
+
+@pytest.mark.parametrize("key", ["depth", "fan_out", "instances"])
+def test_a_limit_that_lets_no_child_begin_is_found(key: str) -> None:
+    spawn = f"spawn: {{state: parts, specs: instance.spec.parts, {key}: 0}}\n"
+    ways = {"first.One": "{to: parts}", "parts.settled": "{to: second}"}
+    assert ("wrong-value", "spawn") in told({}, ways, spawn)
+
+
+def test_who_only_reads_cannot_be_allowed_files() -> None:
+    assert told(second("workspace: read, allows: [instance.spec.file]"), {}) == [
+        ("wrong-value", "second")
+    ]
+    assert told(second("workspace: read, denies: [instance.spec.file]"), {}) == [
+        ("wrong-value", "second")
+    ]
+
+
+def test_own_tests_are_files_and_a_message_knows_the_id_only() -> None:
+    def merges(own: str, message: str) -> dict[str, str]:
+        words = f'approved: One.p, own: [{own}], message: "{message}"'
+        one = "{role: r, template: t, exits: {One: {p: Text = engine.patch}, Two: {}}}"
+        return {"first": one, "third": f"{{git: candidate, {words}}}"}
+
+    ways = {
+        "first.One": "[{when: instance.target, to: third}, {to: second}]",
+        "third.clean": "{to: done}",
+        "third.refused": "{to: done}",
+        "third.conflict": "{to: done}",
+    }
+    assert told(merges("instance.spec.file", "a({id})"), ways) == []
+    assert ("wrong-value", "third") in told(merges("instance.spec.file", "a({idd})"), ways)
+    assert ("wrong-type", "third") in told(merges("instance.spec.id", "a({id})"), ways)

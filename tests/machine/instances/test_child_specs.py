@@ -84,7 +84,24 @@ def test_t8_what_has_no_id_is_compared_as_it_is(grove_of: "type[Grove]") -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["", "x--tests", "x--read", "a b", "a..b", "-a", "a.lock", "a~1", "a\n", "a@{1}", "/a"]
+    "name",
+    [
+        "",
+        "x--tests",
+        "x--read",
+        "a b",
+        "a..b",
+        "-a",
+        "a.lock",
+        "a~1",
+        "a\n",
+        "a@{1}",
+        "/a",
+        "a/.b",
+        "a.lock/b",
+        "a//b",
+        "a/",
+    ],
 )
 def test_d47_an_id_that_cannot_name_a_branch_of_its_own_is_refused(
     grove: "Grove", name: str
@@ -140,3 +157,11 @@ def test_t3_a_failure_without_a_reason_has_the_fields_of_one(grove_of: "type[Gro
         grove.says("a", "leaf+work", "Bad", why="no")
     (lost,) = grove.request("", "split").values["lost"]["failed"]
     assert lost["why"] == {"kind": "failed", "payload": {}}
+
+
+def test_d47_a_child_inside_another_one_or_with_an_endless_id_is_refused(grove: "Grove") -> None:
+    (said,) = problems(grove, child("x"), child("x/y"))
+    assert said == "child 'x' and child 'x/y': of two branches, one cannot be inside the other"
+    (said,) = problems(grove, child("a" * 101))
+    assert said == f"child '{'a' * 20}...': an id has at most 100 characters"
+    assert problems(grove, child("x/y"), child("x/z"), child("a" * 100)) == []

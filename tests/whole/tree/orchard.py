@@ -214,6 +214,8 @@ def _prepare(orchard: Orchard, turn: Turn) -> PreparedTurn:
         path.write_text(text)
     if (state, exit_) == ("review", "Approved"):
         _note_review(orchard, Path(turn.workspace), instance)
+    if asked.mood == "interrupted":
+        _commit_meanwhile(orchard, Path(turn.workspace), _name(instance))
     events: list[dict[str, Any]] = [
         {"type": "session", "id": "s"},
         {"type": "answer", "exit": exit_, "payload": payload},
@@ -224,6 +226,13 @@ def _prepare(orchard: Orchard, turn: Turn) -> PreparedTurn:
     said.write_text("".join(json.dumps(event) + "\n" for event in kept))
     out, errors = turn.file("transcript.jsonl"), turn.file("errors")
     return PreparedTurn(("/bin/cat", str(said)), {}, None, out, errors)
+
+
+def _commit_meanwhile(orchard: Orchard, workspace: Path, name: str) -> None:
+    """While the agent is at it, somebody commits to the branch that it was asked about."""
+    place = workspace.with_name(workspace.name.partition("--")[0])
+    if place.is_dir():
+        orchard.commit_in(place, f"src/{name}/meanwhile", "nobody was shown this\n")
 
 
 def _note_review(orchard: Orchard, workspace: Path, instance: str) -> None:
@@ -240,6 +249,10 @@ class Asked:
 
     def __init__(self, orchard: Orchard, place: Path, name: str, mood: str):
         self._plan, self._place, self._name, self._mood = orchard.plan, place, name, mood
+
+    @property
+    def mood(self) -> str:
+        return self._mood
 
     def scaffold(self) -> Answer:
         name, children = self._name, list(self._plan[self._name]["children"])
@@ -353,9 +366,9 @@ MOODS: Mapping[str, tuple[str, ...]] = {
     "scaffold": ("asks", "forgets", "odd"),
     "write_tests": ("invalid", "green", "strays"),
     "impl": ("blocked", "again", "stuck", "lazy", "cheats", "silent"),
-    "review": ("critical", "more", "rejects", "writes"),
-    "merger": ("rejects",),
-    "judge": ("rejects",),
+    "review": ("critical", "more", "rejects", "writes", "interrupted"),
+    "merger": ("rejects", "interrupted"),
+    "judge": ("rejects", "interrupted"),
     "rebase": ("gives-up",),
     "answer": ("passes",),
 }

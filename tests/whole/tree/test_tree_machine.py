@@ -333,3 +333,21 @@ def test_what_a_stranger_commits_behind_an_approval_is_reviewed_before_it_is_mer
     assert [fact["effect"] for fact in refused] == ["candidate#2/git/candidate/0"]
     assert "nobody" in git(tree.orchard.repo, "show", "main:src/root/extra")
     tree.teardown()
+
+
+@pytest.mark.usefixtures("git_home")
+def test_what_a_stranger_commits_during_a_review_is_reviewed_before_it_is_merged(
+    tmp_path: Path,
+) -> None:
+    """Between what the reviewer reads and what it says; D12 is for the commit that it read."""
+    (tmp_path / "tree").mkdir()
+    tree = TreeInAnyWeather(tmp_path / "tree")
+    tree.begin({"root": {"children": [], "after": [], "shares": True}})
+    tree.an_agent_will_answer_badly(("review", "interrupted"))
+    tree.goes_on(9)
+    tree.what_was_merged_was_approved()
+    ended = [r["fact"] for r in tree.orchard.records if r["fact"]["is"] == "GitEnded"]
+    refused = [fact["effect"] for fact in ended if fact["exit"] == "refused"]
+    assert refused == ["candidate#1/git/candidate/0"]
+    assert "nobody" in git(tree.orchard.repo, "show", "main:src/root/meanwhile")
+    tree.teardown()

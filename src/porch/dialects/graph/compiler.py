@@ -163,6 +163,9 @@ class GraphCompiler:
             for name in agents if not any(compiled.edges_of(name, exit_))
             for edge in edges.ways(p.Edge(name, exit_, ()), [word], None)
         ]  # fmt: skip
+        words = {exit_: fields.place(exit_) for exit_ in TYPED}
+        for edge in more:
+            self.notes.places.setdefault(f"{edge.state}.{edge.exit}", words[edge.exit])
         found = (*compiled.edges, *more)
         return replace(compiled, edges=found, silence_s=silence, nudges=nudges)
 

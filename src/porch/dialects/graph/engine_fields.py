@@ -20,7 +20,9 @@ def parse_record(fields: FieldTypes) -> t.Record:
 # Types that every graph knows, beside those it declares.
 ENGINE_TYPES: Mapping[str, t.Type] = {
     "Evidence": parse_record({"name": "Text", "result": "Text", "report": "Text"}),
-    "Why": parse_record({"kind": "Text", "payload": "Text"}),
+    # What was said at an exit: the fields of whichever exit it was, so no path goes on from it.
+    "Said": t.Record(()),
+    "Why": parse_record({"kind": "Text", "payload": "Said"}),
     "Count": parse_record({"count": "Int", "spent": "Int", "limit": "Int", "left": "Int"}),
     "Node": parse_record({"nodeId": "Text", "branch": "Text"}),
 }
@@ -49,7 +51,9 @@ GIT_EXITS: Mapping[str, Mapping[str, FieldTypes]] = {
 }
 # A child that has failed, as its parent is told; its spec, of the type of its graph, stands beside.
 FAILED_CHILD: FieldTypes = {"id": "Text", "why": "Why"}
+# What a person says at an option that asks for a text, and at one that does not.
 HUMAN_ANSWER: FieldTypes = {"text": "Text", "by": "Text"}
+HUMAN_CHOICE: FieldTypes = {"text": "Maybe Text", "by": "Text"}
 # What the engine knows only for a moment: when it fills a field, when it writes a prompt.
 FILLED_FIELDS: FieldTypes = {"head": "Commit", "patch": "Text"}
 SHOWN_FIELDS: FieldTypes = {"diff": "Blob", "evidence": "[Evidence]"}

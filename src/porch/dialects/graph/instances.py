@@ -67,6 +67,8 @@ def _declare_children_state(spawn: MapNode, child: ChildGraph, meaning: PathMean
     }
     record = t.Record(tuple(t.Field(name, t.ListOf(each)) for name, each in told.items()))
     meaning.exits[word.text] = {"settled": record}
+    if not child.is_known:
+        meaning.unsaid = (f"{word.text}.settled.merged.", f"{word.text}.settled.failed.spec.")
     meaning.notes.places[word.text] = word.place
 
 

@@ -43,6 +43,7 @@ class PathMeanings(Struct):
     roles: set[str] = field(default_factory=set)
     slots: dict[str, ScalarNode] = field(default_factory=dict)  # read by a state as its memory
     event: str = ""
+    unsaid: tuple[str, ...] = ()  # where paths begin of which nothing can be said
 
     def path(
         self,
@@ -60,6 +61,8 @@ class PathMeanings(Struct):
         if near and first in near:
             text = f"{near[first]}.{rest}" if rest else near[first]
         found = self._canonical(ScalarNode(text, word.place))
+        if self.unsaid and found.startswith(self.unsaid):
+            return ""
         if found and self._is_known(found, word) and self._is_timely(found, word, moments or {}):
             return found
         return ""

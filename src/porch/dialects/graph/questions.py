@@ -33,6 +33,14 @@ def read_agent(name: str, fields: Fields, meaning: PathMeanings) -> p.Agent:
         notes.report("no-exits", f"state '{name}' has no exits", fields.node.place, fix)
     exits = _label_exits(exits, fields, notes)
     ask = _read_ask(fields, takes, meaning)
+    if not ask.mechanical and any(m.name == "settled" for each in exits for m in each.measures):
+        message = f"state '{name}' checks 'settled', but is never given an unfinished merge"
+        fix = "write `mechanical: true`, or remove the check"
+        notes.report("wrong-value", message, fields.place("checks"), fix)
+    if ask.workspace == "read" and (ask.allows or ask.denies):
+        key = "allows" if ask.allows else "denies"
+        message = f"'{key}' of state '{name}' says nothing: who only reads changes no file"
+        notes.report("wrong-value", message, fields.place(key), "remove it")
     return p.Agent(role, template, exits, timeout_s=fields.number("timeout"), ask=ask)
 
 

@@ -48,14 +48,22 @@ class _SpawnReader:
             self.child.part,
             specs,
             read_path(fields, "rework", meaning, "Text"),
-            fields.whole("depth", 2),
-            fields.whole("fan_out", 5),
-            fields.whole("instances", 25),
+            self._limit("depth", 2, meaning),
+            self._limit("fan_out", 5, meaning),
+            self._limit("instances", 25, meaning),
             self._suite(meaning),
             inherits=inherits,
             from_parent=from_parent,
             after=AFTER if planned and _field_type(planned, AFTER) else "",
         )
+
+    def _limit(self, key: str, usual: int, meaning: PathMeanings) -> int:
+        found = self.fields.whole(key, usual)
+        if found < 1:
+            message = f"'{key}' of 'spawn' is {found}, so no child can ever begin"
+            fix = "write a number from 1, or remove the block"
+            meaning.notes.report("wrong-value", message, self.fields.place(key), fix)
+        return found
 
     def _check_plan(
         self,

@@ -16,8 +16,10 @@ from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.validate import TYPED
 from porch.text.fields import Fields
-from porch.text.nodes import Entry, MapNode, ScalarNode
+from porch.text.late_pattern import late_pattern
+from porch.text.nodes import Entry, MapNode, Node, ScalarNode
 
+_WORD_IN_BRACES = late_pattern(r"\{(\w+)\}")
 APPROVED, OWN, CANDIDATE = "approved", "own", "candidate"
 PATCH = "engine.patch"
 CANDIDATE_RECORD = engine_fields.parse_record(engine_fields.GIT_EXITS["candidate"]["clean"])
@@ -42,10 +44,14 @@ def read_git_actor(op: p.GitOp, fields: Fields, meaning: PathMeanings) -> p.Git:
         message=fields.text("message"),
         reads=() if named else tuple(read_paths(fields, "reads", meaning)),
         approved=read_path(fields, APPROVED, meaning) if APPROVED in named else "",
-        own=tuple(read_paths(fields, OWN, meaning)) if OWN in named else (),
+        own=tuple(read_paths(fields, OWN, meaning, "FilePath")) if OWN in named else (),
         candidate=read_path(fields, CANDIDATE, meaning) if CANDIDATE in named else "",
     )
     _report_missing_inputs(named, fields, meaning)
+    for word in _WORD_IN_BRACES.findall(git.message):
+        if word != "id":
+            message = f"'{{{word}}}' in 'message' of {fields.what} stands for nothing"
+            meaning.notes.report("wrong-value", message, fields.place("message"), "write `{id}`")
     if git.approved and _filled_with(git.approved, meaning) != PATCH:
         _report_wrong_input(APPROVED, f"{git.approved} is not a hash of a patch", fields, meaning)
     if git.candidate and meaning.type_of(git.candidate) != CANDIDATE_RECORD:
@@ -114,7 +120,13 @@ def _read_fixed_exits(node: MapNode, meaning: PathMeanings) -> Iterator[tuple[st
     elif node.get("human") is not None and isinstance(options, MapNode):
         for entry in options.entries:
             if meaning.notes.is_free(entry.key, "an option", ()):
-                yield entry.key.text, engine_fields.parse_record(engine_fields.HUMAN_ANSWER)
+                yield entry.key.text, engine_fields.parse_record(_answer_fields(entry.value))
+
+
+def _answer_fields(option: Node) -> engine_fields.FieldTypes:
+    text = option.get("text") if isinstance(option, MapNode) else None
+    is_asked = isinstance(text, ScalarNode) and text.text == "true"
+    return engine_fields.HUMAN_ANSWER if is_asked else engine_fields.HUMAN_CHOICE
 
 
 def read_state(entry: Entry, meaning: PathMeanings) -> p.State | None:
@@ -175,7 +187,7 @@ def _read_end(_: str, fields: Fields, meaning: PathMeanings) -> p.Actor | None:
             return p.End(known, shows, gives)
     word = ScalarNode(outcome, fields.place("end"))
     meaning.notes.unknown("the outcome", word, OUTCOMES, "unknown-word")
-    return None
+    return p.End("failed", shows, gives)
 
 
 def _read_gives(fields: Fields, outcome: str, meaning: PathMeanings) -> str:

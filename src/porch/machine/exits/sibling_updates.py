@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.machine import moves as m
+from porch.machine.exits.target_questions import clash_state
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path, look_up_path, walk_fields
 from porch.machine.state import PositionKey, RunState, Standing
@@ -132,7 +133,7 @@ def _update_states(leaving: Departure, interrupt: Interrupt) -> set[str]:
         more := {e.state for e in edges if any(_leads_to_due(t, found) for t in e.targets)} - found
     ):
         found |= more
-    return found | {interrupt.state}
+    return found | {interrupt.state, clash_state(interrupt.state)}
 
 
 def _leads_to_due(target: Target, handlers: set[str]) -> bool:

@@ -13,6 +13,8 @@ from porch.model.protocol_parts import EVERY_FIELD, part_of_name
 from porch.model.typed_answers import check_value
 
 MOST_PROBLEMS = 5
+# Names of branches and directories are made of it, with those of its parents in front.
+LONGEST_NAME = 100
 _NO_NAMES = (" ", "~", "^", ":", "?", "*", "[", "\\", "..", "//", "@{", "--")
 
 
@@ -76,20 +78,27 @@ def _find_name_problems(specs: list[Mapping[str, Any]]) -> Iterator[str]:
     """Without a check of the graph: a child is known by its id, as are its branch and worktrees."""
     names = [str(each.get("id", "")) for each in specs]
     for name in dict.fromkeys(names):
-        if not _is_usable_name(name):
+        if len(name) > LONGEST_NAME:
+            yield f"child '{name[:20]}...': an id has at most {LONGEST_NAME} characters"
+        elif not _is_usable_name(name):
             yield f"child '{name}': this cannot be the name of a branch"
+        for other in dict.fromkeys(names):
+            if other.startswith(f"{name}/"):
+                why = "of two branches, one cannot be inside the other"
+                yield f"child '{name}' and child '{other}': {why}"
         if names.count(name) > 1:
             yield f"child '{name}' is planned {names.count(name)} times"
 
 
 def _is_usable_name(name: str) -> bool:
     """Git would refuse some; two dashes are in the names of a member's other worktrees."""
+    steps = name.split("/")
     return not (
-        not name
-        or not name.isprintable()
+        not name.isprintable()
         or any(sign in name for sign in _NO_NAMES)
-        or name.startswith(("-", "/", "."))
-        or name.endswith(("/", ".", ".lock", "-"))
+        or name.startswith("-")
+        or name.endswith(("-", "."))
+        or any(not step or step.startswith(".") or step.endswith(".lock") for step in steps)
     )
 
 

@@ -7,6 +7,7 @@ from porch.machine import effects as e
 from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import thread_path
 from porch.machine.exits.held_resources import branch_lease, resources_to_hold, worktree_lease
+from porch.machine.exits.target_questions import asks_of_clash, confirmed_commits
 from porch.machine.instances.git_state_inputs import named_values
 from porch.machine.path_values import budgets_payload, input_value, instance_payload, look_up_path
 from porch.machine.state import RunState, Standing
@@ -107,10 +108,13 @@ def move_branch_request(
     instance = standing.instance
     known = state.instances[instance]
     main, tests = worktree_lease(instance), worktree_lease(instance, "tests")
+    asks = asks_of_clash(protocol, protocol.states[standing.state])
+    own = (main, branch_lease(known.branch)) if asks else ()
     uses = {
         "integrate": (main, tests, branch_lease(known.branch)),
         "contract": (main,),
-        "candidate": (branch_lease(known.target),),
+        # Where nothing updates the branch before, the candidate does.
+        "candidate": (branch_lease(known.target), *own),
         "publish": (branch_lease(known.target), *_parent_worktree(known.parent, instance)),
         "update": (main, branch_lease(known.branch)),
     }[git.op]
@@ -126,6 +130,8 @@ def move_branch_request(
         about=known,
         message=message,
         values={**seen, **read},
+        confirmed=confirmed_commits(protocol, state, standing) if git.op == "candidate" else "",
+        asks_of_clash=asks,
         **named_values(protocol, state, standing, git),
     )
 

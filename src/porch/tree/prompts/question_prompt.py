@@ -135,7 +135,7 @@ def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
         str(look_up_path(protocol, state, standing, path)) if path else ""
         for path in effect.ask.diff
     )
-    ends = (old, new or "HEAD")
+    ends = (old, new or ("HEAD" if place.is_own else place.entry))
     text, _ = changes.render_diff(place.path, *ends, not new, sys.maxsize, "Porch-Merge:")
     see = f"git diff {old[:12]} {new[:12] or 'HEAD'} -- "
     return fit_text(text, DIFF_KEPT, lambda path: f"{see}{shlex.quote(path)}").text

@@ -53,8 +53,8 @@ def _known_in_states(protocol: p.Protocol) -> KnownByState:
         passed = list(_find_taken_edges(protocol, known))
         found = list(_find_arrivals(protocol, passed))
         fresh = {
-            name: _known_on_arrival(protocol.states[name], found, passed)
-            for name in protocol.states
+            name: _known_on_arrival(protocol, state, found, passed)
+            for name, state in protocol.states.items()
         }
         if fresh == known:
             return known
@@ -62,14 +62,57 @@ def _known_in_states(protocol: p.Protocol) -> KnownByState:
 
 
 def _known_on_arrival(
-    state: p.State, found: Iterable[Arrival], passed: Iterable[TakenEdge]
+    protocol: p.Protocol,
+    state: p.State,
+    found: Iterable[Arrival],
+    passed: Iterable[TakenEdge],
 ) -> KnownPaths | None:
     ways = [arrival.known for arrival in found if arrival.state == state.name]
     brought = _known_after_exits(state, passed)
     # Until all of them have been seen, nothing is known about what follows.
     if not ways or len(brought) < len(state.waits_for):
         return None
-    return frozenset.intersection(*ways).union(*brought.values())
+    # What is missing here is told of the way that lacks it, and of no other one behind.
+    needed = {_known_root(paths[0]) for _, paths in list_state_needs(state) if len(paths) == 1}
+    kept = _known_in_spite_of_others(protocol, state, brought)
+    lost = {path for path in _forgotten_on_branches(protocol, state) if path not in kept}
+    return (frozenset.intersection(*ways) - lost).union(needed, kept)
+
+
+def _known_in_spite_of_others(
+    protocol: p.Protocol, join: p.State, brought: Mapping[str, KnownPaths]
+) -> KnownPaths:
+    """What a branch has told and none of the branches beside it may have forgotten since."""
+    branches = {path: _states_of_branch(protocol, join, path) for path in brought}
+    kept: set[str] = set()
+    for said, known in brought.items():
+        others = frozenset[str]().union(*(branches[path] for path in brought if path != said))
+        kept |= known - _forgotten_in(protocol, others - branches[said])
+    return frozenset(kept)
+
+
+def _forgotten_on_branches(protocol: p.Protocol, join: p.State) -> KnownPaths:
+    states = (_states_of_branch(protocol, join, path) for path in join.waits_for)
+    return _forgotten_in(protocol, frozenset[str]().union(*states))
+
+
+def _forgotten_in(protocol: p.Protocol, states: frozenset[str]) -> KnownPaths:
+    """What edges out of these states forget; those that part into branches come before all."""
+    mine = [e for e in protocol.edges if e.state in states and len(e.targets) < 2]
+    return frozenset(path for edge in mine for path in edge.forgets)
+
+
+def _states_of_branch(protocol: p.Protocol, join: p.State, said: str) -> frozenset[str]:
+    """The states from which an exit that a join waits for may still come in the same branch."""
+    found = {said.partition(".")[0]}
+    ways = [edge for edge in protocol.edges if len(edge.targets) < 2 and edge.state != join.name]
+    while more := {e.state for e in ways if _leads_into(e, found)} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _leads_into(edge: p.Edge, states: set[str]) -> bool:
+    return any(target.state in states for target in (*edge.targets, *edge.spent))
 
 
 def _known_after_exits(state: p.State, passed: Iterable[TakenEdge]) -> dict[str, KnownPaths]:
@@ -100,21 +143,46 @@ def _find_taken_edges(protocol: p.Protocol, standing: KnownByState) -> Iterator[
 
 
 def _find_arrivals(protocol: p.Protocol, passed: Iterable[TakenEdge]) -> Iterator[Arrival]:
+    passed = list(passed)
     yield Arrival(None, protocol.initial.state, frozenset())
     for passing in passed:
         for target in (*passing.edge.targets, *passing.edge.spent):
             if not target.is_due:
-                yield from _find_target_arrivals(protocol, passing, target.state)
+                yield from _find_target_arrivals(protocol, passing, target.state, passed)
 
 
 def _find_target_arrivals(
-    protocol: p.Protocol, passing: TakenEdge, state: str
+    protocol: p.Protocol, passing: TakenEdge, state: str, passed: list[TakenEdge]
 ) -> Iterator[Arrival]:
     yield Arrival(passing.edge, state, passing.known)
     if protocol.interrupt and protocol.states[state].is_interruptible:
-        # Only who has a parent has siblings.
-        more = passing.known | {"parent", "engine.update"}
+        # A sibling has merged, or the target of the root has moved: only then there is a parent.
+        more = passing.known | {"instance.target", "engine.update"}
         yield Arrival(passing.edge, protocol.interrupt.state, more)
+        yield from _find_due_arrivals(protocol.interrupt, passing.known, state, passed)
+
+
+def _find_due_arrivals(
+    interrupt: p.Interrupt, known: KnownPaths, state: str, passed: list[TakenEdge]
+) -> Iterator[Arrival]:
+    """What was due is entered behind the update, with what the update has not forgotten."""
+    for last in (each for each in passed if any(to.is_due for to in each.edge.targets)):
+        handlers = _list_handlers(interrupt, last.edge.state, passed)
+        mine = (each.edge for each in passed if each.edge.state in handlers)
+        ways = (edge for edge in mine if edge is last.edge or _leads_into(edge, handlers))
+        lost = frozenset(path for edge in ways for path in edge.forgets) - last.known
+        is_adapted = last.edge.state != interrupt.state
+        due = interrupt.adapted.get(state, state) if is_adapted else state
+        yield Arrival(last.edge, due, known - lost)
+
+
+def _list_handlers(interrupt: p.Interrupt, last: str, passed: list[TakenEdge]) -> set[str]:
+    """The states between the beginning of an update and that in which it ends."""
+    found = {last}
+    ways = [each.edge for each in passed if each.edge.state != interrupt.state]
+    while more := {edge.state for edge in ways if _leads_into(edge, found)} - found:
+        found |= more
+    return found | {interrupt.state}
 
 
 def _exit_path(edge: p.Edge) -> str:
@@ -153,19 +221,21 @@ def _find_unawaited_exits(protocol: p.Protocol, edge: p.Edge, places: Places) ->
 def _find_unsupplied_inputs(
     protocol: p.Protocol, passed: list[TakenEdge], places: Places
 ) -> Iterator[Finding]:
-    seen: set[tuple[str, str]] = set()
-    for arrival in _find_arrivals(protocol, passed):
-        state = protocol.states[arrival.state]
-        for name, paths in list_state_needs(state):
-            is_there = any(_is_supplied(arrival.known, path) for path in paths)
-            if is_there or (state.name, name) in seen:
-                continue
-            seen.add((state.name, name))
-            way = f"by {_exit_path(arrival.edge)}" if arrival.edge else "at the start"
-            message = f"'{name}' of '{state.name}' is not given {way}: {', '.join(paths)}"
-            fix = "mark it with `?`, or make every edge into the state pass what it needs"
-            place = places.get(_exit_path(arrival.edge)) if arrival.edge else None
-            yield Finding("unsupplied", message, place or places.get(state.name), fix)
+    found = list(_find_arrivals(protocol, passed))
+    for state in protocol.states.values():
+        ways = [arrival for arrival in found if arrival.state == state.name]
+        for name, paths in dict(list_state_needs(state)).items():
+            lacking = [way for way in ways if not any(_is_supplied(way.known, p) for p in paths)]
+            # What no way gives is missing once; otherwise each way that lacks it has its line.
+            shown = lacking[:1] if len(lacking) == len(ways) else lacking
+            edges = dict.fromkeys(_exit_path(way.edge) if way.edge else "" for way in shown)
+            for said in edges:
+                how = f"by {said}" if said else "at the start"
+                message = f"'{name}' of '{state.name}' is not given {how}: {', '.join(paths)}"
+                fix = "mark it with `?`, or make every edge into the state pass what it needs"
+                yield Finding(
+                    "unsupplied", message, places.get(said) or places.get(state.name), fix
+                )
 
 
 def _find_unsupplied_keeps(passed: list[TakenEdge], places: Places) -> Iterator[Finding]:
@@ -211,6 +281,13 @@ def _list_input_needs(take: p.Take) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield from _list_input_needs(part)
     if take.paths:
         yield take.name, take.paths
+
+
+def _known_root(path: str) -> str:
+    """What has to be known for a path to lead anywhere."""
+    roots = ("parent", "engine.update", "instance.target")
+    found = (root for root in roots if path == root or path.startswith(f"{root}."))
+    return next(found, memory_key(path))
 
 
 def _is_supplied(known: KnownPaths, path: str) -> bool:
