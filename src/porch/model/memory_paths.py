@@ -31,3 +31,12 @@ def settled_path(state: str) -> str:
 def memory_key(path: str) -> str:
     """The remembered exit that a path begins with; what follows leads into its payload."""
     return ".".join(path.split(".")[:2])
+
+
+# What the engine asks of beside a git state, where its merge clashes with the target.
+CLASH_QUESTION = "clash"
+
+
+def name_question_state(state: str, word: str) -> str:
+    """The state in which the engine asks a person about another state."""
+    return f"{state}:{word}"

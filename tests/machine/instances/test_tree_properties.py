@@ -165,7 +165,7 @@ def graphs(draw: st.DrawFn, blocks: str) -> str:
     graph = {
         "document": {"name": "any"},
         "spec": "Part",
-        "types": {"Part": {"id": "Text", "text": "Text"}},
+        "types": {"Part": {"id": "Text", "text": "FilePath"}},
         "budgets": {**plan.budgets, "epochs": plan.number(0, 2)},
         "epoch": {"state": "plan", "charge": "epochs", "spent": "halt", "reset": lower},
         "supervision": {"silent": "halt", "exhausted": "halt", "no_progress": "halt"},

@@ -7,11 +7,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.machine import moves as m
-from porch.machine.exits.target_questions import clash_state
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path, look_up_path, walk_fields
 from porch.machine.state import PositionKey, RunState, Standing
 from porch.model import types as t
+from porch.model.memory_paths import CLASH_QUESTION, name_question_state
 from porch.model.protocol import Agent, Interrupt, Protocol, Target
 
 UPDATE = "engine.update"
@@ -133,7 +133,8 @@ def _update_states(leaving: Departure, interrupt: Interrupt) -> set[str]:
         more := {e.state for e in edges if any(_leads_to_due(t, found) for t in e.targets)} - found
     ):
         found |= more
-    return found | {interrupt.state, clash_state(interrupt.state)}
+    # Where a person is asked of a clash, the update goes on behind the answer.
+    return found | {interrupt.state, name_question_state(interrupt.state, CLASH_QUESTION)}
 
 
 def _leads_to_due(target: Target, handlers: set[str]) -> bool:

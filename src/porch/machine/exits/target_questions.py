@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from porch.machine.path_values import look_up_path
 from porch.machine.state import RunState, Standing
+from porch.model.memory_paths import CLASH_QUESTION, name_question_state
 from porch.model.protocol import (
     Agent,
     Edge,
@@ -42,7 +43,7 @@ class TargetQuestion(Struct, frozen=True):
     options: tuple[Option, ...]
 
     def state_of(self, name: str) -> str:
-        return f"{name}:{self.word}"
+        return name_question_state(name, self.word)
 
 
 _REMOVED = TargetQuestion(
@@ -57,7 +58,7 @@ _REMOVED = TargetQuestion(
     ),
 )
 _CLASH = TargetQuestion(
-    "clash",
+    CLASH_QUESTION,
     "conflict",
     CLASH,
     "The work clashes with what its target has become",
@@ -107,11 +108,6 @@ def asks_of_clash(protocol: Protocol, state: State) -> bool:
 
 def _is_given_merges(actor: object) -> bool:
     return isinstance(actor, Agent) and actor.ask is not None and actor.ask.mechanical
-
-
-def clash_state(name: str) -> str:
-    """Where a person is asked of a clash at an update; the update goes on behind it."""
-    return _CLASH.state_of(name)
 
 
 def _question_states(name: str, each: TargetQuestion) -> Iterator[State]:
