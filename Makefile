@@ -16,7 +16,7 @@ PURE := text model dialects machine claims show
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup agents browser demo quick test check format format-check lint types layers docs requirements \
-	errors wheel screenshots bench torture sabotage clean
+	errors wheel redundant screenshots bench torture sabotage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,13 @@ errors: setup ## codes of findings that no page explains
 
 wheel: setup ## build the wheel and try what is in it (part of `make test` too)
 	$(BIN)/python -m pytest tests/house/test_wheel.py
+
+# Of the pure rooms everything is measured, always: each of their lines must be reached.
+redundant: setup agents ## long tests that need not be measured, into tests/not_measured.txt
+	@rm -rf .coverage .coverage.* build/reached
+	PORCH_MEASURE=all $(BIN)/coverage run $(PYTEST) -q -p tools.redundant_tests \
+		$(filter-out $(addsuffix /,$(PURE:%=tests/%)) tests/whole/ tests/house/,$(wildcard tests/*/)) || true
+	$(BIN)/python -m tools.redundant_tests
 
 screenshots: setup browser ## the pictures of the dashboard in docs/images
 	$(BIN)/python -m tools.screenshots

@@ -94,8 +94,9 @@ def run(
 @cache
 def load_all_modules() -> None:
     """Commands import late what they need; here that would be paid for by each of them."""
-    # The plugin of pytest belongs to another interpreter, and reads what lies beside it there.
-    left_out = ("__main__", "canary_plugin")
+    # The plugin of pytest belongs to another interpreter, and reads what lies beside it there. The
+    # server of MCP loads a library that takes longer than all of porch, and only its tests need it.
+    left_out = ("__main__", "canary_plugin", "cli.mcp.server")
     for module in pkgutil.walk_packages(porch.__path__, "porch."):
         if not module.name.endswith(left_out):
             importlib.import_module(module.name)

@@ -2,14 +2,17 @@
 
 Measuring looks at each line that runs, those of pytest and hypothesis too, and doubles what a test
 costs. So it is on only while a test and its fixtures run, and not in tests that go over the same
-lines once more: whole runs, long tests, further cases of a table, further examples of a property.
-Measuring less can only make a floor harder to reach; one that is missed names the line.
+lines once more: whole runs, long tests, further cases of a table, further examples of a property,
+and the tests of a list that `make redundant` makes. Measuring less can only make a floor harder to
+reach; one that is missed names the line.
 """
 
 import functools
+import os
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +32,11 @@ _LONG = (
     "thousand",
     "tree_properties",
     "very_long",
+)
+# A new test is in no list, and so it is measured.
+_LIST = Path(__file__).with_name("not_measured.txt")
+_REDUNDANT = frozenset(
+    () if os.environ.get("PORCH_MEASURE") == "all" else _LIST.read_text().splitlines()
 )
 _tracers: list[Any] = []
 _of_threads: list[Any] = []
@@ -68,6 +76,8 @@ def _find_room(item: pytest.Item) -> str:
 def _is_measured(item: pytest.Item) -> bool:
     room = _find_room(item)
     if room in _NEVER or any(word in item.nodeid for word in _LONG):
+        return False
+    if item.nodeid.partition("[")[0].partition("@")[0] in _REDUNDANT:
         return False
     case = getattr(item, "callspec", None)
     is_first = case is None or max(case.indices.values()) < _CASES

@@ -101,6 +101,18 @@ def test_tree_leaves_out_what_porch_writes_itself(repo: Path, pattern: str) -> N
     assert measured_tree.measure_tree(str(repo)) != before
 
 
+@pytest.mark.parametrize("rule", ["codev/", "codev", ".porch", "codev/*"])
+def test_tree_is_measured_where_git_ignores_what_is_left_out(repo: Path, rule: str) -> None:
+    (repo / ".gitignore").write_text(f"{rule}\n")
+    own = ("codev/projects/*/status*.yaml*", "codev/.porch")
+    (repo / "codev/.porch").mkdir(parents=True)
+    before = measured_tree.measure_tree(str(repo), own)
+    (repo / "codev/.porch/journal").write_text("of porch")
+    assert measured_tree.measure_tree(str(repo), own) == before
+    (repo / "new.txt").write_text("new")
+    assert measured_tree.measure_tree(str(repo), own) != before
+
+
 def test_tree_touches_neither_the_index_nor_the_objects(repo: Path) -> None:
     (repo / "new.txt").write_text("n" * 100)
     (repo / "a.txt").write_text("two\n")

@@ -66,7 +66,9 @@ class _WorktreeIndex(Struct, frozen=True):
 
     @property
     def without(self) -> tuple[str, ...]:
-        return tuple(f":(top,exclude,glob){pattern}" for pattern in self.exclude)
+        # Of a plain name also what lies below it.
+        below = [f"{each}/**" for each in self.exclude if not _SIGN.search(each)]
+        return tuple(map(repository.exclude_from_add, (*self.exclude, *below)))
 
     @property
     def ignoring(self) -> tuple[str, ...]:

@@ -174,23 +174,22 @@ def _quote_path(path: str) -> str:
 
 
 def stage_all_files(toplevel: str, exclude: Sequence[str], env: dict[str, str]) -> None:
-    words = ("add", "-A", "--ignore-errors", "--", ":/", *_leave_out(exclude))
+    globs = [each for glob in exclude for each in (glob, f"{glob.rstrip('/')}/**")]
+    words = ("add", "-A", "--ignore-errors", "--", ":/", *map(exclude_from_add, globs))
     done = try_git(toplevel, *words, env=env)
     errors = [line for line in done.stderr.splitlines() if line.startswith(("error:", "fatal:"))]
     if done.returncode and not (errors and all(map(_NO_COMMIT.match, errors))):
         raise git_error(toplevel, words, done)
 
 
-def _leave_out(globs: Sequence[str]) -> Iterator[str]:
-    """Paths that git passes over, and all below them.
+def exclude_from_add(glob: str) -> str:
+    """Tell `git add` to pass a path over.
 
     Git refuses to add a path that it ignores, even if that is named only to be left out; with a
     sign in front of it, the name is no longer a path but a pattern.
     """
-    for glob in globs:
-        pattern = glob if glob[0] in "*?[\\" else f"\\{glob}"
-        yield f":(top,exclude,glob){pattern}"
-        yield f":(top,exclude,glob){pattern.rstrip('/')}/**"
+    pattern = glob if glob[0] in "*?[\\" else f"\\{glob}"
+    return f":(top,exclude,glob){pattern}"
 
 
 def _create_commit(toplevel: str, paths: Sequence[str], message: str, trailer: str) -> str | None:
