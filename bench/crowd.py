@@ -50,7 +50,14 @@ class Crowd:
         definition, state = Definition(_protocol()), self._begun(size)
         pictures = RunPictures(str(place), directory, self.journal, Clock())
         pictures.keep_edits(state)
-        self.book = Book(definition, state, self.journal, pictures, Clock(), lambda _: definition)
+        self.book = Book(
+            definition,
+            state,
+            journal=self.journal,
+            pictures=pictures,
+            clock=Clock(),
+            pinned=lambda _: definition,
+        )
         self.queue = EffectQueue({e.AGENT_SLOT: SLOTS})
         self.queue.load(definition.protocol, state)
         self._open: dict[str, e.Request] = {}

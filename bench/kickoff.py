@@ -1,8 +1,9 @@
 """Kicking a run off, until its worktree is ready and its driver runs, against bare git.
 
-Allowed is twice `git worktree add`, one start of Python and the set-up hook. The project has as
-many files as a middling one, because that is what a worktree costs. CPU of all processes that take
-part, so that a busy machine changes nothing.
+Allowed is twice `git worktree add`, one start of Python and the set-up hook. What a worktree costs
+is its files; the rest of a kickoff costs the same in a small project and in a large one. CPU of
+all processes that take part, so that a busy machine changes nothing, and of the driver until it has
+said that it drives: from then on it works for the run.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import os
 import signal
 import statistics
 import subprocess
+import time
 from itertools import count
 from pathlib import Path
 
@@ -19,34 +21,55 @@ from bench.lists import Spent
 from bench.measure import Result
 from porch.fleet.drivers.leaving import wait_until_gone
 
-FILES = 10_000
-ROUNDS = 5
+SIZES = (10_000, 40_000)
+ROUNDS = 7
+# The command as its script runs it; the driver, a fork of it, tells what it has used when it tells
+# `af` that its run is there.
+TOLD = """
+import os, sys
+file, parent, write = sys.argv.pop(1), os.getpid(), os.write
+def write_and_report(number, data):
+    done = write(number, data)
+    if os.getpid() != parent and b"worktrees/" in data:
+        import resource
+        both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        used = [resource.getrusage(each) for each in both]
+        with open(file, "w") as report:
+            report.write(str(sum(each.ru_utime + each.ru_stime for each in used)))
+    return done
+os.write = write_and_report
+from porch.cli import scripts
+sys.exit(scripts.af())
+"""
 HOOK = "cat src/0/*.txt > made.txt"
 PROTOCOL = {"name": "p", "phases": [{"id": "one"}]}
 _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def results(place: Path) -> list[Result]:
-    python, porch = _installed(place)
-    yard = _Yard(_make_repository(place / "repository"), python, porch.with_name("af"))
+    python, _ = _installed(place)
+    return [_measure_size(place, python, size) for size in SIZES]
+
+
+def _measure_size(place: Path, python: Path, size: int) -> Result:
+    yard = _Yard(_make_repository(place / f"repository-{size}", size), python)
     try:
         pairs = [(yard.kick_off(), yard.do_by_hand()) for _ in range(ROUNDS)]
     finally:
         yard.clear()
     mine, bare = (statistics.median(each) for each in zip(*pairs, strict=True))
-    name = f"af kickoff, {FILES:,} files / git worktree add twice, Python, hook"
+    name = f"af kickoff, {size:,} files / git worktree add twice, Python, hook"
     told = f"{mine * 1000:.0f} ms", f"{bare * 1000:.0f} ms"
-    return [Result(name, round(mine / bare, 2), 1.0, "times", *told, ROUNDS)]
+    return Result(name, round(mine / bare, 2), 1.0, "times", *told, ROUNDS)
 
 
 class _Yard:
     """One repository in which kickoffs and bare worktrees take turns."""
 
-    def __init__(self, root: Path, python: Path, af: Path):
+    def __init__(self, root: Path, python: Path):
         self._root = root
         self._python = python
-        self._af = af
+        self._report = root.with_name(f"{root.name}-told")
         self._number = count(1)
         self._pids: list[int] = []
 
@@ -54,17 +77,24 @@ class _Yard:
         """CPU seconds of `af` and of the driver until it said that it drives."""
         words = ["kickoff", f"{next(self._number):04}", "--title", "x", "--protocol", "p"]
         words += ["--no-claude", "--script", "script.json", "--json"]
+        command = [str(self._python), "-c", TOLD, str(self._report), *words]
         with subprocess.Popen(
-            [str(self._af), *words], cwd=self._root, env=_environment(), stdout=subprocess.PIPE
+            command, cwd=self._root, env=_environment(), stdout=subprocess.PIPE
         ) as process:
             told = process.stdout.read() if process.stdout else b""
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise RuntimeError(f"af kickoff ended with {process.returncode}: {told.decode()}")
-        pid = int(json.loads(told)["pid"])
-        self._pids.append(pid)
-        return used.ru_utime + used.ru_stime + _cpu_so_far(pid)
+        self._pids.append(int(json.loads(told)["pid"]))
+        return used.ru_utime + used.ru_stime + self._read_report()
+
+    def _read_report(self) -> float:
+        """What the driver had used when it said that it drives; each report is read once."""
+        _wait_for(self._report)
+        used = float(self._report.read_text())
+        self._report.unlink()
+        return used
 
     def do_by_hand(self) -> float:
         name = f"bare-{next(self._number)}"
@@ -84,14 +114,17 @@ class _Yard:
             wait_until_gone(pid, 30)
 
 
-def _cpu_so_far(pid: int) -> float:
-    """Of a process that goes on, with those of its children that have ended."""
-    told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, told[11:15])) / _TICKS
+def _wait_for(path: Path) -> None:
+    """The driver writes it just after `af` was told."""
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.read_text()):
+        if time.monotonic() > deadline:
+            raise RuntimeError("the driver did not tell what it has used")
+        time.sleep(0.01)
 
 
-def _make_repository(root: Path) -> Path:
-    for number in range(FILES):
+def _make_repository(root: Path, size: int) -> Path:
+    for number in range(size):
         path = root / "src" / str(number // 100) / f"{number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{number}\n" * 20)

@@ -63,7 +63,15 @@ class Story:
         slim: Callable[[f.Fact], f.Fact] = lambda fact: fact,
     ):
         self.journal = journal
-        self.book = Book(definition, state, journal, pictures, Clock(), lambda _: definition, slim)
+        self.book = Book(
+            definition,
+            state,
+            journal=journal,
+            pictures=pictures,
+            clock=Clock(),
+            pinned=lambda _: definition,
+            slim=slim,
+        )
         self.queue = EffectQueue({e.AGENT_SLOT: 4})
         self.queue.load(definition.protocol, state)
         self._open: dict[str, e.Request] = {}

@@ -213,8 +213,10 @@ def test_a_line_is_found_however_the_key_is_written(places: Places, text: str) -
 def test_broken_toml_is_a_finding_with_its_place(places: Places) -> None:
     (found,) = places.faults("[commands]\nbuild = \n")
     assert (found.code, found.place) == ("toml-syntax", Place("codev/config.toml", 2, 9))
+    assert found.fix == "fix this line"
     (found,) = places.faults('a = """')
     assert (found.code, found.place) == ("toml-syntax", Place("codev/config.toml"))
+    assert "end of the file" in found.fix
     (found,) = places.faults("a = " + "[" * 5000)
     assert found.code == "toml-syntax"
 

@@ -239,7 +239,10 @@ class _SettingsFile:
             found = _TOML_PLACE.search(str(error))
             at = (int(found[1]), int(found[2])) if found and found[1] else (0, 0)
             message = _TOML_PLACE.sub("", str(error))
-            self._report("toml-syntax", message, Place(self.name, *at), "fix this line")
+            fix = (
+                "fix this line" if at[0] else "look at the end of the file: something is not closed"
+            )
+            self._report("toml-syntax", message, Place(self.name, *at), fix)
         except RecursionError:
             self._report("toml-syntax", "the file is nested too deeply", Place(self.name))
         return {}

@@ -259,6 +259,15 @@ def test_r10_each_other_fix_works_as_printed(desk: "Desk", doctor: Doctor) -> No
     assert doctor()["closing"] == "porch can run here"
 
 
+def test_r10_settings_of_claude_that_cannot_be_read_are_fixed_by_hand(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    desk.write(".claude/settings.json", '{"hooks": ')
+    line = one(doctor("--fix"), "settings.json cannot be read")
+    assert line["fix"].startswith("fix it by hand")
+    assert (desk.root / ".claude/settings.json").read_text() == '{"hooks": '
+
+
 def test_a_channel_for_notices_is_tested_when_asked(
     doctor: Doctor, home: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """The project: its settings, its commands, its protocols, its hook, and whether it is migrated."""
 
+import json
 import os
 import re
 import shutil
@@ -107,12 +108,23 @@ def _check_hook(where: ProjectPaths) -> Iterator[DoctorLine]:
         what = f"the hook {HOOK} is not executable"
         yield DoctorLine("warning", what, f"run `{HOOK_MODE}`", repair=HOOK_MODE)
     text = read_small_file(where.root, SETTINGS_FILE)
-    if not has_hook(text):
+    if fault := _find_json_fault(text):
+        what = f"{SETTINGS_FILE} cannot be read: {fault}"
+        yield DoctorLine("warning", what, "fix it by hand, then run `codev adopt`")
+    elif not has_hook(text):
         what = f"{SETTINGS_FILE} does not register the hook {HOOK}"
         yield DoctorLine("warning", what, adopt, repair=SETUP_FILES)
     if shutil.which("porch") is None:
         yield DoctorLine("warning", "`porch` is not on PATH; the hook says nothing without it",
                          "add the directory in which porch was installed to PATH")  # fmt: skip
+
+
+def _find_json_fault(text: str) -> str:
+    try:
+        json.loads(text or "{}")
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _check_old_shape(where: ProjectPaths) -> Iterator[DoctorLine]:
