@@ -368,6 +368,13 @@ def test_r3_a_complete_run_without_anything_to_finish_blocks_nobody(
     desk.porch(*words(script, id_="0002"))
 
 
+def test_r3_what_a_person_writes_after_a_complete_run_blocks_no_other(desk: "Desk") -> None:
+    committed_protocol(desk, {"id": "work"})
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--no-claude")
+    desk.write("mine.py", "mine = True\n")
+    desk.porch("run", "p", "0002", "--title", "y", "--here", "--no-claude")
+
+
 def test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
     desk.porch(*words(script), code=3)

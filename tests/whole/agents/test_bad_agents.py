@@ -572,8 +572,9 @@ def cycle(yard: Yard, number: int) -> None:
     if how == "kill":
         yard.porch("resume", f"{number + 1:04}")
     assert not yard.living(), f"{how} left somebody\n{told}"
-    # The next run works in the same checkout, which a run that is not over keeps for itself.
+    # The next run works in the same checkout, which a run keeps for itself until it is finished.
     yard.porch("stop", f"{number + 1:04}", code=None)
+    yard.porch("finish", f"{number + 1:04}", "--keep", code=None)
 
 
 def end(yard: Yard, running: Running, how: str, run: str) -> None:

@@ -22,6 +22,7 @@ from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.system import atomic
+from porch.system.clock import parse_instant
 from porch.system.regular_file import open_regular
 from porch.text.sha256 import sha256
 
@@ -116,7 +117,17 @@ def _list_unfinished_files(where: ProjectPaths, state: RunState) -> tuple[str, .
     except PorchError:
         # What cannot be measured cannot be finished either.
         return ()
-    return tuple(change.path for change in changes if change.path in left)
+    over = parse_instant(state.at).timestamp()
+    mine = (change.path for change in changes if change.path in left)
+    return tuple(path for path in mine if _was_there(where.workspace, path, over))
+
+
+def _was_there(workspace: str, path: str, over: float) -> bool:
+    """Whether a file is as old as the run's end; what a person wrote later is not the run's."""
+    try:
+        return os.lstat(os.path.join(workspace, path)).st_mtime <= over
+    except OSError:
+        return True  # deleted, and nobody knows when
 
 
 def _refuse_if_held(where: ProjectPaths, holder: str, run: str) -> None:
