@@ -22,6 +22,13 @@ class TakenEdge(Struct, frozen=True):
     known: KnownPaths
 
 
+class UpdateEnd(Struct, frozen=True):
+    """An edge by which an update ends, and what the update may have forgotten by then."""
+
+    last: TakenEdge
+    lost: KnownPaths
+
+
 class Arrival(Struct, frozen=True):
     """One way into a state, and what is surely remembered there."""
 
@@ -49,11 +56,14 @@ def list_arrivals(protocol: p.Protocol) -> list[Arrival]:
 def _known_in_states(protocol: p.Protocol) -> KnownByState:
     """A fixed point: what is known in a state is what all ways into it bring."""
     known: KnownByState = dict.fromkeys(protocol.states)
+    joins = {state.name: _find_branches(protocol, state) for state in protocol.states.values()}
     while True:
         passed = list(_find_taken_edges(protocol, known))
-        found = list(_find_arrivals(protocol, passed))
+        ways: dict[str, list[KnownPaths]] = {name: [] for name in protocol.states}
+        for arrival in _find_arrivals(protocol, passed):
+            ways[arrival.state].append(arrival.known)
         fresh = {
-            name: _known_on_arrival(protocol, state, found, passed)
+            name: _known_on_arrival(joins[name], state, ways[name], passed)
             for name, state in protocol.states.items()
         }
         if fresh == known:
@@ -61,39 +71,39 @@ def _known_in_states(protocol: p.Protocol) -> KnownByState:
         known = fresh
 
 
+class Branches(Struct, frozen=True):
+    """The branches of a join: what each may forget that is not of another one, and all together."""
+
+    beside: Mapping[str, KnownPaths]
+    forgotten: KnownPaths
+
+
+def _find_branches(protocol: p.Protocol, join: p.State) -> Branches:
+    states = {path: _states_of_branch(protocol, join, path) for path in join.waits_for}
+    beside = {
+        said: _forgotten_in(protocol, _join_states(states, said) - states[said]) for said in states
+    }
+    return Branches(beside, _forgotten_in(protocol, _join_states(states)))
+
+
+def _join_states(branches: Mapping[str, frozenset[str]], but: str = "") -> frozenset[str]:
+    others = (states for said, states in branches.items() if said != but)
+    return frozenset[str]().union(*others)
+
+
 def _known_on_arrival(
-    protocol: p.Protocol,
-    state: p.State,
-    found: Iterable[Arrival],
-    passed: Iterable[TakenEdge],
+    branches: Branches, state: p.State, ways: list[KnownPaths], passed: Iterable[TakenEdge]
 ) -> KnownPaths | None:
-    ways = [arrival.known for arrival in found if arrival.state == state.name]
-    brought = _known_after_exits(state, passed)
+    brought = _known_after_exits(state, passed) if state.waits_for else {}
     # Until all of them have been seen, nothing is known about what follows.
     if not ways or len(brought) < len(state.waits_for):
         return None
     # What is missing here is told of the way that lacks it, and of no other one behind.
     needed = {_known_root(paths[0]) for _, paths in list_state_needs(state) if len(paths) == 1}
-    kept = _known_in_spite_of_others(protocol, state, brought)
-    lost = {path for path in _forgotten_on_branches(protocol, state) if path not in kept}
-    return (frozenset.intersection(*ways) - lost).union(needed, kept)
-
-
-def _known_in_spite_of_others(
-    protocol: p.Protocol, join: p.State, brought: Mapping[str, KnownPaths]
-) -> KnownPaths:
-    """What a branch has told and none of the branches beside it may have forgotten since."""
-    branches = {path: _states_of_branch(protocol, join, path) for path in brought}
-    kept: set[str] = set()
-    for said, known in brought.items():
-        others = frozenset[str]().union(*(branches[path] for path in brought if path != said))
-        kept |= known - _forgotten_in(protocol, others - branches[said])
-    return frozenset(kept)
-
-
-def _forgotten_on_branches(protocol: p.Protocol, join: p.State) -> KnownPaths:
-    states = (_states_of_branch(protocol, join, path) for path in join.waits_for)
-    return _forgotten_in(protocol, frozenset[str]().union(*states))
+    # What a branch has told, and none of the branches beside it may have forgotten since.
+    told = (known - branches.beside[said] for said, known in brought.items())
+    kept = frozenset[str]().union(*told)
+    return (frozenset.intersection(*ways) - (branches.forgotten - kept)).union(needed, kept)
 
 
 def _forgotten_in(protocol: p.Protocol, states: frozenset[str]) -> KnownPaths:
@@ -144,36 +154,42 @@ def _find_taken_edges(protocol: p.Protocol, standing: KnownByState) -> Iterator[
 
 def _find_arrivals(protocol: p.Protocol, passed: Iterable[TakenEdge]) -> Iterator[Arrival]:
     passed = list(passed)
+    ends = list(_find_update_ends(protocol.interrupt, passed)) if protocol.interrupt else []
     yield Arrival(None, protocol.initial.state, frozenset())
     for passing in passed:
         for target in (*passing.edge.targets, *passing.edge.spent):
             if not target.is_due:
-                yield from _find_target_arrivals(protocol, passing, target.state, passed)
+                yield from _find_target_arrivals(protocol, passing, target.state, ends)
 
 
 def _find_target_arrivals(
-    protocol: p.Protocol, passing: TakenEdge, state: str, passed: list[TakenEdge]
+    protocol: p.Protocol, passing: TakenEdge, state: str, ends: list[UpdateEnd]
 ) -> Iterator[Arrival]:
     yield Arrival(passing.edge, state, passing.known)
     if protocol.interrupt and protocol.states[state].is_interruptible:
         # A sibling has merged, or the target of the root has moved: only then there is a parent.
         more = passing.known | {"instance.target", "engine.update"}
         yield Arrival(passing.edge, protocol.interrupt.state, more)
-        yield from _find_due_arrivals(protocol.interrupt, passing.known, state, passed)
+        yield from _find_due_arrivals(protocol.interrupt, passing.known, state, ends)
 
 
-def _find_due_arrivals(
-    interrupt: p.Interrupt, known: KnownPaths, state: str, passed: list[TakenEdge]
-) -> Iterator[Arrival]:
-    """What was due is entered behind the update, with what the update has not forgotten."""
+def _find_update_ends(interrupt: p.Interrupt, passed: list[TakenEdge]) -> Iterator[UpdateEnd]:
     for last in (each for each in passed if any(to.is_due for to in each.edge.targets)):
         handlers = _list_handlers(interrupt, last.edge.state, passed)
         mine = (each.edge for each in passed if each.edge.state in handlers)
         ways = (edge for edge in mine if edge is last.edge or _leads_into(edge, handlers))
         lost = frozenset(path for edge in ways for path in edge.forgets) - last.known
-        is_adapted = last.edge.state != interrupt.state
+        yield UpdateEnd(last, lost)
+
+
+def _find_due_arrivals(
+    interrupt: p.Interrupt, known: KnownPaths, state: str, ends: list[UpdateEnd]
+) -> Iterator[Arrival]:
+    """What was due is entered behind the update, with what the update has not forgotten."""
+    for end in ends:
+        is_adapted = end.last.edge.state != interrupt.state
         due = interrupt.adapted.get(state, state) if is_adapted else state
-        yield Arrival(last.edge, due, known - lost)
+        yield Arrival(end.last.edge, due, known - end.lost)
 
 
 def _list_handlers(interrupt: p.Interrupt, last: str, passed: list[TakenEdge]) -> set[str]:
