@@ -122,7 +122,8 @@ def serve(root: Path, talk: Callable[["Client"], Awaitable[None]], **variables: 
     )
 
     async def connect() -> None:
-        async with Client(stdio_client(server)) as client:
+        # The library takes as its default what the errors went to when it was loaded.
+        async with Client(stdio_client(server, errlog=sys.__stderr__ or sys.stderr)) as client:
             await talk(client)
 
     anyio.run(connect)
