@@ -134,14 +134,21 @@ def test_work_that_is_still_not_committed_at_the_end_is_said_and_nothing_is_merg
     assert "not committed" not in desk.porch("status", "1").out
 
 
-@pytest.mark.parametrize("ignored", ["", ".env\nmodules\n", "/.env\nmodules*\n"])
-def test_what_the_set_up_put_there_is_not_committed(desk: "Desk", ignored: str) -> None:
+@pytest.mark.parametrize(
+    "ignored, copied",
+    [("", ".env"), ("", "./.env"), (".env\nmodules\n", ".env"), ("/.env\nmodules*\n", ".env")],
+)
+def test_what_the_set_up_put_there_is_not_committed(
+    desk: "Desk", ignored: str, copied: str
+) -> None:
     desk.write(".env", "KEY=1\n")
     desk.write(".gitignore", ignored)
     (desk.root / "modules").mkdir()
     desk.write("modules/m.js", "m\n")
     config = (desk.root / "codev/config.toml").read_text()
-    desk.write("codev/config.toml", f'{config}[worktree]\ncopy = [".env"]\nlink = ["modules"]\n')
+    desk.write(
+        "codev/config.toml", f'{config}[worktree]\ncopy = ["{copied}"]\nlink = ["modules"]\n'
+    )
     desk.git("add", "codev", ".gitignore")
     desk.git("commit", "-qm", "settings")
     desk.protocol("p", WORK)

@@ -99,5 +99,6 @@ def _shorten_reason(error: OutsideError | OSError) -> str:
 
 def _list_excluded(made: WorktreeRecord | None) -> tuple[str, ...]:
     """What porch draws for readers, and what the set-up put there; documents are work."""
-    placed = made.placed if made else ()
+    # As git writes them: a pattern with `./` in front of it fits nothing.
+    placed = map(os.path.normpath, made.placed if made else ())
     return (*list_own_paths(""), *(re.sub(r"([*?\[\\])", r"\\\1", name) for name in placed))

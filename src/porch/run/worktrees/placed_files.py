@@ -85,7 +85,7 @@ def _list_files(source: str, pattern: str) -> Iterator[str]:
             continue
         whole = os.path.join(source, name)
         if os.path.isfile(whole):
-            yield name
+            yield os.path.normpath(name)
         elif os.path.isdir(whole) and not pattern.endswith("**"):
             yield from _list_files(source, f"{glob.escape(name.rstrip('/'))}/**")
 
