@@ -4,17 +4,17 @@ import json
 import os
 import resource
 import shutil
-import subprocess
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import porch
 from bench import tree
+from bench.bare_members import BareGit, BareMembers
 from bench.measure import Result
 from porch import agents
 from porch.cli.products import PRODUCTS
@@ -50,16 +50,7 @@ class Grown:
     porch_s: float  # of porch alone
     gits: int
     cleanup_s: float
-    bare: "BareGit"
-
-
-@dataclass
-class BareGit:
-    """What git alone takes of each member, in CPU: the least, all of its work, and its removal."""
-
-    least_s: float
-    work_s: float
-    removal_s: float
+    bare: BareGit
 
 
 def results(place: Path) -> list[Result]:
@@ -133,34 +124,55 @@ def _ms(seconds: float) -> str:
 
 
 def _grow(repo: Path, size: int) -> Grown:
-    clock = CpuClock()
-    products = PRODUCTS._replace(remove_finished_worktrees=clock.time_removal)
+    beside = BareMembers(repo.with_name(f"{repo.name}-bare"), FILES)
     with count_git_cpu() as of_git:
-        watch = DriveWatch(record=partial(clock.hear, of_git))
-        state = drive_tree(repo, size, watch, products, FILES)
-    bare = _measure_bare_git(repo.with_name(f"{repo.name}-bare"), size)
+        clock = CpuClock(of_git, beside)
+        products = PRODUCTS._replace(remove_finished_worktrees=clock.time_removal)
+        state = drive_tree(repo, size, DriveWatch(record=clock.hear), products, FILES)
+    bare = beside.find_means(size)
     return Grown(
         instances=size,
         states=tree.count_states(state),
         cpu_s=clock.all,
         own_s=clock.porch + clock.git,
         porch_s=clock.porch,
-        gits=len(of_git),
+        gits=of_git.calls,
         cleanup_s=clock.removal,
         bare=bare,
     )
 
 
+class GitCpu:
+    """The CPU of each git that porch starts, and of which thread it was."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._seconds: dict[int, float] = {}
+
+    def add(self, seconds: float) -> None:
+        self.calls += 1
+        thread = threading.get_ident()
+        self._seconds[thread] = self._seconds.get(thread, 0.0) + seconds
+
+    @property
+    def all_s(self) -> float:
+        return sum(self._seconds.copy().values())
+
+    @property
+    def of_this_thread_s(self) -> float:
+        return self._seconds.get(threading.get_ident(), 0.0)
+
+
 @contextmanager
-def count_git_cpu() -> Iterator[list[float]]:
-    """Each git that porch starts adds its CPU to a list; agents and suites come another way."""
-    used: list[float] = []
+def count_git_cpu() -> Iterator[GitCpu]:
+    """Each git that porch starts is counted; agents and suites come another way."""
+    used = GitCpu()
     wait = short_process._wait  # noqa: SLF001 - where porch waits for git, and only for git
 
     def wait_and_count(pid: int, deadline: float | None) -> int:
         del deadline
         _, status, usage = os.wait4(pid, 0)
-        used.append(usage.ru_utime + usage.ru_stime)
+        used.add(usage.ru_utime + usage.ru_stime)
         return os.waitstatus_to_exitcode(status)
 
     short_process._wait = wait_and_count  # noqa: SLF001
@@ -190,21 +202,33 @@ def drive_tree(
 
 
 class CpuClock:
-    """Processor time between the first record and the last: all of it, ours, and our git's."""
+    """Processor time between the first record and the last: all of it, ours, and our git's.
 
-    def __init__(self) -> None:
+    Whenever a member has settled, bare git does what one takes, on the same disk in the same state:
+    what making files costs there changes tenfold within minutes.
+    """
+
+    def __init__(self, of_git: GitCpu, beside: BareMembers) -> None:
         self.all = self.porch = self.git = self.removal = 0.0
+        self._of_git, self._beside = of_git, beside
         self._first: tuple[float, float, float] | None = None
 
-    def hear(self, of_git: list[float], _record: Any, _state: RunState) -> None:
-        now = _read_cpu(), _read_cpu(resource.RUSAGE_SELF), sum(of_git)
+    def hear(self, _record: Any, state: RunState) -> None:
+        now = self._read()
         first = self._first = self._first or now
         self.all, self.porch, self.git = (n - f for n, f in zip(now, first, strict=True))
+        settled = sum(bool(each.outcome) for each in state.instances.values())
+        while self._beside.count < settled:
+            self._beside.do_member()
+
+    def _read(self) -> tuple[float, float, float]:
+        everything = _read_cpu() - self._beside.spent_s
+        return everything, _read_cpu(resource.RUSAGE_SELF), self._of_git.all_s
 
     def time_removal(self, world: Any, names: Collection[str] = ()) -> list[str]:
-        began = time.thread_time() + _read_cpu(resource.RUSAGE_CHILDREN)
+        began = time.thread_time() + self._of_git.of_this_thread_s
         gone = PRODUCTS.remove_finished_worktrees(world, names)
-        self.removal += time.thread_time() + _read_cpu(resource.RUSAGE_CHILDREN) - began
+        self.removal += time.thread_time() + self._of_git.of_this_thread_s - began
         return gone
 
 
@@ -227,70 +251,6 @@ def _raise_limits(repo: Path, size: int) -> None:
             raise RuntimeError(f"the graph does not say '{old}'")
         graph = graph.replace(old, new)
     (place / "v3.graph.yaml").write_text(graph)
-
-
-_WHO = "-c user.name=bench -c user.email=bench@localhost"
-# The least that an instance can be: a worktree, one commit, one merge.
-_LEAST = f"""
-set -e
-git worktree add -q -b main-$n w$n
-echo $n > w$n/file$n
-git -C w$n add file$n
-git -C w$n {_WHO} commit -qm $n
-git {_WHO} merge -q --squash main-$n >/dev/null
-git {_WHO} commit -qm $n
-"""
-# What an instance of v3 leaves in git, and the checkouts that its readers and suites need.
-_WORK = f"""
-set -e
-git worktree add -q -b main-$n w$n
-mkdir -p w$n/src/n$n w$n/tests/n$n
-echo api > w$n/src/n$n/api
-echo contract > w$n/tests/n$n/contract
-git -C w$n add -A
-git -C w$n {_WHO} commit -qm scaffold
-git worktree add -q -b tests-$n t$n main-$n
-echo src/n$n/code > t$n/tests/n$n/need
-git -C t$n add -A
-git -C t$n {_WHO} commit -qm tests
-git worktree add -q --detach r$n main-$n
-git -C w$n {_WHO} merge -q --squash tests-$n >/dev/null
-git -C w$n {_WHO} commit -qm integrate
-echo code > w$n/src/n$n/code
-git -C w$n add -A
-git -C w$n {_WHO} commit -qm impl
-git -C r$n checkout -q --detach main-$n
-git {_WHO} merge -q --squash main-$n >/dev/null
-git {_WHO} commit -qm merge
-git -C r$n checkout -q --detach main
-"""
-_REMOVAL = """
-set -e
-git worktree remove --force w$n
-git worktree remove --force t$n
-git worktree remove --force r$n
-git branch -q -D main-$n tests-$n
-"""
-
-
-def _measure_bare_git(place: Path, count: int) -> BareGit:
-    """One member after the other, so that the files grow as they do in the tree."""
-    least, repo = (tree.make_repository(place / name, FILES) for name in ("least", "work"))
-    for each in (least, repo):
-        # Porch does not tidy up in the middle of its work either.
-        _measure_script(each, "git config gc.auto 0; git config maintenance.auto false")
-    totals = [0.0, 0.0, 0.0]
-    for number in range(count):
-        steps = ((least, _LEAST), (repo, _WORK), (repo, _REMOVAL))
-        for at, (where_, script) in enumerate(steps):
-            totals[at] += _measure_script(where_, f"n={number}{script}")
-    return BareGit(*(total / count for total in totals))
-
-
-def _measure_script(repo: Path, script: str) -> float:
-    began = _read_cpu(resource.RUSAGE_CHILDREN)
-    subprocess.run(["sh", "-c", script], cwd=repo, check=True)
-    return _read_cpu(resource.RUSAGE_CHILDREN) - began
 
 
 class GrowingTree:
