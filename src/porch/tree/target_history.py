@@ -34,7 +34,8 @@ def note_target(world: World, about: Instance, commit: str) -> None:
 
 
 def _target_ref(about: Instance) -> str:
-    return f"{ENTRY_REFS}{about.branch}/@target"
+    # No state has such a name, and it is one of those that need no process of git.
+    return f"{ENTRY_REFS}{about.branch}/-target"
 
 
 def find_removed_commits(
