@@ -7,12 +7,12 @@ from fnmatch import fnmatchcase
 from msgspec.structs import replace
 
 from porch.agents.login_signs import find_login_signs
-from porch.fleet.health.doctor_line import DoctorLine
-from porch.fleet.setup.found_agents import KNOWN, choose_reviewers
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
+from porch.run.agents.agent_list import KNOWN, choose_reviewers
 from porch.run.agents.roster import SCRIPTED
 from porch.run.settings import PROJECT_FILE, Settings
+from porch.show.fleet.doctor_line import DoctorLine
 
 _NEED_REVIEWERS = "not spider or tick: they need two reviewers, or [panel] models"
 _DEFAULT = "default"
