@@ -14,14 +14,16 @@ from porch.machine.exits.target_questions import CLASH, REMOVED
 from porch.machine.instances.git_state_inputs import UNNAMED
 from porch.machine.state import RunState
 from porch.run.agents.world import World
-from porch.tree import branch_update, instance_worktrees, suite_results, suite_run
-from porch.tree.answer_acceptance import find_own_patch_id
-from porch.tree.instance_worktrees import find_missing_target_head
-from porch.tree.target_history import (
+from porch.tree import instance_worktrees
+from porch.tree.answers.answer_acceptance import find_own_patch_id
+from porch.tree.branches import branch_update
+from porch.tree.branches.target_history import (
     describe_removed_commits,
     find_removed_commits,
     note_target,
 )
+from porch.tree.instance_worktrees import find_missing_target_head
+from porch.tree.suites import suite_results, suite_run
 
 MERGE_TRAILER = "Porch-Merge"
 CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
-from porch.git.raw_commits import remember_raw_commit
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
 from porch.run.agents.world import World
-from porch.tree import branch_update, refs, target_history
+from porch.tree.branches import branch_update, refs, target_history
+from porch.tree.branches.raw_commits import remember_raw_commit
+from porch.tree.branches.target_history import ENTRY_REFS, find_removed_commits
 from porch.tree.claim import InstancePlace
-from porch.tree.target_history import ENTRY_REFS, find_removed_commits
 
 TESTS_SUFFIX = "--tests"
 # One checkout for whoever only reads or measures, of one instance or of all; they take turns.

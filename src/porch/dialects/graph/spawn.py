@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from porch.dialects.graph.child_graphs import ChildGraph
 from porch.dialects.graph.instances import InstanceBlocks
 from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.type_fit import find_misfit, find_record_misfit
 from porch.dialects.graph.word_lists import read_path
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.type_fit import find_misfit, find_record_misfit
 from porch.text.fields import Fields
 from porch.text.nodes import ScalarNode
 

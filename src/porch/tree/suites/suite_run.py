@@ -20,8 +20,8 @@ from porch.run.agents.world import World
 from porch.run.handlers import command_end, pytest_check
 from porch.run.handlers.pytest_check import Canary
 from porch.system import process
-from porch.tree import junit
-from porch.tree.suite_results import SuiteCase, SuiteRun, make_suite_run
+from porch.tree.suites import junit
+from porch.tree.suites.suite_results import SuiteCase, SuiteRun, make_suite_run
 
 REPORT_VARIABLE = "PORCH_REPORT"
 SAID_KEPT = 3000

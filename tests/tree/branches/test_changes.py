@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
-from porch.git import changes, measured_tree, raw_commits, tree_changes
+from porch.git import measured_tree, tree_changes
 from porch.git.changed_paths import ChangedPath
+from porch.tree.branches import changes, raw_commits
 from tests.git_calls import GIT
 from tests.repositories import sh
 

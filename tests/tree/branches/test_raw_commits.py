@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from porch.git import measured_tree, raw_commits, tree_changes
+from porch.git import measured_tree, tree_changes
+from porch.tree.branches import raw_commits
 from tests.repositories import sh
 
 pytestmark = pytest.mark.usefixtures("git_home")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porch.tree import junit, suite_results
-from porch.tree.suite_results import SuiteCase, SuiteRun
+from porch.tree.suites import junit, suite_results
+from porch.tree.suites.suite_results import SuiteCase, SuiteRun
 
 MODULE = """
     import pytest

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from porch.system import process
-from porch.tree import suite_run
-from porch.tree.suite_results import SuiteRun
+from porch.tree.suites import suite_run
+from porch.tree.suites.suite_results import SuiteRun
 from tests.tree.conftest import Bench
 
 EFFECT = "impl#1/agent/impl/0"

@@ -11,18 +11,9 @@ from msgspec import Struct
 
 from porch.agents.events import Answered
 from porch.errors import OutsideError
-from porch.git import (
-    changed_paths,
-    changes,
-    checkouts,
-    git_directory,
-    merge,
-    repository,
-    worktrees,
-)
+from porch.git import changed_paths, checkouts, git_directory, merge, repository, worktrees
 from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
-from porch.git.raw_commits import compare_measured_tree, may_convert_files
 from porch.machine.effects import AskAgent
 from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.path_values import is_within
@@ -34,13 +25,14 @@ from porch.model.protocol_parts import part_of_name
 from porch.run.agents.world import World
 from porch.store import payloads
 from porch.store.large_payloads import expand_payloads
-from porch.tree import branch_update, refs
+from porch.tree.answers.claim_measures import MOST_REASONS, measure_claim
+from porch.tree.branches import branch_update, changes, refs
+from porch.tree.branches.raw_commits import compare_measured_tree, may_convert_files
+from porch.tree.branches.update_troubles import find_update_trouble
 from porch.tree.claim import Claim, InstancePlace, find_judging_changes
-from porch.tree.claim_measures import MOST_REASONS, measure_claim
 from porch.tree.instance_worktrees import is_merging
 from porch.tree.mechanical_changes import find_unmechanical_lines
 from porch.tree.question_text import find_children_room, list_unasked_fields
-from porch.tree.update_troubles import find_update_trouble
 
 PATCH_KEPT = 5_000_000
 # Checks that look at the files that lie there.

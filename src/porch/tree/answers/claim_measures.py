@@ -8,14 +8,15 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from porch.errors import OutsideError
-from porch.git import changes, checkouts, repository
+from porch.git import checkouts, repository
 from porch.machine.path_values import is_within
 from porch.model import types as t
 from porch.model.protocol import Agent, Measure
-from porch.tree import branch_update, refs, suite_results, suite_run
+from porch.tree.branches import branch_update, changes, refs
+from porch.tree.branches.update_troubles import find_update_trouble
 from porch.tree.claim import Claim
 from porch.tree.instance_worktrees import hold_reader
-from porch.tree.update_troubles import find_update_trouble
+from porch.tree.suites import suite_results, suite_run
 
 MOST_REASONS = 20
 NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from porch.agents.events import Answered
 from porch.machine import facts as f
-from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
+from porch.tree.answers.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.instance_worktrees import open_instance_place
 from porch.tree.prompts import question_prompt
 from tests.git_calls import GIT

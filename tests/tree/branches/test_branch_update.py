@@ -10,8 +10,8 @@ from porch.errors import OutsideError
 from porch.git import worktrees
 from porch.git.merge import Conflict
 from porch.testing import kill_python_at
-from porch.tree import branch_update
-from porch.tree.branch_update import UpdatedBranch
+from porch.tree.branches import branch_update
+from porch.tree.branches.branch_update import UpdatedBranch
 from tests.repositories import sh
 
 TRAILER = "Porch-Effect: run-1/rebase#1/git/update/1"
@@ -158,7 +158,7 @@ def test_no_hook_and_no_editor_takes_part(repo: Path, work: Path, tmp_path: Path
 
 UPDATE = """
 import sys
-from porch.tree import branch_update as updating
+from porch.tree.branches import branch_update as updating
 updating.update_branch(sys.argv[1], "main", sys.argv[2] == "rebase")
 """
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import convert, to_builtins
 
-from porch.tree import suite_results
-from porch.tree.suite_results import CaseResult, SuiteCase, SuiteRun
+from porch.tree.suites import suite_results
+from porch.tree.suites.suite_results import CaseResult, SuiteCase, SuiteRun
 
 OLD = SuiteRun("ran", 0, (SuiteCase("t.a::old", "passed"), SuiteCase("t.a::shaky", "failed")))
 KNOWN = ("t.a::old", "t.a::shaky")

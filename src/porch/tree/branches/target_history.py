@@ -10,7 +10,7 @@ from porch.git import merge, repository
 from porch.git.command import run_git
 from porch.machine.state import Instance
 from porch.run.agents.world import World
-from porch.tree import refs
+from porch.tree.branches import refs
 
 ENTRY_REFS = "refs/porch/entry/"
 MOST_NAMED = 5

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from porch.model import schema
 from porch.model import types as t
 from porch.model.sample_values import build_sample_value
 from porch.model.typed_answers import check_value
+from porch.tree.answers import answer_schema
 
 
 def _record(**fields: str) -> t.Record:
@@ -58,7 +58,7 @@ def _accepts(form: dict[str, Any], value: Any) -> bool:
     ],
 )
 def test_each_type_has_its_schema(text: str, expected: dict[str, Any]) -> None:
-    assert schema.record_schema(_record(a=text), TYPES) == {
+    assert answer_schema.record_schema(_record(a=text), TYPES) == {
         "type": "object",
         "properties": {"a": expected},
         "required": ["a"],
@@ -67,7 +67,9 @@ def test_each_type_has_its_schema(text: str, expected: dict[str, Any]) -> None:
 
 
 def test_paths_commits_and_blobs_are_texts_that_say_more() -> None:
-    form = schema.record_schema(_record(path="FilePath", commit="Commit", blob="Blob"), TYPES)
+    form = answer_schema.record_schema(
+        _record(path="FilePath", commit="Commit", blob="Blob"), TYPES
+    )
     kinds = form["properties"]
     assert [kind["type"] for kind in kinds.values()] == ["string"] * 3
     assert all(kind["description"] for kind in kinds.values())
@@ -75,12 +77,12 @@ def test_paths_commits_and_blobs_are_texts_that_say_more() -> None:
 
 
 def test_fields_that_are_not_asked_are_not_there() -> None:
-    form = schema.record_schema(EXITS["Passed"], TYPES, leave_out=["commit", "nobody"])
+    form = answer_schema.record_schema(EXITS["Passed"], TYPES, leave_out=["commit", "nobody"])
     assert form["required"] == list(form["properties"]) == ["count", "note"]
 
 
 def test_names_are_written_out_and_only_circular_ones_are_defined() -> None:
-    form = schema.record_schema(_record(c="Critique", n="[Node]"), TYPES)
+    form = answer_schema.record_schema(_record(c="Critique", n="[Node]"), TYPES)
     assert form["properties"]["c"]["properties"]["line"] == {"type": "integer"}
     assert form["properties"]["n"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
     assert list(form["$defs"]) == ["Node"]
@@ -91,7 +93,7 @@ def test_names_are_written_out_and_only_circular_ones_are_defined() -> None:
 
 
 def test_a_definition_brings_the_definitions_it_needs() -> None:
-    form = schema.record_schema(_record(a="Ping"), TYPES)
+    form = answer_schema.record_schema(_record(a="Ping"), TYPES)
     assert list(form["$defs"]) == ["Ping", "Pong"]
     assert _accepts(form, {"a": {"pong": {"ping": [{"pong": None}]}}})
 
@@ -102,7 +104,7 @@ def test_types_that_multiply_do_not_blow_a_schema_up() -> None:
         f"T{level}": _record(**dict.fromkeys(ten, f"Maybe T{level + 1}")) for level in range(12)
     }
     types["T12"] = t.parse_type("Text")
-    form = schema.record_schema(_record(a="T0"), types)
+    form = answer_schema.record_schema(_record(a="T0"), types)
     assert len(json.dumps(form)) < 100_000
     assert _accepts(form, {"a": dict.fromkeys(ten)})
 
@@ -110,12 +112,12 @@ def test_types_that_multiply_do_not_blow_a_schema_up() -> None:
 def test_a_long_chain_of_names_is_written_without_deep_recursion() -> None:
     types: dict[str, t.Type] = {f"T{n}": _record(a=f"Maybe T{n + 1}") for n in range(600)}
     types["T600"] = t.parse_type("Text")
-    assert _accepts(schema.record_schema(_record(a="T0"), types), {"a": {"a": None}})
+    assert _accepts(answer_schema.record_schema(_record(a="T0"), types), {"a": {"a": None}})
 
 
 def test_the_canonical_form_is_one_of_the_exits_by_name() -> None:
-    form = schema.union_schema(EXITS, TYPES, {"Passed": ["commit"]})
-    assert form["$schema"] == schema.DRAFT
+    form = answer_schema.union_schema(EXITS, TYPES, {"Passed": ["commit"]})
+    assert form["$schema"] == answer_schema.DRAFT
     assert [one["properties"]["exit"] for one in form["oneOf"]] == [
         {"const": "Passed"},
         {"const": "Failed"},
@@ -130,15 +132,15 @@ def test_the_canonical_form_is_one_of_the_exits_by_name() -> None:
 
 
 def test_each_exit_alone_is_a_flat_object() -> None:
-    forms = schema.schemas_per_exit(EXITS, TYPES, {"Failed": ["critiques"]})
+    forms = answer_schema.schemas_per_exit(EXITS, TYPES, {"Failed": ["critiques"]})
     assert list(forms) == list(EXITS)
-    assert forms["Passed"] == schema.record_schema(EXITS["Passed"], TYPES)
+    assert forms["Passed"] == answer_schema.record_schema(EXITS["Passed"], TYPES)
     assert list(forms["Failed"]["properties"]) == ["count", "note"]
     assert all(form["type"] == "object" for form in forms.values())
 
 
 def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> None:
-    form = schema.flat_schema(EXITS, TYPES, {"Passed": ["commit"]})
+    form = answer_schema.flat_schema(EXITS, TYPES, {"Passed": ["commit"]})
     kinds = form["properties"]
     assert form["type"] == "object"
     assert kinds["exit"] == {"type": "string", "enum": ["Passed", "Failed", "Silent"]}
@@ -147,7 +149,7 @@ def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> 
     assert kinds["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     answer = {"exit": "Failed", "count": "many", "note": "n", "critiques": []}
     assert _accepts(form, answer)
-    assert schema.parse_flat_answer(answer, EXITS) == (
+    assert answer_schema.parse_flat_answer(answer, EXITS) == (
         "Failed",
         {"count": "many", "note": "n", "critiques": []},
     )
@@ -156,18 +158,18 @@ def test_the_flat_form_has_every_field_of_every_exit_nullable_and_required() -> 
 def test_every_form_is_a_legal_schema() -> None:
     every = _record(**dict.fromkeys("abcdef", "Maybe [(Text, Impact, Node)]"), g="Critique")
     exits = EXITS | {"Every": every}
-    forms = [schema.union_schema(exits, TYPES), schema.flat_schema(exits, TYPES)]
-    for form in [*forms, *schema.schemas_per_exit(exits, TYPES).values()]:
+    forms = [answer_schema.union_schema(exits, TYPES), answer_schema.flat_schema(exits, TYPES)]
+    for form in [*forms, *answer_schema.schemas_per_exit(exits, TYPES).values()]:
         Draft202012Validator.check_schema(form)
 
 
 def test_a_field_named_exit_keeps_its_name_and_the_exit_gives_way() -> None:
     exits = {"Left": _record(exit="Text", exit_="Int"), "Stayed": t.Record()}
-    form = schema.flat_schema(exits, TYPES)
+    form = answer_schema.flat_schema(exits, TYPES)
     assert form["required"] == ["exit__", "exit", "exit_"]
     answer = {"exit__": "Left", "exit": "door", "exit_": 1}
     assert _accepts(form, answer)
-    assert schema.parse_flat_answer(answer, exits) == ("Left", {"exit": "door", "exit_": 1})
+    assert answer_schema.parse_flat_answer(answer, exits) == ("Left", {"exit": "door", "exit_": 1})
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,7 @@ def test_a_field_named_exit_keeps_its_name_and_the_exit_gives_way() -> None:
     ],
 )
 def test_a_flat_answer_is_read_without_hiding_what_is_wrong(answer: object, read: Any) -> None:
-    assert schema.parse_flat_answer(answer, EXITS) == read
+    assert answer_schema.parse_flat_answer(answer, EXITS) == read
 
 
 _scalars = st.sampled_from([t.Scalar(name) for name in t.SCALARS.values()])
@@ -218,15 +220,15 @@ _json = st.recursive(
 @settings(deadline=None)
 @given(_exits, st.booleans())
 def test_samples_fit_all_three_forms(exits: dict[str, t.Record], full: bool) -> None:
-    one_of, flat = schema.union_schema(exits, TYPES), schema.flat_schema(exits, TYPES)
-    forms = schema.schemas_per_exit(exits, TYPES)
+    one_of, flat = answer_schema.union_schema(exits, TYPES), answer_schema.flat_schema(exits, TYPES)
+    forms = answer_schema.schemas_per_exit(exits, TYPES)
     for name, record in exits.items():
         payload = build_sample_value(record, TYPES, full)
         assert _accepts(one_of, {"exit": name, "payload": payload})
         assert _accepts(forms[name], payload)
         answer = dict.fromkeys(flat["properties"]) | {"exit": name} | payload
         assert _accepts(flat, answer)
-        assert schema.parse_flat_answer(answer, exits) == (name, payload)
+        assert answer_schema.parse_flat_answer(answer, exits) == (name, payload)
 
 
 @settings(deadline=None)
@@ -235,7 +237,7 @@ def test_our_judge_and_the_schema_agree(type_: t.Type, value: Any, data: st.Data
     mutated = data.draw(
         st.just(value) | _swapped(build_sample_value(type_, TYPES, full=True), value)
     )
-    form = schema.record_schema(t.Record((t.Field("a", type_),)), TYPES)
+    form = answer_schema.record_schema(t.Record((t.Field("a", type_),)), TYPES)
     said = [one for one in check_value(mutated, type_, TYPES) if "the path" not in one]
     assert _accepts(form, {"a": mutated}) is (said == [])
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from porch.agents.events import Answered
 from porch.agents.port import Outcome
-from porch.claims.answer_block import read_answer_block
 from porch.machine.effects import AskAgent
-from porch.model import schema
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.tree.answers import answer_schema
+from porch.tree.answers.answer_block import read_answer_block
 
 EXIT_FILE = "exit.json"
 MOST_BYTES = 4 << 20
@@ -51,7 +51,7 @@ def _parse_answer(effect: AskAgent, raw: Any) -> Answered:
     records = {known.name: known.record for known in effect.exits}
     if isinstance(raw, dict) and isinstance(raw.get("payload"), dict):
         return Answered(str(raw.get("exit", "")), raw["payload"])
-    return Answered(*schema.parse_flat_answer(raw, records))
+    return Answered(*answer_schema.parse_flat_answer(raw, records))
 
 
 def _read_answer_file(world: World, effect: AskAgent) -> Answered | None:

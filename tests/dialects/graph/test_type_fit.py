@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from porch.dialects.graph.type_fit import find_misfit, find_record_misfit
 from porch.model import types as t
 from porch.model.sample_values import build_sample_value
-from porch.model.type_fit import find_misfit, find_record_misfit
 from porch.model.typed_answers import check_value
 
 TYPES: dict[str, t.Type] = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porch.claims.answer_block import AnswerBlock, read_answer_block
+from porch.tree.answers.answer_block import AnswerBlock, read_answer_block
 
 SAID = '{"exit": "Done", "payload": {"n": 1}}'
 BLOCK = f"```json\n{SAID}\n```"

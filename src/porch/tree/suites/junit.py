@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
-from porch.tree.suite_results import CaseResult, SuiteCase, clip_text
+from porch.tree.suites.suite_results import CaseResult, SuiteCase, clip_text
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_DEPTH = 100

@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from porch.dialects.graph.part_names import PartNames, add_part
 from porch.dialects.registry import parse_definition
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.definition import Definition, encode_definition
-from porch.model.part_names import PartNames, add_part
 
-SMALL = Path(__file__).parents[1] / "corpus" / "graph" / "small.graph.yaml"
+SMALL = Path(__file__).parents[2] / "corpus" / "graph" / "small.graph.yaml"
 
 
 def small() -> p.Protocol:

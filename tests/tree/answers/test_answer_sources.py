@@ -10,7 +10,7 @@ from porch.agents.events import Answered
 from porch.agents.port import Outcome
 from porch.agents.scripted import adapter as scripted
 from porch.machine import facts as f
-from porch.tree import answer_sources
+from porch.tree.answers import answer_sources
 from tests.tree.conftest import SCAFFOLD, TO_TESTS, Bench
 
 
