@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from porch.system import file_events
-from porch.system.file_events import DirectoryWatch, WatchKind
+from porch.plan.gates import file_events
+from porch.plan.gates.file_events import DirectoryWatch, WatchKind
 
 KINDS: tuple[WatchKind, ...] = ("inotify", "polling")
 SAVINGS = {

@@ -1,17 +1,19 @@
 """The tree of a run as boxes in boxes."""
 
-from typing import Any
+from typing import Any, cast
 
-from porch.web.pages.tree_boxes import make_tree
+from porch.tree.tree_boxes import list_boxes
+from porch.tree.tree_view import InstanceShape
 
 
-def instance(name: str, parent: str | None, **more: Any) -> dict[str, Any]:
+def instance(name: str, parent: str | None, **more: Any) -> InstanceShape:
     told = {"id": name or "root", "branch": f"b/{name}", "outcome": "", "why": {}, "budgets": {}}
-    return {"instance": name, "parent": parent, "positions": [], **told, **more}
+    found = {"instance": name, "parent": parent, "positions": [], **told, **more}
+    return cast("InstanceShape", found)
 
 
 def test_children_are_boxes_in_the_box_of_their_parent() -> None:
-    told = make_tree(
+    (root,) = list_boxes(
         [
             instance("", None, positions=["children#1"]),
             instance("a", "", positions=["a/impl#1"], budgets={"rounds": "2 left"}),
@@ -21,25 +23,19 @@ def test_children_are_boxes_in_the_box_of_their_parent() -> None:
         [],
         "/g",
     )
-    (root,) = told["boxes"]
-    a, b = root["children"]
-    assert told["total"] == "4 instances"
-    assert (root["count"], a["places"], a["budgets"]) == (
-        "2 children",
-        ["impl#1"],
-        ["rounds: 2 left"],
-    )
-    assert [(each["look"], each["word"], each["why"]) for each in (a, a["children"][0], b)] == [
+    a, b = root.children
+    assert (a.places, a.budgets) == (["impl#1"], ["rounds: 2 left"])
+    assert [(each.look, each.word, each.why) for each in (a, a.children[0], b)] == [
         ("running", "at work", ""),
         ("good", "merged", ""),
         ("bad", "failed", "Stuck"),
     ]
-    assert a["picture"] == "/g.svg?instance=a"
-    assert [root["is_open"], a["is_open"]] == [True, False]
+    assert a.picture == "/g.svg?instance=a"
+    assert [root.is_open, a.is_open] == [True, False]
 
 
 def test_a_box_with_somebody_who_waits_for_a_person_is_open() -> None:
-    told = make_tree(
+    (root,) = list_boxes(
         [
             instance("", None),
             instance("a", ""),
@@ -49,12 +45,17 @@ def test_a_box_with_somebody_who_waits_for_a_person_is_open() -> None:
         ["a.x/ask#1"],
         "/g",
     )
-    a, b = told["boxes"][0]["children"]
-    assert (a["is_open"], a["children"][0]["word"], b["is_open"]) == (True, "waits for you", False)
-    assert b["word"] == "nowhere"
+    a, b = root.children
+    assert (a.is_open, a.children[0].word, b.is_open) == (True, "waits for you", False)
+    assert b.word == "nowhere"
 
 
 def test_a_tree_that_is_far_too_deep_is_cut_and_no_tree_is_no_box() -> None:
     rows = [instance("0", None), *(instance(str(n), str(n - 1)) for n in range(1, 3_000))]
-    assert make_tree(rows, [], "/g")["total"] == "3,000 instances"
-    assert make_tree([], [], "/g") == {"boxes": [], "total": "0 instances"}
+    (box,) = list_boxes(rows, [], "/g")
+    depth = 0
+    while box.children:
+        (box,) = box.children
+        depth += 1
+    assert depth == 8
+    assert list_boxes([], [], "/g") == []
