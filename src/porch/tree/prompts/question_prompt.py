@@ -13,7 +13,7 @@ from porch.machine.path_values import look_up_path
 from porch.model.protocol import Protocol
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
-from porch.show import graph_templates as templates
+from porch.show import strict_templates as templates
 from porch.store.large_payloads import expand_payloads
 from porch.tree import question_text
 from porch.tree.answers import answer_schema, answer_sources
@@ -57,7 +57,7 @@ def prepare_first_prompt(
         )
     template = world.definition().prompts[effect.state]
     protocol = world.definition().protocol
-    told = templates.render_graph_template(template, effect.template, values)
+    told = templates.render_strict_template(template, effect.template, values)
     if effect.told and is_fresh:
         told = f"{told}\n{question_text.render_last_words(effect.told)}"
     for each in world.shown(effect.unread):

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from porch.errors import DefinitionError, Finding, Place
-from porch.show import graph_templates as templates
+from porch.show import strict_templates as templates
 from porch.text.markdown import MASK, fenced_blocks, mask_inline_code, parse_markdown_lines
 from porch.text.printable import make_printable
 
@@ -25,7 +25,7 @@ MARKUP = st.text(alphabet="`~>#-* \t\n\r\x0b\x0c\x1c\x85\u2028\u2029\x1b[1mab\\<
 
 def faults(template: str, values: dict[str, Any] = VALUES) -> list[Finding]:
     with pytest.raises(DefinitionError) as caught:
-        templates.render_graph_template(template, FILE, values)
+        templates.render_strict_template(template, FILE, values)
     return list(caught.value.findings)
 
 
@@ -38,7 +38,7 @@ def fault(template: str, values: dict[str, Any] = VALUES) -> Finding:
 
 def test_values_are_filled_in() -> None:
     assert (
-        templates.render_graph_template("# {{ spec.id }}: {{ names | join('+') }}\n", FILE, VALUES)
+        templates.render_strict_template("# {{ spec.id }}: {{ names | join('+') }}\n", FILE, VALUES)
         == "# auth: a+b\n"
     )
 
@@ -47,16 +47,16 @@ def test_lines_that_only_steer_leave_no_trace() -> None:
     template = (
         "{% for n in names %}\n- {{ n }}\n{% endfor %}\n  {% if revision %}\nx\n  {% endif %}\n"
     )
-    assert templates.render_graph_template(template, FILE, VALUES) == "- a\n- b\n"
+    assert templates.render_strict_template(template, FILE, VALUES) == "- a\n- b\n"
 
 
 def test_nothing_is_escaped_as_html() -> None:
-    assert templates.render_graph_template("{{ t }}", FILE, {"t": "<a & 'b'>"}) == "<a & 'b'>"
+    assert templates.render_strict_template("{{ t }}", FILE, {"t": "<a & 'b'>"}) == "<a & 'b'>"
 
 
 def test_the_same_template_can_be_filled_in_with_other_values() -> None:
     assert [
-        templates.render_graph_template("{{ n }}", FILE, {"n": each}) for each in ("x", "y")
+        templates.render_strict_template("{{ n }}", FILE, {"n": each}) for each in ("x", "y")
     ] == ["x", "y"]
 
 
@@ -89,7 +89,7 @@ def test_names_that_the_template_makes_itself_are_not_unknown() -> None:
         "{% set x = 1 %}{% macro m(y) %}{{ y }}{% endmacro %}{% for n in names %}{{ loop.index }}"
         "{{ n }}{% endfor %}{{ m(x) }}{{ range(2) | join }}"
     )
-    assert templates.render_graph_template(template, FILE, VALUES) == "1a2b101"
+    assert templates.render_strict_template(template, FILE, VALUES) == "1a2b101"
 
 
 def test_a_field_that_does_not_exist_names_those_that_do() -> None:
@@ -112,7 +112,7 @@ def test_a_field_of_an_absent_value_is_refused() -> None:
 
 def test_an_absent_value_can_be_asked_for_with_if() -> None:
     assert (
-        templates.render_graph_template(
+        templates.render_strict_template(
             "{% if revision %}{{ revision.kind }}{% endif %}-", FILE, VALUES
         )
         == "-"
@@ -124,7 +124,7 @@ def test_a_field_named_like_a_method_is_the_field() -> None:
     template = (
         "{{ x.items }}{{ x.values | join }}{% for k, v in y.items() %}{{ k }}{{ v }}{% endfor %}"
     )
-    assert templates.render_graph_template(template, FILE, values) == "mine1a1"
+    assert templates.render_strict_template(template, FILE, values) == "mine1a1"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_short_expression_cannot_make_a_huge_value(expression: str) -> None:
 
 def test_numbers_can_be_reckoned_with() -> None:
     assert (
-        templates.render_graph_template("{{ 2 * n }} {{ n % 2 }} {{ n + 1 }}", FILE, {"n": 3})
+        templates.render_strict_template("{{ 2 * n }} {{ n % 2 }} {{ n + 1 }}", FILE, {"n": 3})
         == "6 1 4"
     )
 
@@ -207,7 +207,7 @@ def test_nothing_random_is_offered(expression: str) -> None:
 def test_a_text_of_the_greatest_length_is_allowed_and_one_more_byte_is_not() -> None:
     half = "é" * (templates.MOST_BYTES // 4)
     assert (
-        len(templates.render_graph_template("{{ a }}{{ a }}", FILE, {"a": half}).encode())
+        len(templates.render_strict_template("{{ a }}{{ a }}", FILE, {"a": half}).encode())
         == templates.MOST_BYTES
     )
     found = fault("{{ a }}{{ a }}!", {"a": half})
@@ -257,7 +257,7 @@ LEAST: dict[str, Any] = {"spec": SPEC, "revision": None, "names": []}
 
 
 def problems(template: str) -> list[str]:
-    found = templates.check_graph_template(template, FILE, FULL, LEAST)
+    found = templates.check_strict_template(template, FILE, FULL, LEAST)
     assert all(each.code == "template" and each.place and each.place.line for each in found)
     return [f"{each.place}: {each.message}" for each in found]
 
@@ -338,7 +338,7 @@ def test_every_line_of_a_quote_is_quoted(text: str) -> None:
 
 def test_a_quoted_section_ends_with_its_last_line() -> None:
     template = "{% filter quote %}\n- {{ a }}\n{% endfilter %}\n\nours\n"
-    assert templates.render_graph_template(template, FILE, {"a": "x\ny"}) == "> - x\n> y\n\nours\n"
+    assert templates.render_strict_template(template, FILE, {"a": "x\ny"}) == "> - x\n> y\n\nours\n"
 
 
 def test_control_characters_are_taken_out_of_quotes() -> None:
@@ -408,9 +408,9 @@ def test_a_filter_on_an_absent_value_is_a_finding_at_its_line() -> None:
 def test_the_usual_filters_are_there() -> None:
     values = {"m": [{"s": "a"}, {"s": "b"}]}
     template = "{{ m | map(attribute='s') | map('code') | join(', ') }}"
-    assert templates.render_graph_template(template, FILE, values) == "`a`, `b`"
+    assert templates.render_strict_template(template, FILE, values) == "`a`, `b`"
 
 
 def test_importing_the_module_does_not_import_jinja2() -> None:
-    program = "import sys, porch.show.graph_templates; sys.exit('jinja2' in sys.modules)"
+    program = "import sys, porch.show.strict_templates; sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

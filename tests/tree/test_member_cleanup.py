@@ -8,7 +8,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
-from porch.run.drive.member_cleanup import MemberCleanup
+from porch.tree.member_cleanup import MemberCleanup
 
 EFFECT = "a/impl#1/agent/impl/0"
 

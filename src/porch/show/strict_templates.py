@@ -1,4 +1,4 @@
-"""Templates of graph protocols: a prompt that is filled in wrongly must not reach an agent."""
+"""Templates that take only what is declared: a prompt filled in wrongly must not reach an agent."""
 
 import json
 import re
@@ -32,7 +32,7 @@ class _CompiledTemplate(Struct, frozen=True):
     names: tuple[tuple[int, str], ...]  # what must be given, with the lines where it is used
 
 
-def render_graph_template(template: str, name: str, values: Mapping[str, object]) -> str:
+def render_strict_template(template: str, name: str, values: Mapping[str, object]) -> str:
     """The template filled in; every fault is a finding at its line in the file `name`."""
     filled = plain_template.fill_plain_template(template, values)
     if filled is not None:
@@ -56,7 +56,7 @@ def render_graph_template(template: str, name: str, values: Mapping[str, object]
         raise DefinitionError([Finding("template", message, place, fix)]) from error
 
 
-def check_graph_template(
+def check_strict_template(
     template: str, name: str, full: Mapping[str, object], minimal: Mapping[str, object]
 ) -> list[Finding]:
     """What is wrong with a template, tried with everything given and with nothing optional."""
@@ -161,7 +161,7 @@ def _indent_lines(text: str) -> str:
 
 def _check_rendering(template: str, name: str, values: Mapping[str, object]) -> list[Finding]:
     try:
-        if render_graph_template(template, name, values).strip():
+        if render_strict_template(template, name, values).strip():
             return []
     except DefinitionError as error:
         return list(error.findings)

@@ -1,6 +1,6 @@
 """Removes the worktrees of tree members as soon as they end."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from porch.errors import PorchError
 from porch.machine import facts as f
@@ -8,9 +8,8 @@ from porch.machine import moves as m
 from porch.machine.effects import Request
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
+from porch.run.handlers.products import Perform
 from porch.system.late_asyncio import asyncio
-
-Perform = Callable[[Request], Awaitable[f.EffectFact]]
 
 
 class MemberCleanup:

@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.git import repository
-from porch.machine import facts as f
 from porch.model import typed_answers
 from porch.model import types as t
 from porch.model.protocol import Protocol
 from porch.run import settings
 from porch.run.definitions.subject_names import RunSubject
+from porch.run.drive.start_requirements import no_spec_error
 from porch.run.engine.drive_options import RunRequest
 from porch.store.where import ProjectPaths
 from porch.text import formats
@@ -20,38 +18,12 @@ from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ListNode, MapNode, Node, plain_value
 
 
-def refuse_wrong_options(protocol: Protocol, wanted: RunRequest) -> None:
-    """What was said on the command line and has no meaning here, or is missing."""
-    if wanted.into and not protocol.spec:
-        raise UsageError(
-            f"--into does not work with {protocol.name}: it has no branch of its own",
-            fix="leave out --into",
-            code="no-tree",
-        )
-    if protocol.spec and not wanted.subject:
-        raise _no_spec_error(protocol, "no spec was given")
-
-
-def _no_spec_error(protocol: Protocol, what: str) -> UsageError:
-    return UsageError(what, fix=f"porch run {protocol.name} SPEC.yaml", code="no-spec")
-
-
-def require_script(protocol: Protocol, script: str) -> None:
-    """Without a script the scripted agent says only signals, which nobody reads in a tree."""
-    if protocol.spec and not script:
-        raise UsageError(
-            f"the scripted agent needs a script for {protocol.name}",
-            fix="add --script FILE; docs/reference/script.md describes the format",
-            code="no-script",
-        )
-
-
 def require_spec(
     where: ProjectPaths, about: RunSubject, protocol: Protocol, wanted: RunRequest
 ) -> Mapping[str, Any]:
     """The spec, or everything that is wrong with it and with where it shall be done."""
     if not about.text:
-        raise _no_spec_error(protocol, f"'{wanted.subject}' is not a spec file")
+        raise no_spec_error(protocol, f"'{wanted.subject}' is not a spec file")
     _require_place(where, wanted)
     node = formats.read_tree(about.text, wanted.subject)
     value, _ = typed_answers.repair_value(plain_value(node), t.Ref(protocol.spec), protocol.types)
@@ -138,21 +110,3 @@ def _find_inside(node: Node, name: str, number: str) -> Node | None:
             return items[int(number)]
         case _:
             return None
-
-
-def first_tree_fact(
-    where: ProjectPaths,
-    about: RunSubject,
-    protocol: Protocol,
-    wanted: RunRequest,
-    first: f.RunStarted,
-) -> f.RunStarted:
-    """The first fact of a run over a tree: its spec, its own branch, and where that goes."""
-    spec = require_spec(where, about, protocol, wanted)
-    return replace(
-        first,
-        spec=spec,
-        branch=f"porch/{about.run}",
-        into=wanted.into,
-        base_commit=repository.resolve_commit(where.root, wanted.into or "HEAD") or "",
-    )
