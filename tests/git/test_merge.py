@@ -51,7 +51,7 @@ def child(repo: Path) -> Path:
 def squash(repo: Path, source: str = "child", target: str = "parent") -> MergeCandidate | Conflict:
     scratch = str(repo / "worktrees" / "scratch")
     return merging.create_candidate(
-        str(repo), target, source, f"feat({source}): implement", TRAILER, scratch
+        str(repo), target, source, f"feat({source}): implement", trailer=TRAILER, scratch=scratch
     )
 
 

@@ -44,6 +44,7 @@ def create_candidate(
     target: str,
     source: str,
     message: str,
+    *,
     trailer: str,
     scratch: str,
 ) -> MergeCandidate | Conflict:
@@ -59,7 +60,7 @@ def create_candidate(
 
 
 def create_finish_candidate(
-    common_repo: str, target_branch: str, head: str, message: str, trailer: str, is_squash: bool
+    common_repo: str, target_branch: str, head: str, message: str, *, trailer: str, is_squash: bool
 ) -> MergeCandidate | Conflict:
     """The work up to a commit on top of the target: a merge commit, or all of it as one commit.
 
@@ -126,7 +127,7 @@ def publish_commit(
 
 
 def integrate_tests_branch(
-    worktree_main: str, tests_branch: str, message: str, trailer: str, is_again: bool = True
+    worktree_main: str, tests_branch: str, message: str, trailer: str, *, is_again: bool = True
 ) -> str | Conflict:
     """Squash the tests branch into the branch of this worktree; the head if it adds nothing.
 

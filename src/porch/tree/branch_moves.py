@@ -60,7 +60,7 @@ async def _integrate_tests(world: World, effect: MoveBranch) -> f.GitEnded:
     # The number of tries that a record has seen begin.
     is_again = not effect.id.endswith("/0")
     done = await asyncio.to_thread(
-        merge.integrate_tests_branch, main, branch, message, trailer, is_again
+        merge.integrate_tests_branch, main, branch, message, trailer, is_again=is_again
     )
     if isinstance(done, merge.Conflict):
         said = f"the tests conflict with the branch in {', '.join(done.files)}"
@@ -174,8 +174,8 @@ async def _build_in(
         target,
         head,
         message,
-        trailer,
-        scratch,
+        trailer=trailer,
+        scratch=scratch,
     )
     if isinstance(made, merge.Conflict):
         said = f"it conflicts with {about.target} in {', '.join(made.files)}"

@@ -72,17 +72,22 @@ def test_fields_may_come_from_elsewhere_and_go_elsewhere() -> None:
     assert find_record_misfit(given, wanted, TYPES) == "'file' is missing"
     found = find_record_misfit(given, wanted, TYPES, supplied=["file"])
     assert found == "'after' is not one of its fields"
-    assert find_record_misfit(given, wanted, TYPES, ["file"], ["after"]) == ""
+    assert find_record_misfit(given, wanted, TYPES, supplied=["file"], extra=["after"]) == ""
 
 
 def test_a_field_that_is_said_although_it_is_supplied_must_fit() -> None:
     given, wanted = record(id="Text", file="Int"), record(id="Text", file="FilePath")
-    assert find_record_misfit(given, wanted, TYPES, ["file"]) == "'file' is Int, not FilePath"
+    assert (
+        find_record_misfit(given, wanted, TYPES, supplied=["file"]) == "'file' is Int, not FilePath"
+    )
 
 
 def test_a_field_that_goes_elsewhere_and_is_declared_must_fit() -> None:
     given, wanted = record(after="[Text]"), record(after="Int")
-    assert find_record_misfit(given, wanted, TYPES, (), ["after"]) == "'after' is [Text], not Int"
+    assert (
+        find_record_misfit(given, wanted, TYPES, supplied=(), extra=["after"])
+        == "'after' is [Text], not Int"
+    )
 
 
 scalars = st.sampled_from(["Text", "Int", "Bool", "FilePath", "Commit", "Blob", "Size", "Pair"])

@@ -135,7 +135,9 @@ CHILD = "feat(a): implement\n\nPorch-Child: a"
 
 
 def own(repo: Path, base: str) -> str:
-    return changes.render_diff(str(repo), base, "HEAD", True, skip_trailer="Porch-Child:")[0]
+    return changes.render_diff(
+        str(repo), base, "HEAD", first_parent_only=True, skip_trailer="Porch-Child:"
+    )[0]
 
 
 def test_own_commits_are_summed_without_what_children_brought(repo: Path) -> None:
@@ -147,7 +149,7 @@ def test_own_commits_are_summed_without_what_children_brought(repo: Path) -> Non
     assert "+second" in text
     assert "first" not in text, "the sum, not the steps"
     assert "child" not in text
-    assert "of the child" in changes.render_diff(str(repo), base, "HEAD", True)[0]
+    assert "of the child" in changes.render_diff(str(repo), base, "HEAD", first_parent_only=True)[0]
 
 
 def test_own_commits_that_build_on_a_child_are_shown_one_by_one(repo: Path) -> None:

@@ -49,7 +49,9 @@ def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     driven = launch.start_run(where, wanted, DriveManner(), watch, PRODUCTS)
     while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
         _show_command(f"porch resume {_ID}")
-        driven = resume_run(where, driven.name, RunRequest(""), DriveManner(), watch, PRODUCTS)
+        driven = resume_run(
+            where, driven.name, RunRequest(""), DriveManner(), watch=watch, products=PRODUCTS
+        )
     return driven
 
 

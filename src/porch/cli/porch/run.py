@@ -133,7 +133,9 @@ def _resume_run(args: Args) -> View:
     return _watch_drive(
         args,
         where,
-        lambda manner, watch: resume.resume_run(where, name, known, manner, watch, PRODUCTS),
+        lambda manner, watch: resume.resume_run(
+            where, name, known, manner, watch=watch, products=PRODUCTS
+        ),
     )
 
 

@@ -78,7 +78,7 @@ class _SpawnReader:
             message = f"'{word.text}.{AFTER}' names the siblings to wait for, so it must be [Text]"
             meaning.notes.report("wrong-type", message, word.place, "change its type or its name")
         wanted = _record_of(self.child.spec, meaning)
-        wrong = find_record_misfit(planned, wanted, meaning.types, inherits, [AFTER])
+        wrong = find_record_misfit(planned, wanted, meaning.types, supplied=inherits, extra=[AFTER])
         if wrong:
             message = f"'{word.text}' is not what children are about: {wrong}"
             fix = f"make it fit {t.format_type(self.child.spec)}, or list a field under 'inherit'"

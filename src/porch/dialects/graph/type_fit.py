@@ -19,6 +19,7 @@ def find_record_misfit(
     given: t.Record,
     wanted: t.Record,
     types: t.Types,
+    *,
     supplied: Collection[str] = (),
     extra: Collection[str] = (),
 ) -> str:

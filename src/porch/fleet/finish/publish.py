@@ -75,8 +75,8 @@ def _make_candidate(found: HeldRun, work: RunWork, is_squash: bool) -> MergeCand
         work.into,
         work.head,
         named if is_squash else f"Merge {work.branch}: {named}",
-        f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
-        is_squash,
+        trailer=f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
+        is_squash=is_squash,
     )
     if isinstance(made, Conflict):
         raise _conflict_error(work, made)

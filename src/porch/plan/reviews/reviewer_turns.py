@@ -79,7 +79,7 @@ class ReviewerResult(Struct, frozen=True):
 
 
 def collect_reviews(
-    plan: Plan, known: Settings, item: str, round_: RoundPort, script: str = ""
+    plan: Plan, known: Settings, item: str, round_: RoundPort, *, script: str = ""
 ) -> list[ReviewerResult]:
     """All turns of the round that the journal says has begun."""
     found = read_run(plan.where, plan.run)

@@ -99,7 +99,7 @@ async def run_turn(
     errors = read_tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(port.derive_outcome(post.agent, listener.summary, ended, errors))
     outcome = _with_waiting_time(world, turn.effect, outcome)
-    taken = _ended_turn(world, post, written, outcome, prepared.env, began)
+    taken = _ended_turn(world, post, written, outcome, given=prepared.env, began=began)
     await _redact_transcript(prepared)
     return taken
 
@@ -121,6 +121,7 @@ def _ended_turn(
     post: EmployedAgent,
     written: turn_record.TurnTerms,
     outcome: port.Outcome,
+    *,
     given: Mapping[str, str],
     began: float,
 ) -> EndedTurn:

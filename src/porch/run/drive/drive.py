@@ -53,6 +53,7 @@ def drive_run(
     wanted: RunRequest,
     manner: DriveManner,
     watch: DriveWatch,
+    *,
     products: Products,
     resumed: bool,
 ) -> DriveResult:
@@ -86,8 +87,8 @@ def drive_run(
         run_.id or found.name,
         notes,
         list(describe_terms(world, wanted)),
-        watch,
-        describe_people_at_work(world, wanted),
+        watch=watch,
+        at_work=describe_people_at_work(world, wanted),
     )
     watch.protocol(book.definition.protocol)
     # Also of runs that an earlier release began.
@@ -111,7 +112,12 @@ def drive_run(
     cleanup = products.make_cleanup(partial(products.remove_finished_worktrees, world))
     absent = UnattendedPolicy(known, found.directory, answers.has_answer)
     on_record, on_idle = _make_watchers(
-        found, watch, answers, absent, cleanup, partial(products.draw_pictures, world)
+        found,
+        watch,
+        answers,
+        absent,
+        cleanup=cleanup,
+        draw_pictures=partial(products.draw_pictures, world),
     )
 
     def look_around() -> None:
@@ -246,6 +252,7 @@ def _make_watchers(
     watch: DriveWatch,
     answers: script_answers.DecisionScript,
     absent: UnattendedPolicy,
+    *,
     cleanup: WorktreeCleanup,
     draw_pictures: Callable[[], list[str]],
 ) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:

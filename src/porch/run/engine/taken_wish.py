@@ -98,7 +98,7 @@ def _take_upgrade(book: ReadBook, store: str, workspace: str, wish: f.Wish) -> f
         known = approvals.find_gate(new, gate)
         now = hash_artifacts(workspace, project, known[1].artifacts if known else ())
         asked[gate] = approved_artifacts.make_upgrade_question(
-            workspace, store, book.state, gate, now, reason
+            workspace, store, book.state, gate, now=now, reason=reason
         )
     for position, reason in upgraded_gates.questions_to_renew(old, new, book.state).items():
         asked[position] = f.GateQuestion(reason=reason)

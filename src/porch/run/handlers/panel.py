@@ -89,11 +89,11 @@ async def _describe_work(world: World, now: str) -> str:
     if not (world.in_git and base):
         return ""
     own, room = world.own_paths(), world.tree_room
-    return await asyncio.to_thread(describe_changes, world.workspace, base, own, room, now)
+    return await asyncio.to_thread(describe_changes, world.workspace, base, own, room=room, now=now)
 
 
 def describe_changes(
-    workspace: str, base: str, own: tuple[str, ...], room: str = "", now: str = ""
+    workspace: str, base: str, own: tuple[str, ...], *, room: str = "", now: str = ""
 ) -> str:
     """What the run changed so far; measured, for whoever did it might not tell all of it."""
     try:

@@ -152,7 +152,9 @@ def finish_agent_work(
     from porch.run.verbs.resume import resume_run
 
     wanted_ = RunRequest("", hands_off=("agent",))
-    return resume_run(where, run, wanted_, DriveManner(), watch, load_products(), is_whole=False)
+    return resume_run(
+        where, run, wanted_, DriveManner(), watch=watch, products=load_products(), is_whole=False
+    )
 
 
 def _claim_exit(

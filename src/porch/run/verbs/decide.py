@@ -49,6 +49,7 @@ def decide_question(
     run: str,
     name: str,
     verdict: DecisionRequest,
+    *,
     read_form: FormReader | None = None,
 ) -> DecisionResult:
     """Decide what is being asked; a decision already taken that way is a notice.

@@ -68,7 +68,7 @@ def start_run(
     known = _find_known_run(where, protocol, wanted)
     if known:
         run_request.refuse_request_for_run(known, wanted.subject, wanted)
-        return resume_run(where, known, wanted, manner, watch, products)
+        return resume_run(where, known, wanted, manner, watch=watch, products=products)
     if lost := _find_lost_run(where, protocol, wanted):
         refuse_lost_run(where, lost, wanted.adopt)
     is_apart = _wants_worktree(where, protocol, wanted)
@@ -92,7 +92,7 @@ def start_run(
             where, loaded, whole, watch, products.read_spec, is_apart=is_apart
         ) as started,
     ):
-        return drive_run(started, whole, manner, watch, products, resumed=False)
+        return drive_run(started, whole, manner, watch, products=products, resumed=False)
 
 
 @contextmanager
@@ -140,7 +140,12 @@ def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest)
 
 def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:
     return find_subject(
-        where, protocol.name, protocol.subject, wanted.subject, wanted.title, wanted.request
+        where,
+        protocol.name,
+        protocol.subject,
+        wanted.subject,
+        title=wanted.title,
+        request=wanted.request,
     )
 
 

@@ -88,12 +88,12 @@ def answer_questions(
     reading = read_any_reply(round_, open_ids(state), reply, transport)
     told = (*notes, *reading.notes)
     if _is_silent(reading):
-        return _tell_standing(run, round_, state, transport, reading.problems, told)
+        return _tell_standing(run, round_, state, transport, problems=reading.problems, notes=told)
     form = make_form(where, run.name, state, reading, transport)
     request = DecisionRequest(ANSWERED, _clip(reply), as_person)
-    decide_question(where, run.name, QUESTIONS, request, lambda *_: form)
+    decide_question(where, run.name, QUESTIONS, request, read_form=lambda *_: form)
     now = read_run(where, run.name).state
-    return _tell_standing(run, round_, now, transport, reading.problems, told)
+    return _tell_standing(run, round_, now, transport, problems=reading.problems, notes=told)
 
 
 def read_any_reply(
@@ -156,6 +156,7 @@ def _tell_standing(
     round_: QuestionRound,
     state: RunState,
     transport: TransportName,
+    *,
     problems: Sequence[AnswerProblem] = (),
     notes: tuple[str, ...] = (),
 ) -> AskOutcome:

@@ -121,7 +121,7 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
     old, new = found
     known = {case.id for case in old.cases} if old.has_cases else set()
     work = _has_earlier_work(claim)
-    reasons, notes = suite_results.explain_not_red(new, old, known, work, changed)
+    reasons, notes = suite_results.explain_not_red(new, old, known, has_work=work, changed=changed)
     claim.notes += notes
     claim.saw("red", "failed" if reasons else "passed", suite_results.describe_suite_run(new))
     return reasons

@@ -36,6 +36,7 @@ def render_diff(
     repo: str,
     old: str,
     new: str,
+    *,
     first_parent_only: bool = False,
     limit: int = LIMIT,
     skip_trailer: str = "",

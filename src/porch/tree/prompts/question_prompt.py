@@ -137,6 +137,12 @@ def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
         for path in effect.ask.diff
     )
     ends = (old, new or ("HEAD" if place.is_own else place.entry))
-    text, _ = changes.render_diff(place.path, *ends, not new, sys.maxsize, "Porch-Merge:")
+    text, _ = changes.render_diff(
+        place.path,
+        *ends,
+        first_parent_only=not new,
+        limit=sys.maxsize,
+        skip_trailer="Porch-Merge:",
+    )
     see = f"git diff {old[:12]} {new[:12] or 'HEAD'} -- "
     return fit_text(text, DIFF_KEPT, lambda path: f"{see}{shlex.quote(path)}").text

@@ -83,6 +83,7 @@ def explain_not_red(
     new: SuiteRun,
     old: SuiteRun | None,
     known: Collection[str],
+    *,
     has_work: bool = False,
     changed: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:

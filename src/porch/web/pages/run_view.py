@@ -66,7 +66,7 @@ def make_frame(
 
 
 def make_sentence(
-    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, notes: str = ""
+    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, *, notes: str = ""
 ) -> dict[str, str]:
     """How the run is, in one line, with its look; `notes` says where it works."""
     asked = picture["decisions"]
@@ -104,6 +104,7 @@ def make_overview(
     picture: Mapping[str, Any],
     checklist: Checklist,
     sentences: Sequence[str],
+    *,
     driven: str,
     now: datetime,
 ) -> dict[str, Any]:
