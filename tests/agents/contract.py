@@ -117,7 +117,7 @@ class Stage:
 
     async def _take(self, turn: port.Turn, wall_s: float) -> turns.EndedTurn | turns.StoppedTurn:
         post = EmployedAgent(self.kind, self.kind, self.agent, command=turn.command)
-        return await turns.run_turn(self._world(), post, turn, wall_s, 0)
+        return await turns.run_turn(self._world(), post, turn, wall_s=wall_s, idle_s=0)
 
     async def _stop(self, turn: port.Turn) -> turns.EndedTurn | turns.StoppedTurn:
         taking = asyncio.ensure_future(self._take(turn, LONG_S))

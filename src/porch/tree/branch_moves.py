@@ -123,7 +123,7 @@ def _take_in_target(world: World, effect: MoveBranch, target: str) -> f.GitEnded
     """Nothing if the branch can be merged; else what a person has to say first."""
     about = effect.about
     own = merge.require_branch_head(world.workspace, about.branch)
-    removed = find_removed_commits(world, effect.instance, about, own, target)
+    removed = find_removed_commits(world, effect.instance, about, own=own, target=target)
     if removed and effect.confirmed != removed.name:
         said = describe_removed_commits(world, about, removed)
         refusal = {**_make_refusal(REMOVED, said, []), "removed": removed.name}
@@ -250,7 +250,7 @@ async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     new, old = str(made["commit"]), str(made["old"])
     try:
         done = await asyncio.to_thread(
-            merge.publish_commit, world.workspace, about.target, new, old, checkout
+            merge.publish_commit, world.workspace, about.target, new=new, old=old, checkout=checkout
         )
     except OutsideError as error:
         # A person's own checkout is in the way: only they can clear it.
@@ -303,7 +303,7 @@ def _prepare_update(world: World, effect: MoveBranch, main: str, base: str) -> f
             return _make_update_conflict(effect, base, (), _describe_unfinished(main))
         branch_update.abort_unfinished_work(main)
     own = merge.require_branch_head(world.workspace, effect.about.branch)
-    if find_removed_commits(world, effect.instance, effect.about, own, base):
+    if find_removed_commits(world, effect.instance, effect.about, own=own, target=base):
         # Replayed on a target without them, they would come back; at the merge a person is asked.
         return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": own})
     note_target(world, effect.about, base)

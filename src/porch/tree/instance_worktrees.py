@@ -163,7 +163,7 @@ def find_missing_target_head(world: World, instance: str, about: Instance) -> st
     if merge.has_ancestor(world.workspace, own, head):
         return ""
     # What was removed there is a person's business, at the merge.
-    return "" if find_removed_commits(world, instance, about, own, head) else head
+    return "" if find_removed_commits(world, instance, about, own=own, target=head) else head
 
 
 def _entry_ref(effect: AskAgent) -> str:

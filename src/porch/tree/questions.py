@@ -326,7 +326,9 @@ async def _take_turn(
     )
     protocol = world.definition().protocol
     wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
-    return await turns.run_turn(world, post, turn, wall, world.settings.idle or protocol.silence_s)
+    return await turns.run_turn(
+        world, post, turn, wall_s=wall, idle_s=world.settings.idle or protocol.silence_s
+    )
 
 
 def _mark_judged(world: World, effect: AskAgent) -> None:

@@ -46,7 +46,7 @@ def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     wanted = RunRequest(
         "spider", _ID, _TITLE, (_REQUEST,), agent="scripted", script=SCRIPT, place="worktree"
     )
-    driven = launch.start_run(where, wanted, DriveManner(), watch, PRODUCTS)
+    driven = launch.start_run(where, wanted, DriveManner(), watch=watch, products=PRODUCTS)
     while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
         _show_command(f"porch resume {_ID}")
         driven = resume_run(

@@ -95,7 +95,9 @@ def _conflict_error(work: RunWork, made: Conflict) -> FailedError:
 
 def _publish(work: RunWork, made: MergeCandidate) -> str:
     try:
-        return merge.publish_commit(work.repo, work.into, made.commit, made.old_head, None)
+        return merge.publish_commit(
+            work.repo, work.into, new=made.commit, old=made.old_head, checkout=None
+        )
     except OutsideError as error:
         # Untracked files in the way, or an edit made while the checks ran.
         require_clean_target(work)

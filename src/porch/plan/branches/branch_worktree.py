@@ -39,7 +39,7 @@ class BranchPlace(Struct, frozen=True):
 
 
 def make_branch_place(
-    where: ProjectPaths, branch: str, base: str, owner: str, notice: Notice
+    where: ProjectPaths, branch: str, base: str, *, owner: str, notice: Notice
 ) -> BranchPlace:
     """Make `worktrees/<name>` on the branch; one that is missing begins at the commit `base`.
 
@@ -85,7 +85,7 @@ def _fill_place(where: ProjectPaths, path: str, record: WorktreeRecord, notice: 
         notice(note)
     log = os.path.join(where.state_dir, DIRECTORY, f"{record.name}.log")
     mark = mark_of(where, record.run)
-    setup_commands.run_setup_commands(path, known, record.port_base, mark, log)
+    setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
     checkout_state.require_ready(path, record)
     keep_record(where, replace(record, placed=placed, is_ready=True))
 

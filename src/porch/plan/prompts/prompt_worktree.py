@@ -71,7 +71,7 @@ def _make_place(plan: Plan, branch: str, told: list[str]) -> BranchPlace:
             fix="commit something first: git commit --allow-empty -m start",
             code="no-commit",
         )
-    return make_branch_place(plan.where, branch, base, plan.run, told.append)
+    return make_branch_place(plan.where, branch, base, owner=plan.run, notice=told.append)
 
 
 def _give_back(where: ProjectPaths, id_: PromptId, caller: str) -> None:

@@ -36,7 +36,7 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
     turn = _agent_turn(world, post, effect)
     wall = effect.timeout_s or world.definition().protocol.limits.agent_s
     taken = await turns.run_turn(
-        world, post, turn, wall or world.settings.claude_timeout, world.settings.idle
+        world, post, turn, wall_s=wall or world.settings.claude_timeout, idle_s=world.settings.idle
     )
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(

@@ -140,6 +140,7 @@ def finish_agent_work(
     where: ProjectPaths,
     run: str,
     said: AgentClaim,
+    *,
     watch: "DriveWatch",
     load_products: "Callable[[], Products]",
 ) -> "DriveResult":

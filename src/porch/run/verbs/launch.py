@@ -53,6 +53,7 @@ def start_run(
     where: ProjectPaths,
     wanted: RunRequest,
     manner: DriveManner,
+    *,
     watch: DriveWatch,
     products: Products,
 ) -> DriveResult:
@@ -89,7 +90,7 @@ def start_run(
     with (
         given_back_if_unused(where, drawn),
         _begin_new_run(
-            where, loaded, whole, watch, products.read_spec, is_apart=is_apart
+            where, loaded, whole, watch=watch, read_spec=products.read_spec, is_apart=is_apart
         ) as started,
     ):
         return drive_run(started, whole, manner, watch, products=products, resumed=False)
@@ -100,9 +101,9 @@ def _begin_new_run(
     where: ProjectPaths,
     loaded: LoadedDefinition,
     wanted: RunRequest,
+    *,
     watch: DriveWatch,
     read_spec: ReadSpec,
-    *,
     is_apart: bool,
 ) -> Iterator[HeldRun]:
     """The first record, in the checkout or in a worktree of the run's own."""
@@ -122,7 +123,7 @@ def _begin_new_run(
         if is_apart
         else nullcontext(where)
     )
-    with place as there, begin_run(there, about, loaded, wanted, watch, spec=spec) as started:
+    with place as there, begin_run(there, about, loaded, wanted, watch=watch, spec=spec) as started:
         yield started
 
 

@@ -56,8 +56,8 @@ def begin_run(
     about: RunSubject,
     loaded: library.LoadedDefinition,
     wanted: RunRequest,
-    watch: DriveWatch,
     *,
+    watch: DriveWatch,
     spec: Mapping[str, Any] | None = None,
 ) -> Iterator[HeldRun]:
     """The first record of a run, written under its lock before anything else happens.

@@ -172,7 +172,7 @@ def _fill_worktree(
     with contextlib.suppress(FileNotFoundError):
         os.unlink(log)
     mark = mark_of(where, record.run)
-    setup_commands.run_setup_commands(path, known, record.port_base, mark, log)
+    setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
     crash_points.reach_point("worktree.after-setup")
     return record
 

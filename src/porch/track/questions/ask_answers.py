@@ -89,7 +89,7 @@ def answer_questions(
     told = (*notes, *reading.notes)
     if _is_silent(reading):
         return _tell_standing(run, round_, state, transport, problems=reading.problems, notes=told)
-    form = make_form(where, run.name, state, reading, transport)
+    form = make_form(where, run.name, state, reading=reading, transport=transport)
     request = DecisionRequest(ANSWERED, _clip(reply), as_person)
     decide_question(where, run.name, QUESTIONS, request, read_form=lambda *_: form)
     now = read_run(where, run.name).state
@@ -127,6 +127,7 @@ def make_form(
     where: ProjectPaths,
     name: str,
     state: RunState,
+    *,
     reading: ReplyReading,
     transport: TransportName,
 ) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def read_typed_reply(
     name = state.run.name
     reading = read_reply(recall_round(where, name, state), open_ids(state), text)
     if reading.answers:
-        return make_form(where, name, state, reading, "text")
+        return make_form(where, name, state, reading=reading, transport="text")
     raise UsageError(
         "; ".join(f"{each.question}: {each.message}" for each in reading.problems),
         fix="nothing was recorded; the questions are in `porch pending`",

@@ -38,7 +38,7 @@ def _target_ref(about: Instance) -> str:
 
 
 def find_removed_commits(
-    world: World, instance: str, about: Instance, own: str, target: str
+    world: World, instance: str, about: Instance, *, own: str, target: str
 ) -> RemovedCommits | None:
     """What this branch would bring back, if anything."""
     root = "" if instance else world.state().run.base_commit

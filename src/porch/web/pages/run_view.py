@@ -163,7 +163,12 @@ def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, st
 
 
 def make_journal(
-    records: Sequence[RawRecord], earlier: int, address: str, words: PlaceWords, later: int | None
+    records: Sequence[RawRecord],
+    earlier: int,
+    address: str,
+    *,
+    words: PlaceWords,
+    later: int | None,
 ) -> dict[str, Any]:
     """Some records, newest last, and the way to those before and behind them."""
     return {

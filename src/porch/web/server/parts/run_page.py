@@ -68,8 +68,8 @@ def show_journal(call: Call) -> Response:
             kept,
             first - 1,
             run_address(run.project, run.name, "journal"),
-            run_log.words_of(run.where, run.name),
-            later,
+            words=run_log.words_of(run.where, run.name),
+            later=later,
         ),
     }
     return call.page("journal.html", f"Journal of {context['id']}", context)
