@@ -61,7 +61,7 @@ class Desk:
         )
 
     async def take(self, turn: Turn) -> None:
-        taken = await turns.run_turn(self.world, self.post, turn, 120, 0)
+        taken = await turns.run_turn(self.world, self.post, turn, wall_s=120, idle_s=0)
         if isinstance(taken, turns.StoppedTurn) or taken.outcome.kind != "ok":
             raise RuntimeError(f"a turn did not end well: {taken}")
 

@@ -195,7 +195,7 @@ def drive_tree(
     agents.AGENTS._rows["growing"] = tree.make_agent(GrowingTree(children).answer)  # noqa: SLF001
     wanted = RunRequest("v3", str(repo / "spec.yaml"), agent="growing", into="main")
     project = where.find_project(str(repo))
-    state = launch.start_run(project, wanted, DriveManner(), watch, products).state
+    state = launch.start_run(project, wanted, DriveManner(), watch=watch, products=products).state
     if state.outcome != "complete" or len(state.instances) != size:
         raise RuntimeError(f"the tree did not come out: {state.outcome}")
     return state

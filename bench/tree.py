@@ -129,7 +129,7 @@ def _run(repo: Path) -> tuple[float, int]:
     wanted = RunRequest("v3", str(repo / "spec.yaml"), agent="instant", into="main")
     began = time.perf_counter()
     driven = launch.start_run(
-        where.find_project(str(repo)), wanted, DriveManner(), DriveWatch(), PRODUCTS
+        where.find_project(str(repo)), wanted, DriveManner(), watch=DriveWatch(), products=PRODUCTS
     )
     seconds = time.perf_counter() - began
     if driven.state.outcome != "complete" or len(driven.state.instances) != INSTANCES:

@@ -26,7 +26,7 @@ CHILD_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "a plan is checked when it is answered",
-        "tree/answer_acceptance.py",
+        "tree/answers/answer_acceptance.py",
         "        reasons += find_plan_problems(protocol, state, effect.instance, path, repaired)\n",
         "",
         "test_t8_a_plan_gives_no_child_a_criterion_that_the_parent_lacks",
@@ -47,7 +47,7 @@ CHILD_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "an approval is for what was shown",
-        "tree/answer_acceptance.py",
+        "tree/answers/answer_acceptance.py",
         "        seen = head if is_main else claim.place.entry\n",
         "        seen = repository.resolve_branch_or_commit(\n"
         "            claim.world.workspace, claim.effect.about.branch\n"
@@ -63,7 +63,7 @@ CHILD_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "a corrected test is a new one",
-        "tree/suite_results.py",
+        "tree/suites/suite_results.py",
         "    names = frozenset(known) - _list_corrected_ids(new, old, changed)\n",
         "    names = frozenset(known)\n",
         "test_t10_a_test_that_was_named_as_wrong_can_be_corrected_in_place",

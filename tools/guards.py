@@ -287,16 +287,16 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "paths of others",
-        "tree/answer_acceptance.py",
+        "tree/answers/answer_acceptance.py",
         "        if is_within(change.path, denied):\n",
         "        if False:\n",
         "test_tests_and_interface_are_not_the_implementers",
     ),
     Guard(
         "tests that are seen to be red",
-        "tree/claim_measures.py",
-        "    reasons, notes = suite_results.explain_not_red(new, old, known, work, changed)\n",
-        "    reasons, notes = list[str](), list[str]()\n",
+        "tree/answers/claim_measures.py",
+        "suite_results.explain_not_red(new, old, known, has_work=work, changed=changed)\n",
+        "list[str](), list[str]()\n",
         "test_a_test_that_passes_already_is_refused",
     ),
     Guard(

@@ -31,7 +31,7 @@ LINT: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "kinds of reviews",
-        "run/definitions/library.py",
+        "run/definitions/definition_texts.py",
         "            self.findings.append(_unknown_review_finding(kind, place))\n",
         "",
         "test_l4_an_unknown_review_is_an_error_with_the_known_ones",
@@ -150,14 +150,14 @@ LINT: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "prompts that are missing",
-        "run/definitions/library.py",
+        "run/definitions/definition_texts.py",
         '            finding = Finding("missing-prompt", message, place, fix)\n',
         '            finding = Finding("missing-prompt", message, place, fix, "warning")\n',
         "test_l16_a_prompt_that_is_missing_is_an_error",
     ),
     (
         "prompts from every directory",
-        "run/definitions/library.py",
+        "run/definitions/definition_texts.py",
         "            inside = os.path.abspath(path).startswith(directory + os.sep)\n",
         "            inside = path.startswith(os.path.normpath(self.directory) + os.sep)\n",
         "test_l17_lint_says_the_same_from_every_directory",

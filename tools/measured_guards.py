@@ -103,7 +103,7 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "what was measured is what is committed",
-        "tree/answer_acceptance.py",
+        "tree/answers/answer_acceptance.py",
         "    clear_index_flags(claim.place.path)\n",
         "",
         "test_v3_a_change_that_the_index_hides_is_committed_with_the_rest",
@@ -166,14 +166,14 @@ MEASURED: tuple[Guard, ...] = (
     ),
     Guard(
         "a suite that was killed has measured nothing",
-        "tree/suite_run.py",
+        "tree/suites/suite_run.py",
         "    if killed := command_end.describe_kill(ended):\n",
         '    if killed := "":\n',
         "test_v7_a_suite_that_is_killed_proves_nothing",
     ),
     Guard(
         "what a suite prints is kept without secrets",
-        "tree/suite_run.py",
+        "tree/suites/suite_run.py",
         "    command_end.redact_report(report)\n",
         "",
         "test_v14_what_a_suite_prints_and_reports_is_kept_without_secrets",

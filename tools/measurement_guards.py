@@ -129,14 +129,14 @@ MEASUREMENT: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     (
         "who is judged does not write the judge",
-        "tree/answer_acceptance.py",
+        "tree/answers/answer_acceptance.py",
         "    reasons += find_judging_changes(claim, found)\n",
         "",
         "test_v4_a_conftest_inside_the_target_is_refused_as_well",
     ),
     (
         "the canary of a suite",
-        "tree/suite_run.py",
+        "tree/suites/suite_run.py",
         "    found = judge_suite_run(found, canary)\n",
         "",
         "test_v4_a_suite_of_pytest_runs_with_a_test_that_has_to_fail",

@@ -76,7 +76,7 @@ WAY_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "N11: a branch with work is never deleted",
-        "run/worktrees/branch_place.py",
+        "plan/branches/branch_worktree.py",
         "    if is_new and repository.resolve_commit(where.base, ref) == record.base:\n",
         "    if repository.resolve_commit(where.base, ref) is not None:\n",
         "test_n11_a_branch_with_work_is_checked_out_again_and_never_lost",

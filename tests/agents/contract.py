@@ -19,7 +19,6 @@ from porch.agents import AgentTable, port, transcripts
 from porch.agents.events import Answered, Event, Warned
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.transcripts import TranscriptListener, read_turn_summary
-from porch.claims.answer_block import read_answer_block
 from porch.claims.legal_signal import LegalSignal
 from porch.claims.signals import choose_signal, read_signals
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions
@@ -31,6 +30,7 @@ from porch.run.settings import Settings
 from porch.system import process
 from porch.system.growing_file import OutputLine
 from porch.system.process import CommandResult
+from porch.tree.answers.answer_block import read_answer_block
 from tests.agents.driving import mark_for
 from tests.agents.samples import (
     ANSWER,
@@ -117,7 +117,7 @@ class Stage:
 
     async def _take(self, turn: port.Turn, wall_s: float) -> turns.EndedTurn | turns.StoppedTurn:
         post = EmployedAgent(self.kind, self.kind, self.agent, command=turn.command)
-        return await turns.run_turn(self._world(), post, turn, wall_s, 0)
+        return await turns.run_turn(self._world(), post, turn, wall_s=wall_s, idle_s=0)
 
     async def _stop(self, turn: port.Turn) -> turns.EndedTurn | turns.StoppedTurn:
         taking = asyncio.ensure_future(self._take(turn, LONG_S))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from porch.git import changes, checkouts, command, merge, repository, worktrees
+from porch.git import checkouts, command, merge, repository, worktrees
 from porch.git.command import call_git
+from porch.tree.branches import changes
 from tests.repositories import sh
 
 pytestmark = pytest.mark.usefixtures("git_home")

@@ -7,7 +7,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import git_directory, merge, repository, worktrees
-from porch.tree import refs
+from porch.tree.branches import refs
 
 
 def sh(place: Path, *words: str) -> str:

@@ -319,7 +319,7 @@ def test_the_text_of_a_difference_is_that_of_the_files_whatever_attributes_say(r
     (repo / "a.txt").write_text("two\n")
     (repo / "b.txt").write_text("b\n")
     second = measured_tree.measure_tree(str(repo))
-    text, is_cut = tree_changes.diff_text(str(repo), first, second, ["a.txt"])
+    text, is_cut = tree_changes.diff_text(str(repo), first, second, paths=["a.txt"])
     assert ("-one\n+two\n" in text, "b.txt" in text, is_cut) == (True, False, False)
     whole, _ = tree_changes.diff_text(str(repo), first, second)
     assert "+b\n" in whole

@@ -51,7 +51,7 @@ def child(repo: Path) -> Path:
 def squash(repo: Path, source: str = "child", target: str = "parent") -> MergeCandidate | Conflict:
     scratch = str(repo / "worktrees" / "scratch")
     return merging.create_candidate(
-        str(repo), target, source, f"feat({source}): implement", TRAILER, scratch
+        str(repo), target, source, f"feat({source}): implement", trailer=TRAILER, scratch=scratch
     )
 
 
@@ -177,7 +177,10 @@ def test_a_candidate_of_nothing_new_is_the_head_itself(
     assert squash(repo) == MergeCandidate(head, head)
     write(child, c="c")
     made = built(repo)
-    assert merging.publish_commit(str(repo), "parent", made.commit, head, str(parent)) == "done"
+    assert (
+        merging.publish_commit(str(repo), "parent", new=made.commit, old=head, checkout=str(parent))
+        == "done"
+    )
     assert squash(repo) == MergeCandidate(made.commit, made.commit), "its squash holds all of it"
 
 
@@ -205,7 +208,9 @@ def test_publishing_moves_the_branch_and_its_files(repo: Path, parent: Path, chi
     made = built(repo)
     for _ in range(2):
         assert (
-            merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+            merging.publish_commit(
+                str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+            )
             == "done"
         )
     assert sh(parent, "rev-parse", "HEAD") == made.commit
@@ -219,7 +224,12 @@ def test_publishing_a_branch_that_is_checked_out_nowhere(
     write(child, c="c")
     made = built(repo)
     worktrees.remove_worktree(str(repo), str(parent), None)
-    assert merging.publish_commit(str(repo), "parent", made.commit, made.old_head, None) == "done"
+    assert (
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=None
+        )
+        == "done"
+    )
     assert sh(repo, "rev-parse", "parent") == made.commit
 
 
@@ -231,11 +241,19 @@ def test_a_target_that_moved_meanwhile_is_stale_and_untouched(
     made = built(repo)
     head = write(parent, p="a sibling came first")
     place = str(parent) if is_checked_out else None
-    assert merging.publish_commit(str(repo), "parent", made.commit, made.old_head, place) == "stale"
+    assert (
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=place
+        )
+        == "stale"
+    )
     assert sh(repo, "rev-parse", "parent") == head
     again = built(repo)
     assert (
-        merging.publish_commit(str(repo), "parent", again.commit, again.old_head, place) == "done"
+        merging.publish_commit(
+            str(repo), "parent", new=again.commit, old=again.old_head, checkout=place
+        )
+        == "done"
     )
     assert (parent / "c.txt").exists()
 
@@ -257,10 +275,14 @@ def test_a_target_that_already_holds_the_commit_is_done(
 ) -> None:
     write(child, c="c")
     made = built(repo)
-    merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+    merging.publish_commit(
+        str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+    )
     head = write(parent, later="later")
     assert (
-        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+        )
         == "done"
     )
     assert sh(repo, "rev-parse", "parent") == head
@@ -271,11 +293,14 @@ def test_a_person_who_works_in_the_target_keeps_their_changes(repo: Path, child:
     made = built(repo, target="main")
     (repo / "a.txt").write_text("mine\n")
     with pytest.raises(OutsideError, match=r"cannot update branch.*a\.txt"):
-        merging.publish_commit(str(repo), "main", made.commit, made.old_head, None)
+        merging.publish_commit(str(repo), "main", new=made.commit, old=made.old_head, checkout=None)
     assert sh(repo, "rev-parse", "main") == made.old_head
     assert (repo / "a.txt").read_text() == "mine\n"
     sh(repo, "checkout", "-q", "a.txt")
-    assert merging.publish_commit(str(repo), "main", made.commit, made.old_head, None) == "done"
+    assert (
+        merging.publish_commit(str(repo), "main", new=made.commit, old=made.old_head, checkout=None)
+        == "done"
+    )
     assert clean(repo)
     assert (repo / "c.txt").exists()
 
@@ -287,7 +312,9 @@ def test_an_untracked_file_in_the_way_stops_the_move_before_it_begins(
     made = built(repo)
     (parent / "c.txt").write_text("mine")
     with pytest.raises(OutsideError, match=r"c\.txt"):
-        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+        )
     assert sh(repo, "rev-parse", "parent") == made.old_head
     assert (parent / "c.txt").read_text() == "mine"
 
@@ -304,7 +331,9 @@ def test_a_move_is_tried_first_wherever_anything_could_be_in_its_way(
         path.parent.mkdir(exist_ok=True)
         path.write_text("left")
     with GIT.heard() as commands:
-        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+        )
     tried = ["read-tree"] if left else []
     files = [command for command in commands if command != "update-ref"]
     assert files == ["status", *tried, "read-tree"]
@@ -319,14 +348,16 @@ def test_a_target_in_the_middle_of_a_merge_does_not_move(
     other = sh(repo, "commit-tree", "main^{tree}", "-p", "main", "-m", "same files")
     sh(parent, "merge", "-q", "--no-commit", "--no-ff", other)
     with pytest.raises(OutsideError, match="merge in progress"):
-        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+        )
 
 
 def test_a_checked_out_target_is_only_fast_forwarded(repo: Path, parent: Path) -> None:
     head = sh(repo, "rev-parse", "main")
     lonely = sh(repo, "commit-tree", "main^{tree}", "-m", "no parent")
     with pytest.raises(OutsideError, match="is not based on"):
-        merging.publish_commit(str(repo), "main", lonely, head, None)
+        merging.publish_commit(str(repo), "main", new=lonely, old=head, checkout=None)
 
 
 def test_a_checkout_that_stands_elsewhere_is_refused(repo: Path, parent: Path, child: Path) -> None:
@@ -334,14 +365,16 @@ def test_a_checkout_that_stands_elsewhere_is_refused(repo: Path, parent: Path, c
     made = built(repo)
     sh(parent, "checkout", "-q", "--detach")
     with pytest.raises(OutsideError, match="is on no branch"):
-        merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+        merging.publish_commit(
+            str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+        )
 
 
 PUBLISH = """
 import sys
 from porch.git import merge as merging
 repo, branch, new, old, checkout = sys.argv[1:]
-merging.publish_commit(repo, branch, new, old, checkout or None)
+merging.publish_commit(repo, branch, new=new, old=old, checkout=checkout or None)
 """
 POINTS = (
     *("merge.after-mark", "merge.after-lock", "merge.before-swap"),
@@ -365,7 +398,9 @@ def test_a_publisher_that_was_killed_is_finished_by_the_next(
     place = str(parent) if target == "parent" else ""
     die_publishing(repo, point, target, made, place)
     assert (
-        merging.publish_commit(str(repo), target, made.commit, made.old_head, place or None)
+        merging.publish_commit(
+            str(repo), target, new=made.commit, old=made.old_head, checkout=place or None
+        )
         == "done"
     )
     checkout = parent if target == "parent" else repo
@@ -394,7 +429,9 @@ def test_files_that_a_killed_git_had_already_written_are_no_obstacle(
     die_publishing(repo, "merge.after-swap", "parent", made, str(parent))
     (parent / "a.txt").write_text("changed\n")
     (parent / "c.txt").write_text("c")
-    merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+    merging.publish_commit(
+        str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+    )
     assert clean(parent)
     assert sh(repo, "for-each-ref", "refs/porch") == "", "nothing was odd, nothing is salvaged"
 
@@ -406,7 +443,9 @@ def test_what_is_neither_old_nor_new_is_salvaged_before_the_files_are_brought(
     made = built(repo)
     die_publishing(repo, "merge.after-swap", "parent", made, str(parent))
     (parent / "d.txt").write_text("ddd")
-    merging.publish_commit(str(repo), "parent", made.commit, made.old_head, str(parent))
+    merging.publish_commit(
+        str(repo), "parent", new=made.commit, old=made.old_head, checkout=str(parent)
+    )
     assert clean(parent)
     assert (parent / "d.txt").read_text() == "d" * 100
     assert sh(repo, "show", "refs/porch/salvage/parent:d.txt") == "ddd"
@@ -417,7 +456,10 @@ def test_in_a_persons_checkout_the_repair_overwrites_nothing(repo: Path, child: 
     made = built(repo, target="main")
     die_publishing(repo, "merge.after-swap", "main", made, "")
     (repo / "a.txt").write_text("mine\n")
-    assert merging.publish_commit(str(repo), "main", made.commit, made.old_head, None) == "done"
+    assert (
+        merging.publish_commit(str(repo), "main", new=made.commit, old=made.old_head, checkout=None)
+        == "done"
+    )
     assert (repo / "a.txt").read_text() == "mine\n"
     assert sh(repo, "status", "--porcelain") == "M a.txt", "an edit of theirs, and nothing staged"
 

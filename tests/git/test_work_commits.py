@@ -16,7 +16,8 @@ TRAILER = "Porch-Effect: 0001-x implement#1/agent/implement/0"
 BRANCH = "spider_0001_x"
 KILLED = (
     "import sys; from porch.git import work_commits;"
-    f"work_commits.commit_all_work(sys.argv[1], {BRANCH!r}, (), 'work', {TRAILER!r})"
+    f"work_commits.commit_all_work(sys.argv[1], {BRANCH!r}, (), "
+    f"message='work', trailer={TRAILER!r})"
 )
 
 pytestmark = pytest.mark.usefixtures("git_home")
@@ -30,7 +31,9 @@ def made(repo: Path) -> Path:
 
 
 def commit(place: Path, *exclude: str) -> WorkCommit:
-    return work_commits.commit_all_work(str(place), BRANCH, exclude, "work", TRAILER)
+    return work_commits.commit_all_work(
+        str(place), BRANCH, exclude, message="work", trailer=TRAILER
+    )
 
 
 def committed(place: Path) -> list[str]:

@@ -202,7 +202,9 @@ def choose(where: ProjectPaths, **words: str) -> None:
 
 def say(where: ProjectPaths, name: str, text: str, exit_: str = "answered") -> DecisionResult:
     """What `porch answer`, `porch approve` and `porch reject` do."""
-    return decide.decide_question(where, RUN, name, DecisionRequest(exit_, text), read_typed_form)
+    return decide.decide_question(
+        where, RUN, name, DecisionRequest(exit_, text), read_form=read_typed_form
+    )
 
 
 @contextmanager

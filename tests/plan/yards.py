@@ -50,7 +50,9 @@ def record(
     where: ProjectPaths, id_: str, iteration: int = 1, reason: str = ""
 ) -> prompt_work.ImplementationRecorded:
     text = f"Turn {iteration} of {id_}."
-    return prompt_work.record_implementation(where, parse_prompt_id([id_]), text, iteration, reason)
+    return prompt_work.record_implementation(
+        where, parse_prompt_id([id_]), text, iteration, reason=reason
+    )
 
 
 def mark(where: ProjectPaths, id_: str, **news: Any) -> None:

@@ -78,7 +78,9 @@ def test_every_call_has_arguments_that_its_command_takes(name: str) -> None:
 def test_a_call_with_its_inputs_filled_in_is_taken_too(name: str, tmp_path: Path) -> None:
     values = {"integer": "2", "string": "A", "array": '[{"specialist_name": "a"}]'}
     given = {each.name: values[each.type] for each in merged(name).inputs}
-    told = operation.show_steps(places.find_project(str(tmp_path)), name, "text", given=given).text
+    told = operation.show_steps(
+        places.find_project(str(tmp_path)), name, form="text", given=given
+    ).text
     found = list(calls(told))
     assert [" ".join(call) for call in found if named(call) is None or refused(call)] == []
 

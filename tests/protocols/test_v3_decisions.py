@@ -10,7 +10,7 @@ from porch.machine.state import Instance, RunState
 from porch.model.definition import Definition
 from porch.model.protocol import Agent
 from porch.run.definitions import library
-from porch.show import graph_templates as jinja
+from porch.show import strict_templates as jinja
 
 FILE = Path(library.PACKAGED) / "v3" / "v3.graph.yaml"
 # Decided, and not built; the numbers between 1 and 54 that nobody ever gave are not here.

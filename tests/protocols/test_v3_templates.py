@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from porch.show import graph_templates as templates
+from porch.show import strict_templates as templates
 from porch.text.markdown import mask_inline_code, parse_markdown_lines
 
 FOLDER = Path(__file__).parents[2] / "src" / "porch" / "protocols" / "v3" / "templates"
@@ -199,11 +199,11 @@ def least(name: str, **changes: Any) -> Values:
 
 
 def told(name: str, **changes: Any) -> str:
-    return templates.render_graph_template(source(name), f"{name}.md.j2", full(name, **changes))
+    return templates.render_strict_template(source(name), f"{name}.md.j2", full(name, **changes))
 
 
 def told_least(name: str, **changes: Any) -> str:
-    return templates.render_graph_template(source(name), f"{name}.md.j2", least(name, **changes))
+    return templates.render_strict_template(source(name), f"{name}.md.j2", least(name, **changes))
 
 
 def section(text: str, heading: str) -> str:
@@ -217,7 +217,8 @@ def section(text: str, heading: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_template_has_no_problems_with_full_and_with_minimal_data(name: str) -> None:
     assert (
-        templates.check_graph_template(source(name), f"{name}.md.j2", full(name), least(name)) == []
+        templates.check_strict_template(source(name), f"{name}.md.j2", full(name), least(name))
+        == []
     )
 
 
@@ -302,7 +303,7 @@ def hostile(value: Any, key: str = "") -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_others_wrote_stands_outside_quotes_fences_and_code(name: str) -> None:
-    text = templates.render_graph_template(source(name), name, hostile(full(name)))
+    text = templates.render_strict_template(source(name), name, hostile(full(name)))
     assert text.count("EVIL") > 20
     loose = [
         line.raw

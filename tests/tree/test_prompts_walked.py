@@ -11,8 +11,15 @@ from porch.machine import facts as f
 from porch.model.definition import Definition
 from porch.model.protocol import Agent
 from porch.system import process_marks
+from tests.tree.branches.test_update_troubles import (
+    GIVEN_UP,
+    SHARED,
+    Pair,
+    answers,
+    child,
+    make_family,
+)
 from tests.tree.conftest import IMPL, REVIEW, SCAFFOLD, TESTS, TO_REVIEW, TO_TESTS, Bench
-from tests.tree.test_update_troubles import GIVEN_UP, SHARED, Pair, answers, child, make_family
 
 Case = Mapping[str, Any]
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from porch.claims.answer_block import AnswerBlock, read_answer_block
 from porch.tree import question_text
+from porch.tree.answers.answer_block import AnswerBlock, read_answer_block
 
 
 def test_the_reminder_is_one_sentence_and_a_line() -> None:

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from porch.agents.scripted import adapter as scripted
 from porch.machine import facts as f
-from porch.tree import answer_sources, questions
+from porch.tree import questions
+from porch.tree.answers import answer_sources
 from porch.tree.prompts import question_prompt
 from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
 

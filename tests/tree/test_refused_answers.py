@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from porch.errors import DefinitionError, Finding
 from porch.git.moves.checkout_repair import SALVAGE, name_salvage_ref
 from porch.machine import facts as f
-from porch.show import graph_templates
+from porch.show import strict_templates
 from tests.tree.conftest import IMPL, SCAFFOLD, TO_TESTS, Bench
 
 RUBBISH = {"junk.txt": "junk\n", "README.md": "overwritten\n"}
@@ -102,7 +102,7 @@ def test_t4_a_fault_that_stays_asks_a_person_at_once(
     def fail(*_: Any) -> str:
         raise error
 
-    monkeypatch.setattr(graph_templates, "render_graph_template", fail)
+    monkeypatch.setattr(strict_templates, "render_strict_template", fail)
     fact = bench.do("scaffold")
     assert fact.hopeless
     assert bench.wanted("person").kind == "ask"

@@ -1,13 +1,26 @@
 """The tables that name products: put together here and handed down, for the kernel knows none."""
 
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from porch.machine import effects as e
 from porch.machine.facts import EffectFact
 from porch.model.protocol import TRACK
 from porch.run.agents.world import World
 from porch.run.handlers import HANDLERS
-from porch.run.handlers.products import Handler, HandlerResult, Products, handler_row
+from porch.run.handlers.products import (
+    Handler,
+    HandlerResult,
+    Products,
+    WorktreeCleanup,
+    handler_row,
+)
+
+if TYPE_CHECKING:
+    from porch.model.protocol import Protocol
+    from porch.run.definitions.subject_names import RunSubject
+    from porch.run.engine.drive_options import RunRequest
+    from porch.store.where import ProjectPaths
 
 
 # Each product is imported where it is needed: most runs have no tree and no plan.
@@ -33,6 +46,20 @@ def _remove_finished_worktrees(world: World, names: Collection[str] = ()) -> lis
     from porch.tree import settled_worktrees
 
     return settled_worktrees.remove_finished_worktrees(world, names)
+
+
+def _make_cleanup(remove: Callable[[list[str]], object]) -> WorktreeCleanup:
+    from porch.tree.member_cleanup import MemberCleanup
+
+    return MemberCleanup(remove)
+
+
+def _read_spec(
+    where: "ProjectPaths", about: "RunSubject", protocol: "Protocol", wanted: "RunRequest"
+) -> Mapping[str, Any]:
+    from porch.tree import spec_files
+
+    return spec_files.require_spec(where, about, protocol, wanted)
 
 
 def _is_track(world: World) -> bool:
@@ -75,5 +102,7 @@ PRODUCTS = Products(
     handlers={**HANDLERS, **OWN_HANDLERS},
     question_turns=_question_turns,
     remove_finished_worktrees=_remove_finished_worktrees,
+    make_cleanup=_make_cleanup,
+    read_spec=_read_spec,
     draw_pictures=_draw_pictures,
 )

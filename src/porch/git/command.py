@@ -103,13 +103,14 @@ def try_git(
 
     is_own = bool(env) and "GIT_DIR" in (env or {})
     extra = {**({} if is_own else disarm_environment(directory, call_git)), **(env or {})}
-    return call_git(directory, words, extra, stdin, timeout_s)
+    return call_git(directory, words, extra, stdin=stdin, timeout_s=timeout_s)
 
 
 def call_git(
     directory: str,
     words: Sequence[str],
     env: Mapping[str, str],
+    *,
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
     is_exact: bool = False,
@@ -119,7 +120,7 @@ def call_git(
     With `is_exact` they stay as they are: otherwise a file could have lines that look like git's.
     """
     data = stdin.encode("utf-8", "surrogateescape")
-    done = _start_git(directory, words, env, data, timeout_s)
+    done = _start_git(directory, words, env, stdin=data, timeout_s=timeout_s)
     out = _decode_output(done.out) if is_exact else _join_line_ends(_decode_output(done.out))
     return GitEnd(done.returncode, out, _join_line_ends(_decode_output(done.err)))
 
@@ -128,6 +129,7 @@ def _start_git(
     directory: str,
     words: Sequence[str],
     env: Mapping[str, str],
+    *,
     stdin: bytes = b"",
     timeout_s: float | None = None,
 ) -> ProcessEnd:
@@ -166,7 +168,7 @@ def run_git(
 
 def run_exact_git(directory: str, *words: str, env: Mapping[str, str], stdin: str = "") -> str:
     """The same in a git directory that `env` names; every character is one of the output."""
-    done = call_git(directory, words, env, stdin, is_exact=True)
+    done = call_git(directory, words, env, stdin=stdin, is_exact=True)
     if done.returncode:
         raise git_error(directory, words, done)
     return done.stdout

@@ -36,7 +36,7 @@ def list_changed_contents(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[ChangedContent]:
     """Every file that differs, in the order in which git shows them; a rename is two of them."""
-    raw = compare_trees(worktree, ("--raw", "-z", "--no-abbrev"), old, new, exclude)
+    raw = compare_trees(worktree, ("--raw", "-z", "--no-abbrev"), old, new, exclude=exclude)
     fields = raw.split("\0")
     rows = [(row.split(" "), path) for row, path in zip(fields[0::2], fields[1::2], strict=False)]
     sizes = measure_blobs(worktree, [blob for row, _ in rows for blob in row[2:4]])

@@ -44,6 +44,7 @@ def create_candidate(
     target: str,
     source: str,
     message: str,
+    *,
     trailer: str,
     scratch: str,
 ) -> MergeCandidate | Conflict:
@@ -55,11 +56,13 @@ def create_candidate(
     tree = merge_commits(common_repo, old, source, scratch)
     if isinstance(tree, Conflict):
         return tree
-    return MergeCandidate(_commit_on_top(common_repo, tree, old, message, trailer), old)
+    return MergeCandidate(
+        _commit_on_top(common_repo, tree, old, message=message, trailer=trailer), old
+    )
 
 
 def create_finish_candidate(
-    common_repo: str, target_branch: str, head: str, message: str, trailer: str, is_squash: bool
+    common_repo: str, target_branch: str, head: str, message: str, *, trailer: str, is_squash: bool
 ) -> MergeCandidate | Conflict:
     """The work up to a commit on top of the target: a merge commit, or all of it as one commit.
 
@@ -75,7 +78,9 @@ def create_finish_candidate(
     if isinstance(tree, Conflict):
         return tree
     if is_squash:
-        return MergeCandidate(_commit_on_top(common_repo, tree, old, message, trailer), old)
+        return MergeCandidate(
+            _commit_on_top(common_repo, tree, old, message=message, trailer=trailer), old
+        )
     text, env = f"{message.rstrip()}\n\n{trailer}\n", repository.read_commit_identity(common_repo)
     words = ("commit-tree", tree, "-p", old, "-p", head, "-F", "-")
     return MergeCandidate(run_git(common_repo, *words, env=env, stdin=text).strip(), old)
@@ -102,7 +107,7 @@ def finish_all_moves(common_repo: str) -> list[str]:
 
 
 def publish_commit(
-    common_repo: str, target_branch: str, new: str, old: str, checkout: str | None
+    common_repo: str, target_branch: str, *, new: str, old: str, checkout: str | None
 ) -> Literal["done", "stale"]:
     """Move the target from old to new, with the files of its checkout.
 
@@ -122,11 +127,15 @@ def publish_commit(
             f"{new[:12]} is not based on the head of '{target_branch}'",
             fix=f"merge '{target_branch}' into it first",
         )
-    return "done" if swap_branch_head(common_repo, target_branch, new, old, place) else "stale"
+    return (
+        "done"
+        if swap_branch_head(common_repo, target_branch, new=new, old=old, checkout=place)
+        else "stale"
+    )
 
 
 def integrate_tests_branch(
-    worktree_main: str, tests_branch: str, message: str, trailer: str, is_again: bool = True
+    worktree_main: str, tests_branch: str, message: str, trailer: str, *, is_again: bool = True
 ) -> str | Conflict:
     """Squash the tests branch into the branch of this worktree; the head if it adds nothing.
 
@@ -144,7 +153,7 @@ def integrate_tests_branch(
     tree = merge_commits(worktree_main, old, tests)
     if isinstance(tree, Conflict):
         return tree
-    new = _commit_on_top(worktree_main, tree, old, message, trailer)
+    new = _commit_on_top(worktree_main, tree, old, message=message, trailer=trailer)
     advance_branch(worktree_main, branch, new, old)
     return new
 
@@ -165,7 +174,7 @@ def move_branch(worktree: str, to_commit: str) -> None:
 def advance_branch(worktree: str, branch: str, new: str, old: str) -> None:
     """Move the branch of our own worktree, where nobody else may move it meanwhile."""
     if new != old and not swap_branch_head(
-        worktree, branch, new, old, Checkout(worktree, own=True)
+        worktree, branch, new=new, old=old, checkout=Checkout(worktree, own=True)
     ):
         raise worktree_moved_error(worktree, branch, "was changed by another process just now")
 
@@ -246,7 +255,7 @@ def _read_git_version() -> tuple[int, ...]:
     return tuple(int(word) for word in words[:2])
 
 
-def _commit_on_top(repo: str, tree: str, old: str, message: str, trailer: str) -> str:
+def _commit_on_top(repo: str, tree: str, old: str, *, message: str, trailer: str) -> str:
     if tree == repository.read_commit_tree(repo, old):
         return old
     text = f"{message.rstrip()}\n\n{trailer}\n"

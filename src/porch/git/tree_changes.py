@@ -29,7 +29,7 @@ def list_changed_paths(
     """Every path that differs, with A, M, D or T; a rename is a D and an A."""
     from porch.git.changed_paths import parse_raw_diff
 
-    raw = compare_trees(worktree, _RAW, old, new, exclude)
+    raw = compare_trees(worktree, _RAW, old, new, exclude=exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
 
 
@@ -37,6 +37,7 @@ def diff_text(
     worktree: str,
     old: str,
     new: str,
+    *,
     paths: Sequence[str] = (),
     limit: int = LIMIT,
     exclude: Sequence[str] = (),
@@ -55,7 +56,7 @@ def count_changed_lines(
     worktree: str, old: str, new: str, exclude: Sequence[str] = ()
 ) -> list[tuple[str, str, str]]:
     """Lines added, lines removed and path; of a file that is binary there stands a `-`."""
-    out = compare_trees(worktree, ("--numstat", "-z"), old, new, exclude)
+    out = compare_trees(worktree, ("--numstat", "-z"), old, new, exclude=exclude)
     parts = (row.split("\t", 2) for row in out.split("\0") if row)
     return [(added, removed, path) for added, removed, path in parts]
 
@@ -80,7 +81,7 @@ def keep_tree(worktree: str, name: str, tree: str) -> None:
 
 
 def compare_trees(
-    worktree: str, words: tuple[str, ...], old: str, new: str, exclude: Sequence[str] = ()
+    worktree: str, words: tuple[str, ...], old: str, new: str, *, exclude: Sequence[str] = ()
 ) -> str:
     """What git prints of two trees; what they hold never changes, so it is not asked twice."""
     if old == new:

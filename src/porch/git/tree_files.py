@@ -60,7 +60,7 @@ def _follow_link(path: str, targets: Mapping[str, str]) -> str:
 
 
 def write_mixed_tree(
-    worktree: str, tree: str, entries: Mapping[str, str], gone: Iterable[str], index: str
+    worktree: str, tree: str, entries: Mapping[str, str], *, gone: Iterable[str], index: str
 ) -> str:
     """A tree with other entries at some paths and without others; `index` is a file for scratch."""
     rows = [f"0 {'0' * len(tree)}\t{path}\0" for path in gone]

@@ -27,7 +27,7 @@ class WorkCommit(Struct, frozen=True):
 
 
 def commit_all_work(
-    path: str, branch: str, exclude: Sequence[str], message: str, trailer: str
+    path: str, branch: str, exclude: Sequence[str], *, message: str, trailer: str
 ) -> WorkCommit:
     """Commit all files of a worktree on its branch; a second call finds nothing left.
 

@@ -61,7 +61,7 @@ def refresh_index(where: ProjectPaths, index: Index, afresh: bool = False) -> tu
     number = index.keep_worktree(where.workspace, texts)
     moved = [path for path, known_as in wanted.items() if before.get(path) != known_as]
     for path in moved:
-        _index_file(where, index, number, path, seen.stamps[path])
+        _index_file(where, index, number, path=path, stamp=seen.stamps[path])
     for path in before.keys() - wanted.keys():
         index.forget(number, path)
     return number, sorted({*moved, *(before.keys() - wanted.keys())})
@@ -74,7 +74,8 @@ def refresh_documents(where: ProjectPaths, index: Index, names: list[str]) -> li
         number, _ = refresh_index(where, index)
         _, paths, *_ = index.worktree(where.workspace)
     told = [
-        (name, _index_named_file(where, index, number, name, _split_lines(paths))) for name in names
+        (name, _index_named_file(where, index, number, name=name, paths=_split_lines(paths)))
+        for name in names
     ]
     # The next search looks at all stamps again; those brought here are as they are.
     index.keep_picture(number, "")
@@ -82,7 +83,7 @@ def refresh_documents(where: ProjectPaths, index: Index, names: list[str]) -> li
 
 
 def _index_named_file(
-    where: ProjectPaths, index: Index, number: int, name: str, paths: list[str]
+    where: ProjectPaths, index: Index, number: int, *, name: str, paths: list[str]
 ) -> str:
     path = os.path.relpath(os.path.join(where.workspace, name), where.workspace)
     path = path.replace(os.sep, "/")
@@ -93,7 +94,7 @@ def _index_named_file(
     if index.stamp(number, path) is None and not _is_new_document(where, path, paths):
         return "not a document"
     told = document_files.distrust_fresh_stamps({path: document_files.make_stamp(known)})[path]
-    return "indexed" if _index_file(where, index, number, path, told) else "unchanged"
+    return "indexed" if _index_file(where, index, number, path=path, stamp=told) else "unchanged"
 
 
 def _is_new_document(where: ProjectPaths, path: str, paths: list[str]) -> bool:
@@ -112,7 +113,7 @@ def _is_new_document(where: ProjectPaths, path: str, paths: list[str]) -> bool:
     return known is None or path in known
 
 
-def _index_file(where: ProjectPaths, index: Index, number: int, path: str, stamp: str) -> bool:
+def _index_file(where: ProjectPaths, index: Index, number: int, *, path: str, stamp: str) -> bool:
     """Read one file and index it if that content is new here; whether anything changed."""
     import hashlib
 

@@ -202,7 +202,7 @@ class _DocumentRanking:
 
         try:
             near = section_vectors.find_nearest_sections(
-                self._index, worktree, directory, phrases, _CANDIDATES
+                self._index, worktree, directory, phrases=phrases, most=_CANDIDATES
             )
         except (ImportError, OSError, ValueError) as error:
             notes.append(f"the semantic model cannot be used: {error}")

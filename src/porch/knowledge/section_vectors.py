@@ -13,7 +13,7 @@ NearSections = list[tuple[int, int, float]]
 
 
 def find_nearest_sections(
-    index: Index, worktree: int, directory: str, phrases: list[str], most: int
+    index: Index, worktree: int, directory: str, *, phrases: list[str], most: int
 ) -> list[NearSections]:
     """For each phrase the sections that mean the same, nearest first."""
     embedding = Embedding(directory)

@@ -170,7 +170,7 @@ def as_in_hand(request: Request) -> InHand:
 
 
 def effect_header(
-    state: RunState, standing: Standing, kind: str, name: str, uses: tuple[str, ...] = ()
+    state: RunState, standing: Standing, kind: str, name: str, *, uses: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     attempt = state.tries.get(standing.position, {}).get(f"{kind}/{name}", 0)
     effect = f"{standing.position}/{kind}/{name}/{attempt}"

@@ -153,7 +153,9 @@ def _git_request(
 ) -> e.CommitPaths | e.MoveBranch:
     if git.op != "commit":
         return instance_effects.move_branch_request(protocol, state, standing, git)
-    mine = effect_header(state, standing, "commit", kind.group, (_worktree_resource(standing),))
+    mine = effect_header(
+        state, standing, "commit", kind.group, uses=(_worktree_resource(standing),)
+    )
     return e.CommitPaths(**mine, paths=git.paths, message=git.message)
 
 
@@ -166,7 +168,7 @@ def _agent_request(
     reminded = bool(noted)
     name = "reminder" if reminded else agent.role
     mine = effect_header(
-        state, standing, "agent", name, (_worktree_resource(standing), e.AGENT_SLOT)
+        state, standing, "agent", name, uses=(_worktree_resource(standing), e.AGENT_SLOT)
     )
     return e.RunAgent(
         **mine,
@@ -217,7 +219,7 @@ def _check_requests(
         tree = last_tree(state, standing, command) or fresh.get("tree", "")
         yield e.RunCheck(
             **effect_header(
-                state, standing, "check", command.name, (_worktree_resource(standing),)
+                state, standing, "check", command.name, uses=(_worktree_resource(standing),)
             ),
             command=command,
             item=standing.item,
@@ -235,7 +237,7 @@ def _panel_requests(
     turns = (*turns, _worktree_resource(standing)) if kind.beside else turns
     for name in missing:
         yield e.AskReviewer(
-            **effect_header(state, standing, "review", name, (e.AGENT_SLOT, *turns)),
+            **effect_header(state, standing, "review", name, uses=(e.AGENT_SLOT, *turns)),
             state=standing.state,
             item=standing.item,
             review=panel.review,

@@ -64,7 +64,7 @@ _GIVEN: Mapping[type, tuple[str, ...]] = {
 
 
 def _make_finding(
-    code: str, message: str, place: Place | None, fix: str = "", severity: Severity = "error"
+    code: str, message: str, place: Place | None, *, fix: str = "", severity: Severity = "error"
 ) -> Finding:
     return Finding(code, message, place, fix, severity)
 
@@ -124,7 +124,9 @@ def _missing_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
             elif found.guards:
                 message = f"exit '{exit_}' of '{name}' has only edges with guards"
                 fix = "add a last edge without a guard"
-                yield _make_finding("guarded-edge", message, _find_place(places, name, exit_), fix)
+                yield _make_finding(
+                    "guarded-edge", message, _find_place(places, name, exit_), fix=fix
+                )
 
 
 def _foreign_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
@@ -139,7 +141,7 @@ def _foreign_edges(protocol: Protocol, places: Places) -> Iterator[Finding]:
                 f"an edge of exit '{edge.exit}' of '{edge.state}' comes after one without a guard"
             )
             yield _make_finding(
-                "dead-edge", message, _find_place(places, *key), "put the guarded edges first"
+                "dead-edge", message, _find_place(places, *key), fix="put the guarded edges first"
             )
         if not edge.guards:
             closed.add(key)
@@ -159,7 +161,7 @@ def _unsound_budgets(protocol: Protocol, places: Places) -> Iterator[Finding]:
     for budget in protocol.budgets.values():
         if budget.limit < 0:
             message = f"budget '{budget.name}' has a limit of {budget.limit}"
-            yield _make_finding("bad-budget", message, None, "use 0 or more")
+            yield _make_finding("bad-budget", message, None, fix="use 0 or more")
     for edge in protocol.edges:
         place = _find_place(places, edge.state, edge.exit)
         what = f"exit '{edge.exit}' of '{edge.state}'"
@@ -245,7 +247,7 @@ def _endless_cycles(protocol: Protocol, places: Places) -> Iterator[Finding]:
             way = " -> ".join(_find_cycle(name, steps, knot_of))
             message = f"this loop has no limit: {way}"
             fix = "charge a budget in the loop, or ask a person"
-            yield _make_finding("endless", message, places.get(name), fix)
+            yield _make_finding("endless", message, places.get(name), fix=fix)
 
 
 def _undone_charges(protocol: Protocol, places: Places) -> Iterator[Finding]:
@@ -257,7 +259,7 @@ def _undone_charges(protocol: Protocol, places: Places) -> Iterator[Finding]:
         way = ", ".join(sorted(names, key=protocol.order))
         message = f"every budget that this loop charges is also reset in it: {way}"
         fix = "charge a budget that no edge of the loop resets"
-        yield _make_finding("endless", message, places.get(min(names, key=protocol.order)), fix)
+        yield _make_finding("endless", message, places.get(min(names, key=protocol.order)), fix=fix)
 
 
 def _has_endless_knots(protocol: Protocol) -> bool:

@@ -37,13 +37,16 @@ def make_run_picture(
     state: RunState,
     length: int,
     sum: str,
+    *,
     definition_changed: bool = False,
     request: str = "",
 ) -> PictureShape:
     """Everything a read command prints; nothing is ever decided from it."""
     document = status.make_status_document(protocol, state)
     asked = list_decisions(protocol, state, request)
-    text = _render_status_lines(protocol, state, document, asked, definition_changed, request)
+    text = _render_status_lines(
+        protocol, state, document, asked, definition_changed=definition_changed, request=request
+    )
     picture: PictureShape = {
         "v": PICTURE_VERSION,
         "seq": state.seq,
@@ -71,7 +74,7 @@ def make_run_picture(
 
 
 def row_with_decisions(
-    protocol: p.Protocol, state: RunState, length: int, sum: str, request: str = ""
+    protocol: p.Protocol, state: RunState, length: int, sum: str, *, request: str = ""
 ) -> RunRowShape:
     """What lists of all runs print of one."""
     document = status.make_status_document(protocol, state)
@@ -197,6 +200,7 @@ def _render_status_lines(
     state: RunState,
     document: StatusDocument,
     asked: list[DecisionShape],
+    *,
     definition_changed: bool,
     request: str,
 ) -> Iterator[str]:

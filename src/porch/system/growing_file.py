@@ -122,7 +122,11 @@ def compact_file(
         found = _read_ends(file, keep + margin)
     if not found[1]:
         return False
-    ends = _cut_ends(clean(found[0]), clean(found[2]), keep, margin, size) if margin else found
+    ends = (
+        _cut_ends(clean(found[0]), clean(found[2]), keep=keep, margin=margin, size=size)
+        if margin
+        else found
+    )
     draft = f"{path}.compact-{os.getpid()}"
     try:
         _write_synced(draft, ends, mode)
@@ -135,7 +139,7 @@ def compact_file(
 
 
 def _cut_ends(
-    head: bytes, tail: bytes, keep: int, margin: int, size: int
+    head: bytes, tail: bytes, *, keep: int, margin: int, size: int
 ) -> tuple[bytes, bytes, bytes]:
     """The margin goes whole, however little is left: half of something may stand in it."""
     head = _trim_torn_end(head[: max(0, min(keep, len(head) - margin))])

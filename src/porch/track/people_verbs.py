@@ -17,14 +17,14 @@ from porch.store.where import ProjectPaths
 
 
 def cancel_node(
-    where: ProjectPaths, run: str, word: str, reason: str, as_person: bool = False
+    where: ProjectPaths, run: str, word: str, reason: str, *, as_person: bool = False
 ) -> SteerResult:
     """A confirmation counts as waived, a task is given up; both are told wherever they show."""
     return _send(where, run, "cancel", word, reason=reason, as_person=as_person)
 
 
 def reopen_node(
-    where: ProjectPaths, run: str, word: str, reason: str, as_person: bool = False
+    where: ProjectPaths, run: str, word: str, reason: str, *, as_person: bool = False
 ) -> SteerResult:
     """Something done is not done; what comes after it is confirmed again."""
     return _send(where, run, "reopen", word, reason=reason, as_person=as_person)
@@ -52,7 +52,7 @@ def _send(
 
 
 def ask_again(
-    where: ProjectPaths, run: str, word: str, reason: str, as_person: bool = False
+    where: ProjectPaths, run: str, word: str, reason: str, *, as_person: bool = False
 ) -> DecisionResult:
     """Of a confirmation that has halted: the same question once more, although nothing changed."""
     found = _require_track(where, run)

@@ -14,14 +14,16 @@ from porch.machine.exits.target_questions import CLASH, REMOVED
 from porch.machine.instances.git_state_inputs import UNNAMED
 from porch.machine.state import RunState
 from porch.run.agents.world import World
-from porch.tree import branch_update, instance_worktrees, suite_results, suite_run
-from porch.tree.answer_acceptance import find_own_patch_id
-from porch.tree.instance_worktrees import find_missing_target_head
-from porch.tree.target_history import (
+from porch.tree import instance_worktrees
+from porch.tree.answers.answer_acceptance import find_own_patch_id
+from porch.tree.branches import branch_update
+from porch.tree.branches.target_history import (
     describe_removed_commits,
     find_removed_commits,
     note_target,
 )
+from porch.tree.instance_worktrees import find_missing_target_head
+from porch.tree.suites import suite_results, suite_run
 
 MERGE_TRAILER = "Porch-Merge"
 CONTRACT, BUILD, INTEGRATION = "ContractViolation", "BuildFailure", "IntegrationFailure"
@@ -58,7 +60,7 @@ async def _integrate_tests(world: World, effect: MoveBranch) -> f.GitEnded:
     # The number of tries that a record has seen begin.
     is_again = not effect.id.endswith("/0")
     done = await asyncio.to_thread(
-        merge.integrate_tests_branch, main, branch, message, trailer, is_again
+        merge.integrate_tests_branch, main, branch, message, trailer, is_again=is_again
     )
     if isinstance(done, merge.Conflict):
         said = f"the tests conflict with the branch in {', '.join(done.files)}"
@@ -121,7 +123,7 @@ def _take_in_target(world: World, effect: MoveBranch, target: str) -> f.GitEnded
     """Nothing if the branch can be merged; else what a person has to say first."""
     about = effect.about
     own = merge.require_branch_head(world.workspace, about.branch)
-    removed = find_removed_commits(world, effect.instance, about, own, target)
+    removed = find_removed_commits(world, effect.instance, about, own=own, target=target)
     if removed and effect.confirmed != removed.name:
         said = describe_removed_commits(world, about, removed)
         refusal = {**_make_refusal(REMOVED, said, []), "removed": removed.name}
@@ -172,8 +174,8 @@ async def _build_in(
         target,
         head,
         message,
-        trailer,
-        scratch,
+        trailer=trailer,
+        scratch=scratch,
     )
     if isinstance(made, merge.Conflict):
         said = f"it conflicts with {about.target} in {', '.join(made.files)}"
@@ -248,7 +250,7 @@ async def _publish_candidate(world: World, effect: MoveBranch) -> f.GitEnded:
     new, old = str(made["commit"]), str(made["old"])
     try:
         done = await asyncio.to_thread(
-            merge.publish_commit, world.workspace, about.target, new, old, checkout
+            merge.publish_commit, world.workspace, about.target, new=new, old=old, checkout=checkout
         )
     except OutsideError as error:
         # A person's own checkout is in the way: only they can clear it.
@@ -301,7 +303,7 @@ def _prepare_update(world: World, effect: MoveBranch, main: str, base: str) -> f
             return _make_update_conflict(effect, base, (), _describe_unfinished(main))
         branch_update.abort_unfinished_work(main)
     own = merge.require_branch_head(world.workspace, effect.about.branch)
-    if find_removed_commits(world, effect.instance, effect.about, own, base):
+    if find_removed_commits(world, effect.instance, effect.about, own=own, target=base):
         # Replayed on a target without them, they would come back; at the merge a person is asked.
         return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": own})
     note_target(world, effect.about, base)

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
-from porch.git.raw_commits import remember_raw_commit
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
 from porch.run.agents.world import World
-from porch.tree import branch_update, refs, target_history
+from porch.tree.branches import branch_update, refs, target_history
+from porch.tree.branches.raw_commits import remember_raw_commit
+from porch.tree.branches.target_history import ENTRY_REFS, find_removed_commits
 from porch.tree.claim import InstancePlace
-from porch.tree.target_history import ENTRY_REFS, find_removed_commits
 
 TESTS_SUFFIX = "--tests"
 # One checkout for whoever only reads or measures, of one instance or of all; they take turns.
@@ -163,7 +163,7 @@ def find_missing_target_head(world: World, instance: str, about: Instance) -> st
     if merge.has_ancestor(world.workspace, own, head):
         return ""
     # What was removed there is a person's business, at the merge.
-    return "" if find_removed_commits(world, instance, about, own, head) else head
+    return "" if find_removed_commits(world, instance, about, own=own, target=head) else head
 
 
 def _entry_ref(effect: AskAgent) -> str:

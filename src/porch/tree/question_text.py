@@ -10,7 +10,7 @@ from typing import Any
 from porch.machine.effects import AskAgent
 from porch.model.protocol import Exit, Protocol
 from porch.model.protocol_parts import part_of_name
-from porch.show.graph_templates import fence_text, quote_text
+from porch.show.strict_templates import fence_text, quote_text
 
 REMINDER = "REMINDER: Emit a decision to complete this phase\n"
 

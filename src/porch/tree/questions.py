@@ -19,8 +19,9 @@ from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.text.late_pattern import late_pattern
-from porch.tree import answer_sources, instance_worktrees, question_text
-from porch.tree.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
+from porch.tree import instance_worktrees, question_text
+from porch.tree.answers import answer_sources
+from porch.tree.answers.answer_acceptance import AcceptedAnswer, RefusedAnswer, accept_answer
 from porch.tree.claim import InstancePlace
 from porch.tree.prompts.question_prompt import make_answer_schema, prepare_first_prompt
 from porch.tree.prompts.refusals import (
@@ -325,7 +326,9 @@ async def _take_turn(
     )
     protocol = world.definition().protocol
     wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout
-    return await turns.run_turn(world, post, turn, wall, world.settings.idle or protocol.silence_s)
+    return await turns.run_turn(
+        world, post, turn, wall_s=wall, idle_s=world.settings.idle or protocol.silence_s
+    )
 
 
 def _mark_judged(world: World, effect: AskAgent) -> None:

@@ -7,9 +7,10 @@ from porch.git import checkouts, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
-from porch.tree import instance_worktrees, refs
+from porch.tree import instance_worktrees
+from porch.tree.branches import refs
+from porch.tree.branches.target_history import ENTRY_REFS
 from porch.tree.instance_worktrees import READ_SUFFIX, TESTS_SUFFIX
-from porch.tree.target_history import ENTRY_REFS
 
 
 def remove_finished_worktrees(world: World, names: Collection[str] = ()) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from porch.agents.claude.schema import simplify_schema
 from porch.agents.schema_tuples import make_list_schema
-from porch.model import schema
 from porch.model.protocol import Agent
 from porch.run.definitions import library
+from porch.tree.answers import answer_schema
 
 TEXT, INT = {"type": "string"}, {"type": "integer"}
 # Each was tried with claude 2.1.197; with `prefixItems` or `$schema` it offers no form at all.
@@ -57,7 +57,10 @@ def test_every_question_of_the_packaged_graph_is_asked_in_words_that_it_knows() 
     path = os.path.join(library.PACKAGED, "v3", "v3.graph.yaml")
     protocol = library.load_protocol(path).demand().protocol
     asked = [s.actor for s in protocol.states.values() if isinstance(s.actor, Agent)]
-    forms = [schema.flat_schema({e.name: e.record for e in a.exits}, protocol.types) for a in asked]
+    forms = [
+        answer_schema.flat_schema({e.name: e.record for e in a.exits}, protocol.types)
+        for a in asked
+    ]
     assert len(forms) == 8
     assert any("prefixItems" in str(form) for form in forms)
     for form in forms:

@@ -151,7 +151,9 @@ def _ask_at_the_first_record() -> int:
 
     where = places.find_project(os.getcwd())
     wanted = RunRequest(protocol="p", words=("0001",), title="x", agent="scripted", place="here")
-    driven = launch.start_run(where, wanted, DriveManner(wait=True), DriveWatch(ask), PRODUCTS)
+    driven = launch.start_run(
+        where, wanted, DriveManner(wait=True), watch=DriveWatch(ask), products=PRODUCTS
+    )
     return int(driven.rest != "interrupted")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.cli.dispatch import run_words
-from porch.fleet.setup import found_agents
+from porch.run.agents import agent_list
 from porch.run.settings import load_settings
 from tests.cli.conftest import Terminal
 
@@ -69,8 +69,8 @@ def test_whoever_has_one_agent_gets_settings_in_which_it_reviews(
 def test_only_what_would_not_work_without_a_setting_gets_one(
     found: list[str], worker: str, reviewers: list[str]
 ) -> None:
-    assert found_agents.choose_worker(found) == worker
-    assert list(found_agents.choose_reviewers(found)) == reviewers
+    assert agent_list.choose_worker(found) == worker
+    assert list(agent_list.choose_reviewers(found)) == reviewers
 
 
 def test_the_test_command_can_be_given(desk: "Desk", codev: Codev) -> None:

@@ -13,7 +13,7 @@ import pytest
 from porch.dialects import graph
 from porch.errors import errors_in
 from porch.run.definitions import library
-from porch.show import graph_templates as jinja
+from porch.show import strict_templates as jinja
 from porch.text import formats
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 from tests.torture import choose_some
@@ -236,7 +236,7 @@ def template_errors(mutated: Mutant) -> list[str]:
             found += [
                 f.code
                 for each in full
-                for f in jinja.check_graph_template(text, state, each, minimal)
+                for f in jinja.check_strict_template(text, state, each, minimal)
             ]
     return found
 

@@ -9,9 +9,14 @@ from porch.dialects.registry import parse_definition
 from porch.model import protocol as p
 from porch.model import types as t
 from porch.model.sample_values import build_sample_value
-from porch.model.schema import flat_schema, parse_flat_answer, schemas_per_exit, union_schema
 from porch.model.typed_answers import check_value
 from porch.run.definitions import library
+from porch.tree.answers.answer_schema import (
+    flat_schema,
+    parse_flat_answer,
+    schemas_per_exit,
+    union_schema,
+)
 
 FILE = Path(library.PACKAGED) / "v3" / "v3.graph.yaml"
 

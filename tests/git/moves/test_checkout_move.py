@@ -51,7 +51,7 @@ def feature(repo: Path, target: str, **files: str) -> tuple[str, str]:
 
 def publish(repo: Path, target: str, old: str, new: str) -> str:
     own = None if target == "main" else str(checkout(repo, target))
-    return merging.publish_commit(str(repo), target, new, old, own)
+    return merging.publish_commit(str(repo), target, new=new, old=old, checkout=own)
 
 
 def assert_of_one_commit(repo: Path, target: str, commit: str) -> None:
@@ -163,7 +163,7 @@ def test_t2_an_index_that_a_git_holds_stops_the_move_before_it_begins(
     place = checkout_move.Checkout(str(checkout(repo, target)), own=False)
     lock.touch()
     with pytest.raises(OutsideError, match="another git process is using it"):
-        checkout_move.swap_branch_head(str(repo), target, new, old, place)
+        checkout_move.swap_branch_head(str(repo), target, new=new, old=old, checkout=place)
     lock.unlink(missing_ok=True)
     assert_of_one_commit(repo, target, old)
 
@@ -182,7 +182,7 @@ PUBLISH = """
 import sys
 from porch.git import merge as merging
 repo, branch, new, old, checkout = sys.argv[1:]
-merging.publish_commit(repo, branch, new, old, checkout or None)
+merging.publish_commit(repo, branch, new=new, old=old, checkout=checkout or None)
 """
 POINTS = {
     "merge.after-mark": "old",

@@ -14,15 +14,14 @@ from porch.git import worktrees
 from porch.machine.plan.prompt_ids import parse_prompt_id
 from porch.plan.files import plan_location, plan_snapshot
 from porch.plan.findings import findings_files
-from porch.plan.gates import gate_question, gate_wait
+from porch.plan.gates import file_events, gate_question, gate_wait
+from porch.plan.gates.file_events import DirectoryWatch
 from porch.plan.prompts import plan_document, plan_merge, prompt_edits
 from porch.plan.session import plan_session
 from porch.run.verbs import overview
 from porch.store import inbox, lock
 from porch.store import where as places
 from porch.store.where import ProjectPaths
-from porch.system import file_events
-from porch.system.file_events import DirectoryWatch
 from tests.plan.gatehouse import (
     ALWAYS,
     FILES,

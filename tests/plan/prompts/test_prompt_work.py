@@ -386,7 +386,7 @@ def test_what_is_told_again_replaces_what_was_told(where: ProjectPaths) -> None:
     record(where, "1")
     record(where, "1", 2, "Review feedback: x")
     text = "Otherwise."
-    told = prompt_work.record_implementation(where, ONE, text, 2, "Review feedback: y")
+    told = prompt_work.record_implementation(where, ONE, text, 2, reason="Review feedback: y")
     assert told.walkthrough_count == 2
     last = fields(where, "1")["walkthrough"][-1]
     assert (last["approach"], last["refinement_reason"]) == (text, "Review feedback: y")
@@ -421,7 +421,7 @@ def test_the_kind_of_a_refinement_is_known(
     start(where, "1")
     record(where, "1")
     mark(where, "1", testing=testing)
-    told = prompt_work.record_implementation(where, ONE, "Done.", 2, reason, named)
+    told = prompt_work.record_implementation(where, ONE, "Done.", 2, reason=reason, type_=named)
     assert told.type == fields(where, "1")["walkthrough"][-1]["type"] == expected
 
 
@@ -435,7 +435,7 @@ def test_a_kind_that_does_not_fit_is_refused(
     start(where, "1")
     record(where, "1")
     with refused("invalid-type"):
-        prompt_work.record_implementation(where, ONE, "Done.", iteration, "why", named)
+        prompt_work.record_implementation(where, ONE, "Done.", iteration, reason="why", type_=named)
 
 
 def test_nothing_is_no_walkthrough(where: ProjectPaths) -> None:

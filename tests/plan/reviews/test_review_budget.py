@@ -37,7 +37,9 @@ def code_of(court: Court, **wanted: Any) -> str:
 
 
 def decide(court: Court, name: str, exit_: str, text: str = "") -> None:
-    decisions.decide_question(court.where, RUN, name, DecisionRequest(exit_, text), read_typed_form)
+    decisions.decide_question(
+        court.where, RUN, name, DecisionRequest(exit_, text), read_form=read_typed_form
+    )
 
 
 def pending(court: Court) -> list[str]:
@@ -179,7 +181,9 @@ def test_answers_that_are_no_utf8_are_told_of_while_the_question_stands(court: C
 def test_new_work_withdraws_the_questions_about_the_old(court: Court) -> None:
     court.reviewer("ann", asking("Which login?"), PASS)
     court.review()
-    prompt_work.record_implementation(court.where, ONE, "All logins.", 2, "Review feedback: all")
+    prompt_work.record_implementation(
+        court.where, ONE, "All logins.", 2, reason="Review feedback: all"
+    )
     assert court.review().data["verdict"] == "passed"
 
 

@@ -36,7 +36,7 @@ def shown(
     said: str = "",
 ) -> tuple[str, str]:
     with plan_session.hold_plan(places.find_project(str(at or court.root))) as held:
-        return collect_review_material(held, id_, answers, wished, said)
+        return collect_review_material(held, id_, answers, wished, said=said)
 
 
 def part(text: str, heading: str) -> str:

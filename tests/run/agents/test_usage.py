@@ -32,7 +32,7 @@ def test_parts_are_taken_as_they_are() -> None:
 
 def test_a_conversation_is_known_by_its_total_its_place_and_its_holder(tmp_path: Path) -> None:
     run, mine = str(tmp_path), post(counts_all=True)
-    conversations.record_conversation(run, "s", mine, "/w", Usage(0, 100, 10, 5))
+    conversations.record_conversation(run, "s", mine, place="/w", total=Usage(0, 100, 10, 5))
     assert conversations.read_usage(run, "s") == Usage(0, 100, 10, 5)
     assert conversations.read_place(run, "s") == "/w"
     assert conversations.belongs_to_agent(run, "s", post(counts_all=True, name="other"))
@@ -43,20 +43,22 @@ def test_a_conversation_is_known_by_its_total_its_place_and_its_holder(tmp_path:
 
 def test_a_turn_that_told_nothing_takes_nothing_back(tmp_path: Path) -> None:
     run, mine = str(tmp_path), post(counts_all=True)
-    conversations.record_conversation(run, "s", mine, "/w", Usage(0, 100))
-    conversations.record_conversation(run, "s", mine, "/w", Usage())
+    conversations.record_conversation(run, "s", mine, place="/w", total=Usage(0, 100))
+    conversations.record_conversation(run, "s", mine, place="/w", total=Usage())
     assert conversations.read_usage(run, "s").tokens == 100
 
 
 def test_commands_of_ones_own_share_no_conversations(tmp_path: Path) -> None:
     run = str(tmp_path)
-    conversations.record_conversation(run, "s", post(False, "one", "command"), "/w", Usage())
+    conversations.record_conversation(
+        run, "s", post(False, "one", "command"), place="/w", total=Usage()
+    )
     assert not conversations.belongs_to_agent(run, "s", post(False, "two", "command"))
 
 
 def test_what_cannot_be_read_of_a_conversation_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     run = str(tmp_path)
-    conversations.record_conversation(run, "s", post(False), "/w", Usage(0, 5))
+    conversations.record_conversation(run, "s", post(False), place="/w", total=Usage(0, 5))
     (file,) = (tmp_path / "conversations").iterdir()
     for text in ("", "[]", '{"tokens": "x", "usd": -3}', "{"):
         file.write_text(text)

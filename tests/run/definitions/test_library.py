@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from porch.errors import Finding, UsageError, errors_in
-from porch.run.definitions import library
+from porch.run.definitions import definition_texts, library
 from porch.store.where import find_project
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -125,7 +125,7 @@ def test_l17_a_prompt_outside_of_the_directory_is_not_read(
     (tmp_path / "x-secret").mkdir()
     (tmp_path / "x-secret" / "work.md").write_text("x")
     monkeypatch.chdir(tmp_path / "x")
-    texts = library._ProtocolTexts("", library_reading(), [])
+    texts = definition_texts.DefinitionTexts("", library_reading(), [])
     assert texts._first("../x-secret/work.md") is None
     assert texts._first("protocol.json") == "protocol.json"
 

@@ -27,11 +27,11 @@ def test_of_two_projects_with_one_id_none_is_taken_until_a_title_says_which(
         (tmp_path / "codev" / "projects" / name).mkdir(parents=True)
     where = places.find_project(str(tmp_path))
     with pytest.raises(UsageError) as caught:
-        find_subject(where, "spider", "project", "0074", "")
+        find_subject(where, "spider", "project", "0074", title="")
     (found,) = caught.value.findings
     assert "0074-cart, 0074-search" in found.message
     assert "0074 --title cart" in found.fix
-    assert find_subject(where, "spider", "project", "0074", "search").run == "0074-search"
+    assert find_subject(where, "spider", "project", "0074", title="search").run == "0074-search"
 
 
 @pytest.mark.parametrize("text", ["0073", "142", "A-1", "v1.2", "x_y"])
@@ -70,24 +70,24 @@ def test_r1_a_title_has_any_characters_and_only_its_slug_is_cut(title: str, slug
 
 def test_r1_the_title_is_kept_as_it_was_typed(tmp_path: Path) -> None:
     where = places.find_project(str(tmp_path))
-    about = find_subject(where, "spider", "project", "0073", "TCP/IP  support")
+    about = find_subject(where, "spider", "project", "0073", title="TCP/IP  support")
     assert (about.run, about.heading) == ("0073-tcp-ip-support", "TCP/IP support")
 
 
 def test_r1_without_a_title_the_first_line_of_the_request_is_it(tmp_path: Path) -> None:
     where = places.find_project(str(tmp_path))
     asked = "\n## Add a --json flag: **soon**\n\nAll of it.\n"
-    about = find_subject(where, "spider", "project", "7", "", asked)
+    about = find_subject(where, "spider", "project", "7", title="", request=asked)
     assert (about.title, about.heading) == ("add-a-json-flag-soon", "Add a --json flag: **soon**")
     assert about.text == asked
-    long = find_subject(where, "spider", "project", "7", "", "word " * 100)
+    long = find_subject(where, "spider", "project", "7", title="", request="word " * 100)
     assert (len(long.title), len(long.heading)) == (48, 200)
 
 
 @pytest.mark.req("P-023")
 def test_a_project_lives_under_its_id_and_title(tmp_path: Path) -> None:
     about = find_subject(
-        places.find_project(str(tmp_path)), "spider", "project", "0073", "User auth"
+        places.find_project(str(tmp_path)), "spider", "project", "0073", title="User auth"
     )
     assert about.run == "0073-user-auth"
     assert about.project_dir == "codev/projects/0073-user-auth"
@@ -96,7 +96,7 @@ def test_a_project_lives_under_its_id_and_title(tmp_path: Path) -> None:
 
 def test_an_existing_directory_gives_the_title(tmp_path: Path) -> None:
     (tmp_path / "codev" / "projects" / "0073-user-auth").mkdir(parents=True)
-    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", "")
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", title="")
     assert (about.id, about.title) == ("0073", "user-auth")
 
 
@@ -104,25 +104,27 @@ def test_an_old_specification_gives_the_title(tmp_path: Path) -> None:
     specs = tmp_path / "codev" / "specs"
     specs.mkdir(parents=True)
     (specs / "0073-auth.md").write_text("# Specification: User auth\n")
-    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", "")
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "0073", title="")
     assert about.title == "user-auth"
 
 
 def test_a_specification_file_may_be_the_subject(tmp_path: Path) -> None:
     file = tmp_path / "0081-search.md"
     file.write_text("# Search\n")
-    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", str(file), "")
+    about = find_subject(
+        places.find_project(str(tmp_path)), "spider", "project", str(file), title=""
+    )
     assert (about.id, about.title, about.text) == ("0081", "search", "# Search\n")
 
 
 def test_without_any_title_a_project_is_untitled(tmp_path: Path) -> None:
-    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "7", "")
+    about = find_subject(places.find_project(str(tmp_path)), "spider", "project", "7", title="")
     assert about.run == "7-untitled"
 
 
 def test_an_amendment_is_an_execution_of_its_own(tmp_path: Path) -> None:
     about = find_subject(
-        places.find_project(str(tmp_path)), "tick", "amendment", "0073", "Add feature"
+        places.find_project(str(tmp_path)), "tick", "amendment", "0073", title="Add feature"
     )
     assert about.run == "tick_0073_add-feature"
     assert about.status_file == "codev/executions/tick_0073_add-feature/status.yaml"
@@ -130,10 +132,10 @@ def test_an_amendment_is_an_execution_of_its_own(tmp_path: Path) -> None:
 
 def test_an_issue_is_named_by_its_number_or_read_from_a_file(tmp_path: Path) -> None:
     where = places.find_project(str(tmp_path))
-    assert find_subject(where, "bugfix", "issue", "#142", "").run == "bugfix_142"
+    assert find_subject(where, "bugfix", "issue", "#142", title="").run == "bugfix_142"
     file = tmp_path / "142.md"
     file.write_text("It crashes.")
-    about = find_subject(where, "bugfix", "issue", str(file), "")
+    about = find_subject(where, "bugfix", "issue", str(file), title="")
     assert (about.run, about.text) == ("bugfix_142", "It crashes.")
 
 

@@ -185,7 +185,9 @@ def by_driver(where: ProjectPaths, state: str, exit_: str) -> tuple[DriveResult,
         claim(held, state, exit_)
     wanted = RunRequest("", hands_off=("agent",))
     manner = DriveManner()
-    driven = resume_run(where, RUN, wanted, manner, watched.watch, PRODUCTS, is_whole=False)
+    driven = resume_run(
+        where, RUN, wanted, manner, watch=watched.watch, products=PRODUCTS, is_whole=False
+    )
     return driven, watched
 
 

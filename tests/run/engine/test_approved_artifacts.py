@@ -135,7 +135,7 @@ class MeddledRun:
         if exit_ not in [option.exit for option in getattr(actor, "options", ())]:
             return 0
         known = hash_artifacts(self.root, "", decision.artifacts)
-        answer(taken_wish.take_wish(self.book, self.store, self.root, wish, known))
+        answer(taken_wish.take_wish(self.book, self.store, self.root, wish=wish, known=known))
         return 1
 
 

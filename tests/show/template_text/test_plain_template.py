@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from porch.show import graph_templates as templates
 from porch.show import prompt
+from porch.show import strict_templates as templates
 from porch.show.template_text import plain_template
 
 VALUES: dict[str, Any] = {

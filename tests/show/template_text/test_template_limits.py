@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from porch.errors import DefinitionError
-from porch.show import graph_templates as templates
 from porch.show import prompt
+from porch.show import strict_templates as templates
 from porch.show.template_text import template_limits
 from tests.torture import choose_some
 
@@ -55,7 +55,7 @@ BOMBS = {
 
 
 RENDERERS: dict[str, Callable[[str, str, dict[str, Any]], str]] = {
-    "template": templates.render_graph_template,
+    "template": templates.render_strict_template,
     "template-failed": prompt.render_template,
 }
 
@@ -117,4 +117,4 @@ def test_what_templates_do_today_they_do_as_before(kind: str, code: str) -> None
 def test_each_filling_in_begins_from_zero() -> None:
     template = f"{{% for i in range({template_limits.MOST_STEPS // 2}) %}}{{% endfor %}}{{{{ 1 }}}}"
     for _ in range(3):
-        assert templates.render_graph_template(template, "t.j2", {}) == "1"
+        assert templates.render_strict_template(template, "t.j2", {}) == "1"

@@ -44,11 +44,11 @@ def test_ten_thousand_runs_are_shown_by_their_beginning_and_by_the_hundred() -> 
     many = project([row(number, "over") for number in range(10_000)], [])
     first = make_inbox([many], NOW)["sections"][0]
     assert (len(first["rows"]), first["total"], first["has_more"]) == (10, 10_000, True)
-    part = make_inbox([many], NOW, "over", 9_950)["sections"][0]
+    part = make_inbox([many], NOW, group="over", start=9_950)["sections"][0]
     assert (len(part["rows"]), part["earlier"], part["later"]) == (50, 9_850, None)
-    beyond = make_inbox([many], NOW, "over", 1_000_000)["sections"][0]
+    beyond = make_inbox([many], NOW, group="over", start=1_000_000)["sections"][0]
     assert [each["id"] for each in beyond["rows"]] == ["9999"]
-    assert make_inbox([many], NOW, "waiting")["sections"] == []
+    assert make_inbox([many], NOW, group="waiting")["sections"] == []
 
 
 def test_what_is_wrong_with_the_evidence_is_said_in_words() -> None:

@@ -1,5 +1,6 @@
 """The plans of envoy, as pages."""
 
+import re
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -49,6 +50,20 @@ def test_a_plan_is_listed_and_shown_as_a_board(desk: Desk, browser: TestClient) 
     broken = browser.get("/plans/project/plan_feat~x").text
     assert "2.md" in broken
     assert "first words" in broken
+
+
+def test_what_a_plan_asks_is_told_in_the_list_and_leads_to_its_decision(
+    desk: Desk, browser: TestClient
+) -> None:
+    make_plan(desk)
+    assert run_words("envoy", ["plan", "block-plan-gate", "--wait", "0"]) == 3
+    assert "1 decision waits for you" in browser.get("/plans").text
+    board = browser.get("/plans/project/plan_feat~x").text
+    (address,) = re.findall(r'href="(/run/project/plan_feat~x/decision\?at=[^"]+)"', board)
+    assert "<code>plan</code>" in board
+    assert "1 prompt." in board
+    assert 'href="/run/project/plan_feat~x/journal"' in board
+    assert browser.get(address).status_code == 200
 
 
 def test_files_of_a_plan_without_its_run_are_a_plan_too(desk: Desk, browser: TestClient) -> None:

@@ -94,9 +94,9 @@ class Orchard:
         watch = DriveWatch()
         if self.records:
             wanted = RunRequest("v3", agent=AGENT)
-            return resume_run(project, RUN, wanted, manner, watch, PRODUCTS)
+            return resume_run(project, RUN, wanted, manner, watch=watch, products=PRODUCTS)
         wanted = RunRequest("v3", str(self._base / "spec.json"), agent=AGENT, into="main")
-        return launch.start_run(project, wanted, manner, watch, PRODUCTS)
+        return launch.start_run(project, wanted, manner, watch=watch, products=PRODUCTS)
 
     def drive_apart(self, turns: int, fault: Callable[[], None], **environ: str) -> int:
         """The same in a process of its own, to which something happens; its exit code."""

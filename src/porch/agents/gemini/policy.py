@@ -50,8 +50,8 @@ def _list_reading_rules(permissions: Permissions, workspace: str) -> Iterator[st
         return
     # Searching and listing cannot be held to a part of the workspace, so only reading is left.
     for pattern in _list_path_patterns(permissions.read, workspace):
-        yield _render_rule(("read_file",), "allow", ALLOW_PRIORITY, pattern)
-    yield _render_rule(("read_file",), "deny", DENY_PRIORITY, _CLIMBING_PATH)
+        yield _render_rule(("read_file",), "allow", ALLOW_PRIORITY, pattern=pattern)
+    yield _render_rule(("read_file",), "deny", DENY_PRIORITY, pattern=_CLIMBING_PATH)
 
 
 def _list_writing_rules(permissions: Permissions, workspace: str) -> Iterator[str]:
@@ -59,15 +59,15 @@ def _list_writing_rules(permissions: Permissions, workspace: str) -> Iterator[st
         yield _render_rule(WRITING_TOOLS, "allow", ALLOW_PRIORITY)
     else:
         for pattern in _list_path_patterns(permissions.write, workspace):
-            yield _render_rule(WRITING_TOOLS, "allow", ALLOW_PRIORITY, pattern)
-    yield _render_rule(WRITING_TOOLS, "deny", DENY_PRIORITY, _CLIMBING_PATH)
+            yield _render_rule(WRITING_TOOLS, "allow", ALLOW_PRIORITY, pattern=pattern)
+    yield _render_rule(WRITING_TOOLS, "deny", DENY_PRIORITY, pattern=_CLIMBING_PATH)
     # Whoever may not run commands must not have them run by the settings of the next turn.
     for name in (".git",) if permissions.runs_anything else (".git", ".gemini"):
         yield _render_rule(
             WRITING_TOOLS,
             "deny",
             DENY_PRIORITY,
-            _file_path_pattern(rf"(?:|{_ANYTHING}/){_any_case_pattern(name)}(?:\"|/)"),
+            pattern=_file_path_pattern(rf"(?:|{_ANYTHING}/){_any_case_pattern(name)}(?:\"|/)"),
         )
 
 
@@ -76,12 +76,12 @@ def _list_command_rules(permissions: Permissions) -> Iterator[str]:
         yield _render_rule(WEB_TOOLS, "allow", ALLOW_PRIORITY)
         # A rule with a pattern is spared the guesses at which commands are dangerous.
         yield _render_rule(
-            (SHELL_TOOL,), "allow", ALLOW_PRIORITY, r'\x00"command":', redirects=True
+            (SHELL_TOOL,), "allow", ALLOW_PRIORITY, pattern=r'\x00"command":', redirects=True
         )
         return
     for glob in permissions.bash:
         pattern = rf'\x00"command":"{_command_pattern(glob)}"\x00'
-        yield _render_rule((SHELL_TOOL,), "allow", ALLOW_PRIORITY, pattern)
+        yield _render_rule((SHELL_TOOL,), "allow", ALLOW_PRIORITY, pattern=pattern)
 
 
 def _command_pattern(glob: str) -> str:
@@ -124,7 +124,12 @@ def _any_case_pattern(name: str) -> str:
 
 
 def _render_rule(
-    tools: tuple[str, ...], decision: str, priority: int, pattern: str = "", redirects: bool = False
+    tools: tuple[str, ...],
+    decision: str,
+    priority: int,
+    *,
+    pattern: str = "",
+    redirects: bool = False,
 ) -> str:
     lines = [
         "[[rule]]",

@@ -149,8 +149,8 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
         found.state,
         driven.replace("porch resume", "af resume"),
         table_width(),
-        look is not None and look.colour,
-        [
+        colour=look is not None and look.colour,
+        notes=[
             *([f"not committed: {unkept}"] if unkept else []),
             *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
         ],

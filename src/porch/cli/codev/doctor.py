@@ -9,7 +9,7 @@ from porch.cli.terminal_width import terminal_style
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
-    from porch.fleet.health.doctor_line import DoctorLine
+    from porch.show.fleet.doctor_line import DoctorLine
     from porch.show.terminal_style import TerminalStyle
 
 _MARKS = {"ok": "good", "warning": "asks", "missing": "bad"}

@@ -132,7 +132,8 @@ def _find_root() -> str:
 
 def _choose(root: str, args: Args, *, is_yes: bool) -> "SetupChoices":
     """On a terminal a person confirms; elsewhere only `--yes` allows an agent anything."""
-    from porch.fleet.setup import found_agents, project_commands, project_setup
+    from porch.fleet.setup import project_commands, project_setup
+    from porch.run.agents import agent_list
 
     found = project_commands.find_commands(root)
     has_config = os.path.exists(os.path.join(root, "codev", "config.toml"))
@@ -143,7 +144,7 @@ def _choose(root: str, args: Args, *, is_yes: bool) -> "SetupChoices":
         found = _confirm_test_command(found)
     said = "May specialists of Claude Code run envoy and git in their worktrees without asking?"
     is_allowed = ask_person(said, True) if is_asked else is_yes
-    agents = found_agents.find_agents()
+    agents = agent_list.find_agents()
     mcp = tuple(args.mcp or (ask_for_mcp(agents) if is_asked else ()))
     return project_setup.SetupChoices(found, is_allowed, agents, mcp)
 
@@ -213,7 +214,7 @@ def _setup_view(
 
 
 def _command_lines(chosen: "SetupChoices") -> Iterator[str]:
-    from porch.fleet.setup.found_agents import choose_reviewers
+    from porch.run.agents.agent_list import choose_reviewers
 
     for each in chosen.commands:
         origin = f"found in {each.file}" if each.file else "as you typed it"

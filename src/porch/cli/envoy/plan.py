@@ -49,7 +49,7 @@ def _write_plan(args: Args) -> "Struct":
     from porch.plan.prompts import plan_document
 
     return plan_document.write_plan(
-        _find_project(), args.title, args.objective, args.context, args.agent
+        _find_project(), args.title, args.objective, args.context, caller=args.agent
     )
 
 
@@ -156,8 +156,8 @@ def _record_implementation(args: Args) -> "Struct":
         read_prompt_id(args),
         args.walkthrough,
         args.iteration,
-        args.refinement_reason,
-        args.type,
+        reason=args.refinement_reason,
+        type_=args.type,
         force=args.force,
         caller=args.agent,
     )

@@ -44,7 +44,9 @@ def _show_protocol(args: Args) -> View:
     given = parse_inputs(args.input) if args.input else None
     if form == "check":
         return _view_findings(args, step_protocols.check_steps(where, args.name, args.lenient))
-    shown = step_protocols.show_steps(where, args.name, form, args.lenient, given)
+    shown = step_protocols.show_steps(
+        where, args.name, form=form, lenient=args.lenient, given=given
+    )
     _print_notes(shown.notes)
     return View(shown.text, shown.data)
 

@@ -23,7 +23,7 @@ def _decide_question(
     """With the forms of plans, which are loaded where somebody answers one."""
     from porch.run.verbs import decide
 
-    return decide.decide_question(where, run, name, verdict, _read_form)
+    return decide.decide_question(where, run, name, verdict, read_form=_read_form)
 
 
 def _read_form(

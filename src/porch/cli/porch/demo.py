@@ -46,10 +46,12 @@ def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     wanted = RunRequest(
         "spider", _ID, _TITLE, (_REQUEST,), agent="scripted", script=SCRIPT, place="worktree"
     )
-    driven = launch.start_run(where, wanted, DriveManner(), watch, PRODUCTS)
+    driven = launch.start_run(where, wanted, DriveManner(), watch=watch, products=PRODUCTS)
     while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
         _show_command(f"porch resume {_ID}")
-        driven = resume_run(where, driven.name, RunRequest(""), DriveManner(), watch, PRODUCTS)
+        driven = resume_run(
+            where, driven.name, RunRequest(""), DriveManner(), watch=watch, products=PRODUCTS
+        )
     return driven
 
 

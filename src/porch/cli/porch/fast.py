@@ -176,9 +176,11 @@ def _print_log(word: str, flags: set[str]) -> int | None:
     try:
         if flags & {"--all", "--json"}:
             return _print_pieces(
-                run_log.iterate_log_pieces(where, fits[0], "--json" in flags, words, look)
+                run_log.iterate_log_pieces(where, fits[0], "--json" in flags, words, look=look)
             )
-        text = run_log.render_last_lines(where, fits[0], word, run_log.LINES_SHOWN, words, look)
+        text = run_log.render_last_lines(
+            where, fits[0], word, run_log.LINES_SHOWN, words=words, look=look
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None  # a record that nobody can read; the long way round says which
     return None if text is None else _print_text(text)

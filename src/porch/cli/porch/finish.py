@@ -16,7 +16,14 @@ def _finish_run(args: Args) -> View:
     way = finish.choose_way([each for each in ways if getattr(args, each)])
     into = args.into or ""
     told = (
-        finish.finish_run(where, name, way, into, args.as_person, args.accept_changes)
+        finish.finish_run(
+            where,
+            name,
+            way,
+            into=into,
+            as_person=args.as_person,
+            accept_changes=args.accept_changes,
+        )
         if way
         else finish.show_choices(where, name, into)
     )

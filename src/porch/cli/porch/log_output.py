@@ -48,7 +48,7 @@ def show_log(args: Args) -> View:
     if count is None:
         return _view_whole_log(where, name, args.json, words)
     tail = run_log.read_last_records(where, name, count) or _read_tail(path, count)
-    text = log_text.tail_text(args.id or name, tail.records, tail.earlier, words, look)
+    text = log_text.tail_text(args.id or name, tail.records, tail.earlier, words, look=look)
     if look and not args.json:
         print(text)
         return View()
@@ -79,7 +79,7 @@ def _view_whole_log(
     where: places.ProjectPaths, name: str, as_json: bool, words: PlaceWords
 ) -> View:
     """Printed as it is read: a long run needs no more memory than a short one."""
-    pieces = run_log.iterate_log_pieces(where, name, as_json, words, terminal_style())
+    pieces = run_log.iterate_log_pieces(where, name, as_json, words, look=terminal_style())
     if pieces is None:
         records = journal.scan_journal(os.path.join(where.run_dir(name), "journal.jsonl")).records
         return View(

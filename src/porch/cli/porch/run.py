@@ -105,7 +105,11 @@ def _start_run(args: Args) -> View:
     where = places.find_project(os.getcwd())
     wanted = _read_request(args, args.protocol)
     return _watch_drive(
-        args, where, lambda manner, watch: launch.start_run(where, wanted, manner, watch, PRODUCTS)
+        args,
+        where,
+        lambda manner, watch: launch.start_run(
+            where, wanted, manner, watch=watch, products=PRODUCTS
+        ),
     )
 
 
@@ -127,13 +131,17 @@ def _resume_run(args: Args) -> View:
         return _watch_drive(
             args,
             where,
-            lambda manner, watch: launch.start_run(where, adopted, manner, watch, PRODUCTS),
+            lambda manner, watch: launch.start_run(
+                where, adopted, manner, watch=watch, products=PRODUCTS
+            ),
         )
     name, known = find_run(where, args.id), _read_request(args)
     return _watch_drive(
         args,
         where,
-        lambda manner, watch: resume.resume_run(where, name, known, manner, watch, PRODUCTS),
+        lambda manner, watch: resume.resume_run(
+            where, name, known, manner, watch=watch, products=PRODUCTS
+        ),
     )
 
 

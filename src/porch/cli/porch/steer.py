@@ -102,7 +102,9 @@ def _finish_agent_work(args: Args) -> View:
     driven = watch_with_notices(
         where,
         watch,
-        lambda watch: agent_side.finish_agent_work(where, run, said, watch, _load_products),
+        lambda watch: agent_side.finish_agent_work(
+            where, run, said, watch=watch, load_products=_load_products
+        ),
     )
     return driven_view(driven, where)
 

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Protocol as Port
 
     from porch.run.verbs.steer import SteerResult
     from porch.store.where import ProjectPaths
 
-    TakeBack = Callable[[ProjectPaths, str, str, str, bool], SteerResult]
+    class TakeBack(Port):
+        """What a person takes back of a track, and why."""
+
+        def __call__(
+            self, where: ProjectPaths, run: str, word: str, reason: str, *, as_person: bool
+        ) -> SteerResult: ...
 
 
 def _find_place() -> "ProjectPaths":
@@ -82,7 +87,7 @@ def _take_back(args: Args, verb: "TakeBack") -> View:
 
     where = _find_place()
     run = find_run(where, args.id)
-    done = verb(where, run, args.gate, args.reason, args.as_person)
+    done = verb(where, run, args.gate, args.reason, as_person=args.as_person)
     notes = draw_track_of(where, run)
     return View("\n".join((done.message, *notes)), {**done.data, "message": done.message})
 
@@ -94,7 +99,7 @@ def _ask_again(args: Args) -> View:
 
     where = _find_place()
     run = find_run(where, args.id)
-    done = people_verbs.ask_again(where, run, args.gate, args.reason, args.as_person)
+    done = people_verbs.ask_again(where, run, args.gate, args.reason, as_person=args.as_person)
     notes = draw_track_of(where, run)
     message = f"{args.gate} is asked again"
     return View("\n".join((message, *notes)), {"run": done.run, "message": message})

@@ -6,11 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.dialects.graph import engine_fields
+from porch.dialects.graph.part_names import PartNames
 from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.type_fit import find_misfit
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.part_names import PartNames
-from porch.model.type_fit import find_misfit
 from porch.text.nodes import Entry, MapNode, ScalarNode
 
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from porch.dialects.graph.engine_fields import DUE_TARGET, PATH_ROOTS
 from porch.dialects.graph.limits import EpochBlock, read_budget_names
 from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.type_fit import find_misfit
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.type_fit import find_misfit
 from porch.model.validate import exits_of
 from porch.text.fields import Fields
 from porch.text.nodes import Entry, ListNode, Node, ScalarNode

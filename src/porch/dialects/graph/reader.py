@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from porch.dialects.graph.child_graphs import CompiledGraph
 from porch.dialects.graph.compiler import GraphCompiler
 from porch.dialects.graph.findings import ReadingNotes
+from porch.dialects.graph.part_names import add_part
 from porch.dialects.graph.proofs.child_results import find_missing_results
 from porch.dialects.graph.proofs.idle_budgets import find_idle_budgets
 from porch.dialects.graph.proofs.missing_inputs import find_missing_inputs
@@ -17,7 +18,6 @@ from porch.dialects.result import FetchTree, ProtocolReading, in_file_order
 from porch.errors import DefinitionError, Finding, errors_in
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.part_names import add_part
 from porch.model.validate import validate_protocol
 from porch.text.nodes import MapNode, Node, ScalarNode
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from porch.dialects.graph.child_graphs import ChildGraph
 from porch.dialects.graph.instances import InstanceBlocks
 from porch.dialects.graph.path_types import PathMeanings
+from porch.dialects.graph.type_fit import find_misfit, find_record_misfit
 from porch.dialects.graph.word_lists import read_path
 from porch.model import protocol as p
 from porch.model import types as t
-from porch.model.type_fit import find_misfit, find_record_misfit
 from porch.text.fields import Fields
 from porch.text.nodes import ScalarNode
 
@@ -78,7 +78,7 @@ class _SpawnReader:
             message = f"'{word.text}.{AFTER}' names the siblings to wait for, so it must be [Text]"
             meaning.notes.report("wrong-type", message, word.place, "change its type or its name")
         wanted = _record_of(self.child.spec, meaning)
-        wrong = find_record_misfit(planned, wanted, meaning.types, inherits, [AFTER])
+        wrong = find_record_misfit(planned, wanted, meaning.types, supplied=inherits, extra=[AFTER])
         if wrong:
             message = f"'{word.text}' is not what children are about: {wrong}"
             fix = f"make it fit {t.format_type(self.child.spec)}, or list a field under 'inherit'"

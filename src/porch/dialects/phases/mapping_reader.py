@@ -102,12 +102,12 @@ def read_named_entries(
     node: MapNode, what: str, findings: Findings, most: int = MOST_ENTRIES
 ) -> tuple[Entry, ...]:
     wanted = [entry for entry in node.entries if not entry.key.text.startswith(("$", "_"))]
-    kept = limit_entries(wanted, what, node.place, findings, most)
+    kept = limit_entries(wanted, what, node.place, findings, most=most)
     return tuple(entry for entry in kept if check_name(entry.key, what, findings))
 
 
 def limit_entries(
-    items: Sequence[T], what: str, place: Place, findings: Findings, most: int = MOST_ENTRIES
+    items: Sequence[T], what: str, place: Place, findings: Findings, *, most: int = MOST_ENTRIES
 ) -> Sequence[T]:
     if len(items) > most:
         message = f"{what} has {len(items)} entries; the limit is {most}"

@@ -43,7 +43,7 @@ def _list_named_entries(form: StrictFields, key: str) -> tuple[Entry, ...]:
     if not isinstance(node, ListNode):
         report_wrong_type(node, f"'{key}'", "a mapping or a list", form.findings)
         return ()
-    items = limit_entries(node.items, f"'{key}'", node.place, form.findings, MOST_PHASES)
+    items = limit_entries(node.items, f"'{key}'", node.place, form.findings, most=MOST_PHASES)
     return tuple(Entry(_own_name(item), item) for item in items)
 
 
@@ -118,14 +118,18 @@ def fold_transitions(form: StrictFields, phases: tuple[Phase, ...]) -> tuple[Pha
 def _list_transitions(form: StrictFields) -> tuple[Entry, ...]:
     node = form.child("transitions")
     if isinstance(node, MapNode):
-        kept = limit_entries(node.entries, "'transitions'", node.place, form.findings, MOST_STEPS)
+        kept = limit_entries(
+            node.entries, "'transitions'", node.place, form.findings, most=MOST_STEPS
+        )
         return tuple(entry for entry in kept if not entry.key.text.startswith(("$", "_")))
     if not isinstance(node, ListNode):
         if node is not None and not is_null(node):
             report_wrong_type(node, "'transitions'", "a mapping or a list", form.findings)
         return ()
     entries = []
-    for item in limit_entries(node.items, "'transitions'", node.place, form.findings, MOST_STEPS):
+    for item in limit_entries(
+        node.items, "'transitions'", node.place, form.findings, most=MOST_STEPS
+    ):
         begin = item.get("from") if isinstance(item, MapNode) else None
         if isinstance(begin, ScalarNode) and begin.kind == "text":
             entries.append(Entry(begin, item))

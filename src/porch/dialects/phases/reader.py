@@ -159,7 +159,7 @@ def _is_idle(phase: Phase) -> bool:
 
 def _read_phases(form: StrictFields, defaults: PhaseDefaults) -> tuple[Phase, ...]:
     nodes = _phase_nodes(form)
-    kept = limit_entries(nodes, "'phases'", form.place("phases"), form.findings, MOST_PHASES)
+    kept = limit_entries(nodes, "'phases'", form.place("phases"), form.findings, most=MOST_PHASES)
     read = [read_phase(node, form.findings, defaults) for node in kept]
     phases = [phase for phase in read if phase is not None]
     known: dict[str, Phase] = {}

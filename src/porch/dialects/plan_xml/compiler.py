@@ -136,7 +136,7 @@ def _draw_way_back(
         draft.plan, stage
     )
     title = f"{stage.node.id}: {'say the intent anew' if is_intent else 'rework'}"
-    _draw_agent(draft, stage, back, title, text, mates)
+    _draw_agent(draft, stage, back, title, text=text, gates=mates)
     # Of an intent only the words are new.
     entry = ways.entry(stage)
     gate_states.draw_done(draft, back, entry, () if is_intent else mates, ways)
@@ -152,7 +152,7 @@ def _draw_work(
 ) -> None:
     """A task that is given up takes its open questions along: its way leads past them."""
     text, title = stage_texts.render_work(draft.plan, stage), f"{stage.name} {stage.node.name}"
-    _draw_agent(draft, stage, stage.state, title.strip(), text, (*before, *after))
+    _draw_agent(draft, stage, stage.state, title.strip(), text=text, gates=(*before, *after))
     gate_states.draw_done(draft, stage.state, ways.onward[stage.state], after, ways)
     past = ways.past(stage, after)
     _draw_blocked(draft, stage, stage.state, past, "give this task up and go on without it")
@@ -163,6 +163,7 @@ def _draw_agent(
     stage: PlanStage,
     state: str,
     title: str,
+    *,
     text: str,
     gates: Iterable[PlanStage],
 ) -> None:

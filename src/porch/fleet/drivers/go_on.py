@@ -17,4 +17,4 @@ def needs_new_driver(where: ProjectPaths, name: str, state: RunState) -> bool:
 def start_again(where: ProjectPaths, name: str) -> DriverStart:
     """A person wants it, so it may fail as often again."""
     forget_tries(where.run_dir(name))
-    return start_driver(where, ("resume", name), where.root, name).wait()
+    return start_driver(where, ("resume", name), where.root, run=name).wait()

@@ -42,7 +42,7 @@ def revive_runs(where: ProjectPaths, names: list[str]) -> Revived:
         if not was_kicked_off(where, name) or find_driver(where.run_dir(name)).holder:
             continue
         if may_try_again(where.run_dir(name), _progress(where, name)):
-            begun[name] = start_driver(where, ("resume", name), where.root, name)
+            begun[name] = start_driver(where, ("resume", name), where.root, run=name)
         else:
             notes.append(_describe_end(where, name))
     started = []

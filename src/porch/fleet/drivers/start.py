@@ -81,6 +81,7 @@ def start_driver(
     where: ProjectPaths,
     words: Sequence[str],
     directory: str,
+    *,
     run: str = "",
     said: bytes = b"",
     main: Callable[[], int] | None = None,

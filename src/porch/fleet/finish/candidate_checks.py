@@ -75,7 +75,7 @@ def _prepare(found: HeldRun, scratch: str, known: Settings) -> None:
     made = find_record_of(where, workspace_of(where, found.book.state))
     log = os.path.join(found.directory, "finish-setup.log")
     mark = f"{mark_of(where, found.name)}:finish"
-    run_setup_commands(scratch, known, made.port_base if made else 0, mark, log)
+    run_setup_commands(scratch, known, made.port_base if made else 0, mark=mark, log=log)
 
 
 def _run(world: World, state: RunState, command: Command, commit: str) -> str:

@@ -34,7 +34,7 @@ def write_run_tree(workspace: str, base: str, paths: Sequence[str], head: str | 
     with tempfile.TemporaryDirectory(prefix="porch-finish-") as room:
         index = os.path.join(room, "index")
         now = repository.write_tree_of_paths(workspace, paths, head, index)
-        before = _write_tree_before(workspace, base, paths, head, index)
+        before = _write_tree_before(workspace, base, paths, head=head, index=index)
     head_tree = repository.read_commit_tree(workspace, head)
     if before == head_tree:
         return now
@@ -56,7 +56,7 @@ def _mixed_edits_error(files: Sequence[str]) -> FailedError:
 
 
 def _write_tree_before(
-    workspace: str, base: str, paths: Sequence[str], head: str | None, index: str
+    workspace: str, base: str, paths: Sequence[str], *, head: str | None, index: str
 ) -> str:
     """HEAD, but with these paths as they were when the run began."""
     env = {"GIT_INDEX_FILE": index}

@@ -74,6 +74,7 @@ def finish_run(
     where: ProjectPaths,
     name: str,
     way: FinishWay,
+    *,
     into: str = "",
     as_person: bool = False,
     accept_changes: bool = False,

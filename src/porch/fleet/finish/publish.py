@@ -75,8 +75,8 @@ def _make_candidate(found: HeldRun, work: RunWork, is_squash: bool) -> MergeCand
         work.into,
         work.head,
         named if is_squash else f"Merge {work.branch}: {named}",
-        f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
-        is_squash,
+        trailer=f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
+        is_squash=is_squash,
     )
     if isinstance(made, Conflict):
         raise _conflict_error(work, made)
@@ -95,7 +95,9 @@ def _conflict_error(work: RunWork, made: Conflict) -> FailedError:
 
 def _publish(work: RunWork, made: MergeCandidate) -> str:
     try:
-        return merge.publish_commit(work.repo, work.into, made.commit, made.old_head, None)
+        return merge.publish_commit(
+            work.repo, work.into, new=made.commit, old=made.old_head, checkout=None
+        )
     except OutsideError as error:
         # Untracked files in the way, or an edit made while the checks ran.
         require_clean_target(work)

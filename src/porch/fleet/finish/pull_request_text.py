@@ -22,6 +22,7 @@ def write_pull_request_text(
     state: RunState,
     request: str,
     records: Sequence[Raw],
+    *,
     accepted: Sequence[str] = (),
 ) -> str:
     """The body in Markdown, without secrets; `accepted` are changes of approved files."""

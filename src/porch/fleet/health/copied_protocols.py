@@ -7,9 +7,9 @@ nobody would notice.
 import os
 from collections.abc import Iterator, Mapping
 
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup.package_files import load_protocol_files, load_step_files
 from porch.run.definitions import step_files
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import NotRegularFile, open_regular
 

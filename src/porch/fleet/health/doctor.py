@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 
 from porch.fleet.health import (
-    agent_health,
     copied_protocols,
     machine_health,
     mcp_health,
@@ -12,7 +11,8 @@ from porch.fleet.health import (
     project_health,
     repository_health,
 )
-from porch.fleet.health.doctor_line import DoctorLine
+from porch.run.agents import agent_health
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 

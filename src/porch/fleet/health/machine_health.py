@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from porch.fleet.health import platform_probe
-from porch.fleet.health.doctor_line import DoctorLine
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 # What git must be able to do: merge two commits without a checkout.

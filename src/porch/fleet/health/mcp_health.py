@@ -4,9 +4,9 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import mcp_entries
 from porch.fleet.setup.mcp_package import find_package_fault
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.notices.channels import open_channels
 from porch.fleet.notices.due_notices import Notice
 from porch.run.settings import Settings
+from porch.show.fleet.doctor_line import DoctorLine
 
 _TRIAL = Notice("doctor", "test", "", "", "This is a test by `codev doctor --notify`.")
 

@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Iterator
 
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, errors_in
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import project_commands
 from porch.fleet.setup.claude_settings import HOOK, SETTINGS_FILE, has_hook
 from porch.fleet.setup.small_files import read_small_file
 from porch.run import settings
 from porch.run.definitions import library
 from porch.run.verbs import run_list
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 SETUP_FILES = "write the missing files of the set-up"

@@ -5,12 +5,12 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from porch.fleet.health import project_health, repository_health
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
 from porch.fleet.setup.claude_settings import HOOK
-from porch.fleet.setup.found_agents import find_agents
 from porch.git.command import run_git
+from porch.run.agents.agent_list import find_agents
 from porch.run.settings import PROJECT_FILE
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from porch.errors import OutsideError
-from porch.fleet.health.doctor_line import DoctorLine
 from porch.git import repository, worktrees
+from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 PRUNE = "git worktree prune"

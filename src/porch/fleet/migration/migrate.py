@@ -232,7 +232,7 @@ def adopt_project(where: ProjectPaths, run: str, *, is_complete: bool) -> None:
     about = RunSubject(run, id_, title, directory, f"{directory}/status.yaml")
     wanted = RunRequest(PROTOCOL, subject=id_, adopt=True)
     loaded = load_current_definition(where, PROTOCOL)
-    with begin_run(where, about, loaded, wanted, DriveWatch()):
+    with begin_run(where, about, loaded, wanted, watch=DriveWatch()):
         pass
     # Read again from the disk: what cannot be read is not verified.
     read_run(where, run)

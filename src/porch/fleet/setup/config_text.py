@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from porch.fleet.setup.found_agents import choose_reviewers, choose_worker
 from porch.fleet.setup.project_commands import NAMES, FoundCommand
+from porch.run.agents.agent_list import choose_reviewers, choose_worker
 
 _USES = {
     "build": "may be absent; then nothing is built before tests",

@@ -42,7 +42,9 @@ class UnfinishedMove(Struct, frozen=True):
     new: str
 
 
-def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Checkout | None) -> bool:
+def swap_branch_head(
+    repo: str, branch: str, *, new: str, old: str, checkout: Checkout | None
+) -> bool:
     """Move a branch from old to new, with its files; False if it no longer is at old."""
     if checkout is None:
         return swap_ref(repo, branch, new, old)
@@ -52,7 +54,7 @@ def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Check
         set_own_ref(repo, ref, old)
         crash_points.reach_point("merge.after-mark")
         try:
-            swapped = _move_files_and_branch(repo, checkout.path, branch, new, old)
+            swapped = _move_files_and_branch(repo, checkout.path, branch, new=new, old=old)
         except (PorchError, OSError) as error:
             _take_back(checkout, branch)
             raise _explain_failure(checkout, branch, error) from error
@@ -62,7 +64,7 @@ def swap_branch_head(repo: str, branch: str, new: str, old: str, checkout: Check
         return swapped
 
 
-def _move_files_and_branch(repo: str, path: str, branch: str, new: str, old: str) -> bool:
+def _move_files_and_branch(repo: str, path: str, branch: str, *, new: str, old: str) -> bool:
     index = repository.find_git_path(path, "index")
     lock = _take_index(path, index)
     crash_points.reach_point("merge.after-lock")
@@ -164,7 +166,7 @@ def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
             # Whoever held the lock until now may have been in the middle of it.
             if repository.resolve_commit(path, move.ref) is not None:
                 remove_stale_index_lock(path)
-                put_checkout_right(path, checkout.own, branch, move.old, move.new)
+                put_checkout_right(path, checkout.own, branch, old=move.old, new=move.new)
                 delete_own_refs(path, [move.ref])
 
 

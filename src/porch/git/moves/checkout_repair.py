@@ -55,7 +55,7 @@ def _write_tree_of_all(path: str) -> str:
         return run_git(path, "write-tree", env=env).strip()
 
 
-def put_checkout_right(path: str, own: bool, branch: str, old: str, new: str) -> None:
+def put_checkout_right(path: str, own: bool, branch: str, *, old: str, new: str) -> None:
     """Have index and files at HEAD again, as far as a move from old to new has touched them."""
     head = repository.read_head(path)
     if head is None or (head == new != old and not _is_index_behind(path, old, new)):

@@ -60,7 +60,7 @@ def find_plan_problems(
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
     found = [
         *(() if _checks_names(protocol, path) else _find_name_problems(specs)),
-        *_find_spec_problems(protocol, state, instance, actor, path, specs),
+        *_find_spec_problems(protocol, state, instance, actor, path=path, specs=specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
@@ -107,6 +107,7 @@ def _find_spec_problems(
     state: RunState,
     instance: str,
     actor: Children,
+    *,
     path: str,
     specs: list[Mapping[str, Any]],
 ) -> Iterator[str]:

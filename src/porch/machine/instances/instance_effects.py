@@ -25,7 +25,7 @@ def ask_agent_request(
     kind, instance = protocol.states[standing.state], standing.instance
     places = () if ask.workspace == "read" else (worktree_lease(instance, ask.workspace),)
     uses = (*places, *resources_to_hold(state, instance, kind.holds), e.AGENT_SLOT)
-    mine = effect_header(state, standing, "agent", agent.role, tuple(dict.fromkeys(uses)))
+    mine = effect_header(state, standing, "agent", agent.role, uses=tuple(dict.fromkeys(uses)))
     resume, fork_of, told = thread_of_question(state, standing, agent, ask)
     return e.AskAgent(
         **mine,
@@ -119,7 +119,7 @@ def move_branch_request(
         "update": (main, branch_lease(known.branch)),
     }[git.op]
     more = resources_to_hold(state, instance, protocol.states[standing.state].holds)
-    mine = effect_header(state, standing, "git", git.op, tuple(dict.fromkeys((*uses, *more))))
+    mine = effect_header(state, standing, "git", git.op, uses=tuple(dict.fromkeys((*uses, *more))))
     read = {path: look_up_path(protocol, state, standing, path) for path in git.reads}
     seen = {"update": look_up_path(protocol, state, standing, "engine.update")}
     message = (git.message or MESSAGE).replace("{id}", known.key)

@@ -112,7 +112,7 @@ def read_branch_diff(
         patch = (*_PATCH, *ends, "--", *only)
         if is_shared:
             see = f"git diff {start[:12]}{f' {branch}' if branch else ''} -- "
-            fitted = _read_shared_diff(toplevel, patch, env, cap, see)
+            fitted = _read_shared_diff(toplevel, patch, env, cap=cap, see=see)
             return BranchDiff(
                 base, start, files, fitted.text, fitted.total, fitted.shown, fitted.cut
             )
@@ -252,7 +252,7 @@ def _read_diff_text(
 
 
 def _read_shared_diff(
-    toplevel: str, words: tuple[str, ...], env: Mapping[str, str], cap: int, see: str
+    toplevel: str, words: tuple[str, ...], env: Mapping[str, str], *, cap: int, see: str
 ) -> FittedDiff:
     with tempfile.TemporaryDirectory(prefix="porch-diff-") as room:
         place = os.path.join(room, "diff")

@@ -49,7 +49,7 @@ def find_open_pull_request(toplevel: str, branch: str) -> str | None:
 
 
 def create_pull_request(
-    toplevel: str, base: str, head: str, title: str, body: str, draft: bool
+    toplevel: str, base: str, head: str, title: str, *, body: str, draft: bool
 ) -> str:
     """Where the new pull request is, or the one that somebody else made meanwhile."""
     options = ("--base", base, "--head", head, "--title", title, "--body-file", "-")

@@ -95,7 +95,7 @@ def _try_merge(
     source, old = _require_branch(repo, branch), _require_branch(repo, feature)
     if has_ancestor(repo, old, source):
         # Files that a crash left behind their branch follow now.
-        publish_commit(repo, feature, old, old, None)
+        publish_commit(repo, feature, new=old, old=old, checkout=None)
         return MergedBranch(find_bringing_commit(repo, old, source) or source, found_existing=True)
     tree = merge_commits(repo, old, source)
     if isinstance(tree, Conflict):
@@ -103,7 +103,7 @@ def _try_merge(
     text = f"{message.rstrip()}\n\n{_merge_trailer(feature, branch)}\n"
     words = ("commit-tree", tree, "-p", old, "-p", source, "-F", "-")
     new = run_git(repo, *words, env=repository.read_commit_identity(repo), stdin=text).strip()
-    is_done = publish_commit(repo, feature, new, old, None) == "done"
+    is_done = publish_commit(repo, feature, new=new, old=old, checkout=None) == "done"
     return MergedBranch(new, found_existing=False) if is_done else None
 
 

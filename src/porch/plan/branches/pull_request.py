@@ -44,7 +44,9 @@ def create_pr(where: ProjectPaths, title: str, body: str, *, draft: bool = False
 
 def _create_pull_request(here: BranchCheckout, title: str, body: str, draft: bool) -> str:
     base = here.base.branch
-    return github.create_pull_request(here.toplevel, base, here.branch, title.strip(), body, draft)
+    return github.create_pull_request(
+        here.toplevel, base, here.branch, title.strip(), body=body, draft=draft
+    )
 
 
 def _refuse_bad_request(here: BranchCheckout, title: str) -> None:

@@ -43,7 +43,7 @@ class _Change(Struct, frozen=True):
 
 
 def find_added_markers(
-    repo: str, old: str, new: str, checkouts: Sequence[str] = (), within: str = ""
+    repo: str, old: str, new: str, *, checkouts: Sequence[str] = (), within: str = ""
 ) -> AddedMarkers:
     """The markers in the files of `new` that the same files of `old` do not have.
 
@@ -87,7 +87,7 @@ def _look_into_submodule(change: _Change, checkouts: Sequence[str]) -> AddedMark
         if not repository.resolve_commit(place, change.new):
             continue
         old = repository.resolve_commit(place, change.old) if change.old else None
-        found = find_added_markers(place, old or _empty_tree(place), change.new, [place])
+        found = find_added_markers(place, old or _empty_tree(place), change.new, checkouts=[place])
         return AddedMarkers(
             tuple(MarkedLine(f"{change.path}/{each.path}", each.line) for each in found.lines),
             tuple(f"{change.path}/{each}" for each in found.unseen),

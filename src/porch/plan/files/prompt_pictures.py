@@ -57,6 +57,7 @@ def draw_file(
     desk: LockedPlan,
     id_: PromptId,
     file: PromptFile,
+    *,
     authored: Fields | None = None,
     body: str | None = None,
 ) -> None:
@@ -77,7 +78,7 @@ def redraw_file(desk: LockedPlan, id_: PromptId, authored: Fields) -> None:
     if file is None:
         draw_new_file(desk, id_, authored)
     else:
-        draw_file(desk, id_, file, authored)
+        draw_file(desk, id_, file, authored=authored)
 
 
 def refresh_files(desk: LockedPlan, ids: Iterable[PromptId]) -> None:

@@ -223,7 +223,7 @@ def _most_log_tokens() -> int:
 
 
 def pose_question(
-    held: LockedPlan, gate: str, item: str, payload: Payload, artifacts: tuple[str, ...] = ()
+    held: LockedPlan, gate: str, item: str, payload: Payload, *, artifacts: tuple[str, ...] = ()
 ) -> None:
     """The question in the journal, then its file; a file that is there already is somebody's."""
     base = held.plan.where.base

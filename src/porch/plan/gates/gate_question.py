@@ -181,7 +181,7 @@ def _pose_if_unasked(held: LockedPlan, gate: WaitedGate, why_again: str) -> None
     if gate.force and gate.id is not None:
         broken = unmet_conditions(COMMANDS[gate.name], held.prompts, gate.id)
         payload = {**payload, "forced": [each.code for each in broken]}
-    pose_question(held, gate.name, gate.item, payload, _list_artifacts(held, gate))
+    pose_question(held, gate.name, gate.item, payload, artifacts=_list_artifacts(held, gate))
 
 
 def _describe_reason(held: LockedPlan, gate: WaitedGate) -> str:

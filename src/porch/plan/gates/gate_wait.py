@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from porch.errors import BusyError
 from porch.plan.files.plan_location import Plan
-from porch.system.file_events import DirectoryWatch
+from porch.plan.gates.file_events import DirectoryWatch
 
 T = TypeVar("T")
 FilesStamp = tuple[tuple[int, int, int], ...]

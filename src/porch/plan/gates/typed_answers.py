@@ -31,6 +31,7 @@ def read_typed_form(
     state: RunState,
     standing: Standing,
     text: str,
+    *,
     logs: str | None = None,
 ) -> Mapping[str, Any] | None:
     """The form of a gate from YAML, or from plain words where they can mean only one thing.

@@ -27,7 +27,7 @@ def markers_to_merge(held: LockedPlan, prompt: Prompt) -> list[Condition]:
     start = base_branch.merge_base(repo, feature, head)
     if not start:
         return []
-    found = find_added_markers(repo, start, head, _list_checkouts(held, branch))
+    found = find_added_markers(repo, start, head, checkouts=_list_checkouts(held, branch))
     return _as_conditions(held, found, branch)
 
 
@@ -39,7 +39,7 @@ def markers_in_feature(held: LockedPlan, merged: str, base: str) -> list[Conditi
     if not feature or not old:
         return []
     checkouts = _list_checkouts(held, plan.branch)
-    found = find_added_markers(repo, old, feature, checkouts, within=merged)
+    found = find_added_markers(repo, old, feature, checkouts=checkouts, within=merged)
     return _as_conditions(held, found, plan.branch)
 
 
@@ -52,7 +52,7 @@ def markers_in_plan(held: LockedPlan) -> list[Condition]:
     start = base_branch.merge_base(repo, commit, feature) if commit and feature else None
     if not start:
         return []
-    found = find_added_markers(repo, start, feature, _list_checkouts(held, plan.branch))
+    found = find_added_markers(repo, start, feature, checkouts=_list_checkouts(held, plan.branch))
     return _as_conditions(held, found, plan.branch)
 
 

@@ -199,7 +199,7 @@ def _prompt_rows(found: PlanSnapshot, notes: list[str]) -> list[PromptRow]:
 
 
 def write_plan(
-    where: ProjectPaths, title: str, objective: str, context: str, caller: str = ""
+    where: ProjectPaths, title: str, objective: str, context: str, *, caller: str = ""
 ) -> PlanWritten:
     """The words of the plan; what reviews and audits said of it stays."""
     if not title.strip():

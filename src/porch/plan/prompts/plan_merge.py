@@ -94,7 +94,7 @@ def merge_worktree(
         news = {"status": "merged", "merge_commit_hash": done.commit}
         held.move("merge-worktree", {id_: news}, forced, branch=branch)
         prompt_pictures.draw_file(held, id_, file)
-        told = _merge_result(held, id_, done.commit, done.found_existing, forced)
+        told = _merge_result(held, id_, done.commit, done.found_existing, forced=forced)
         return msgspec.structs.replace(told, late_commits=late)
 
 
@@ -188,7 +188,12 @@ def _conflict_error(held: LockedPlan, branch: str, found: Conflict) -> FailedErr
 
 
 def _merge_result(
-    held: LockedPlan, id_: PromptId, commit: str, found_existing: bool, forced: tuple[str, ...] = ()
+    held: LockedPlan,
+    id_: PromptId,
+    commit: str,
+    found_existing: bool,
+    *,
+    forced: tuple[str, ...] = (),
 ) -> WorktreeMerged:
     return WorktreeMerged(
         prompt_id=str(id_),

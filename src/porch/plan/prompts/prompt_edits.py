@@ -81,7 +81,7 @@ def write_prompt(
         if file is None:
             prompt_pictures.draw_new_file(held, id_, words, given.context)
         else:
-            prompt_pictures.draw_file(held, id_, file, words, given.context)
+            prompt_pictures.draw_file(held, id_, file, authored=words, body=given.context)
         return PromptWritten(id=str(id_), created=old is None, notes=held.notes)
 
 

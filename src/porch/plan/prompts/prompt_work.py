@@ -73,9 +73,9 @@ def record_implementation(
     id_: PromptId,
     text: str,
     iteration: int,
+    *,
     reason: str = "",
     type_: str = "",
-    *,
     force: bool = False,
     caller: str = "",
 ) -> ImplementationRecorded:
@@ -105,7 +105,7 @@ def record_implementation(
             "owner": _renew_claim(held, id_, prompt),
         }
         held.move("record-implementation", {id_: news}, forced, **_log_fields(entry))
-        prompt_pictures.draw_file(held, id_, file, {"walkthrough": [*kept, entry]})
+        prompt_pictures.draw_file(held, id_, file, authored={"walkthrough": [*kept, entry]})
         return ImplementationRecorded(
             id=str(id_),
             iteration=iteration,

@@ -7,11 +7,11 @@ from msgspec import Struct
 from porch.errors import FailedError, PorchError
 from porch.git import repository
 from porch.machine.plan.prompt_ids import PromptId
+from porch.plan.branches.branch_worktree import BranchPlace, make_branch_place
 from porch.plan.files import plan_snapshot
 from porch.plan.files.plan_location import Plan
 from porch.plan.prompts import prompt_claims
 from porch.plan.prompts.prompt_claims import PromptStarted
-from porch.run.worktrees.branch_place import BranchPlace, make_branch_place
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
 
@@ -71,7 +71,7 @@ def _make_place(plan: Plan, branch: str, told: list[str]) -> BranchPlace:
             fix="commit something first: git commit --allow-empty -m start",
             code="no-commit",
         )
-    return make_branch_place(plan.where, branch, base, plan.run, told.append)
+    return make_branch_place(plan.where, branch, base, owner=plan.run, notice=told.append)
 
 
 def _give_back(where: ProjectPaths, id_: PromptId, caller: str) -> None:

@@ -98,7 +98,7 @@ def require_budget(held: LockedPlan, known: Settings) -> None:
     book = held.found.book
     position = f"{run_rules.REVIEW}#0"
     found = budget_limits.check_budget(
-        known, book.definition.protocol, held.state, run_rules.REVIEW, position
+        known, book.definition.protocol, held.state, state_name=run_rules.REVIEW, position=position
     )
     if isinstance(found, f.BudgetReached):
         book.record(found, _budget_questions)

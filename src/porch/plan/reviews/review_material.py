@@ -32,7 +32,7 @@ class ChangedWork(Struct, frozen=True, kw_only=True):
 
 
 def collect_review_material(
-    held: LockedPlan, id_: PromptId | None, answers: QuestionAnswers, wished: str, said: str = ""
+    held: LockedPlan, id_: PromptId | None, answers: QuestionAnswers, wished: str, *, said: str = ""
 ) -> tuple[str, str]:
     """The text of the review and the directory in which it is done."""
     about, workspace = (

@@ -114,7 +114,7 @@ def begin_round(held: LockedPlan, wanted: ReviewRequest, known: Settings) -> Rev
     answers = tuple((each["question"], each["answer"]) for each in form.get("questions", ()))
     thoughts = str(form.get("thoughts", ""))
     text, workspace = collect_review_material(
-        held, wanted.id, answers, str(form.get("suggested_changes", "")), thoughts
+        held, wanted.id, answers, str(form.get("suggested_changes", "")), said=thoughts
     )
     most = usual + granted
     begun = ReviewRound(
@@ -287,7 +287,9 @@ def _keep_review(
     held.move("review", {wanted.id: fields_after_review(prompt, verdict, tree)}, **payload)
     file = prompt_files.read_prompt_file(held.plan, wanted.id)
     known = file.page.fields.get("reviews")
-    prompt_pictures.draw_file(held, wanted.id, file, {"reviews": [*list_or_empty(known), entry]})
+    prompt_pictures.draw_file(
+        held, wanted.id, file, authored={"reviews": [*list_or_empty(known), entry]}
+    )
 
 
 def _keep_review_in_plan(held: LockedPlan, entry: Fields) -> None:

@@ -79,7 +79,7 @@ class ReviewerResult(Struct, frozen=True):
 
 
 def collect_reviews(
-    plan: Plan, known: Settings, item: str, round_: RoundPort, script: str = ""
+    plan: Plan, known: Settings, item: str, round_: RoundPort, *, script: str = ""
 ) -> list[ReviewerResult]:
     """All turns of the round that the journal says has begun."""
     found = read_run(plan.where, plan.run)
@@ -173,7 +173,7 @@ async def _take_turn(
             env=post.env,
         )
         wall = world.settings.consultation_timeout
-        ended = await turns.run_turn(world, post, turn, wall, world.settings.idle)
+        ended = await turns.run_turn(world, post, turn, wall_s=wall, idle_s=world.settings.idle)
     except (PorchError, OSError) as error:
         return Outcome("crashed", detail=str(error)), 0
     if isinstance(ended, turns.StoppedTurn):

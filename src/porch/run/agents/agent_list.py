@@ -1,6 +1,6 @@
-"""The agents that can be named here: whether they are there, and what the settings use them for."""
+"""The agents that can be named here: whether they are there, and what settings say of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 from msgspec import Struct
@@ -9,6 +9,10 @@ from porch.agents.port import Probe
 from porch.errors import UsageError
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.settings import Settings
+
+KNOWN = ("claude", "codex", "gemini")
+# So many of the three reviewers of the packaged protocols must answer.
+QUORUM = 2
 
 
 class KnownAgentShape(TypedDict):
@@ -97,3 +101,19 @@ def _iterate_uses(settings: Settings) -> Iterator[tuple[str, str]]:
                 yield str(terms["agent"]), f"{word} {name}"
     for name in settings.models:
         yield name, "panel"
+
+
+def find_agents() -> list[str]:
+    """Those of the known command lines that are on PATH."""
+    roster = Roster(Settings(), "")
+    return [name for name in KNOWN if roster.of(name).is_installed]
+
+
+def choose_worker(found: Sequence[str]) -> str:
+    """Who must be named as the worker: nobody while the default is there."""
+    return found[0] if found and KNOWN[0] not in found else ""
+
+
+def choose_reviewers(found: Sequence[str]) -> Sequence[str]:
+    """Who must be named as reviewers: the protocols ask three, and two of them are enough."""
+    return found if 0 < len(found) < QUORUM else ()

@@ -37,11 +37,13 @@ def check_budget_of_work(
     standing = state.positions.get(hand.position)
     if hand.kind not in PAID or standing is None:
         return True
-    return check_budget(settings, protocol, state, standing.state, hand.position)
+    return check_budget(
+        settings, protocol, state, state_name=standing.state, position=hand.position
+    )
 
 
 def check_budget(
-    settings: Settings, protocol: Protocol, state: RunState, state_name: str, position: str
+    settings: Settings, protocol: Protocol, state: RunState, *, state_name: str, position: str
 ) -> f.BudgetReached | bool:
     """The same of work that is known by the name of its state."""
     known = _list_limits(settings, protocol, state, state_name)

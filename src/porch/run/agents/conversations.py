@@ -39,7 +39,7 @@ def belongs_to_agent(run_directory: str, session: str, post: EmployedAgent) -> b
 
 
 def record_conversation(
-    run_directory: str, session: str, post: EmployedAgent, place: str, total: Usage
+    run_directory: str, session: str, post: EmployedAgent, *, place: str, total: Usage
 ) -> None:
     """A turn that told nothing takes nothing back of what was known."""
     if not session:

@@ -44,7 +44,7 @@ class TrialBench(Struct, frozen=True):
             env=post.env,
             **{"permissions": post.permissions, **more},
         )
-        taken = await turns.run_turn(self.world, post, turn, self.timeout_s, 0)
+        taken = await turns.run_turn(self.world, post, turn, wall_s=self.timeout_s, idle_s=0)
         if isinstance(taken, turns.StoppedTurn):
             raise asyncio.CancelledError
         if taken.outcome.kind == "auth":

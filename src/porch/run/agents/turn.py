@@ -56,7 +56,7 @@ class EndedTurn(Struct, frozen=True):
 
 
 async def run_turn(
-    world: World, post: EmployedAgent, turn: port.Turn, wall_s: float, idle_s: float
+    world: World, post: EmployedAgent, turn: port.Turn, *, wall_s: float, idle_s: float
 ) -> EndedTurn | StoppedTurn:
     """Run one turn to its outcome; cancelling it stops every process it started."""
     began = time.monotonic()
@@ -99,7 +99,7 @@ async def run_turn(
     errors = read_tail(prepared.errors, ERRORS_READ)
     outcome = steps.judged(port.derive_outcome(post.agent, listener.summary, ended, errors))
     outcome = _with_waiting_time(world, turn.effect, outcome)
-    taken = _ended_turn(world, post, written, outcome, prepared.env, began)
+    taken = _ended_turn(world, post, written, outcome, given=prepared.env, began=began)
     await _redact_transcript(prepared)
     return taken
 
@@ -121,6 +121,7 @@ def _ended_turn(
     post: EmployedAgent,
     written: turn_record.TurnTerms,
     outcome: port.Outcome,
+    *,
     given: Mapping[str, str],
     began: float,
 ) -> EndedTurn:
@@ -208,7 +209,9 @@ def _count_usage(
     world: World, post: EmployedAgent, written: turn_record.TurnTerms, outcome: port.Outcome
 ) -> port.Outcome:
     told = usage.Usage(outcome.usd, outcome.tokens, outcome.cached, outcome.output)
-    conversations.record_conversation(world.directory, outcome.session, post, written.place, told)
+    conversations.record_conversation(
+        world.directory, outcome.session, post, place=written.place, total=told
+    )
     used = conversations.usage_of_turn(post, told, written.before)
     return replace(outcome, usd=used.usd, tokens=used.tokens)
 
@@ -297,7 +300,9 @@ def read_turn_cost(world: World, directory: str) -> StoppedTurn:
     post = written.post(world.roster)
     summary = transcripts.read_turn_summary(os.path.join(directory, TRANSCRIPT), post.agent.feed)
     total = usage.Usage(summary.usd, summary.tokens, summary.cached, summary.output)
-    conversations.record_conversation(world.directory, summary.session, post, written.place, total)
+    conversations.record_conversation(
+        world.directory, summary.session, post, place=written.place, total=total
+    )
     used = conversations.usage_of_turn(post, total, written.before)
     is_answered = bool(summary.said or summary.tools or summary.final)
     has_failed = summary.failure is not None and not is_answered

@@ -120,7 +120,7 @@ def read_begun_turn(where: ProjectPaths, name: str, begun: BegunTurn) -> Numbere
     path = os.path.join(home, "journal.jsonl")
     end = read_window(path, begun.end, begun.end) if begun.end else None
     told = {"effect": hand.effect, "position": hand.position}
-    return _numbered_turn(home, begun.number, told, begun.at, end[0] if end else None)
+    return _numbered_turn(home, begun.number, told, at=begun.at, end=end[0] if end else None)
 
 
 def list_turns(where: ProjectPaths, name: str) -> list[NumberedTurn]:
@@ -130,13 +130,13 @@ def list_turns(where: ProjectPaths, name: str) -> list[NumberedTurn]:
     ends = {r["fact"]["effect"]: r for r in records if "effect" in r["fact"]}
     begun = [(r["at"], h) for r in records for h in r.get("begun", ()) if h["kind"] in _KINDS]
     return [
-        _numbered_turn(home, number, hand, at, ends.get(hand["effect"]))
+        _numbered_turn(home, number, hand, at=at, end=ends.get(hand["effect"]))
         for number, (at, hand) in enumerate(begun, 1)
     ]
 
 
 def _numbered_turn(
-    home: str, number: int, hand: dict[str, Any], at: str, end: RawRecord | None
+    home: str, number: int, hand: dict[str, Any], *, at: str, end: RawRecord | None
 ) -> NumberedTurn:
     fact = end["fact"] if end else {}
     effect = hand["effect"]

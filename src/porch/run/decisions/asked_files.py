@@ -120,7 +120,7 @@ def _compare(
         since, when = f"{gate} was approved" if gate else "", "approved"
     if not since or then == found:
         return "", ""
-    return since, approved_artifacts.describe_difference(workspace, store, path, then, when)
+    return since, approved_artifacts.describe_difference(workspace, store, path, then, when=when)
 
 
 def _make_file(

@@ -1,32 +1,27 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from porch.errors import DefinitionError, Finding, Place, UsageError, errors_in, suggest_name
-from porch.run.definitions import child_protocols, step_files
+from porch.run.definitions import step_files
 from porch.store.where import PLAN_FILES, ProjectPaths, find_project
-from porch.system.document_file import read_document
 from porch.text.late_pattern import late_pattern
 
 if TYPE_CHECKING:  # who only looks for protocols needs no compiler
-    from porch.dialects.result import FetchTree, ProtocolReading
+    from porch.dialects.result import FetchTree
     from porch.model.definition import Definition
     from porch.model.parameters import Parameter
-    from porch.model.protocol import Protocol, State
+    from porch.model.protocol import Protocol
+    from porch.run.definitions.definition_texts import DefinitionTexts
+    from porch.text.nodes import Node
 
-# Kinds of reviews that files of other tools name; nobody has to write a text for them here.
-REVIEWS_OF_OTHERS = (
-    "spec", "plan", "impl", "pr", "pr-ready", "phase", "integration", "integration-review",
-    "investigation", "critique",
-)  # fmt: skip
 GRAPH = ".graph.yaml"
 _NAME = late_pattern(r"[\w.-]+")
 PACKAGED = step_files.PACKAGED_PROTOCOLS
-PACKAGED_REVIEWS = os.path.join(PACKAGED, "_reviews")
 
 
 class FoundProtocol(Struct, frozen=True):
@@ -165,15 +160,16 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
     """Read a protocol and everything it names; all findings, not the first."""
     from porch.dialects.registry import parse_definition
     from porch.model.definition import Definition, hash_definition
+    from porch.run.definitions.definition_texts import DefinitionTexts, read_text
 
     files = [file]
-    reading = parse_definition(_read_text(file), file, _make_fetcher(file, where, files))
+    reading = parse_definition(read_text(file), file, _make_fetcher(file, where, files))
     protocol = reading.protocol or reading.draft
     if protocol is None:
         return LoadedDefinition(
             None, tuple(reading.findings), tuple(files), reviewers=reading.reviewers
         )
-    texts = _ProtocolTexts(os.path.dirname(file), reading, files)
+    texts = DefinitionTexts(os.path.dirname(file), reading, files)
     children = list(_load_children(file, where, protocol, texts))
     definition = Definition(
         protocol,
@@ -195,9 +191,19 @@ def load_protocol(file: str, where: ProjectPaths | None = None) -> LoadedDefinit
 
 
 def _make_fetcher(file: str, where: ProjectPaths | None, files: list[str]) -> "FetchTree":
+    """Gives the tree of a definition that this one names, and notes its file."""
     if not file.endswith(GRAPH):
         return step_files.make_fetcher(file, where, files)
-    return child_protocols.make_fetcher(lambda name: find_child_file(file, where, name), files)
+
+    def fetch(name: str) -> "Node | None":
+        child = find_child_file(file, where, name)
+        if child is None:
+            return None
+        if child not in files:
+            files.append(child)
+        return step_files.read_step_file(child)
+
+    return fetch
 
 
 def find_child_file(file: str, where: ProjectPaths | None, name: str) -> str | None:
@@ -205,7 +211,8 @@ def find_child_file(file: str, where: ProjectPaths | None, name: str) -> str | N
     if not _NAME.fullmatch(name):
         return None
     known = [directory for directory, _ in list_search_path(where)] if where else [PACKAGED]
-    for directory in dict.fromkeys((*child_protocols.list_neighbours(file), *known)):
+    own = os.path.dirname(os.path.abspath(file))
+    for directory in dict.fromkeys((own, os.path.dirname(own), *known)):
         for path in (*_candidate_files(directory, name), os.path.join(directory, name + GRAPH)):
             if os.path.isfile(path) and os.path.abspath(path) != os.path.abspath(file):
                 return path
@@ -213,10 +220,12 @@ def find_child_file(file: str, where: ProjectPaths | None, name: str) -> str | N
 
 
 def _load_children(
-    file: str, where: ProjectPaths | None, protocol: "Protocol", texts: "_ProtocolTexts"
+    file: str, where: ProjectPaths | None, protocol: "Protocol", texts: "DefinitionTexts"
 ) -> Iterator[dict[str, str]]:
     """The texts of the graphs that children follow; what is wrong with those is wrong here."""
-    for name in child_protocols.list_child_names(protocol):
+    from porch.model.protocol_parts import name_in_part
+
+    for name in _list_child_names(protocol):
         found = find_child_file(file, where, name)
         loaded = load_protocol(found, where) if found else None
         if loaded is not None:
@@ -224,162 +233,14 @@ def _load_children(
             texts.files += [each for each in loaded.files if each not in texts.files]
             texts.missing += loaded.missing
             prompts = loaded.definition.prompts if loaded.definition else {}
-            yield child_protocols.name_child_prompts(name, prompts)
+            yield {name_in_part(name, each): text for each, text in prompts.items()}
 
 
-# For a phase without words of its own; status, plan, findings and signals follow as always.
-_PLAIN_PROMPT = """# {title}
+def _list_child_names(protocol: "Protocol") -> Iterator[str]:
+    """The protocols that children of this one follow, without those that follow from them."""
+    from porch.model.protocol import Children
+    from porch.model.protocol_parts import part_of_name
 
-{about}
-
-Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under \
-{{{{ protocol }}}}. Its documents are in `{{{{ project_dir }}}}/`.
-"""
-
-
-class _ProtocolTexts:
-    """The Markdown beside a protocol, checked as it is read."""
-
-    def __init__(self, directory: str, reading: "ProtocolReading", files: list[str]) -> None:
-        self.directory = directory
-        self.reading = reading
-        self.files = files
-        self.findings: list[Finding] = []
-        self.missing: list[str] = []
-
-    def prompts(self, protocol: "Protocol") -> dict[str, str]:
-        from porch.model.protocol import Agent
-        from porch.model.protocol_parts import part_of_name
-
-        agents = [s for s in protocol.states.values() if isinstance(s.actor, Agent)]
-        # Those of another graph have their texts beside that one.
-        return {s.name: self._prompt(s) for s in agents if not part_of_name(s.name)}
-
-    def _prompt(self, state: "State") -> str:
-        from porch.show import prompt
-
-        if state.name in self.reading.texts:
-            return self.reading.texts[state.name]
-        path = self._first(*self.reading.prompts.get(state.name, ()))
-        if state.name in self.reading.samples:
-            return self._template(state, path)
-        if path is None:
-            self._missing(state)
-            return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
-        return self._checked(path, prompt.list_known_variables(bool(state.loop)))
-
-    def _template(self, state: "State", path: str | None) -> str:
-        """A template of a graph must be there, and render with everything it can be given."""
-        from porch.run.definitions.unread_inputs import find_unread_inputs
-        from porch.show import graph_templates as jinja
-
-        if path is None:
-            named = _prompt_name(state)
-            place = self.reading.places.get(f"{state.name}.prompt")
-            message = f"'{state.name}' uses the template '{named}', which does not exist"
-            self.findings.append(Finding("missing-template", message, place))
-            return ""
-        text = self._read(path)
-        self.files.append(path)
-        *full, minimal = self.reading.samples[state.name]
-        found = [f for each in full for f in jinja.check_graph_template(text, path, each, minimal)]
-        places = self.reading.places
-        self.findings += dict.fromkeys(found) or find_unread_inputs(state, text, path, places)
-        return text
-
-    def _missing(self, state: "State") -> None:
-        named = _prompt_name(state)
-        if named:
-            message = f"phase '{state.group}' uses the prompt '{named}', which does not exist"
-            fix = f"write prompts/{os.path.basename(named)} next to the protocol file"
-            place = self.reading.places.get(f"{state.name}.prompt")
-            finding = Finding("missing-prompt", message, place, fix)
-            self.findings += [finding] if finding not in self.findings else []
-
-    def _read(self, path: str) -> str:
-        """What cannot be read is one finding among others."""
-        try:
-            return _read_text(path)
-        except DefinitionError as error:
-            self.findings += [each for each in error.findings if each not in self.findings]
-            return ""
-
-    def _checked(self, path: str, known: Collection[str]) -> str:
-        text = self._read(path)
-        if path not in self.files:
-            from porch.show import prompt
-
-            self.files.append(path)
-            self.findings.extend(prompt.check_template(text, path, set(known)))
-        return text
-
-    def _first(self, *names: str) -> str | None:
-        """From wherever the definition was named: its own directory may well be called ''."""
-        directory = os.path.abspath(self.directory)
-        for name in names:
-            path = os.path.normpath(os.path.join(self.directory, name))
-            inside = os.path.abspath(path).startswith(directory + os.sep)
-            if inside and os.path.isfile(path):
-                return path
-            self.missing.append(path)
-        return None
-
-    def reviews(self, protocol: "Protocol") -> dict[str, str]:
-        from porch.model.protocol import Panel
-
-        kinds = {
-            state.actor.review: self.reading.places.get(f"{name}.review")
-            for name, state in reversed(list(protocol.states.items()))
-            if isinstance(state.actor, Panel)
-        }
-        return {kind: self._review(kind, kinds[kind]) for kind in sorted(kinds)}
-
-    def _review(self, kind: str, place: Place | None) -> str:
-        from porch.show import prompt
-
-        if kind in self.reading.texts:
-            return self.reading.texts[kind]
-        own = self._first(os.path.join("reviews", f"{kind}.md"))
-        path = own or os.path.join(PACKAGED_REVIEWS, f"{os.path.basename(kind)}.md")
-        if not os.path.isfile(path):
-            self.findings.append(_unknown_review_finding(kind, place))
-            path = os.path.join(PACKAGED_REVIEWS, "generic.md")
-        return self._checked(path, prompt.REVIEW_VARIABLES)
-
-    def templates(self) -> dict[str, str]:
-        directory = os.path.join(self.directory, "templates")
-        if not os.path.isdir(directory):
-            return {}
-        paths = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
-        kept = [path for path in paths if os.path.isfile(path)]
-        self.files.extend(kept)
-        return {os.path.basename(path): self._read(path) for path in kept}
-
-
-def _unknown_review_finding(kind: str, place: Place | None) -> Finding:
-    """Reviewers who are asked in general terms find less than the file promises."""
-    own = f"reviews/{kind[:80]}.md"
-    if kind in REVIEWS_OF_OTHERS:
-        message = f"there is no text for the review '{kind}'; its reviewers get the general one"
-        return Finding("unknown-review", message, place, f"write {own} beside the protocol", "note")
-    known = sorted(name.removesuffix(".md") for name in os.listdir(PACKAGED_REVIEWS))
-    fix = f"{suggest_name(kind, known)}known reviews: {', '.join(known)}; or write {own}"
-    return Finding("unknown-review", f"there is no review '{kind[:80]}'", place, fix)
-
-
-def _prompt_name(state: "State") -> str:
-    from porch.model.protocol import Agent
-
-    return state.actor.prompt if isinstance(state.actor, Agent) else ""
-
-
-def _read_text(path: str) -> str:
-    try:
-        return read_document(path)
-    except UnicodeDecodeError as error:
-        where = Place(path)
-        finding = Finding("not-utf8", f"the file is not UTF-8 text: {error.reason}", where)
-        raise DefinitionError([finding]) from error
-    except OSError as error:
-        finding = Finding("unreadable", f"cannot read: {error.strerror or error}", Place(path))
-        raise DefinitionError([finding]) from error
+    for name, state in protocol.states.items():
+        if isinstance(state.actor, Children) and state.actor.protocol and not part_of_name(name):
+            yield state.actor.protocol

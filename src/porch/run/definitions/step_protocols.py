@@ -68,6 +68,7 @@ class ShownSteps(Struct, frozen=True):
 def show_steps(
     where: ProjectPaths,
     name: str,
+    *,
     form: str = "text",
     lenient: bool = False,
     given: Mapping[str, str] | None = None,

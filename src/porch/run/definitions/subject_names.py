@@ -82,7 +82,7 @@ def first_line(text: str) -> str:
 
 
 def find_subject(
-    where: ProjectPaths, protocol: str, kind: str, word: str, title: str, request: str = ""
+    where: ProjectPaths, protocol: str, kind: str, word: str, *, title: str, request: str = ""
 ) -> RunSubject:
     """The subject as the protocol declares it: a project, an amendment, an issue, inputs.
 
@@ -91,13 +91,13 @@ def find_subject(
     named = check_title(title) if title else ""
     line = "" if named else first_line(request)
     slug = named or (slug_title(_join_dashes(line), _SLUG_OF_TEXT) if line else "")
-    about = _find_by_kind(where, protocol, kind, word, named, slug)
+    about = _find_by_kind(where, protocol, kind, word, named=named, slug=slug)
     heading = " ".join(title.split()) or line or about.heading
     return replace(about, text=request or about.text, heading=heading)
 
 
 def _find_by_kind(
-    where: ProjectPaths, protocol: str, kind: str, word: str, named: str, slug: str
+    where: ProjectPaths, protocol: str, kind: str, word: str, *, named: str, slug: str
 ) -> RunSubject:
     """`named` is the title that was given, `slug` that or the one of the request."""
     match kind:

@@ -22,7 +22,6 @@ from porch.run.agents.world import World
 from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
 from porch.run.drive.governing_settings import govern_settings
-from porch.run.drive.member_cleanup import MemberCleanup
 from porch.run.drive.start_notes import (
     describe_people_at_work,
     list_setting_notes,
@@ -40,7 +39,7 @@ from porch.run.engine.queue import EffectQueue
 from porch.run.engine.run_places import payload_directory
 from porch.run.engine.session import HeldRun
 from porch.run.handlers import make_performer
-from porch.run.handlers.products import Products
+from porch.run.handlers.products import Products, WorktreeCleanup
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store import known_runs, lock
 from porch.store.run_drivers import Pulse
@@ -54,6 +53,7 @@ def drive_run(
     wanted: RunRequest,
     manner: DriveManner,
     watch: DriveWatch,
+    *,
     products: Products,
     resumed: bool,
 ) -> DriveResult:
@@ -87,8 +87,8 @@ def drive_run(
         run_.id or found.name,
         notes,
         list(describe_terms(world, wanted)),
-        watch,
-        describe_people_at_work(world, wanted),
+        watch=watch,
+        at_work=describe_people_at_work(world, wanted),
     )
     watch.protocol(book.definition.protocol)
     # Also of runs that an earlier release began.
@@ -109,10 +109,15 @@ def drive_run(
     hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
-    cleanup = MemberCleanup(partial(products.remove_finished_worktrees, world))
+    cleanup = products.make_cleanup(partial(products.remove_finished_worktrees, world))
     absent = UnattendedPolicy(known, found.directory, answers.has_answer)
     on_record, on_idle = _make_watchers(
-        found, watch, answers, absent, cleanup, partial(products.draw_pictures, world)
+        found,
+        watch,
+        answers,
+        absent,
+        cleanup=cleanup,
+        draw_pictures=partial(products.draw_pictures, world),
     )
 
     def look_around() -> None:
@@ -247,7 +252,8 @@ def _make_watchers(
     watch: DriveWatch,
     answers: script_answers.DecisionScript,
     absent: UnattendedPolicy,
-    cleanup: MemberCleanup,
+    *,
+    cleanup: WorktreeCleanup,
     draw_pictures: Callable[[], list[str]],
 ) -> tuple[Callable[[JournalRecord, RunState], None], Callable[[], None]]:
     said: list[str] = []

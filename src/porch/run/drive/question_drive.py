@@ -47,7 +47,7 @@ class QuestionDrive:
         protocol = book.definition.protocol
         known, pin_notes = govern_settings(self._found, self._now)
         notes = [*pin_notes, *list_setting_notes(known, protocol)]
-        tell_notes(directory, book.state.run.id or self._found.name, notes, [], self._watch)
+        tell_notes(directory, book.state.run.id or self._found.name, notes, [], watch=self._watch)
         self._watch.protocol(protocol)
         self._reap_processes()
         self._record(_runner_started())

@@ -41,6 +41,7 @@ def tell_notes(
     run: str,
     notes: list[str],
     terms: list[str],
+    *,
     watch: "DriveWatch",
     at_work: Iterable[str] = (),
 ) -> None:

@@ -21,6 +21,32 @@ from porch.store.where import ProjectPaths
 _P = ParamSpec("_P")
 
 
+def refuse_wrong_options(protocol: Protocol, wanted: RunRequest) -> None:
+    """What was said on the command line and has no meaning here, or is missing."""
+    if wanted.into and not protocol.spec:
+        raise UsageError(
+            f"--into does not work with {protocol.name}: it has no branch of its own",
+            fix="leave out --into",
+            code="no-tree",
+        )
+    if protocol.spec and not wanted.subject:
+        raise no_spec_error(protocol, "no spec was given")
+
+
+def no_spec_error(protocol: Protocol, what: str) -> UsageError:
+    return UsageError(what, fix=f"porch run {protocol.name} SPEC.yaml", code="no-spec")
+
+
+def require_script(protocol: Protocol, script: str) -> None:
+    """Without a script the scripted agent says only signals, which nobody reads in a tree."""
+    if protocol.spec and not script:
+        raise UsageError(
+            f"the scripted agent needs a script for {protocol.name}",
+            fix="add --script FILE; docs/reference/script.md describes the format",
+            code="no-script",
+        )
+
+
 def require_start(
     where: ProjectPaths,
     known: Settings,

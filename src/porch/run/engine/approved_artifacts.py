@@ -54,7 +54,7 @@ def review_questions(
         now, asked = hash_artifacts(workspace, "", then), state.decisions.get(standing.position)
         paths = make_scope(protocol, state)(gate, now)
         if paths and asked is not None and _is_changed_again(asked.artifacts, now):
-            yield _outdated_fact(workspace, store, gate, then, now, paths)
+            yield _outdated_fact(workspace, store, gate, then, now=now, paths=paths)
 
 
 def restored_approvals(
@@ -92,12 +92,12 @@ def _upgrade_questions(workspace: str, store: str, state: RunState) -> Iterator[
         now = hash_artifacts(workspace, "", asked.artifacts)
         if now != asked.artifacts:
             reason = str(told["reason"]).partition("\n")[0]
-            fresh = make_upgrade_question(workspace, store, state, gate, now, reason)
+            fresh = make_upgrade_question(workspace, store, state, gate, now=now, reason=reason)
             yield f.ApprovalOutdated(gate=gate, question=fresh)
 
 
 def make_upgrade_question(
-    workspace: str, store: str, state: RunState, gate: str, now: Mapping[str, str], reason: str
+    workspace: str, store: str, state: RunState, gate: str, *, now: Mapping[str, str], reason: str
 ) -> f.GateQuestion:
     """Why another definition asks, and what is different since an approval, if there was one."""
     known = state.approvals.get(gate)
@@ -122,7 +122,7 @@ def list_outdated_approvals(
             now = hash_artifacts(workspace, "", known.artifacts)
             paths = find_changes(gate, now)
             if paths:
-                yield _outdated_fact(workspace, store, gate, known.artifacts, now, paths)
+                yield _outdated_fact(workspace, store, gate, known.artifacts, now=now, paths=paths)
 
 
 def late_changes(
@@ -142,6 +142,7 @@ def _outdated_fact(
     store: str,
     gate: str,
     then: Mapping[str, str],
+    *,
     now: Mapping[str, str],
     paths: list[str],
 ) -> f.ApprovalOutdated:
@@ -170,7 +171,7 @@ def make_question(
 
 
 def describe_difference(
-    workspace: str, store: str, path: str, then: str, when: str = "approved"
+    workspace: str, store: str, path: str, then: str, *, when: str = "approved"
 ) -> str:
     """The lines that are different since an answer; bounded, and without secrets."""
     from porch.agents.redaction import Redactor, find_secrets

@@ -76,8 +76,8 @@ def _commit_work(places: WorkPlaces, state: RunState, label: str, effect: str) -
             places.workspace,
             run.branch,
             _list_excluded(places.made),
-            f"{run.name}: {label}",
-            trailer,
+            message=f"{run.name}: {label}",
+            trailer=trailer,
         )
     except (OutsideError, OSError) as error:
         why = _shorten_reason(error)

@@ -116,7 +116,9 @@ class WishInbox:
         if refused is None:
             from porch.run.engine import taken_wish  # most drives begin without a wish
 
-            return taken_wish.take_wish(self._book, self._payloads, self._workspace, wish, known)
+            return taken_wish.take_wish(
+                self._book, self._payloads, self._workspace, wish=wish, known=known
+            )
         return f.WishRefused(wish=wish, reason=refused.reason, notice=refused.notice)
 
     def _unfit(self, wish: f.Wish) -> Refusal | None:
@@ -248,7 +250,9 @@ def hold_run(
         with journal:
             if not found.seq:
                 raise StateError(f"the journal of {name} is empty", fix="start the run again")
-            opened = _open_held_run(where, name, journal, reader.fold(found), Clock())
+            opened = _open_held_run(
+                where, name, journal=journal, folded=reader.fold(found), clock=Clock()
+            )
             if not is_whole:
                 opened.pictures.put_off()
             try:
@@ -271,7 +275,7 @@ def lock_run(directory: str, name: str, what: str, wait_s: float) -> Iterator[No
 
 
 def _open_held_run(
-    where: ProjectPaths, name: str, journal: Journal, folded: FoldedJournal, clock: Clock
+    where: ProjectPaths, name: str, *, journal: Journal, folded: FoldedJournal, clock: Clock
 ) -> HeldRun:
     state = folded.state
     definition = read_pinned_definition(where, name, state.run.digest)

@@ -26,14 +26,14 @@ class ReadBook(Port):
 
 
 def take_wish(
-    book: ReadBook, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
+    book: ReadBook, store: str, workspace: str, *, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
     """The record of a granted wish; `known` are the hashes of the files that it is about."""
     if book.definition.protocol.subject in DRIVERLESS:
         return f.WishTaken(wish=wish)
     match wish.kind:
         case "decide":
-            return _take_decision(book, store, workspace, wish, known)
+            return _take_decision(book, store, workspace, wish=wish, known=known)
         case "replan":
             return _take_replan(book, store, workspace, wish)
         case "upgrade":
@@ -43,7 +43,7 @@ def take_wish(
 
 
 def _take_decision(
-    book: ReadBook, store: str, workspace: str, wish: f.Wish, known: Mapping[str, str]
+    book: ReadBook, store: str, workspace: str, *, wish: f.Wish, known: Mapping[str, str]
 ) -> f.WishTaken | f.WishRefused:
     """What was decided about, and the bytes of it."""
     state, decision = book.state, book.state.decisions[wish.position]
@@ -98,7 +98,7 @@ def _take_upgrade(book: ReadBook, store: str, workspace: str, wish: f.Wish) -> f
         known = approvals.find_gate(new, gate)
         now = hash_artifacts(workspace, project, known[1].artifacts if known else ())
         asked[gate] = approved_artifacts.make_upgrade_question(
-            workspace, store, book.state, gate, now, reason
+            workspace, store, book.state, gate, now=now, reason=reason
         )
     for position, reason in upgraded_gates.questions_to_renew(old, new, book.state).items():
         asked[position] = f.GateQuestion(reason=reason)

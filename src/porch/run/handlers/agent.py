@@ -36,7 +36,7 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
     turn = _agent_turn(world, post, effect)
     wall = effect.timeout_s or world.definition().protocol.limits.agent_s
     taken = await turns.run_turn(
-        world, post, turn, wall or world.settings.claude_timeout, world.settings.idle
+        world, post, turn, wall_s=wall or world.settings.claude_timeout, idle_s=world.settings.idle
     )
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(
@@ -47,7 +47,7 @@ async def run_agent(world: World, effect: RunAgent) -> f.EffectFact:
             seconds=taken.seconds,
         )
     fact = read_agent_outcome(
-        effect.id, effect.exits, taken.outcome, taken.seconds, world.nonce(effect.id)
+        effect.id, effect.exits, taken.outcome, seconds=taken.seconds, nonce=world.nonce(effect.id)
     )
     return await asyncio.to_thread(settle_agent_work, world, effect.position, fact)
 
@@ -89,7 +89,7 @@ def _add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.Eff
 
 
 def read_agent_outcome(
-    effect: str, exits: tuple[Exit, ...], outcome: Outcome, seconds: float = 0, nonce: str = ""
+    effect: str, exits: tuple[Exit, ...], outcome: Outcome, *, seconds: float = 0, nonce: str = ""
 ) -> f.EffectFact:
     """What an outcome means; also asked of a transcript that a dead runner left."""
     if outcome.kind != "ok":

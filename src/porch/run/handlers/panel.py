@@ -36,7 +36,7 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     post = world.roster.reviewer(effect.name)
     before = await asyncio.to_thread(check_traces.look_at_files, world)
     turn = _review_turn(world, post, effect, await _describe_work(world, before))
-    taken = await turns.run_turn(world, post, turn, wall, world.settings.idle)
+    taken = await turns.run_turn(world, post, turn, wall_s=wall, idle_s=world.settings.idle)
     if isinstance(taken, turns.StoppedTurn):
         return f.EffectStopped(
             effect=effect.id, usd=taken.usd, tokens=taken.tokens, seconds=taken.seconds
@@ -89,11 +89,11 @@ async def _describe_work(world: World, now: str) -> str:
     if not (world.in_git and base):
         return ""
     own, room = world.own_paths(), world.tree_room
-    return await asyncio.to_thread(describe_changes, world.workspace, base, own, room, now)
+    return await asyncio.to_thread(describe_changes, world.workspace, base, own, room=room, now=now)
 
 
 def describe_changes(
-    workspace: str, base: str, own: tuple[str, ...], room: str = "", now: str = ""
+    workspace: str, base: str, own: tuple[str, ...], *, room: str = "", now: str = ""
 ) -> str:
     """What the run changed so far; measured, for whoever did it might not tell all of it."""
     try:

@@ -239,7 +239,7 @@ def _copy_workspace(world: World, run: PytestRun, copy: str, scratch: str) -> li
     wrong = protected_files.list_refused_changes(world, standing, now)
     before = tree_files.read_entries(workspace, old, wrong)
     gone = [path for path in wrong if path not in before]
-    mixed = tree_files.write_mixed_tree(workspace, now, before, gone, index)
+    mixed = tree_files.write_mixed_tree(workspace, now, before, gone=gone, index=index)
     tree_files.copy_tree(workspace, mixed, copy, index)
     _remove_compiled_files(copy)
     for name in _list_links(world, standing):

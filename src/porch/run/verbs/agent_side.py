@@ -140,6 +140,7 @@ def finish_agent_work(
     where: ProjectPaths,
     run: str,
     said: AgentClaim,
+    *,
     watch: "DriveWatch",
     load_products: "Callable[[], Products]",
 ) -> "DriveResult":
@@ -152,7 +153,9 @@ def finish_agent_work(
     from porch.run.verbs.resume import resume_run
 
     wanted_ = RunRequest("", hands_off=("agent",))
-    return resume_run(where, run, wanted_, DriveManner(), watch, load_products(), is_whole=False)
+    return resume_run(
+        where, run, wanted_, DriveManner(), watch=watch, products=load_products(), is_whole=False
+    )
 
 
 def _claim_exit(

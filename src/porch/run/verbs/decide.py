@@ -49,6 +49,7 @@ def decide_question(
     run: str,
     name: str,
     verdict: DecisionRequest,
+    *,
     read_form: FormReader | None = None,
 ) -> DecisionResult:
     """Decide what is being asked; a decision already taken that way is a notice.
@@ -72,7 +73,7 @@ def decide_question(
     }
     record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed_artifacts(decision.artifacts, now))
-    return _decision_result(run, decision, verdict, record, moved)
+    return _decision_result(run, decision, verdict, record=record, moved=moved)
 
 
 def _read_form(
@@ -107,6 +108,7 @@ def _decision_result(
     run: str,
     decision: Decision,
     verdict: DecisionRequest,
+    *,
     record: Mapping[str, Any],
     moved: tuple[str, ...],
 ) -> DecisionResult:

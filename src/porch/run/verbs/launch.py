@@ -12,18 +12,23 @@ from porch.model import parameters
 from porch.model.protocol import Protocol
 from porch.model.track_names import CODUMENT
 from porch.run.agents.roster import Roster
-from porch.run.definitions import spec_files, track_plans
+from porch.run.definitions import track_plans
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
 from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.drive import drive_run
-from porch.run.drive.start_requirements import all_refusals, require_check_commands, require_start
+from porch.run.drive.start_requirements import (
+    all_refusals,
+    refuse_wrong_options,
+    require_check_commands,
+    require_start,
+)
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
 from porch.run.engine.session import HeldRun
-from porch.run.handlers.products import Products
+from porch.run.handlers.products import Products, ReadSpec
 from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
@@ -48,6 +53,7 @@ def start_run(
     where: ProjectPaths,
     wanted: RunRequest,
     manner: DriveManner,
+    *,
     watch: DriveWatch,
     products: Products,
 ) -> DriveResult:
@@ -58,12 +64,12 @@ def start_run(
     protocol = loaded.demand().protocol
     wanted = run_request.take_request(where, protocol.subject, wanted)
     wanted = _without_secrets(wanted, watch)
-    spec_files.refuse_wrong_options(protocol, wanted)
+    refuse_wrong_options(protocol, wanted)
     wanted = name_by_inputs(loaded, wanted)
     known = _find_known_run(where, protocol, wanted)
     if known:
         run_request.refuse_request_for_run(known, wanted.subject, wanted)
-        return resume_run(where, known, wanted, manner, watch, products)
+        return resume_run(where, known, wanted, manner, watch=watch, products=products)
     if lost := _find_lost_run(where, protocol, wanted):
         refuse_lost_run(where, lost, wanted.adopt)
     is_apart = _wants_worktree(where, protocol, wanted)
@@ -83,9 +89,11 @@ def start_run(
     drawn = "" if wanted.subject else whole.subject
     with (
         given_back_if_unused(where, drawn),
-        _begin_new_run(where, loaded, whole, watch, is_apart=is_apart) as started,
+        _begin_new_run(
+            where, loaded, whole, watch=watch, read_spec=products.read_spec, is_apart=is_apart
+        ) as started,
     ):
-        return drive_run(started, whole, manner, watch, products, resumed=False)
+        return drive_run(started, whole, manner, watch, products=products, resumed=False)
 
 
 @contextmanager
@@ -93,8 +101,9 @@ def _begin_new_run(
     where: ProjectPaths,
     loaded: LoadedDefinition,
     wanted: RunRequest,
-    watch: DriveWatch,
     *,
+    watch: DriveWatch,
+    read_spec: ReadSpec,
     is_apart: bool,
 ) -> Iterator[HeldRun]:
     """The first record, in the checkout or in a worktree of the run's own."""
@@ -102,9 +111,10 @@ def _begin_new_run(
     about = _find_about(where, protocol, wanted)
     if about.text and not protocol.spec:
         check_text(about.text)
+    spec = None
     if protocol.spec:
         # Before anything is written: whatever is wrong with the spec, all of it.
-        spec_files.require_spec(where, about, protocol, wanted)
+        spec = read_spec(where, about, protocol, wanted)
         free_place.require_free_tree(where, f"porch/{about.run}")
     if not is_apart:
         refuse_leased_checkout(where, about.run, protocol)
@@ -113,7 +123,7 @@ def _begin_new_run(
         if is_apart
         else nullcontext(where)
     )
-    with place as there, begin_run(there, about, loaded, wanted, watch) as started:
+    with place as there, begin_run(there, about, loaded, wanted, watch=watch, spec=spec) as started:
         yield started
 
 
@@ -131,7 +141,12 @@ def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest)
 
 def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:
     return find_subject(
-        where, protocol.name, protocol.subject, wanted.subject, wanted.title, wanted.request
+        where,
+        protocol.name,
+        protocol.subject,
+        wanted.subject,
+        title=wanted.title,
+        request=wanted.request,
     )
 
 

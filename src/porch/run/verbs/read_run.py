@@ -28,13 +28,20 @@ class ReadRun(Struct, frozen=True):
     def picture(self, changed: bool = False) -> "PictureShape":
         protocol = self.definition.protocol
         return picture.make_run_picture(
-            protocol, self.state, self.length, self.sum, changed, self.request
+            protocol,
+            self.state,
+            self.length,
+            self.sum,
+            definition_changed=changed,
+            request=self.request,
         )
 
     def row(self) -> "RunRowShape":
         """What the run's row file would hold if it were drawn now."""
         protocol = self.definition.protocol
-        return picture.row_with_decisions(protocol, self.state, self.length, self.sum, self.request)
+        return picture.row_with_decisions(
+            protocol, self.state, self.length, self.sum, request=self.request
+        )
 
 
 class RunReader:

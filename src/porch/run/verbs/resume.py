@@ -23,9 +23,9 @@ def resume_run(
     name: str,
     wanted: RunRequest,
     manner: DriveManner,
+    *,
     watch: DriveWatch,
     products: Products,
-    *,
     is_whole: bool = True,
 ) -> DriveResult:
     """Take a run over and go on from the last record; all of its journal is read and checked.
@@ -58,7 +58,7 @@ def resume_run(
             pass
         if wanted.inputs:
             watch.notice("--input is ignored: a run keeps the inputs it started with")
-        return drive_run(found, wanted, manner, watch, products, resumed=True)
+        return drive_run(found, wanted, manner, watch, products=products, resumed=True)
 
 
 def _no_driver_error(subject: str, id_: str) -> UsageError:

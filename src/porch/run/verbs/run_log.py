@@ -70,6 +70,7 @@ def render_last_lines(
     name: str,
     word: str,
     count: int,
+    *,
     words: PlaceWords,
     look: TerminalStyle | None = None,
 ) -> str | None:
@@ -77,7 +78,7 @@ def render_last_lines(
     tail = read_last_records(where, name, count)
     if tail is None:
         return None
-    return log_text.tail_text(word, tail.records, tail.earlier, words, look)
+    return log_text.tail_text(word, tail.records, tail.earlier, words, look=look)
 
 
 def iterate_log_pieces(
@@ -85,6 +86,7 @@ def iterate_log_pieces(
     name: str,
     as_json: bool,
     words: PlaceWords,
+    *,
     look: TerminalStyle | None = None,
 ) -> Iterator[str] | None:
     """All of it; None if a record cannot be believed."""

@@ -5,8 +5,9 @@ branch on which it begins, unless somebody says otherwise.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,9 +18,10 @@ from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
 from porch.model.protocol import TRACK, Git, Protocol
 from porch.run import pinned_settings
-from porch.run.definitions import library, spec_files, track_plans
+from porch.run.definitions import library, track_plans
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive import script_answers
+from porch.run.drive.start_requirements import no_spec_error, require_script
 from porch.run.engine import run_places
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.drive_options import DriveWatch, RunRequest
@@ -54,10 +56,17 @@ def begin_run(
     about: RunSubject,
     loaded: library.LoadedDefinition,
     wanted: RunRequest,
+    *,
     watch: DriveWatch,
+    spec: Mapping[str, Any] | None = None,
 ) -> Iterator[HeldRun]:
-    """The first record of a run, written under its lock before anything else happens."""
+    """The first record of a run, written under its lock before anything else happens.
+
+    `spec` says what the root of a tree is about.
+    """
     definition = loaded.demand()
+    if definition.protocol.spec and spec is None:
+        raise no_spec_error(definition.protocol, "no spec was given")
     adopt.refuse_lost_run(where, about.run, wanted.adopt)
     foreign = adopt.read_foreign_status(where, about, definition.protocol, wanted.adopt)
     is_scripted = wanted.agent == "scripted"
@@ -65,7 +74,7 @@ def begin_run(
         script_answers.read_chosen_script(wanted.script, loaded.files[0]) if is_scripted else ""
     )
     if is_scripted:
-        spec_files.require_script(definition.protocol, script)
+        require_script(definition.protocol, script)
     directory = where.run_dir(about.run)
     atomic.ensure_directory(directory)
     made = find_own_worktree(where, about)
@@ -89,8 +98,8 @@ def begin_run(
             first = _first_fact(where, about, digest, wanted, store, script)
             if made is not None:
                 first = replace(first, own_worktree=True, branch=made.branch)
-            if definition.protocol.spec:
-                first = spec_files.first_tree_fact(where, about, definition.protocol, wanted, first)
+            if spec is not None:
+                first = _with_tree(where, about, wanted, spec, first)
                 pin_ignored_files(where, about.run)
             else:
                 tree = record_base_tree(where, about.run, about.project_dir)
@@ -112,6 +121,23 @@ def begin_run(
                 yield started
             finally:
                 started.draw_late()
+
+
+def _with_tree(
+    where: ProjectPaths,
+    about: RunSubject,
+    wanted: RunRequest,
+    spec: Mapping[str, Any],
+    first: f.RunStarted,
+) -> f.RunStarted:
+    """The first fact of a run over a tree: its spec, its own branch, and where that goes."""
+    return replace(
+        first,
+        spec=spec,
+        branch=f"porch/{about.run}",
+        into=wanted.into,
+        base_commit=repository.resolve_commit(where.root, wanted.into or "HEAD") or "",
+    )
 
 
 def _with_settled(

@@ -37,19 +37,19 @@ Notice = Callable[[str], None]
 
 
 def ensure_run_worktree(
-    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, base: str = "HEAD"
+    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, *, base: str = "HEAD"
 ) -> ProjectPaths:
     """Have `worktrees/<name>` on a branch of the same name, ready for a run that has not begun.
 
     Returns the places in which to begin it. `base` is a commit of the checkout one stands in.
     """
-    with hold_run_worktree(where, protocol, about, notice, base) as made:
+    with hold_run_worktree(where, protocol, about, notice, base=base) as made:
         return made
 
 
 @contextlib.contextmanager
 def hold_run_worktree(
-    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, base: str = "HEAD"
+    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, *, base: str = "HEAD"
 ) -> Iterator[ProjectPaths]:
     """The same for whoever begins the run now: until the end nobody else makes or removes it.
 
@@ -135,7 +135,7 @@ def _make_worktree(
     try:
         if worktrees.ensure_worktree(where.base, path, record.branch, record.base):
             remember_checkout(path)
-        record = _fill_worktree(where, path, record, about, known, notice)
+        record = _fill_worktree(where, path, record, about, known=known, notice=notice)
         checkout_state.require_ready(path, record)
         keep_record(where, replace(record, is_ready=True))
         crash_points.reach_point("worktree.after-ready")
@@ -152,6 +152,7 @@ def _fill_worktree(
     path: str,
     record: WorktreeRecord,
     about: RunSubject,
+    *,
     known: Settings,
     notice: Notice,
 ) -> WorktreeRecord:
@@ -171,7 +172,7 @@ def _fill_worktree(
     with contextlib.suppress(FileNotFoundError):
         os.unlink(log)
     mark = mark_of(where, record.run)
-    setup_commands.run_setup_commands(path, known, record.port_base, mark, log)
+    setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
     crash_points.reach_point("worktree.after-setup")
     return record
 

@@ -18,7 +18,9 @@ from porch.system.waited_command import AskedToLeaveError, run_to_end
 LOG_END = 2000
 
 
-def run_setup_commands(worktree: str, known: Settings, port_base: int, mark: str, log: str) -> None:
+def run_setup_commands(
+    worktree: str, known: Settings, port_base: int, *, mark: str, log: str
+) -> None:
     """Run them all; raises OutsideError with the end of the output of the first that failed."""
     env = {
         **_environment(os.environ, known),

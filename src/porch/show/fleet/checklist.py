@@ -29,6 +29,7 @@ def render_checklist(
     state: RunState,
     driven: str,
     width: int,
+    *,
     colour: bool = False,
     notes: Sequence[str] = (),
 ) -> list[str]:

@@ -33,7 +33,7 @@ class LabelledExit(Struct, frozen=True):
 
 
 def make_labelled_exit(
-    protocol: Protocol, edge: Edge, target: Target, remark: str, spent: bool
+    protocol: Protocol, edge: Edge, target: Target, *, remark: str, spent: bool
 ) -> LabelledExit:
     if spent:
         return LabelledExit(

@@ -159,7 +159,9 @@ def _collect_arrows(protocol: Protocol, nodes: _NodeTable) -> list[Arrow]:
         source = nodes.state(edge.state)
         for target, spent in _list_edge_targets(protocol, edge):
             for leads, remark in _find_target_nodes(protocol, nodes, target):
-                way = edge_labels.make_labelled_exit(protocol, edge, target, remark, spent)
+                way = edge_labels.make_labelled_exit(
+                    protocol, edge, target, remark=remark, spent=spent
+                )
                 ways.setdefault((source, leads, spent), []).append(way)
     return [
         Arrow(source, leads, edge_labels.make_label_lines(told), _exit_names(told), spent)

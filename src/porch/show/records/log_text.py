@@ -37,6 +37,7 @@ def tail_text(
     records: Iterable[RawRecord],
     earlier: int,
     words: PlaceWords,
+    *,
     look: TerminalStyle | None = None,
 ) -> str:
     """The last records, under a line that says how to see those before them."""

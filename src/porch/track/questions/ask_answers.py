@@ -88,12 +88,12 @@ def answer_questions(
     reading = read_any_reply(round_, open_ids(state), reply, transport)
     told = (*notes, *reading.notes)
     if _is_silent(reading):
-        return _tell_standing(run, round_, state, transport, reading.problems, told)
-    form = make_form(where, run.name, state, reading, transport)
+        return _tell_standing(run, round_, state, transport, problems=reading.problems, notes=told)
+    form = make_form(where, run.name, state, reading=reading, transport=transport)
     request = DecisionRequest(ANSWERED, _clip(reply), as_person)
-    decide_question(where, run.name, QUESTIONS, request, lambda *_: form)
+    decide_question(where, run.name, QUESTIONS, request, read_form=lambda *_: form)
     now = read_run(where, run.name).state
-    return _tell_standing(run, round_, now, transport, reading.problems, told)
+    return _tell_standing(run, round_, now, transport, problems=reading.problems, notes=told)
 
 
 def read_any_reply(
@@ -127,6 +127,7 @@ def make_form(
     where: ProjectPaths,
     name: str,
     state: RunState,
+    *,
     reading: ReplyReading,
     transport: TransportName,
 ) -> dict[str, Any]:
@@ -156,6 +157,7 @@ def _tell_standing(
     round_: QuestionRound,
     state: RunState,
     transport: TransportName,
+    *,
     problems: Sequence[AnswerProblem] = (),
     notes: tuple[str, ...] = (),
 ) -> AskOutcome:
@@ -195,7 +197,7 @@ def read_typed_reply(
     name = state.run.name
     reading = read_reply(recall_round(where, name, state), open_ids(state), text)
     if reading.answers:
-        return make_form(where, name, state, reading, "text")
+        return make_form(where, name, state, reading=reading, transport="text")
     raise UsageError(
         "; ".join(f"{each.question}: {each.message}" for each in reading.problems),
         fix="nothing was recorded; the questions are in `porch pending`",

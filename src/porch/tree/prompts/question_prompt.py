@@ -6,20 +6,21 @@ import sys
 from typing import Any
 
 from porch.errors import OutsideError
-from porch.git import changes, repository
+from porch.git import repository
 from porch.git.diff_budget import fit_text
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
-from porch.model import schema
 from porch.model.protocol import Protocol
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
-from porch.show import graph_templates as templates
+from porch.show import strict_templates as templates
 from porch.store.large_payloads import expand_payloads
-from porch.tree import answer_sources, branch_update, question_text, refs
+from porch.tree import question_text
+from porch.tree.answers import answer_schema, answer_sources
+from porch.tree.branches import branch_update, changes, refs
+from porch.tree.branches.update_troubles import find_update_trouble
 from porch.tree.claim import InstancePlace
 from porch.tree.question_text import list_unasked_fields
-from porch.tree.update_troubles import find_update_trouble
 
 DIFF_KEPT = 20_000
 
@@ -31,7 +32,7 @@ def make_answer_schema(world: World, effect: AskAgent) -> dict[str, Any]:
     key = _key_of_exits(protocol, effect, out)
     if key not in _SCHEMAS:
         records = {known.name: known.record for known in effect.exits}
-        _SCHEMAS[key] = (protocol, schema.flat_schema(records, protocol.types, out))
+        _SCHEMAS[key] = (protocol, answer_schema.flat_schema(records, protocol.types, out))
     return _SCHEMAS[key][1]
 
 
@@ -56,7 +57,7 @@ def prepare_first_prompt(
         )
     template = world.definition().prompts[effect.state]
     protocol = world.definition().protocol
-    told = templates.render_graph_template(template, effect.template, values)
+    told = templates.render_strict_template(template, effect.template, values)
     if effect.told and is_fresh:
         told = f"{told}\n{question_text.render_last_words(effect.told)}"
     for each in world.shown(effect.unread):
@@ -76,7 +77,7 @@ def _render_exits(protocol: Protocol, effect: AskAgent, out: dict[str, set[str]]
     key = _key_of_exits(protocol, effect, out)
     if key not in _RENDERED_EXITS:
         records = {known.name: known.record for known in effect.exits}
-        shapes = schema.schemas_per_exit(records, protocol.types, out)
+        shapes = answer_schema.schemas_per_exit(records, protocol.types, out)
         advice = [f"{e.name}.{name}" for e in effect.exits for name in e.advisory]
         _RENDERED_EXITS[key] = (protocol, question_text.render_exit_schemas(shapes, advice))
     return _RENDERED_EXITS[key][1]
@@ -136,6 +137,12 @@ def read_diff(world: World, effect: AskAgent, place: InstancePlace) -> str:
         for path in effect.ask.diff
     )
     ends = (old, new or ("HEAD" if place.is_own else place.entry))
-    text, _ = changes.render_diff(place.path, *ends, not new, sys.maxsize, "Porch-Merge:")
+    text, _ = changes.render_diff(
+        place.path,
+        *ends,
+        first_parent_only=not new,
+        limit=sys.maxsize,
+        skip_trailer="Porch-Merge:",
+    )
     see = f"git diff {old[:12]} {new[:12] or 'HEAD'} -- "
     return fit_text(text, DIFF_KEPT, lambda path: f"{see}{shlex.quote(path)}").text

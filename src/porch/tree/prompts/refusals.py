@@ -19,10 +19,10 @@ from porch.git.moves.own_refs import set_own_ref
 from porch.machine.effects import AskAgent
 from porch.run.agents.world import World
 from porch.system import atomic
-from porch.tree import branch_update
+from porch.tree.branches import branch_update
 from porch.tree.claim import InstancePlace
 from porch.tree.instance_worktrees import is_merging
-from porch.tree.suite_run import hash_content
+from porch.tree.suites.suite_run import hash_content
 
 REFUSED_FILE = "refused.json"
 

@@ -35,6 +35,7 @@ _ON_ONE_PAGE = 100
 def make_inbox(
     projects: Sequence[ShownProject],
     now: datetime,
+    *,
     group: str = "",
     start: int = 0,
     query: str = "",

@@ -15,6 +15,10 @@ def decision_address(project: str, run: str, position: str) -> str:
     return f"{run_address(project, run, 'decision')}?{urlencode({'at': position})}"
 
 
+def plan_address(project: str, run: str) -> str:
+    return f"/plans/{quote(project, safe='')}/{quote(run, safe='')}"
+
+
 def parse_moment(text: str) -> datetime | None:
     """An instant of a journal; none if somebody wrote something else there."""
     try:

@@ -66,7 +66,7 @@ def make_frame(
 
 
 def make_sentence(
-    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, notes: str = ""
+    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, *, notes: str = ""
 ) -> dict[str, str]:
     """How the run is, in one line, with its look; `notes` says where it works."""
     asked = picture["decisions"]
@@ -104,6 +104,7 @@ def make_overview(
     picture: Mapping[str, Any],
     checklist: Checklist,
     sentences: Sequence[str],
+    *,
     driven: str,
     now: datetime,
 ) -> dict[str, Any]:
@@ -162,7 +163,12 @@ def _list_facts(picture: Mapping[str, Any], now: datetime) -> list[tuple[str, st
 
 
 def make_journal(
-    records: Sequence[RawRecord], earlier: int, address: str, words: PlaceWords, later: int | None
+    records: Sequence[RawRecord],
+    earlier: int,
+    address: str,
+    *,
+    words: PlaceWords,
+    later: int | None,
 ) -> dict[str, Any]:
     """Some records, newest last, and the way to those before and behind them."""
     return {

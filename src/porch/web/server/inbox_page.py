@@ -25,10 +25,10 @@ def show_inbox(call: Call) -> Response:
     context = make_inbox(
         read_projects(call.dashboard),
         call.dashboard.now(),
-        group if group in (*GROUPS, "waiting") else "",
-        int(start) if start.isdecimal() else 0,
-        call.asked("q"),
-        call.dashboard.work.find,
+        group=group if group in (*GROUPS, "waiting") else "",
+        start=int(start) if start.isdecimal() else 0,
+        query=call.asked("q"),
+        find_work=call.dashboard.work.find,
     )
     context["notes"] = [*call.dashboard.notes(), *context["notes"]]
     context["stream"] = "/events/inbox"

@@ -1,9 +1,10 @@
-"""Pages about places and tools: protocols, worktrees, and the health of a project."""
+"""Pages about places and tools: protocols, plans, worktrees, and the health of a project."""
 
 import os
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from porch.errors import PorchError
@@ -11,6 +12,9 @@ from porch.fleet.finish.fleet_forecast import FleetForecast
 from porch.fleet.health import doctor
 from porch.git.command import run_git
 from porch.git.worktrees import list_changed_paths
+from porch.plan import plan_board
+from porch.plan.files.plan_location import list_plan_names
+from porch.plan.plan_board import BoardQuestion
 from porch.run.definitions import library, protocol_list
 from porch.run.verbs import run_list
 from porch.run.verbs.read_run import read_run
@@ -23,12 +27,20 @@ from porch.store.worktree_records import WorktreeRecord, list_records
 from porch.system import socket_peer
 from porch.system.disk_use import measure_disk
 from porch.web.pages import place_view
+from porch.web.pages.page_words import (
+    count_of,
+    decision_address,
+    describe_time_since,
+    plan_address,
+    run_address,
+)
 from porch.web.pages.windows import cut_pages, read_number
 from porch.web.pages.work_view import list_states
 from porch.web.server.call import Call, NoSuchPage
 
 # Git is asked three times for each of them.
 WORKTREES_ON_PAGE = 20
+PLANS_ON_PAGE = 25
 MOST_CONFLICTS = 50
 
 
@@ -70,6 +82,60 @@ def _draw(call: Call, where: ProjectPaths) -> tuple[dict[str, str], ProtocolPict
             loaded = library.load_protocol(found.file, found.home)
             return row, make_protocol_picture(loaded.demand().protocol)
     raise NoSuchPage(f"there is no protocol '{name}' here", fix="see the list of protocols")
+
+
+def show_plans(call: Call) -> Response:
+    """Of all projects; only the plans of one page are read."""
+    names = [
+        (key, where, name)
+        for key, where in call.dashboard.projects.items()
+        for name in list_plan_names(where)
+    ]
+    kept, pager = cut_pages(names, read_number(call.asked("page")), PLANS_ON_PAGE, "/plans")
+    rows = [_make_plan_row(call, key, where, name) for key, where, name in kept]
+    return call.page("plans.html", "Plans", {"rows": rows, "pager": pager, "part": "Plans"})
+
+
+def _make_plan_row(call: Call, key: str, where: ProjectPaths, name: str) -> dict[str, Any]:
+    row = plan_board.read_plan_row(where, name)
+    asked = count_of(row.questions, "decision") + (" waits" if row.questions == 1 else " wait")
+    return {
+        **asdict(row),
+        "address": plan_address(key, name),
+        "asked": f"{asked} for you" if row.questions else "",
+        "project": key if call.dashboard.has_several else "",
+    }
+
+
+def show_plan(call: Call) -> Response:
+    key, where = call.project()
+    name = str(call.request.path_params["name"])
+    if name not in list_plan_names(where):
+        raise NoSuchPage(f"there is no plan '{name}' in {key}", fix="see the list of plans")
+    board = plan_board.read_board(where, name)
+    context = {
+        "part": "Plans",
+        "project": key if call.dashboard.has_several else "",
+        "branch": board.branch,
+        "stage": board.stage,
+        "columns": board.columns,
+        "gates": board.gates,
+        "decisions": [_make_question(call, key, name, each) for each in board.questions],
+        "total": count_of(board.prompts, "prompt"),
+        "run_address": run_address(key, name) if where.has_begun(name) else "",
+        "notes": board.notes,
+    }
+    return call.page("plan.html", f"Plan of {board.branch}", context)
+
+
+def _make_question(call: Call, key: str, run: str, asked: BoardQuestion) -> dict[str, str]:
+    return {
+        "name": asked.name,
+        "about": asked.about,
+        "waited": describe_time_since(asked.asked_at, call.dashboard.now()),
+        "asked_at": asked.asked_at,
+        "address": decision_address(key, run, asked.position),
+    }
 
 
 def show_worktrees(call: Call) -> Response:

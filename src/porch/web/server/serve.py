@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from porch.errors import BusyError, OutsideError, PorchError, StateError, UsageError
-from porch.web.server import choices, events, inbox_page, plan_pages, project_pages
+from porch.web.server import choices, events, inbox_page, project_pages
 from porch.web.server.call import Call, NoSuchPage
 from porch.web.server.dashboard import LOOPBACK, Dashboard
 from porch.web.server.guard import RequestGuard
@@ -107,8 +107,8 @@ ROUTES = (
     PageRoute("GET", "/protocols", project_pages.show_protocols),
     PageRoute("GET", "/protocols/{project}/{name}", project_pages.show_protocol),
     PageRoute("GET", "/protocols/{project}/{name}/graph.svg", project_pages.send_protocol_graph),
-    PageRoute("GET", "/plans", plan_pages.show_plans),
-    PageRoute("GET", "/plans/{project}/{name}", plan_pages.show_plan),
+    PageRoute("GET", "/plans", project_pages.show_plans),
+    PageRoute("GET", "/plans/{project}/{name}", project_pages.show_plan),
     PageRoute("GET", "/worktrees", project_pages.show_worktrees),
     PageRoute("GET", "/doctor", project_pages.show_doctor),
     PageRoute("POST", "/doctor/notice", project_pages.send_notice, is_write=True),

@@ -64,6 +64,7 @@ def test_the_instances_of_a_tree_are_boxes_and_drawn_on_the_graph(
     page = browser.get(f"{run}/tree").text
     assert "waits for you" in page
     assert '<span class="tree-name">sum</span>' in page
+    assert '<span class="count">1 instance</span>' in page
     picture = re.search(r'src="([^"]+instance=[^"]*)"', page)
     assert picture
     assert "here now" in browser.get(picture[1]).text

@@ -69,6 +69,7 @@ def _show_open(
     call: Call,
     run: OpenRun,
     at: str,
+    *,
     trouble: str = "",
     moves: Sequence[tuple[str, str]] = (),
     status: int = 200,
@@ -164,15 +165,15 @@ def decide_here(call: Call) -> Response:
     try:
         return _record(call, run, decision)
     except FailedError as error:
-        return _show_open(call, run, at, _tell(error), status=409)
+        return _show_open(call, run, at, trouble=_tell(error), status=409)
     except UsageError as error:
-        return _show_open(call, run, at, _tell(error), status=400)
+        return _show_open(call, run, at, trouble=_tell(error), status=400)
 
 
 def _show_moved(call: Call, run: OpenRun, decision: Decision) -> Response:
     now = read_asked_files(run.where, run.state, decision)
     moves = call.dashboard.shown.describe_moves(call.form["digest"], now)
-    return _show_open(call, run, decision.position, _MOVED, moves, 409)
+    return _show_open(call, run, decision.position, trouble=_MOVED, moves=moves, status=409)
 
 
 def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
@@ -180,7 +181,9 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     request = DecisionRequest(
         answer, text, call.dashboard.as_person, call.form["digest"], channel=CHANNEL
     )
-    done = decide.decide_question(run.where, run.name, decision.position, request, _read_form)
+    done = decide.decide_question(
+        run.where, run.name, decision.position, request, read_form=_read_form
+    )
     if done.notice:
         said = f"{done.message}. Nothing was changed."
     else:

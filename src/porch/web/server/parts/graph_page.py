@@ -14,9 +14,9 @@ from porch.show.graph.svg import locate_run, render_svg
 from porch.show.graph.text import render_graph_text
 from porch.track.plan_graph import make_plan_protocol
 from porch.track.plan_view import look_at_run
+from porch.tree.tree_boxes import list_boxes
 from porch.tree.tree_view import make_tree_data
-from porch.web.pages.page_words import run_address
-from porch.web.pages.tree_boxes import make_tree
+from porch.web.pages.page_words import count_of, run_address
 from porch.web.pages.work_view import list_states
 from porch.web.server.call import Call, NoSuchPage
 from porch.web.server.parts.run_frame import OpenRun
@@ -55,12 +55,13 @@ def send_graph(call: Call) -> Response:
 def show_tree(call: Call) -> Response:
     """The instances of a run; a run without any says so."""
     run = OpenRun(call)
-    told = make_tree(
-        make_tree_data(run.protocol, run.state),
-        [*run.state.decisions],
-        run_address(run.project, run.name, "graph"),
-    )
-    context = {**run.frame(run.picture(), "tree"), **told}
+    instances = make_tree_data(run.protocol, run.state)
+    graph = run_address(run.project, run.name, "graph")
+    context = {
+        **run.frame(run.picture(), "tree"),
+        "boxes": list_boxes(instances, [*run.state.decisions], graph),
+        "total": count_of(len(instances), "instance"),
+    }
     return call.page("tree.html", f"Tree of {context['id']}", context)
 
 

@@ -88,7 +88,7 @@ class OpenRun:
                 not self.needs_driver,
                 driven,
                 now,
-                run_view.describe_place(list_checklist(self.protocol, self.state)),
+                notes=run_view.describe_place(list_checklist(self.protocol, self.state)),
             ),
             "project": self.project if self._call.dashboard.has_several else "",
         }

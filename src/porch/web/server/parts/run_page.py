@@ -33,8 +33,8 @@ def show_run(call: Call) -> Response:
             picture,
             list_checklist(run.protocol, run.state),
             explain_positions(run.protocol, run.state, run.is_driven),
-            run.describe_driver(),
-            call.dashboard.now(),
+            driven=run.describe_driver(),
+            now=call.dashboard.now(),
         ),
         "budgets": _list_budgets(run, picture),
         "can_resume": not run.state.outcome and not run.is_driven,
@@ -68,8 +68,8 @@ def show_journal(call: Call) -> Response:
             kept,
             first - 1,
             run_address(run.project, run.name, "journal"),
-            run_log.words_of(run.where, run.name),
-            later,
+            words=run_log.words_of(run.where, run.name),
+            later=later,
         ),
     }
     return call.page("journal.html", f"Journal of {context['id']}", context)

@@ -1,0 +1,108 @@
+"""The agents: who is installed, who is needed, and what can be seen of their logins."""
+
+import os
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
+
+from porch.agents.login_signs import find_login_signs
+from porch.model.permissions import INSIDE, UNLIMITED
+from porch.run.agents import agent_list
+from porch.run.agents.agent_list import KNOWN, choose_reviewers
+from porch.run.agents.roster import SCRIPTED
+from porch.run.settings import PROJECT_FILE, Settings
+from porch.show.fleet.doctor_line import DoctorLine
+
+_NEED_REVIEWERS = "not spider or tick: they need two reviewers, or [panel] models"
+_DEFAULT = "default"
+_ONLY_REVIEWS = "panel"
+
+
+def examine_agents(known: Settings) -> Iterator[DoctorLine]:
+    agents = agent_list.list_known_agents(known)
+    others = [each.post.name for each in agents if each.installed and each.post.kind != SCRIPTED]
+    for each in agents:
+        line = _describe_agent(each, known.trusted)
+        yield _weigh_missing(line, each.uses, each.post.name, others) if line.stops else line
+    for use, name in agent_list.list_unknown_agents(known):
+        fix = f"correct the name, or add [agents.{name}] to codev/config.toml"
+        line = DoctorLine("missing", f"agent {name} ({use}): unknown agent", fix)
+        yield _weigh_missing(line, (use,), name, others)
+    if not known.models:
+        yield from _examine_reviewers(others)
+
+
+def _examine_reviewers(found: Sequence[str]) -> Iterator[DoctorLine]:
+    """The protocols name three reviewers; whoever has one agent must say that it is enough."""
+    here = choose_reviewers([name for name in found if name in KNOWN])
+    if here:
+        what = f"reviewers: only {here[0]} is installed, and two of {', '.join(KNOWN)} must answer"
+        fix = f'write into {PROJECT_FILE}, below [panel]: models = ["{here[0]}"]'
+        yield DoctorLine("missing", what, fix, limit=_NEED_REVIEWERS)
+
+
+def _weigh_missing(
+    line: DoctorLine, uses: Sequence[str], name: str, others: Sequence[str]
+) -> DoctorLine:
+    """Whether anything can run without this one, and what not."""
+    line = replace(line, stops=False)
+    if not uses:
+        return line
+    if tuple(uses) == (_ONLY_REVIEWS,):
+        return replace(line, limit=f"not with {name} as a reviewer: it abstains")
+    if _DEFAULT in uses and others:
+        there = others[0]
+        line = replace(line, fix=f'{line.fix}; or write [agent] name = "{there}", which is there')
+        return replace(line, limit=f"only with `--agent {there}`: {name} is not installed")
+    if _DEFAULT in uses:
+        return replace(line, stops=True)
+    return replace(line, limit=f"not as {', '.join(uses)}: {name} is not there")
+
+
+def _describe_agent(each: agent_list.KnownAgent, trusted: bool) -> DoctorLine:
+    post = each.post
+    uses = f" ({', '.join(each.uses)})" if each.uses else ""
+    name = f"agent {post.name}{uses}"
+    if not each.installed:
+        fix = each.note or f"install `{post.executable}` and add it to PATH"
+        return DoctorLine("missing", name, fix, stops=True)
+    what = f"{name} {each.version}".rstrip()
+    more = tuple(_describe_terms(each, trusted))
+    if each.note:
+        fix = f"try it: `{post.executable} --version`"
+        return DoctorLine("warning", f"{what}: {each.note}", fix, more)
+    signs = find_login_signs(post.kind, os.environ, post.env)
+    if signs is None:
+        return DoctorLine("ok", what, more=more)
+    if signs:
+        return DoctorLine("ok", what, more=(f"signs of a login: {'; '.join(signs)}", *more))
+    return _describe_without_login(each, what, more)
+
+
+def _describe_without_login(
+    each: agent_list.KnownAgent, what: str, more: tuple[str, ...]
+) -> DoctorLine:
+    """A login may be kept where nobody can look, so this stops nothing."""
+    name = each.post.name
+    fix = f"{each.post.agent.LOGIN}; then run `porch agents test {name}`"
+    limit = f"{name} only if it is logged in: there is no sign of it" if each.uses else ""
+    return DoctorLine("warning", f"{what}: no sign of a login", fix, more, limit=limit)
+
+
+def _describe_terms(each: agent_list.KnownAgent, trusted: bool) -> Iterator[str]:
+    post = each.post
+    patterns = (*post.agent.CREDENTIALS, *post.env)
+    names = sorted(n for n in os.environ if any(fnmatchcase(n, glob) for glob in patterns))
+    if names and post.executable:
+        # Values are nobody's business.
+        yield f"variables it gets: {', '.join(names)}"
+    can = {
+        "can resume a conversation": post.resumes,
+        "can fork a conversation": post.agent.FORKS,
+        "reports its cost": post.tells_usd,
+    }
+    yield "; ".join(word if has else f"not: {word}" for word, has in can.items())
+    permissions = UNLIMITED if trusted else INSIDE
+    yield f"allowed by default: {', '.join(permissions.texts())}"
+    yield from (f"cannot be enforced: {text}" for text in post.agent.unenforced(permissions))

@@ -1,0 +1,1 @@
+"""Running the project's own tests, and what their results prove."""
