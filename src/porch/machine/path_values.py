@@ -6,7 +6,7 @@ from typing import Any
 from porch.machine.facts import Payload
 from porch.machine.state import ROOT, RunState, Standing
 from porch.model.memory_paths import memory_key
-from porch.model.protocol import Protocol, Take
+from porch.model.protocol import Children, Protocol, Take
 
 PARENT = "parent."
 REVISION_PATH = "instance.revision"
@@ -126,10 +126,15 @@ def children_allowance(protocol: Protocol, state: RunState, instance: str) -> di
     # A plan that names a child again which lives or has merged begins nobody.
     own = [k for n, k in state.instances.items() if n and k.parent == instance]
     same = {k.key for k in own if k.outcome in ("", "complete")}
-    first = protocol.spawn_of("") or spawn
-    room = max(0, min(first.instances, spawn.instances) - len(state.instances)) + len(same)
+    room = count_free_instances(protocol, state, spawn) + len(same)
     most = min(spawn.fan_out, room) if _depth_in_part(state, instance) < spawn.depth else 0
     return {"allowed": most > 0, "most": most}
+
+
+def count_free_instances(protocol: Protocol, state: RunState, spawn: Children) -> int:
+    """How many instances may still begin in this run, wherever in the tree."""
+    first = protocol.spawn_of("") or spawn
+    return max(0, min(first.instances, spawn.instances) - len(state.instances))
 
 
 def _depth_in_part(state: RunState, instance: str) -> int:

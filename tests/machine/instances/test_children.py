@@ -3,12 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.instances import children
+from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.payload_equality import digest_payload
 from porch.model import protocol as p
+from tests.machine.instances.conftest import spec
 
 if TYPE_CHECKING:
     from tests.machine.instances.conftest import Grove
@@ -16,6 +19,18 @@ if TYPE_CHECKING:
 
 def room(grove: "Grove", instance: str) -> Any:
     return grove.request(instance, "scaffold").values["children"]
+
+
+def with_room_for(protocol: p.Protocol, instances: int) -> p.Protocol:
+    known = protocol.states["children"]
+    assert isinstance(known.actor, p.Children)
+    fewer = replace(known, actor=replace(known.actor, instances=instances))
+    return replace(protocol, states={**protocol.states, "children": fewer})
+
+
+def plan_problems(grove: "Grove", *specs: Any) -> list[str]:
+    planned = {"childSpecs": list(specs)}
+    return find_plan_problems(grove.protocol, grove.state, "", "scaffold.InitWork", planned)
 
 
 def test_each_child_has_its_own_branch_beside_the_others_and_merges_into_its_parents(
@@ -83,6 +98,27 @@ def test_all_instances_of_a_run_are_limited_together(
     assert room(v3, "d") == {"allowed": True, "most": 3}
     v3.plan("d", "v", "w", "x")
     assert len(v3.state.instances) == 25
+
+
+def test_the_places_of_children_that_are_there_are_not_for_new_ones(
+    v3_protocol: p.Protocol, grove_of: "type[Grove]"
+) -> None:
+    """D39: a plan that names others instead would begin more instances than a run may have."""
+    criteria = [each for name in "abcd" for each in spec(name)["acceptanceCriteria"]]
+    fewer = with_room_for(v3_protocol, 4)
+    v3 = grove_of(fewer, slots=30).start_with(spec(acceptanceCriteria=criteria))
+    v3.plan("", "a", "b", "c")
+    v3.goes("b")
+    v3.says("", "write_tests", "InvalidScaffold")
+    assert room(v3, "") == {"allowed": True, "most": 3}
+    assert plan_problems(v3, spec("a"), spec("b")) == []
+    assert plan_problems(v3, spec("a"), spec("d")) == [
+        "'d': only 0 of these can begin; the run has no room for more instances"
+    ]
+    changed = {**spec("b"), "description": "another"}
+    assert plan_problems(v3, changed) == [
+        "'b': only 0 of these can begin; the run has no room for more instances"
+    ]
 
 
 def test_a_protocol_that_spawns_nobody_offers_no_children(v3_protocol: p.Protocol) -> None:

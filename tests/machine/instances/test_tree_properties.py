@@ -14,6 +14,7 @@ from porch.dialects.registry import parse_definition
 from porch.machine import facts as f
 from porch.machine.effects import PATIENT
 from porch.machine.evolve import evolve_state
+from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.state import RunState
 from porch.model import protocol as p
 
@@ -234,7 +235,12 @@ class Fate:
         most = self.grove.request(instance, state).values["children"]["most"]
         count = self.dice.choice([0, most, most])
         names = self.dice.sample(["p", "q", "r"], count)
-        return [{"id": name, "text": self.dice.choice("aaab")} for name in names] or None
+        parts = [{"id": name, "text": self.dice.choice("aaab")} for name in names]
+        # Others may have planned meanwhile; a plan for which there is no room is refused.
+        protocol, known = self.grove.protocol, self.grove.state
+        plan = {"parts": parts}
+        is_refused = find_plan_problems(protocol, known, instance, "plan.Plan", plan)
+        return None if is_refused else parts or None
 
     def person(self) -> None:
         for place in list(self.grove.state.decisions)[:1]:
@@ -282,7 +288,9 @@ def test_without_people_a_tree_ends_or_comes_to_rest_at_a_person(
     else:
         pytest.fail("still running")
     assert grove.state.outcome or grove.state.decisions
-    assert len(grove.state.instances) <= 9
+    # Between a plan and its children others may plan, too. What failed is done again under
+    # another name whenever the graph comes back to the same plan, which costs a budget.
+    assert len([name for name in grove.state.instances if "-r" not in name]) <= 9
     for key, spent in grove.state.spent.items():
         assert 0 <= spent <= protocol.budgets[key.rpartition("/")[2]].limit
     assert is_replayed(grove)

@@ -5,7 +5,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from porch.machine.facts import Payload
-from porch.machine.path_values import children_allowance
+from porch.machine.path_values import children_allowance, count_free_instances
+from porch.machine.payload_equality import digest_payload
 from porch.machine.state import RunState
 from porch.model import types as t
 from porch.model.protocol import Agent, Children, Protocol
@@ -58,12 +59,42 @@ def find_plan_problems(
     most = children_allowance(protocol, state, instance)["most"]
     if len(specs) > most:
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
+    new = [each for each in specs if _begins_instance(protocol, state, instance, actor, each)]
+    if len(new) > (free := count_free_instances(protocol, state, actor)):
+        # Places of those who live or have merged are for them alone.
+        names = ", ".join(f"'{each.get('id')}'" for each in new)
+        return [f"{names}: only {free} of these can begin; the run has no room for more instances"]
     found = [
         *(() if _checks_names(protocol, path) else _find_name_problems(specs)),
         *_find_spec_problems(protocol, state, instance, actor, path=path, specs=specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
+
+
+def _begins_instance(
+    protocol: Protocol,
+    state: RunState,
+    instance: str,
+    actor: Children,
+    planned: Mapping[str, Any],
+) -> bool:
+    """Whether somebody new has to do it; who lives goes on, and what has merged stays."""
+    known = state.instances.get(find_latest_child(state, instance, str(planned.get("id", ""))))
+    if known is None or not known.outcome:
+        return known is None
+    part, parent = actor.protocol or part_of_name(actor.specs), state.instances[instance].spec
+    said = digest_payload(make_child_spec(protocol, actor, part, parent, planned))
+    return not is_merged(known) or known.digest != said
+
+
+def find_latest_child(state: RunState, parent: str, key: str) -> str:
+    """The last instance that does or did what a plan calls by this id; '?' is nobody."""
+    for name in reversed([*state.instances]):
+        known = state.instances[name]
+        if name and known.parent == parent and known.key == key:
+            return name
+    return "?"
 
 
 def _checks_names(protocol: Protocol, path: str) -> bool:

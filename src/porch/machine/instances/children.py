@@ -13,6 +13,7 @@ from porch.machine.exits.departure import empty_instance_moves, exit_moves
 from porch.machine.facts import Fact, Payload
 from porch.machine.instances.child_specs import (
     child_part,
+    find_latest_child,
     is_merged,
     list_awaited,
     make_child_spec,
@@ -76,7 +77,8 @@ def _awaited_children(
     found: dict[str, tuple[str, ...]] = {}
     for spec in specs:
         names = [
-            mine.get(id_, _latest_child(state, parent, id_)) for id_ in list_awaited(actor, spec)
+            mine.get(id_, find_latest_child(state, parent, id_))
+            for id_ in list_awaited(actor, spec)
         ]
         found[str(spec["id"])] = tuple(n for n in names if not _has_merged(state, n))
     return found
@@ -98,7 +100,7 @@ def _place_child(
 ) -> tuple[str, list[m.Move]]:
     """The instance that does a spec, and what has to happen to it before it begins."""
     said = digest_payload(spec)
-    name = _latest_child(state, standing.instance, key)
+    name = find_latest_child(state, standing.instance, key)
     known = state.instances.get(name)
     if known and known.outcome in ("", "complete") and known.digest == said:
         return name, []
@@ -121,7 +123,7 @@ def _rework_moves(
     spawned: dict[str, list[m.Move]] = {}
     # Of an older plan only what fails now: how its other children ended was told then.
     for key in dict.fromkeys((*(str(spec["id"]) for spec in specs), *failed)):
-        name = _latest_child(state, standing.instance, key)
+        name = find_latest_child(state, standing.instance, key)
         known = state.instances.get(name)
         if known and key in failed:
             name = _free_child_name(state, standing.instance, key, [*mine.values()])
@@ -222,10 +224,6 @@ def _children_of(state: RunState, parent: str) -> Iterator[tuple[str, Instance]]
 
 def _living_children(state: RunState, parent: str) -> list[tuple[str, Instance]]:
     return [(name, known) for name, known in _children_of(state, parent) if not known.outcome]
-
-
-def _latest_child(state: RunState, parent: str, key: str) -> str:
-    return next((name for name, k in reversed([*_children_of(state, parent)]) if k.key == key), "?")
 
 
 def _free_child_name(state: RunState, parent: str, key: str, others: Sequence[str]) -> str:
