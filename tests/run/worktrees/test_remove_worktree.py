@@ -42,6 +42,7 @@ def made(repo: Path) -> Path:
     (repo / "codev").mkdir()
     (repo / "codev" / "config.toml").write_text('[worktree]\ncopy = [".env"]\n')
     where = ensure_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None)
+    Path(where.run_dir(NAME)).mkdir(parents=True)
     return Path(where.workspace)
 
 

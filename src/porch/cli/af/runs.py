@@ -97,7 +97,12 @@ def _open(args: Args) -> View:
     from porch.run.verbs.read_run import read_run
 
     where, name = _find(args.id)
-    path = workspace_of(where, read_run(where, name).state)
+    state = read_run(where, name).state
+    path = workspace_of(where, state)
+    if not os.path.isdir(path):
+        from porch.run.worktrees.gone_worktree import gone_worktree_error
+
+        raise gone_worktree_error(where, state, "af")
     return View(path, {"run": name, "path": path})
 
 

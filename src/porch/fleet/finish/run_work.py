@@ -73,12 +73,9 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
     if head is None:
         kept = f"{ARCHIVED}{branch}"
         is_kept = repository.resolve_commit(where.base, f"refs/heads/{kept}") is not None
-        start = kept if is_kept else "COMMIT"
-        more = "" if is_kept else "; `porch log` names the commits"
+        way = f"bring it back: git branch {branch} {kept}" if is_kept else _tell_way(where, state)
         raise FailedError(
-            f"the branch {branch} of the run is gone",
-            fix=f"bring it back: git branch {branch} {start}{more}",
-            code="finish-branch-gone",
+            f"the branch {branch} of the run is gone", fix=way, code="finish-branch-gone"
         )
     root = state.instances.get("")
     target = into or state.run.into or (root.target if root else "")
@@ -101,6 +98,17 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         sum(removed for _, removed, _ in rows),
         _list_uncommitted(where, workspace, branch),
     )
+
+
+def _tell_way(where: ProjectPaths, state: RunState) -> str:
+    """Of a tree its journal names many commits, and only a person knows which one is meant."""
+    if not state.run.own_worktree:
+        return (
+            f"bring it back: git branch {own_branch(state)} COMMIT; `porch log` names the commits"
+        )
+    from porch.run.worktrees.last_commit import describe_way_back
+
+    return describe_way_back(where, state.run)
 
 
 def _find_usual_target(repo: str) -> str:

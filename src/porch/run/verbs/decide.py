@@ -1,5 +1,6 @@
 """Deciding: one inbox for everything a person is asked, under the same rules for every channel."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -59,6 +60,8 @@ def decide_question(
     decision = find_asked_decision(found, name)
     if decision is None:
         return _answer_nothing_asked(found, name, verdict)
+    if verdict.exit in APPROVED and decision.artifacts:
+        _require_readable(where, found.state)
     now = hash_artifacts(workspace_of(where, found.state), "", decision.artifacts)
     wish = {
         "kind": "decide",
@@ -73,6 +76,14 @@ def decide_question(
     record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed_artifacts(decision.artifacts, now))
     return _decision_result(run, decision, verdict, record, moved)
+
+
+def _require_readable(where: ProjectPaths, state: RunState) -> None:
+    """Nobody can have read what is not there; it would only be asked once more after `resume`."""
+    if not os.path.isdir(workspace_of(where, state)):
+        from porch.run.worktrees.gone_worktree import gone_worktree_error
+
+        raise gone_worktree_error(where, state)
 
 
 def _read_form(
