@@ -18,6 +18,7 @@ from porch.cli.verbs import (
     keep_as_is,
     make_argument,
     make_text_arguments,
+    refuse_empty_values,
 )
 from porch.text.printable import make_printable
 
@@ -37,6 +38,7 @@ __all__ = [
     "main",
     "make_argument",
     "make_text_arguments",
+    "refuse_empty_values",
     "refuse_words",
     "run_command",
 ]

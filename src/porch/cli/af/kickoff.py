@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def _subject_words(args: Args) -> list[str]:
 def _refuse_mixed(args: Args) -> None:
     from porch.errors import UsageError
 
+    refuse_empty_values(args, *_PASSED, "protocol", "issue", "issue_file")
     if args.tick and args.issue:
         raise UsageError("--tick and --issue exclude each other", fix="use only one of them")
     if args.issue_file and not args.issue:
@@ -158,23 +159,18 @@ COMMANDS: Verbs = {
                 metavar="REQUEST",
                 help="an id, what you want in your own words or as a file, or both",
             ),
-            make_argument("--title", default="", help="the title of a new run"),
+            make_argument("--title", help="the title of a new run"),
             make_argument(
                 "--request",
-                default="",
                 metavar="TEXT",
                 help="what you want: a text, @FILE, or - for standard input",
             ),
-            make_argument("--protocol", default="", help="the protocol; default: spider"),
+            make_argument("--protocol", help="the protocol; default: spider"),
             make_argument(
                 "--tick", nargs=2, metavar=("SPEC", "NAME"), help="amend a project, with TICK"
             ),
-            make_argument(
-                "--issue", default="", metavar="N", help="fix what an issue reports, with BUGFIX"
-            ),
-            make_argument(
-                "--issue-file", default="", metavar="PATH", help="the text of that issue"
-            ),
+            make_argument("--issue", metavar="N", help="fix what an issue reports, with BUGFIX"),
+            make_argument("--issue-file", metavar="PATH", help="the text of that issue"),
             make_argument(
                 "--legacy",
                 default="",
@@ -183,13 +179,10 @@ COMMANDS: Verbs = {
             ),
             make_argument(
                 "--agent",
-                default="",
                 metavar="NAME",
                 help="the agent: claude, codex, gemini, or your own",
             ),
-            make_argument(
-                "--script", default="", help="a YAML script of answers for the scripted agent"
-            ),
+            make_argument("--script", help="a YAML script of answers for the scripted agent"),
             make_argument(
                 "--no-claude", action="store_true", help="use the scripted agent, not a real one"
             ),

@@ -147,9 +147,7 @@ COMMANDS: Verbs = {
         _approve,
         (
             _ID,
-            make_argument(
-                "gate", nargs="?", default="", help="the gate; not needed if only one is waiting"
-            ),
+            make_argument("gate", nargs="?", help="the gate; not needed if only one is waiting"),
             make_argument("--note", help="a note to keep with the approval"),
             make_argument("--override", help="approve although a check failed; give the reason"),
             PERSON,
@@ -159,7 +157,7 @@ COMMANDS: Verbs = {
         _reject,
         (
             _ID,
-            make_argument("gate", nargs="?", default="", help="the gate"),
+            make_argument("gate", nargs="?", help="the gate"),
             make_argument(
                 "--reason", required=True, help="what must change; the agent gets this text"
             ),

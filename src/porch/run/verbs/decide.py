@@ -154,11 +154,17 @@ def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -
             fix=f"to take that back, go back to a phase: porch rollback {word} STATE",
             code="not-asked",
         )
+    what = f"{name} is not waiting for an answer" if name else _say_nothing_fits(state)
     raise UsageError(
-        f"{name or 'nothing'} is not waiting for an answer",
+        what,
         fix=_describe_open_decisions(state, protocol, name),
         code="not-asked",
     )
+
+
+def _say_nothing_fits(state: RunState) -> str:
+    many = len(state.decisions) > 1
+    return "several decisions are waiting: say which one" if many else "no decision is waiting here"
 
 
 def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:

@@ -10,7 +10,6 @@ import os
 
 from porch.show import board
 from porch.store import run_drivers, run_rows
-from porch.store.removed_worktrees import read_removed_place
 from porch.store.run_names import (
     DRIVERLESS,
     list_shared_ids,
@@ -81,7 +80,7 @@ class LiveRows:
     def _find_removed(self, name: str) -> RemovedPlace | None:
         """Only stopped runs are looked at: of one that is over nobody needs the worktree."""
         is_stopped = self._rows[name]["row"].get("waits") == "porch resume"
-        return read_removed_place(self._where.run_dir(name)) if is_stopped else None
+        return _find_removed_place(self._where, name) if is_stopped else None
 
     def _describe_removed(self, name: str) -> str:
         """Of a stopped run whose files cannot be read now: how they come back; else nothing."""
@@ -142,6 +141,13 @@ class LiveRows:
         ]
 
 
+def _find_removed_place(where: ProjectPaths, name: str) -> RemovedPlace | None:
+    """Loaded late: most runs are not stopped."""
+    from porch.store.removed_worktrees import read_removed_place
+
+    return read_removed_place(where.run_dir(name))
+
+
 def _asks_anything(row: RunRowShape) -> bool:
     return bool(row.get("told") or row.get("decisions"))
 
@@ -149,7 +155,7 @@ def _asks_anything(row: RunRowShape) -> bool:
 def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     """Who would have to go on first; nothing if somebody does, or nobody has to."""
     state = run.state
-    if state.paused and (removed := read_removed_place(where.run_dir(run.name))):
+    if state.paused and (removed := _find_removed_place(where, run.name)):
         word = unique_word(where.names(), run.name, state.run.id)
         told = removed.describe(f"porch resume {word}")
         return [f"{told[0].upper()}{told[1:]}."]
@@ -171,7 +177,7 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     if why := read_uncommitted_work(where.run_dir(name)):
         again = f"porch finish {word}" if picture["outcome"] else "the end of the next phase"
         lines = _with_line(lines, "work", f"not committed: {why} ({again} tries it again)")
-    removed = read_removed_place(where.run_dir(name)) if picture["paused"] else None
+    removed = _find_removed_place(where, name) if picture["paused"] else None
     if removed and not picture["outcome"]:
         lines = _with_line(lines, "removed", removed.describe(f"porch resume {word}"))
     if picture["outcome"] or picture["paused"] or name.startswith(DRIVERLESS):

@@ -128,7 +128,9 @@ def find_own_worktree(where: ProjectPaths, about: RunSubject) -> WorktreeRecord 
     """The worktree that porch made for this run, if that is where we stand."""
     made = find_record_of(where, where.workspace)
     is_mine = made is not None and made.run == about.run and made.is_ready
-    return made if is_mine and where.workspace != where.root else None
+    # Of a bare repository there is no main checkout: seen from a worktree, that is the root itself.
+    is_apart = where.is_bare or where.workspace != where.root
+    return made if is_mine and is_apart else None
 
 
 def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: bool) -> str:
