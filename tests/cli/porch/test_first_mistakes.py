@@ -182,6 +182,7 @@ def test_mistake_8_a_mistyped_gate_is_answered_with_the_open_one(real: "Desk") -
         ("finish 1 --merge --into=", "into"),
         ("approve 1 GATE", "gate"),
         ("reject 1 GATE --reason no", "gate"),
+        ("approve 1 --override=", "override"),
     ],
 )
 def test_a_value_that_is_empty_because_a_variable_was_is_no_choice_and_no_decision(

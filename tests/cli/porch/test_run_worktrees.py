@@ -493,3 +493,15 @@ def test_a_run_of_a_bare_repository_is_committed_goes_on_and_is_merged_like_any_
     assert desk.git("show", "main:new.py") == "x = 1"
     assert run_words("af", ["cleanup", "1"]) == 0
     assert not place.exists()
+
+
+def test_a_run_that_cannot_begin_leaves_no_worktree_and_no_branch_whatever_the_reason(
+    desk: "Desk",
+) -> None:
+    script = committed_protocol(desk, WORK)
+    desk.write("codev/projects/0001-x", "a file where a directory has to be")
+    said = desk.porch(*words(script, "--worktree"), code=6).err
+    assert "codev/projects/0001-x" in said
+    assert "fix:" in said
+    assert desk.git("branch", "--list", NAME) == ""
+    assert not (desk.root / "worktrees" / NAME).exists()

@@ -91,6 +91,7 @@ def _draw_track(where: "ProjectPaths", run: str) -> list[str]:
 
 
 def _approve_gate(args: Args) -> View:
+    refuse_empty_values(args, "override")
     text = args.override or args.note or ""
     return _decide_named(args, _read_gate(args), "waived" if args.override else "approved", text)
 

@@ -165,8 +165,12 @@ def _find_worktree_path(where: ProjectPaths) -> str:
 def _make_room(where: ProjectPaths, about: RunSubject) -> None:
     for top in {where.root, where.workspace}:
         require_directory_inside(top, os.path.join(top, about.project_dir))
-    os.makedirs(os.path.join(where.root, about.project_dir), exist_ok=True)
-    os.makedirs(os.path.join(where.workspace, about.project_dir), exist_ok=True)
+    for top in dict.fromkeys((where.root, where.workspace)):
+        place = os.path.join(top, about.project_dir)
+        try:
+            os.makedirs(place, exist_ok=True)
+        except OSError as error:
+            raise atomic.disk_error(place, "create the directory", error) from error
     if where.common_dir:
         repository.add_local_excludes(where.common_dir, OWN_FILES)
 
