@@ -7,7 +7,7 @@ from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, re
 from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
-    from porch.fleet.drivers.start import DriverStart
+    from porch.fleet.drivers.start import DriverStart, StartingDriver
     from porch.store.where import ProjectPaths
 
 _PASSED = ("title", "request", "agent", "script")
@@ -26,15 +26,27 @@ def _kick_off(args: Args) -> View:
     notes = _take_back_leftovers(where)
     said = _read_request() if args.request == "-" else b""
     main = find_program("porch")
-    started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
+    started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
         words.remove("--worktree")
-        started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
+        started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")
     return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
+
+
+def _wait_for(starting: "StartingDriver") -> "DriverStart":
+    """Ctrl-C ends only the wait: the driver has no terminal, and nobody must think it is gone."""
+    try:
+        return starting.wait()
+    except KeyboardInterrupt:
+        import sys
+
+        told = f"interrupted; but the driver, pid {starting.pid}, goes on in the background"
+        print(f"{told}\n  see: af status; to stop its run: af stop ID", file=sys.stderr)
+        raise
 
 
 def _read_request() -> bytes:
