@@ -79,6 +79,18 @@ def test_the_directory_of_a_removed_worktree_is_not_given_out_as_if_it_were_ther
     assert f"af resume 0001; or look at its work: git log archive/{NAME}" in said
 
 
+def test_of_a_run_that_is_over_the_branch_is_named_that_has_its_work_now(
+    asked: "Desk", capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked.porch("approve", "1", "ok")
+    asked.porch("resume", "1")
+    asked.porch("finish", "1", "--merge")
+    af(capsys, "cleanup", "1")
+    said = af(capsys, "open", "1", code=2)
+    assert "fix: look at its work: git log main" in said
+    assert "resume" not in said
+
+
 def test_files_that_nobody_can_read_are_not_approved_but_can_be_rejected(cleaned: "Desk") -> None:
     assert "porch resume 0001" in cleaned.porch("approve", "1", "ok", code=2).err
     assert cleaned.porch("pending", "--json").json["decisions"]
