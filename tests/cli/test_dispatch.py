@@ -85,3 +85,23 @@ def test_ctrl_c_before_a_command_has_begun_is_no_error_of_the_program(
     monkeypatch.setattr("os.getcwd", press_ctrl_c)
     assert getattr(dispatch, program)() == 130
     assert "".join(capsys.readouterr()) == ""
+
+
+@pytest.mark.parametrize(
+    "program, word", [("porch", "status"), ("af", "status"), ("codev", "init")]
+)
+def test_a_directory_that_is_gone_under_the_caller_is_told_as_such(
+    program: str,
+    word: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(sys, "argv", [program, word])
+    assert getattr(dispatch, program)() == 6
+    said = capsys.readouterr().err
+    assert "error[no-directory]: the directory in which you stand is gone" in said
+    assert "fix: change to one that is there" in said
