@@ -164,6 +164,10 @@ def test_a_locked_worktree_and_a_repository_inside_are_refused(repo: Path, made:
     with pytest.raises(OutsideError, match="locked: mine"):
         remove(repo)
     sh(repo, "worktree", "unlock", str(made))
+    sh(repo, "worktree", "lock", str(made))
+    with pytest.raises(OutsideError, match="locked: nobody said why"):
+        remove(repo)
+    sh(repo, "worktree", "unlock", str(made))
     make_repository(made / "inner", {"z.txt": "z\n"})
     with pytest.raises(OutsideError, match="another git repository"):
         remove(repo)
