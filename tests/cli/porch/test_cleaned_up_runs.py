@@ -91,6 +91,19 @@ def test_of_a_run_that_is_over_the_branch_is_named_that_has_its_work_now(
     assert "resume" not in said
 
 
+def test_a_worktree_that_was_moved_is_found_and_the_way_back_is_told(
+    asked: "Desk", capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked.git("worktree", "move", f"worktrees/{NAME}", "my place")
+    there, back = asked.root / "my place", asked.root / "worktrees" / NAME
+    command = f"git worktree move '{there}' {back}"
+    assert command in asked.porch("resume", "1", code=6).err
+    assert command in af(capsys, "open", "1", code=2)
+    assert command in asked.porch("approve", "1", "ok", code=2).err
+    asked.git("worktree", "move", str(there), str(back))
+    asked.porch("resume", "1", code=3)
+
+
 def test_files_that_nobody_can_read_are_not_approved_but_can_be_rejected(cleaned: "Desk") -> None:
     assert "porch resume 0001" in cleaned.porch("approve", "1", "ok", code=2).err
     assert cleaned.porch("pending", "--json").json["decisions"]

@@ -1,18 +1,26 @@
 """A run whose worktree is gone: what a person is told who wants to read or to approve its files."""
 
+import os
+
 from porch.errors import UsageError
-from porch.git import repository
-from porch.machine.state import RunState
+from porch.git import repository, worktrees
+from porch.machine.state import Run, RunState
 from porch.run.engine.run_places import workspace_of
 from porch.run.worktrees.keep_work import ARCHIVE_BRANCHES
 from porch.store.removed_worktrees import read_removed_place
-from porch.store.run_names import unique_word
+from porch.store.run_names import quote_word, unique_word
 from porch.store.where import ProjectPaths
 
 
 def gone_worktree_error(where: ProjectPaths, state: RunState, program: str = "porch") -> UsageError:
     """With the command that makes it again; of a run that is over, where its work is."""
     run = state.run
+    if moved := find_moved_worktree(where, run):
+        return UsageError(
+            f"the directory of {run.name} was moved to {moved}",
+            fix=tell_way_back(where, run, moved),
+            code="worktree-gone",
+        )
     kept = _find_kept_branch(where, state)
     look = f"look at its work: git log {kept}" if kept else "`porch log` names its commits"
     word = unique_word(where.names(), run.name, run.id)
@@ -22,6 +30,17 @@ def gone_worktree_error(where: ProjectPaths, state: RunState, program: str = "po
         fix=look if state.outcome else f"{again}{look}",
         code="worktree-gone",
     )
+
+
+def find_moved_worktree(where: ProjectPaths, run: Run) -> str:
+    """Where somebody put the worktree with `git worktree move`; empty if nobody did."""
+    known = worktrees.list_worktrees(where.base)[1:] if run.own_worktree else []
+    return next((w.path for w in known if w.branch == run.branch and os.path.isdir(w.path)), "")
+
+
+def tell_way_back(where: ProjectPaths, run: Run, moved: str) -> str:
+    path = os.path.normpath(os.path.join(where.base, run.worktree))
+    return f"move it back: git worktree move {quote_word(moved)} {quote_word(path)}"
 
 
 def _find_kept_branch(where: ProjectPaths, state: RunState) -> str:

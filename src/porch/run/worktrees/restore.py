@@ -17,6 +17,7 @@ def restore_run_worktree(where: ProjectPaths, run: Run, notice: Notice) -> None:
     path = os.path.normpath(os.path.join(where.base, run.worktree))
     if not run.own_worktree or os.path.isdir(path):
         return
+    _refuse_moved(where, run)
     directory = where.run_dir(run.name)
     removed = read_removed_place(directory)
     base = _find_start(where, run, removed)
@@ -32,6 +33,18 @@ def restore_run_worktree(where: ProjectPaths, run: Run, notice: Notice) -> None:
     # What was noted is about the one that was removed; the next removal says where it stood.
     forget_removed_place(directory)
     notice(_describe_restored(path, base, removed))
+
+
+def _refuse_moved(where: ProjectPaths, run: Run) -> None:
+    """It is still there, elsewhere: a second one would leave behind what is not committed."""
+    from porch.run.worktrees.gone_worktree import find_moved_worktree, tell_way_back
+
+    if moved := find_moved_worktree(where, run):
+        raise OutsideError(
+            f"the worktree of {run.name} was moved to {moved}",
+            fix=tell_way_back(where, run, moved),
+            code="worktree-moved",
+        )
 
 
 def _find_start(where: ProjectPaths, run: Run, removed: RemovedPlace | None) -> str | None:
