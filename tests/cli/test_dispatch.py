@@ -72,3 +72,36 @@ def test_a_command_does_not_pay_for_a_library_that_others_have_installed(tmp_pat
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("LOADED True False\ntyping_extensions\n")
+
+
+@pytest.mark.parametrize("program, word", [("porch", "status"), ("af", "status")])
+def test_ctrl_c_before_a_command_has_begun_is_no_error_of_the_program(
+    program: str, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def press_ctrl_c() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", [program, word])
+    monkeypatch.setattr("os.getcwd", press_ctrl_c)
+    assert getattr(dispatch, program)() == 130
+    assert "".join(capsys.readouterr()) == ""
+
+
+@pytest.mark.parametrize(
+    "program, word", [("porch", "status"), ("af", "status"), ("codev", "init")]
+)
+def test_a_directory_that_is_gone_under_the_caller_is_told_as_such(
+    program: str,
+    word: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(sys, "argv", [program, word])
+    assert getattr(dispatch, program)() == 6
+    said = capsys.readouterr().err
+    assert "error[no-directory]: the directory in which you stand is gone" in said
+    assert "fix: change to one that is there" in said

@@ -158,7 +158,9 @@ def _place_late_words(program: str, args: Args, late: list[str]) -> None:
     many = [a.names[0] for a in known if a.options.get("nargs") == "*"]
     if any(word.startswith("-") for word in front) or (len(words) > len(free) and not many):
         near = _guess_meant_option(known, front)
-        _refuse_usage(program, f"unrecognized arguments: {' '.join(late)}", near)
+        command: CliCommand | None = getattr(args, "command", None)
+        page = f"{program} {command.name}" if command else program
+        _refuse_usage(page, f"unrecognized arguments: {' '.join(late)}", near)
     for name, word in zip(free, words, strict=False):
         setattr(args, name, word)
     for name in many:

@@ -18,6 +18,7 @@ from porch.cli.verbs import (
     keep_as_is,
     make_argument,
     make_text_arguments,
+    refuse_empty_values,
 )
 from porch.text.printable import make_printable
 
@@ -37,6 +38,7 @@ __all__ = [
     "main",
     "make_argument",
     "make_text_arguments",
+    "refuse_empty_values",
     "refuse_words",
     "run_command",
 ]
@@ -124,12 +126,25 @@ def _run_bounded(args: Args) -> int:
 
         if isinstance(error, NotRegularFile):
             return _report_error(not_regular_error(str(error.filename)), args.json)
-        outside = _load_errors().OutsideError(
-            f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
-        )
-        return _report_error(outside, args.json)
+        return _report_error(_make_outside_error(error), args.json)
     except Exception as error:  # noqa: BLE001 - the boundary: anything else is our own bug
         return _report_unexpected(error, args.json)
+
+
+def _make_outside_error(error: OSError) -> "PorchError":
+    """As the system told it, unless it only means that nobody can stand where we stand."""
+    outside: PorchError = _load_errors().OutsideError(
+        f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+    )
+    try:
+        os.getcwd()
+    except OSError:
+        outside = _load_errors().OutsideError(
+            "the directory in which you stand is gone, or may not be read",
+            fix="change to one that is there: cd DIRECTORY",
+            code="no-directory",
+        )
+    return outside
 
 
 def _print_view(view: View, as_json: bool) -> None:

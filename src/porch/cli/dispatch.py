@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # So many objects may come up before unused ones are looked for. A short command stays below it:
 # looking would cost it more than all it could free. A long one looks less often, but does.
 _OBJECTS = 50_000
+# As a shell tells it of a command that was ended by Ctrl-C.
+_INTERRUPTED = 130
 
 
 def porch() -> int:
@@ -40,6 +42,9 @@ def _start_program(program: str) -> int:
     gc.set_threshold(_OBJECTS)
     try:
         return _answer_call(program)
+    except KeyboardInterrupt:
+        # While modules are loaded nobody else minds it; where it costs something, somebody does.
+        return _INTERRUPTED
     finally:
         gc.freeze()  # the interpreter is about to end, and need not look through everything first
 

@@ -133,3 +133,14 @@ def make_text_arguments(
     said = Argument((name,), {"default": None, **options})
     told = {"metavar": "PATH", "help": "read it from a file; - is stdin"}
     return said, Argument((file or f"{name}-file",), told, FileForText(said, required, default))
+
+
+def refuse_empty_values(args: Args, *names: str) -> None:
+    """Left out is one thing, given as nothing another: a variable of the caller was empty."""
+    for name in names:
+        if getattr(args, name, None) == "":
+            from porch.errors import UsageError
+
+            raise UsageError(
+                f"the {name.replace('_', ' ')} is empty", fix="give one, or leave it out"
+            )

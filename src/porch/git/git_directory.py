@@ -67,6 +67,10 @@ def is_registered(toplevel: str, found: GitDirectory) -> bool:
     return bool(back) and is_here and not os.path.exists(os.path.join(found.own, "locked"))
 
 
+# What is said of a lock for which nobody gave a reason.
+NO_REASON = "nobody said why"
+
+
 class LinkedWorktree(NamedTuple):
     """A worktree that the repository knows of, whether or not its directory is still there."""
 
@@ -93,7 +97,9 @@ def list_linked_worktrees(common: str) -> list[LinkedWorktree]:
 
 def _read_linked_worktree(found: GitDirectory) -> LinkedWorktree:
     path = os.path.join(found.own, _read_first_line(os.path.join(found.own, "gitdir")))
-    locked = _read_first_line(os.path.join(found.own, "locked"))
+    lock = os.path.join(found.own, "locked")
+    # A person may lock it without a word; the file alone is what counts.
+    locked = _read_first_line(lock) or (NO_REASON if os.path.lexists(lock) else "")
     place = os.path.dirname(os.path.normpath(path))
     return LinkedWorktree(place, read_branch(found), locked, found.own)
 

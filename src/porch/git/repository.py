@@ -182,6 +182,11 @@ def stage_all_files(toplevel: str, exclude: Sequence[str], env: dict[str, str]) 
         raise git_error(toplevel, words, done)
 
 
+def quote_glob(name: str) -> str:
+    """The name of one file as a pattern that fits it and nothing else."""
+    return "".join(f"\\{sign}" if sign in "*?[\\" else sign for sign in name)
+
+
 def exclude_from_add(glob: str) -> str:
     """Tell `git add` to pass a path over.
 

@@ -377,6 +377,20 @@ def test_a_whole_project_is_kicked_off_approved_twice_stopped_taken_up_again_and
     assert {"spec.md", "plan.md", "review.md"} <= {*documents.splitlines()}
 
 
+@pytest.mark.parametrize("option", ["title", "request", "protocol", "issue", "agent", "script"])
+def test_a_kickoff_with_an_empty_value_starts_nothing(farm: Farm, option: str) -> None:
+    words = ("kickoff", "Do it", f"--{option}=", "--no-claude")
+    assert f"the {option} is empty" in farm.af(*words, code=2).err
+    assert farm.af("status", "--json").json["runs"] == []
+
+
+def test_r1_a_kickoff_says_too_that_a_file_before_other_words_was_not_read(farm: Farm) -> None:
+    farm.desk.write("request.md", "Add a flag\n")
+    said = farm.af("kickoff", "request.md", "first", "--protocol", "p", "--no-claude").out
+    assert "note: request.md is a file, and it was not read" in said
+    assert "--request @request.md" in said
+
+
 def test_r1_a_request_on_standard_input_reaches_the_driver(
     farm: Farm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.store.worktree_records import list_records
 from porch.system.process_marks import list_marked_processes
+from tests import commands
 from tests.cli.af.conftest import Farm
 
 SETTINGS = '[agent]\nback_off = 0.01\n\n[worktree]\nsetup = ["echo ready > made.txt"]\n'
@@ -168,6 +169,21 @@ def test_r4_after_a_kill_of_the_agent_and_of_the_driver_the_first_look_is_right(
     farm.af("stop", "1")
     assert not _list_processes(farm)
     assert farm.desk.entered() == ["one", "one:gate"], "nothing was lost, nothing done twice"
+
+
+def test_ctrl_c_while_a_kickoff_waits_says_that_the_driver_goes_on(farm: Farm) -> None:
+    wait = "until test -e ../../go; do sleep 0.05; done"
+    farm.desk.write("codev/config.toml", f'[worktree]\nsetup = ["{wait}"]\n')
+    words = ("kickoff", "0001", "--title", "x", "--protocol", "p", "--no-claude")
+    typed = commands.start("af", words, farm.desk.root, os.environ)
+    farm.desk.wait_for((farm.desk.root / "worktrees" / "p_0001_x").exists)
+    typed.send_signal(signal.SIGINT)
+    said = typed.communicate(timeout=90)[1]
+    assert typed.returncode == 130
+    assert "goes on in the background" in said
+    assert "af stop ID" in said
+    farm.desk.write("go", "")
+    farm.wait_for_gate()
 
 
 def _wait_for_agent(farm: Farm, gone: set[int]) -> set[int]:

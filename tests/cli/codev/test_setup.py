@@ -301,3 +301,13 @@ def test_from_below_the_top_the_top_is_set_up(
     old.codev("adopt", "--yes")
     assert (old.root / HOOK).exists()
     assert list((old.root / "deep").iterdir()) == []
+
+
+def test_a_file_in_the_place_of_a_directory_is_named_itself(empty: Newcomer) -> None:
+    (empty.root / ".claude").write_text("mine")
+    said = empty.codev("init", "--yes", code=6)
+    assert ".claude is a file, and a directory is needed there" in said
+
+
+def test_a_mistyped_option_is_answered_with_the_help_of_its_own_command(empty: Newcomer) -> None:
+    assert "see `codev init --help`" in empty.codev("init", "--bogus", code=2)

@@ -231,3 +231,11 @@ def test_a_person_who_has_set_up_an_agent_is_still_a_person(
 ) -> None:
     monkeypatch.setenv(variable, "x")
     asked.porch("approve", "1", "ready")
+
+
+def test_an_approval_where_nothing_waits_is_told_so_in_plain_words(desk: "Desk") -> None:
+    desk.begin({"id": "one", "gate": {"name": "go", "next": "two"}}, {"id": "two"}, code=3)
+    desk.porch("approve", "1")
+    said = desk.porch("approve", "1", code=2).err
+    assert "no decision is waiting here" in said
+    assert "the run is at two" in said

@@ -174,6 +174,40 @@ def test_mistake_8_a_mistyped_gate_is_answered_with_the_open_one(real: "Desk") -
     assert "note_approval: approved" in real.porch("approve", "1", "note_approval").out
 
 
+@pytest.mark.parametrize(
+    "words, what",
+    [
+        ("run p x --agent=", "agent"),
+        ("run p x --script=", "script"),
+        ("finish 1 --merge --into=", "into"),
+        ("approve 1 GATE", "gate"),
+        ("reject 1 GATE --reason no", "gate"),
+        ("approve 1 --override=", "override"),
+    ],
+)
+def test_a_value_that_is_empty_because_a_variable_was_is_no_choice_and_no_decision(
+    real: "Desk", words: str, what: str
+) -> None:
+    real.protocol("p", GATED)
+    real.porch("run", "p", "Greet people", code=3)
+    typed = ["" if word == "GATE" else word for word in words.split()]
+    assert f"the {what} is empty" in told(real.porch(*typed, code=2))
+    assert runs(real) == ["0001"]
+    assert real.porch("pending", "--json").json["decisions"]
+
+
+def test_a_script_that_is_not_there_is_refused_with_a_way_out(real: "Desk") -> None:
+    real.protocol("p", GATED)
+    said = told(real.porch("run", "p", "x", "--script", "nope.yaml", code=2))
+    assert "the script nope.yaml cannot be read: No such file or directory" in said
+    assert "fix: name a YAML file" in said
+
+
+def test_one_mistake_is_told_once(real: "Desk") -> None:
+    said = told(real.porch("run", "spider", "x", "--agent", "nope", code=2))
+    assert said.count("there is no agent 'nope'") == 1
+
+
 def test_mistake_9_a_run_that_somebody_drives_is_watched_or_stopped_first(real: "Desk") -> None:
     real.protocol("p", GATED)
     real.start("run", "p", "Greet people", "--wait")

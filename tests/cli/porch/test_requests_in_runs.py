@@ -54,6 +54,21 @@ def test_r1_a_file_is_a_request_and_never_an_id(desk: "Desk") -> None:
     assert desk.porch("status", "1", "--json").json["request"]["text"] == ASKED
 
 
+@pytest.mark.parametrize("front", [(), ("0007",)])
+def test_r1_words_behind_a_file_are_the_request_and_it_is_said_that_the_file_was_not_read(
+    desk: "Desk", front: tuple[str, ...]
+) -> None:
+    desk.protocol("p", PHASE)
+    desk.write("my request.md", ASKED)
+    said = run(desk, "p", *front, "my request.md", "and more")
+    assert "note: my request.md is a file, and it was not read" in said
+    assert "--request '@my request.md'" in said
+    told = desk.porch("status", "--json").json["runs"][0]
+    assert told["heading"] == "my request.md and more"
+    words = ("p", "It", "names", "my request.md", "--no-claude", "--worktree")
+    assert "note:" not in desk.porch("run", *words, code=3).all
+
+
 @pytest.mark.parametrize("way", ["text", "file", "stdin"])
 def test_r1_every_way_to_hand_in_a_request_pins_all_of_it(
     desk: "Desk", way: str, monkeypatch: pytest.MonkeyPatch

@@ -4,10 +4,12 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from porch.cli.dispatch import run_words
 from porch.git import repository
 from porch.store.where import find_project
 
@@ -470,3 +472,36 @@ def test_the_scope_of_a_tick_is_measured_from_its_base_though_work_is_committed(
     desk.porch(*words(script, "--worktree"), code=3)
     ended = desk.facts("CheckEnded", "p_0001_x")[-1]
     assert (ended["result"], "300 lines added" in ended["report"]) == ("failed", True)
+
+
+def test_a_run_of_a_bare_repository_is_committed_goes_on_and_is_merged_like_any_other(
+    desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = committed_protocol(desk, {"id": "work"}, GATED, {"id": "after"}, **SCRIPT)
+    bare = tmp_path / "hall" / "repo.git"
+    desk.git("clone", "-q", "--bare", str(desk.root), str(bare))
+    (bare / "codev").symlink_to(desk.root / "codev")  # its protocols, seen from the repository
+    desk.root = bare
+    monkeypatch.chdir(bare)
+    desk.porch(*words(script, "--worktree"), code=3)
+    place = tmp_path / "hall" / "worktrees" / NAME
+    assert subjects(desk)[0] == "0001-x: work"
+    (bare / "codev").unlink()
+    desk.porch("approve", "1", "go")
+    assert "settings changed" not in desk.porch("resume", "1").all
+    assert "merged into main" in desk.porch("finish", "1", "--merge").out
+    assert desk.git("show", "main:new.py") == "x = 1"
+    assert run_words("af", ["cleanup", "1"]) == 0
+    assert not place.exists()
+
+
+def test_a_run_that_cannot_begin_leaves_no_worktree_and_no_branch_whatever_the_reason(
+    desk: "Desk",
+) -> None:
+    script = committed_protocol(desk, WORK)
+    desk.write("codev/projects/0001-x", "a file where a directory has to be")
+    said = desk.porch(*words(script, "--worktree"), code=6).err
+    assert "codev/projects/0001-x" in said
+    assert "fix:" in said
+    assert desk.git("branch", "--list", NAME) == ""
+    assert not (desk.root / "worktrees" / NAME).exists()

@@ -97,7 +97,7 @@ def test_r1_no_word_is_lost_and_no_file_becomes_an_id(words: list[str], subject:
     except UsageError:
         return
     assert not (meant.request and meant.path)
-    said = [meant.id, *([meant.path] if meant.path else meant.request.split(" "))]
+    said = [meant.id, *(meant.path or meant.request).split(" ")]
     typed = [part for word in words for part in word.split(" ")]
     assert [w for w in said if w] == [
         w.lstrip("#") if i == 0 and meant.id else w for i, w in enumerate(typed) if w

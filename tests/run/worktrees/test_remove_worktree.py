@@ -42,6 +42,7 @@ def made(repo: Path) -> Path:
     (repo / "codev").mkdir()
     (repo / "codev" / "config.toml").write_text('[worktree]\ncopy = [".env"]\n')
     where = ensure_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None)
+    Path(where.run_dir(NAME)).mkdir(parents=True)
     return Path(where.workspace)
 
 
@@ -161,6 +162,10 @@ def test_a_directory_that_is_gone_already_is_no_obstacle(repo: Path, made: Path)
 def test_a_locked_worktree_and_a_repository_inside_are_refused(repo: Path, made: Path) -> None:
     sh(repo, "worktree", "lock", "--reason", "mine", str(made))
     with pytest.raises(OutsideError, match="locked: mine"):
+        remove(repo)
+    sh(repo, "worktree", "unlock", str(made))
+    sh(repo, "worktree", "lock", str(made))
+    with pytest.raises(OutsideError, match="locked: nobody said why"):
         remove(repo)
     sh(repo, "worktree", "unlock", str(made))
     make_repository(made / "inner", {"z.txt": "z\n"})

@@ -3,11 +3,11 @@
 import os
 from typing import TYPE_CHECKING
 
-from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
-    from porch.fleet.drivers.start import DriverStart
+    from porch.fleet.drivers.start import DriverStart, StartingDriver
     from porch.store.where import ProjectPaths
 
 _PASSED = ("title", "request", "agent", "script")
@@ -26,15 +26,27 @@ def _kick_off(args: Args) -> View:
     notes = _take_back_leftovers(where)
     said = _read_request() if args.request == "-" else b""
     main = find_program("porch")
-    started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
+    started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
     if "[own-worktrees]" in started.said:
         # A tree makes a worktree for each of its parts anyway.
         words.remove("--worktree")
-        started = start_driver(where, words, os.getcwd(), said=said, main=main).wait()
+        started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")
     return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
+
+
+def _wait_for(starting: "StartingDriver") -> "DriverStart":
+    """Ctrl-C ends only the wait: the driver has no terminal, and nobody must think it is gone."""
+    try:
+        return starting.wait()
+    except KeyboardInterrupt:
+        import sys
+
+        told = f"interrupted; but the driver, pid {starting.pid}, goes on in the background"
+        print(f"{told}\n  see: af status; to stop its run: af stop ID", file=sys.stderr)
+        raise
 
 
 def _read_request() -> bytes:
@@ -117,6 +129,7 @@ def _subject_words(args: Args) -> list[str]:
 def _refuse_mixed(args: Args) -> None:
     from porch.errors import UsageError
 
+    refuse_empty_values(args, *_PASSED, "protocol", "issue", "issue_file")
     if args.tick and args.issue:
         raise UsageError("--tick and --issue exclude each other", fix="use only one of them")
     if args.issue_file and not args.issue:
@@ -158,23 +171,18 @@ COMMANDS: Verbs = {
                 metavar="REQUEST",
                 help="an id, what you want in your own words or as a file, or both",
             ),
-            make_argument("--title", default="", help="the title of a new run"),
+            make_argument("--title", help="the title of a new run"),
             make_argument(
                 "--request",
-                default="",
                 metavar="TEXT",
                 help="what you want: a text, @FILE, or - for standard input",
             ),
-            make_argument("--protocol", default="", help="the protocol; default: spider"),
+            make_argument("--protocol", help="the protocol; default: spider"),
             make_argument(
                 "--tick", nargs=2, metavar=("SPEC", "NAME"), help="amend a project, with TICK"
             ),
-            make_argument(
-                "--issue", default="", metavar="N", help="fix what an issue reports, with BUGFIX"
-            ),
-            make_argument(
-                "--issue-file", default="", metavar="PATH", help="the text of that issue"
-            ),
+            make_argument("--issue", metavar="N", help="fix what an issue reports, with BUGFIX"),
+            make_argument("--issue-file", metavar="PATH", help="the text of that issue"),
             make_argument(
                 "--legacy",
                 default="",
@@ -183,13 +191,10 @@ COMMANDS: Verbs = {
             ),
             make_argument(
                 "--agent",
-                default="",
                 metavar="NAME",
                 help="the agent: claude, codex, gemini, or your own",
             ),
-            make_argument(
-                "--script", default="", help="a YAML script of answers for the scripted agent"
-            ),
+            make_argument("--script", help="a YAML script of answers for the scripted agent"),
             make_argument(
                 "--no-claude", action="store_true", help="use the scripted agent, not a real one"
             ),

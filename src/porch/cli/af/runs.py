@@ -97,7 +97,12 @@ def _open(args: Args) -> View:
     from porch.run.verbs.read_run import read_run
 
     where, name = _find(args.id)
-    path = workspace_of(where, read_run(where, name).state)
+    state = read_run(where, name).state
+    path = workspace_of(where, state)
+    if not os.path.isdir(path):
+        from porch.run.worktrees.gone_worktree import gone_worktree_error
+
+        raise gone_worktree_error(where, state, "af")
     return View(path, {"run": name, "path": path})
 
 
@@ -142,9 +147,7 @@ COMMANDS: Verbs = {
         _approve,
         (
             _ID,
-            make_argument(
-                "gate", nargs="?", default="", help="the gate; not needed if only one is waiting"
-            ),
+            make_argument("gate", nargs="?", help="the gate; not needed if only one is waiting"),
             make_argument("--note", help="a note to keep with the approval"),
             make_argument("--override", help="approve although a check failed; give the reason"),
             PERSON,
@@ -154,7 +157,7 @@ COMMANDS: Verbs = {
         _reject,
         (
             _ID,
-            make_argument("gate", nargs="?", default="", help="the gate"),
+            make_argument("gate", nargs="?", help="the gate"),
             make_argument(
                 "--reason", required=True, help="what must change; the agent gets this text"
             ),

@@ -129,6 +129,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     from porch.run.verbs.run_lookup import find_run
     from porch.show.fleet.checklist import render_checklist
     from porch.store import run_drivers
+    from porch.store.removed_worktrees import read_removed_place
     from porch.store.run_names import unique_word
     from porch.store.uncommitted_work import read_uncommitted_work
 
@@ -143,6 +144,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     driven = run_drivers.describe_driver(driver, unique) if is_live else ""
     pairs = forecast.look_at_run(found.state) if forecast else ()
     unkept = read_uncommitted_work(where.run_dir(name))
+    removed = read_removed_place(where.run_dir(name)) if found.state.paused else None
     look = terminal_style()
     lines = render_checklist(
         found.definition.protocol,
@@ -152,6 +154,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
         colour=look is not None and look.colour,
         notes=[
             *([f"not committed: {unkept}"] if unkept else []),
+            *([removed.describe(f"af resume {unique}")] if removed else []),
             *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
         ],
     )

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 
 if TYPE_CHECKING:
     from porch.machine.state import RunState, Standing
@@ -91,12 +91,13 @@ def _draw_track(where: "ProjectPaths", run: str) -> list[str]:
 
 
 def _approve_gate(args: Args) -> View:
+    refuse_empty_values(args, "override")
     text = args.override or args.note or ""
-    return _decide_named(args, args.gate, "waived" if args.override else "approved", text)
+    return _decide_named(args, _read_gate(args), "waived" if args.override else "approved", text)
 
 
 def _reject_gate(args: Args) -> View:
-    return _decide_named(args, args.gate, "rejected", args.reason)
+    return _decide_named(args, _read_gate(args), "rejected", args.reason)
 
 
 def _answer_question(args: Args) -> View:
@@ -136,14 +137,18 @@ def _resolve_failure(args: Args, exit_: str, text: str) -> View:
     return _decision_view(where, answered)
 
 
+def _read_gate(args: Args) -> str:
+    """Without one, that which is waiting; an empty one is a slip, and nobody's decision."""
+    refuse_empty_values(args, "gate")
+    return args.gate or ""
+
+
 COMMANDS: Verbs = {
     "approve": Verb(
         _approve_gate,
         (
             _ID,
-            make_argument(
-                "gate", nargs="?", default="", help="the gate; not needed if only one is waiting"
-            ),
+            make_argument("gate", nargs="?", help="the gate; not needed if only one is waiting"),
             make_argument("--note", help="a note to keep with the approval"),
             make_argument("--override", help="approve although a check failed; give the reason"),
             PERSON,
@@ -153,7 +158,7 @@ COMMANDS: Verbs = {
         _reject_gate,
         (
             _ID,
-            make_argument("gate", nargs="?", default="", help="the gate"),
+            make_argument("gate", nargs="?", help="the gate"),
             make_argument(
                 "--reason", required=True, help="what must change; the agent gets this text"
             ),

@@ -2,7 +2,7 @@
 
 import os
 
-from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 
 
 def _finish_run(args: Args) -> View:
@@ -10,6 +10,7 @@ def _finish_run(args: Args) -> View:
     from porch.run.verbs.run_lookup import find_run
     from porch.store import where as places
 
+    refuse_empty_values(args, "into")
     where = places.find_project(os.getcwd())
     name = find_run(where, args.id)
     ways: tuple[finish.FinishWay, ...] = ("merge", "squash", "pr", "keep")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 
 if TYPE_CHECKING:
     from porch.run.engine.drive_options import DriveResult, DriveWatch, RunPlace, RunRequest
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
     Drive = Callable[[DriveManner, DriveWatch], DriveResult]
 _WAYS = (
-    make_argument(
-        "--agent", default="", metavar="NAME", help="the agent: claude, codex, gemini, or your own"
-    ),
-    make_argument("--script", default="", help="a YAML script of answers for the scripted agent"),
+    make_argument("--agent", metavar="NAME", help="the agent: claude, codex, gemini, or your own"),
+    make_argument("--script", help="a YAML script of answers for the scripted agent"),
     make_argument("--once", action="store_true", help="stop after one agent turn and its checks"),
     make_argument(
         "--wait", action="store_true", help="keep waiting for decisions, also without a terminal"
@@ -37,14 +35,14 @@ _WAYS = (
 
 def _choose_agent(args: Args) -> str:
     is_scripted = getattr(args, "no_claude", False) or bool(args.script)
-    if is_scripted and args.agent not in ("", "scripted"):
+    if is_scripted and args.agent not in (None, "scripted"):
         from porch.errors import UsageError
 
         raise UsageError(
             f"--agent {args.agent} cannot be used in a scripted run",
             fix="use only one of them",
         )
-    return "scripted" if is_scripted else args.agent
+    return "scripted" if is_scripted else args.agent or ""
 
 
 def _read_request(args: Args, protocol: str = "") -> "RunRequest":
@@ -53,11 +51,10 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
     from porch.run.engine.drive_options import RunRequest
 
     words = tuple(getattr(args, "words", None) or ())
+    refuse_empty_values(args, "title", "request", "issue", "agent", "script", "into")
+    if "" in words:
+        raise UsageError("the request is empty", fix="give one, or leave it out")
     given = {name: getattr(args, name, None) for name in ("title", "request", "issue")}
-    for what, said in (*given.items(), *(("request", word) for word in words)):
-        # Left out is one thing, given as nothing another: a variable of the caller was empty.
-        if said == "":
-            raise UsageError(f"the {what} is empty", fix="give one, or leave it out")
     return RunRequest(
         protocol=protocol,
         words=words,
@@ -66,7 +63,7 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
         issue=given["issue"] or "",
         inputs=parse_inputs(getattr(args, "input", None) or []),
         agent=_choose_agent(args),
-        script=args.script,
+        script=args.script or "",
         adopt=getattr(args, "adopt", False),
         take_over=args.take_over,
         hands_off=("agent",) if args.hands_off else (),

@@ -51,6 +51,10 @@ class StartingDriver:
         self._log = output.name
         self._before = output.tell()  # how much an earlier driver has said there
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait(self) -> DriverStart:
         """Until the run is there and driven, or the driver has ended."""
         # Open until then: a log that nobody holds would be taken for that of a dead kickoff.

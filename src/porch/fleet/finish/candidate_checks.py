@@ -18,7 +18,7 @@ from porch.machine.state import RunState
 from porch.model.protocol import Check, Command, Protocol
 from porch.run.agents.world import World
 from porch.run.drive.world_setup import make_world
-from porch.run.engine.run_places import mark_of, workspace_of
+from porch.run.engine.run_places import mark_of, settings_root, workspace_of
 from porch.run.engine.session import HeldRun
 from porch.run.handlers.check import run_command_check
 from porch.run.pinned_settings import read_pinned_settings
@@ -57,8 +57,9 @@ def list_finish_commands(protocol: Protocol, known: Settings) -> Iterator[Comman
 
 
 def _read_settings(found: HeldRun) -> Settings:
-    now = load_settings(found.where.root)
-    return read_pinned_settings(found.where, found.name, found.book.state.run.settings, now)
+    state = found.book.state
+    now = load_settings(settings_root(found.where, state))
+    return read_pinned_settings(found.where, found.name, state.run.settings, now)
 
 
 def _make_world(found: HeldRun, known: Settings) -> World:

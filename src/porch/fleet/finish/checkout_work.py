@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from porch.errors import FailedError
 from porch.fleet.finish.candidate_checks import check_candidate
-from porch.fleet.finish.run_work import RunWork, list_run_changes, measure_now, name_work
+from porch.fleet.finish.run_work import MeasuredChanges, RunWork, measure_run_changes, name_work
 from porch.git import repository
 from porch.git.command import run_exact_git, run_git
 from porch.git.measured_tree import own_environment
@@ -22,6 +22,7 @@ from porch.git.own_git_directory import ensure_own_git_directory
 from porch.git.repository import TRAILER
 from porch.run.engine.session import HeldRun
 from porch.run.verbs.lease import find_leaseholder
+from porch.store.run_names import quote_word
 from porch.store.where import ProjectPaths
 from porch.system import crash_points
 
@@ -116,13 +117,14 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
             code="finish-no-branch",
         )
     _refuse_shared_checkout(found, place)
-    now = measure_now(found.where, state)
-    paths = [change.path for change in list_run_changes(found.where, state, now)]
+    measured = measure_run_changes(found.where, state)
+    paths = measured.paths
     # One run is committed once: what changes here later is somebody else's work.
     trailer = f"{TRAILER}: {found.name} finish"
     done = repository.find_commit_by_trailer(place, trailer)
     if done is not None:
         return CommittedWork(_follow_index(place, done), {})
+    _refuse_mixed_runs(found.name, place, measured)
 
     def write_tree(head: str | None) -> str:
         return write_run_tree(place, state.run.base, paths, head)
@@ -148,6 +150,28 @@ def _refuse_shared_checkout(found: HeldRun, place: str) -> None:
             f"{found.name} by hand; --keep leaves everything as it is",
             code="finish-shared-checkout",
         )
+
+
+def _refuse_mixed_runs(name: str, place: str, measured: MeasuredChanges) -> None:
+    """What two runs did in one file, or by turns, only a person can tell apart."""
+    later = measured.later
+    if later is None or not measured.shared:
+        return
+    files = ", ".join(measured.shared)
+    how = "worked here by turns with" if later.overlaps else "worked here after"
+    first = (
+        ""
+        if later.overlaps
+        else f"finish the other one first: porch finish {later.id} --merge; or "
+    )
+    names = " ".join(map(quote_word, measured.shared))
+    raise FailedError(
+        f"the run {later.name} {how} {name} in {place}, and nobody can tell which of them changed "
+        f"what in these files: {files}",
+        fix=f"{first}commit these files yourself (git add -- {names}), then finish again; "
+        "--keep leaves everything as it is",
+        code="finish-mixed-runs",
+    )
 
 
 def _check_tree(found: HeldRun, place: str, tree: str) -> Mapping[str, str]:

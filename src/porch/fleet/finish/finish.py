@@ -19,6 +19,7 @@ from porch.fleet.finish.approved_work import list_changed_approvals, refuse_chan
 from porch.fleet.finish.checkout_work import commit_here
 from porch.fleet.finish.finish_texts import describe_choices
 from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
+from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
 from porch.fleet.finish.run_work import RunWork, own_branch, survey_work
@@ -37,8 +38,6 @@ from porch.store.where import ProjectPaths
 from porch.system import crash_points
 
 FinishWay = Literal["merge", "squash", "pr", "keep"]
-# After these the work is where it belongs; the others can be followed by another way.
-SETTLED = ("merged", "squashed", "committed")
 
 
 class FinishResult(Struct, frozen=True):

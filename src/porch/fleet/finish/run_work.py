@@ -1,11 +1,11 @@
 """The work of a run as it lies there now: on which branch, how much, and what is not committed."""
 
 import os
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from porch.errors import FailedError
+from porch.fleet.finish.later_runs import LaterRun, find_later_run
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
@@ -13,9 +13,6 @@ from porch.plan.branches.implementation_branches import ARCHIVED
 from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
-
-if TYPE_CHECKING:  # what measures files is loaded only where a run has no branch of its own
-    from porch.git.changed_paths import ChangedPath
 
 
 class RunWork(Struct, frozen=True):
@@ -73,12 +70,9 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
     if head is None:
         kept = f"{ARCHIVED}{branch}"
         is_kept = repository.resolve_commit(where.base, f"refs/heads/{kept}") is not None
-        start = kept if is_kept else "COMMIT"
-        more = "" if is_kept else "; `porch log` names the commits"
+        way = f"bring it back: git branch {branch} {kept}" if is_kept else _tell_way(where, state)
         raise FailedError(
-            f"the branch {branch} of the run is gone",
-            fix=f"bring it back: git branch {branch} {start}{more}",
-            code="finish-branch-gone",
+            f"the branch {branch} of the run is gone", fix=way, code="finish-branch-gone"
         )
     root = state.instances.get("")
     target = into or state.run.into or (root.target if root else "")
@@ -101,6 +95,17 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         sum(removed for _, removed, _ in rows),
         _list_uncommitted(where, workspace, branch),
     )
+
+
+def _tell_way(where: ProjectPaths, state: RunState) -> str:
+    """Of a tree its journal names many commits, and only a person knows which one is meant."""
+    if not state.run.own_worktree:
+        return (
+            f"bring it back: git branch {own_branch(state)} COMMIT; `porch log` names the commits"
+        )
+    from porch.run.worktrees.last_commit import describe_way_back
+
+    return describe_way_back(where, state.run)
 
 
 def _find_usual_target(repo: str) -> str:
@@ -138,11 +143,10 @@ def _survey_here(where: ProjectPaths, state: RunState, into: str) -> RunWork:
     workspace = workspace_of(where, state)
     found = git_directory.find_git_directory(workspace)
     branch = (git_directory.read_branch(found) if found else None) or ""
-    now = measure_now(where, state)
-    changes = list_run_changes(where, state, now)
+    done = measure_run_changes(where, state)
     own = shown_paths()
-    added, removed = tree_changes.count_net_lines(workspace, state.run.base, now, own)
-    names = tuple(change.path for change in changes)
+    added, removed = tree_changes.count_net_lines(workspace, state.run.base, done.end, own)
+    names = done.paths
     left = {*worktrees.list_changed_paths(workspace)}
     return RunWork(
         where.base,
@@ -177,8 +181,38 @@ def measure_now(where: ProjectPaths, state: RunState) -> str:
     return measured_tree.measure_tree(workspace_of(where, state), shown_paths(), room)
 
 
-def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> "list[ChangedPath]":
-    """What differs from the files with which the run began; edits from before are not among it."""
+class MeasuredChanges(Struct, frozen=True):
+    """What a run changed in a checkout: the paths, and all files as it left them.
+
+    `later` is another run that worked here; of the paths in `shared`, which are not committed,
+    nobody can say which of the two changed them.
+    """
+
+    paths: tuple[str, ...]
+    end: str
+    later: LaterRun | None = None
+    shared: tuple[str, ...] = ()
+
+
+def measure_run_changes(where: ProjectPaths, state: RunState) -> MeasuredChanges:
+    """What differs from the files with which the run began; edits from before are not among it.
+
+    Nor is what came with a later run: the files with which that began are the end of this one's.
+    """
+    now, later = measure_now(where, state), find_later_run(where, state)
+    if later is None:
+        return MeasuredChanges(_list_changes(where, state, now), now)
+    workspace = workspace_of(where, state)
+    end = now if later.overlaps else later.base
+    paths = _list_changes(where, state, end)
+    mixed = paths if later.overlaps else {*_list_differing(workspace, later.base, now)}
+    # What a person has committed by hand needs no finish, and nobody has to tell it apart.
+    left = {*worktrees.list_changed_paths(workspace)}
+    shared = tuple(p for p in paths if p in mixed and (p in left or _is_below(p, left)))
+    return MeasuredChanges(paths, end, later, shared)
+
+
+def _list_changes(where: ProjectPaths, state: RunState, end: str) -> tuple[str, ...]:
     workspace = workspace_of(where, state)
     if not state.run.base:
         raise FailedError(
@@ -186,6 +220,11 @@ def list_run_changes(where: ProjectPaths, state: RunState, now: str) -> "list[Ch
             fix="commit what belongs to it by hand",
             code="finish-no-base",
         )
+    return _list_differing(workspace, state.run.base, end)
+
+
+def _list_differing(workspace: str, old: str, new: str) -> tuple[str, ...]:
     from porch.git import tree_changes
 
-    return tree_changes.list_changed_paths(workspace, state.run.base, now, shown_paths())
+    changes = tree_changes.list_changed_paths(workspace, old, new, shown_paths())
+    return tuple(change.path for change in changes)

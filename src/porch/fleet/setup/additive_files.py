@@ -54,10 +54,19 @@ def read_existing(root: str, path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except NotADirectoryError as error:
+        above = _find_file_above(root, path)
         raise OutsideError(
-            f"{os.path.dirname(path)} is a file, and a directory is needed there",
-            fix=f"move {os.path.dirname(path)} away, then run the same command again",
+            f"{above} is a file, and a directory is needed there",
+            fix=f"move {above} away, then run the same command again",
         ) from error
+
+
+def _find_file_above(root: str, path: str) -> str:
+    """The first part of the path that is no directory."""
+    parts = path.split("/")[:-1]
+    above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+    found = (each for each in above if not os.path.isdir(os.path.join(root, each)))
+    return next(found, os.path.dirname(path))
 
 
 def write_planned_file(root: str, planned: PlannedFile) -> None:

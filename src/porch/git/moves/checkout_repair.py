@@ -7,6 +7,7 @@ What nobody has committed is kept under a ref, before anything is put in its pla
 
 import contextlib
 import os
+from collections.abc import Sequence
 
 from porch.git import repository
 from porch.git.command import read_git_bytes, run_git, try_git
@@ -22,13 +23,14 @@ def name_salvage_ref(branch: str, position: str) -> str:
     return f"{SALVAGE}{branch}@{place}"
 
 
-def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
+def salvage_uncommitted(path: str, ref: str, message: str, own: Sequence[str] = ()) -> str | None:
     """Keep everything uncommitted as a commit under a ref, without touching the worktree.
 
-    What an earlier salvage kept under the same ref stays reachable as a parent.
+    What an earlier salvage kept under the same ref stays reachable as a parent. `own` are files
+    that porch put there: nobody's work, and perhaps somebody's secrets.
     """
     head, earlier = repository.read_head(path), repository.resolve_commit(path, ref)
-    tree = _write_tree_of_all(path)
+    tree = _write_tree_of_all(path, own)
     if tree == repository.read_commit_tree(path, head):
         return None
     if (
@@ -46,12 +48,12 @@ def salvage_uncommitted(path: str, ref: str, message: str) -> str | None:
     return commit
 
 
-def _write_tree_of_all(path: str) -> str:
+def _write_tree_of_all(path: str, own: Sequence[str]) -> str:
     with scratch_directory("porch-salvage-") as scratch:
         env = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
         with contextlib.suppress(FileNotFoundError):
             copy_with_times(repository.find_git_path(path, "index"), env["GIT_INDEX_FILE"])
-        repository.stage_all_files(path, (), env)
+        repository.stage_all_files(path, [*map(repository.quote_glob, own)], env)
         return run_git(path, "write-tree", env=env).strip()
 
 

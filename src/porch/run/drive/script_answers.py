@@ -33,7 +33,11 @@ def read_chosen_script(file: str, protocol_file: str) -> str:
     try:
         text = read_document(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the script {path} cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(
+            f"the script {path} cannot be read: {why}",
+            fix="name a YAML file with answers; for those that the protocol has: --no-claude",
+        ) from error
     read_script(text, path)
     return text
 

@@ -162,5 +162,6 @@ def all_refusals() -> Iterator[Callable[..., None]]:
 
     yield attempt
     if refused:
-        refused[0].findings = tuple(each for error in refused for each in error.findings)
+        found = (each for error in refused for each in error.findings)
+        refused[0].findings = tuple(dict.fromkeys(found))  # two demands may miss the same thing
         raise refused[0]

@@ -8,13 +8,12 @@ takes it along. Nothing is merged before one has.
 
 import contextlib
 import os
-import re
 
 from msgspec import Struct
 
 from porch.errors import OutsideError, PorchError
 from porch.git import work_commits
-from porch.git.repository import TRAILER
+from porch.git.repository import TRAILER, quote_glob
 from porch.machine.state import RunState
 from porch.run.engine.run_places import list_own_paths, workspace_of
 from porch.store.uncommitted_work import note_uncommitted_work
@@ -101,4 +100,4 @@ def _list_excluded(made: WorktreeRecord | None) -> tuple[str, ...]:
     """What porch draws for readers, and what the set-up put there; documents are work."""
     # As git writes them: a pattern with `./` in front of it fits nothing.
     placed = map(os.path.normpath, made.placed if made else ())
-    return (*list_own_paths(""), *(re.sub(r"([*?\[\\])", r"\\\1", name) for name in placed))
+    return (*list_own_paths(""), *map(quote_glob, placed))

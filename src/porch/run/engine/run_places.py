@@ -29,6 +29,11 @@ def workspace_of(where: ProjectPaths, state: RunState) -> str:
     return os.path.normpath(os.path.join(where.base, state.run.worktree or "."))
 
 
+def settings_root(where: ProjectPaths, state: RunState) -> str:
+    """Where the settings of a run lie; a bare repository has none but in the worktrees of runs."""
+    return workspace_of(where, state) if where.is_bare else where.root
+
+
 def tree_room(directory: str) -> str:
     """Where measurements of worktrees keep what they ignore, as it was at the start of the run."""
     return os.path.join(directory, "trees")

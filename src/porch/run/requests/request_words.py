@@ -52,6 +52,12 @@ def read_request_words(subject: str, words: Sequence[str], known: KnownNames) ->
     return _read_rest("", words, known)
 
 
+def find_unread_file(meant: RequestWords, words: Sequence[str], known: KnownNames) -> str:
+    """The file with which a request of several words begins: a person may have meant its text."""
+    typed = words[1:] if meant.id else words
+    return typed[0] if meant.request and len(typed) > 1 and typed[0] in known.files else ""
+
+
 def _is_only_name(subject: str, words: Sequence[str]) -> bool:
     return subject in NAMED_SUBJECTS and len(words) == 1 and bool(_NAME.fullmatch(words[0]))
 

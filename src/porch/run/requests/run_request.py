@@ -1,7 +1,7 @@
 """What a call asks for, put together: which run is meant, and the text it is handed."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -13,8 +13,13 @@ from porch.run.requests import request_text
 from porch.run.requests.free_ids import draw_free_id
 from porch.run.requests.known_names import find_known_names, list_document_names
 from porch.run.requests.request_text import RequestText
-from porch.run.requests.request_words import FILE_SUBJECTS, RequestWords, read_request_words
-from porch.store.run_names import match_run_names, unique_word
+from porch.run.requests.request_words import (
+    FILE_SUBJECTS,
+    RequestWords,
+    find_unread_file,
+    read_request_words,
+)
+from porch.store.run_names import match_run_names, quote_word, unique_word
 from porch.store.where import ProjectPaths
 from porch.text.late_pattern import late_pattern
 
@@ -24,9 +29,19 @@ _SPEC_FILE = late_pattern(r"[0-9]+-.+\.md")
 _UNNAMED = ("untitled", "amendment")
 
 
-def take_request(where: ProjectPaths, subject: str, wanted: RunRequest) -> RunRequest:
+def take_request(
+    where: ProjectPaths, subject: str, wanted: RunRequest, notice: Callable[[str], None]
+) -> RunRequest:
     """Words and options become a subject and a text; `subject` is what the protocol's runs have."""
-    meant = read_request_words(subject, wanted.words, find_known_names(where, wanted.words))
+    known = find_known_names(where, wanted.words)
+    meant = read_request_words(subject, wanted.words, known)
+    # Nobody can say whether the text was meant; what is not handed on must be seen.
+    if unread := find_unread_file(meant, wanted.words, known):
+        option = quote_word(f"@{unread}")
+        notice(
+            f"note: {unread} is a file, and it was not read: the request is the words as they were "
+            f"typed. For the text of the file, instead of all words: --request {option}"
+        )
     if subject in FILE_SUBJECTS or _is_spec_of_project(subject, meant):
         _refuse_several(meant.path, wanted.request_option, wanted.issue)
         is_text = subject not in FILE_SUBJECTS and bool(meant.path)

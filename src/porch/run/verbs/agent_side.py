@@ -14,7 +14,7 @@ from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.run.engine.approved_artifacts import list_outdated_approvals
-from porch.run.engine.run_places import payload_directory, workspace_of
+from porch.run.engine.run_places import payload_directory, settings_root, workspace_of
 from porch.store.where import ProjectPaths
 
 if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does that
@@ -38,7 +38,8 @@ def _make_world(where: ProjectPaths, found: "ReadRun") -> "World":
     from porch.run.drive.world_setup import make_world
     from porch.run.pinned_settings import read_pinned_settings
 
-    now, digest = settings.load_settings(where.root), found.state.run.settings
+    now = settings.load_settings(settings_root(where, found.state))
+    digest = found.state.run.settings
     known = read_pinned_settings(where, found.name, digest, now)
     return make_world(
         where, found.name, known, state=lambda: found.state, definition=lambda: found.definition

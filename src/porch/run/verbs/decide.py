@@ -1,5 +1,6 @@
 """Deciding: one inbox for everything a person is asked, under the same rules for every channel."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -60,6 +61,8 @@ def decide_question(
     decision = find_asked_decision(found, name)
     if decision is None:
         return _answer_nothing_asked(found, name, verdict)
+    if verdict.exit in APPROVED and decision.artifacts:
+        _require_readable(where, found.state)
     now = hash_artifacts(workspace_of(where, found.state), "", decision.artifacts)
     wish = {
         "kind": "decide",
@@ -74,6 +77,14 @@ def decide_question(
     record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed_artifacts(decision.artifacts, now))
     return _decision_result(run, decision, verdict, record=record, moved=moved)
+
+
+def _require_readable(where: ProjectPaths, state: RunState) -> None:
+    """Nobody can have read what is not there; it would only be asked once more after `resume`."""
+    if not os.path.isdir(workspace_of(where, state)):
+        from porch.run.worktrees.gone_worktree import gone_worktree_error
+
+        raise gone_worktree_error(where, state)
 
 
 def _read_form(
@@ -145,11 +156,17 @@ def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -
             fix=f"to take that back, go back to a phase: porch rollback {word} STATE",
             code="not-asked",
         )
+    what = f"{name} is not waiting for an answer" if name else _say_nothing_fits(state)
     raise UsageError(
-        f"{name or 'nothing'} is not waiting for an answer",
+        what,
         fix=_describe_open_decisions(state, protocol, name),
         code="not-asked",
     )
+
+
+def _say_nothing_fits(state: RunState) -> str:
+    many = len(state.decisions) > 1
+    return "several decisions are waiting: say which one" if many else "no decision is waiting here"
 
 
 def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:

@@ -62,7 +62,7 @@ def start_run(
         wanted = track_plans.take_track(where, wanted)
     loaded = load_current_definition(where, wanted.protocol, wanted.subject)
     protocol = loaded.demand().protocol
-    wanted = run_request.take_request(where, protocol.subject, wanted)
+    wanted = run_request.take_request(where, protocol.subject, wanted, watch.notice)
     wanted = _without_secrets(wanted, watch)
     refuse_wrong_options(protocol, wanted)
     wanted = name_by_inputs(loaded, wanted)

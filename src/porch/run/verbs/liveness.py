@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         RunRowShape,
         ToldDecision,
     )
+    from porch.store.removed_worktrees import RemovedPlace
     from porch.store.where import ProjectPaths
 
     Rows = Mapping[str, RunRowShape]
@@ -45,6 +46,7 @@ class LiveRows:
 
     def __init__(self, where: ProjectPaths, rows: Rows) -> None:
         self._rows = rows
+        self._where = where
         live = [n for n, row in rows.items() if run_drivers.needs_driver(n, row["row"])]
         self.drivers = run_drivers.find_drivers(os.path.join(where.state_dir, "runs"), live)
         ids = {name: str(row["row"].get("id") or name) for name, row in rows.items()}
@@ -61,7 +63,8 @@ class LiveRows:
     def _waits(self, name: str, row: BoardRowShape) -> str:
         waits, driver = str(row.get("waits") or ""), self.drivers.get(name)
         if driver is None:
-            return rename_in_commands(waits, str(row.get("id") or ""), self.words[name])
+            told = rename_in_commands(waits, str(row.get("id") or ""), self.words[name])
+            return f"{told} (makes its worktree again)" if self.is_removed(name) else told
         if driver.holder is not None and not driver.is_queued:
             return waits
         if driver.is_queued:
@@ -70,6 +73,20 @@ class LiveRows:
         if waits.startswith("you: "):
             return f"{waits} ({since})"
         return f"porch resume {self.words[name]} ({since})"
+
+    def is_removed(self, name: str) -> bool:
+        return self._find_removed(name) is not None
+
+    def _find_removed(self, name: str) -> RemovedPlace | None:
+        """Only stopped runs are looked at: of one that is over nobody needs the worktree."""
+        is_stopped = self._rows[name]["row"].get("waits") == "porch resume"
+        return _find_removed_place(self._where, name) if is_stopped else None
+
+    def _describe_removed(self, name: str) -> str:
+        """Of a stopped run whose files cannot be read now: how they come back; else nothing."""
+        removed = self._find_removed(name)
+        told = removed.describe(f"porch resume {self.words[name]}") if removed else ""
+        return f"nobody; the run is stopped, and {told}" if told else ""
 
     def data_rows(self) -> list[BoardRowShape]:
         """For programs: of each run that is not over, its driver, or null."""
@@ -92,7 +109,8 @@ class LiveRows:
     def _decision(self, name: str, decision: DecisionShape) -> DecisionShape:
         driver, named = self.drivers.get(name), rename_decision(decision, self.words[name])
         if driver is None:
-            return named
+            removed = self._describe_removed(name)
+            return {**named, "driven": removed} if removed else named
         named["driver"] = run_drivers.make_driver_data(driver)
         named["driven"] = run_drivers.describe_driver(driver, self.words[name])
         return named
@@ -109,7 +127,9 @@ class LiveRows:
 
     def _told_text(self, name: str, told: ToldDecision) -> str:
         driver, word = self.drivers.get(name), self.words[name]
-        driven = run_drivers.describe_driver(driver, word) if driver else ""
+        driven = (
+            run_drivers.describe_driver(driver, word) if driver else self._describe_removed(name)
+        )
         return board.join_told_decision(told[3], driven, word.join(told[4:]))
 
     def describe_alone(self) -> list[str]:
@@ -121,6 +141,13 @@ class LiveRows:
         ]
 
 
+def _find_removed_place(where: ProjectPaths, name: str) -> RemovedPlace | None:
+    """Loaded late: most runs are not stopped."""
+    from porch.store.removed_worktrees import read_removed_place
+
+    return read_removed_place(where.run_dir(name))
+
+
 def _asks_anything(row: RunRowShape) -> bool:
     return bool(row.get("told") or row.get("decisions"))
 
@@ -128,6 +155,10 @@ def _asks_anything(row: RunRowShape) -> bool:
 def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     """Who would have to go on first; nothing if somebody does, or nobody has to."""
     state = run.state
+    if state.paused and (removed := _find_removed_place(where, run.name)):
+        word = unique_word(where.names(), run.name, state.run.id)
+        told = removed.describe(f"porch resume {word}")
+        return [f"{told[0].upper()}{told[1:]}."]
     if state.outcome or state.paused or run.name.startswith(DRIVERLESS):
         return []
     driver = run_drivers.find_driver(where.run_dir(run.name))
@@ -146,6 +177,9 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     if why := read_uncommitted_work(where.run_dir(name)):
         again = f"porch finish {word}" if picture["outcome"] else "the end of the next phase"
         lines = _with_line(lines, "work", f"not committed: {why} ({again} tries it again)")
+    removed = _find_removed_place(where, name) if picture["paused"] else None
+    if removed and not picture["outcome"]:
+        lines = _with_line(lines, "removed", removed.describe(f"porch resume {word}"))
     if picture["outcome"] or picture["paused"] or name.startswith(DRIVERLESS):
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))

@@ -8,7 +8,7 @@ from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
-from porch.run.engine.run_places import workspace_of
+from porch.run.engine.run_places import settings_root, workspace_of
 from porch.run.engine.session import hold_run
 from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
@@ -51,7 +51,7 @@ def resume_run(
         restore_run_worktree(where, state.run, watch.notice)
         if state.in_hand:
             takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
-        now = load_settings(where.root)
+        now = load_settings(settings_root(where, state))
         governing = read_pinned_settings(where, name, state.run.settings, now)
         require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
         with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):

@@ -154,7 +154,9 @@ def find_own_worktree(where: ProjectPaths, about: RunSubject) -> WorktreeRecord 
     """The worktree that porch made for this run, if that is where we stand."""
     made = find_record_of(where, where.workspace)
     is_mine = made is not None and made.run == about.run and made.is_ready
-    return made if is_mine and where.workspace != where.root else None
+    # Of a bare repository there is no main checkout: seen from a worktree, that is the root itself.
+    is_apart = where.is_bare or where.workspace != where.root
+    return made if is_mine and is_apart else None
 
 
 def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: bool) -> str:
@@ -189,8 +191,12 @@ def _find_worktree_path(where: ProjectPaths) -> str:
 def _make_room(where: ProjectPaths, about: RunSubject) -> None:
     for top in {where.root, where.workspace}:
         require_directory_inside(top, os.path.join(top, about.project_dir))
-    os.makedirs(os.path.join(where.root, about.project_dir), exist_ok=True)
-    os.makedirs(os.path.join(where.workspace, about.project_dir), exist_ok=True)
+    for top in dict.fromkeys((where.root, where.workspace)):
+        place = os.path.join(top, about.project_dir)
+        try:
+            os.makedirs(place, exist_ok=True)
+        except OSError as error:
+            raise atomic.disk_error(place, "create the directory", error) from error
     if where.common_dir:
         repository.add_local_excludes(where.common_dir, OWN_FILES)
 

@@ -16,7 +16,7 @@ from porch.machine.state import CHANGED, RunState
 from porch.model.protocol import End, Protocol
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.record_check import count_readable_records
-from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
+from porch.run.engine.run_places import mark_of, payload_directory, settings_root, workspace_of
 from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -174,7 +174,7 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     run_ = found.state.run
     loaded = load_current_definition(where, run_.protocol, find_track(where, found.state))
     definition = loaded.demand()
-    now, pinned = load_settings(where.root), found.state.run.settings
+    now, pinned = load_settings(settings_root(where, found.state)), found.state.run.settings
     keys = list_changed_keys(where, run, pinned, now)
     data = {"run": run, "digest": loaded.digest, "settings": keys}
     if found.state.outcome or (loaded.digest == found.state.run.digest and not keys):

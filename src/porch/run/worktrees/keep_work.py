@@ -14,11 +14,20 @@ ARCHIVE_BRANCHES = ("refs/heads/archive/", worktrees.ARCHIVE)
 
 
 class KeptBranch(Struct, frozen=True):
-    """Where the commits of a branch can be found when it is gone; `salvaged` were uncommitted."""
+    """Where the commits of a branch can be found when it is gone; `salvaged` were uncommitted.
+
+    `commit` is the last of them.
+    """
 
     ref: str = ""
     merged_into: str = ""
     salvaged: tuple[str, ...] = ()
+    commit: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person calls the branch that has them."""
+        return self.ref.removeprefix("refs/heads/") or self.merged_into
 
 
 def keep_branch(repo: str, path: str, branch: str, own: tuple[str, ...]) -> KeptBranch:
@@ -28,13 +37,14 @@ def keep_branch(repo: str, path: str, branch: str, own: tuple[str, ...]) -> Kept
     """
     head = repository.resolve_commit(repo, f"refs/heads/{branch}")
     left = _list_left(path, own)
-    commit = _join_commits(repo, branch, _find_tip(path, branch, bool(left)), head)
+    commit = _join_commits(repo, branch, _find_tip(path, branch, own, bool(left)), head)
     if commit is None:
         return KeptBranch()
     kept_by = _find_other_branch(repo, commit, branch)
     if kept_by:
-        return KeptBranch(merged_into=kept_by)
-    return KeptBranch(ref=_keep_under_ref(repo, branch, commit), salvaged=tuple(left))
+        return KeptBranch(merged_into=kept_by, commit=commit)
+    ref = _keep_under_ref(repo, branch, commit)
+    return KeptBranch(ref=ref, salvaged=tuple(left), commit=commit)
 
 
 def _list_left(path: str, own: tuple[str, ...]) -> list[str]:
@@ -71,12 +81,12 @@ def _list_submodules(path: str) -> list[str]:
     return [name for name in names if os.path.lexists(os.path.join(path, name, ".git"))]
 
 
-def _find_tip(path: str, branch: str, has_left: bool) -> str | None:
+def _find_tip(path: str, branch: str, own: tuple[str, ...], has_left: bool) -> str | None:
     """What stands in the worktree; uncommitted files become a commit on top of it."""
     if not os.path.isdir(path):
         return None
     said = f"Left uncommitted in {branch}"
-    salvaged = salvage_uncommitted(path, SALVAGE + branch, said) if has_left else None
+    salvaged = salvage_uncommitted(path, SALVAGE + branch, said, own) if has_left else None
     return salvaged or repository.read_head(path)
 
 

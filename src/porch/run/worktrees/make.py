@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from porch.errors import BusyError, PorchError
+from porch.errors import BusyError
 from porch.git import repository, worktrees
 from porch.git.command import run_git
 from porch.git.fresh.checkout_index import remember_checkout
@@ -66,7 +66,8 @@ def hold_run_worktree(
             _make_worktree(where, path, wanted, about, notice)
         try:
             yield _places_in(where, path)
-        except PorchError:
+        except BaseException:
+            # Also after Ctrl-C, or where a directory cannot be written: what has begun is kept.
             _take_back_unbegun(where, path, wanted)
             raise
 

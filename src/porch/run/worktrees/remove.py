@@ -15,6 +15,8 @@ from porch.machine.state import RunState
 from porch.run.worktrees.keep_work import KeptBranch, keep_branch, refuse_unsaved_submodules
 from porch.run.worktrees.make import lock_worktree_name
 from porch.store.lock import read_lock_holder
+from porch.store.removed_worktrees import RemovedPlace, note_removed_place, read_removed_place
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import read_record, remove_record
 from porch.system import crash_points
@@ -27,6 +29,7 @@ class RemovedWorktree(Struct, frozen=True):
     branch: str
     kept: KeptBranch
     was_there: bool = True
+    resume: str = ""  # how a stopped run goes on, which then has its worktree again
 
     def describe(self) -> list[str]:
         """What a person reads: all that is kept, and where."""
@@ -37,10 +40,11 @@ class RemovedWorktree(Struct, frozen=True):
             more = ", ..." if len(self.kept.salvaged) > 5 else ""
             told.append(f"not committed until now, and kept: {names}{more}")
         if self.kept.ref:
-            name = self.kept.ref.removeprefix("refs/heads/")
-            told.append(f"branch {self.branch}: kept as {name}")
+            told.append(f"branch {self.branch}: kept as {self.kept.name}")
         elif self.kept.merged_into:
             told.append(f"branch {self.branch}: deleted; {self.kept.merged_into} has its commits")
+        if self.resume:
+            told.append(f"the run is stopped; `{self.resume}` makes its worktree again")
         return told
 
 
@@ -58,7 +62,8 @@ def remove_run_worktree(where: ProjectPaths, state: RunState) -> RemovedWorktree
     name = os.path.basename(path)
     with lock_worktree_name(where, name):
         made = read_record(where, name)
-        return _remove(where, path, run.branch, made.placed if made else (), name)
+        placed = made.placed if made else ()
+        return _remove(where, state, path, placed, name)
 
 
 def _refuse_live(where: ProjectPaths, state: RunState) -> None:
@@ -79,15 +84,16 @@ def _refuse_live(where: ProjectPaths, state: RunState) -> None:
 
 
 def _remove(
-    where: ProjectPaths, path: str, branch: str, placed: tuple[str, ...], name: str
+    where: ProjectPaths, state: RunState, path: str, placed: tuple[str, ...], name: str
 ) -> RemovedWorktree:
-    repo, was_there = where.base, os.path.lexists(path)
+    repo, branch, was_there = where.base, state.run.branch, os.path.lexists(path)
     here = worktrees.find_worktree(worktrees.list_worktrees(repo)[1:], path)
     _require_removable(where, path, here, branch)
     worktrees.delete_directory(path + worktrees.ASIDE)
     if was_there:
         refuse_unsaved_submodules(path)
     kept = keep_branch(repo, path, branch, placed)
+    resume = "" if state.outcome else _note_for_resume(where, state, path, kept)
     crash_points.reach_point("worktree.after-archive")
     if os.path.lexists(path):
         os.rename(path, path + worktrees.ASIDE)
@@ -97,7 +103,17 @@ def _remove(
     crash_points.reach_point("worktree.after-remove")
     _delete_branch(repo, branch, kept)
     remove_record(where, name)
-    return RemovedWorktree(path, branch, kept, was_there)
+    return RemovedWorktree(path, branch, kept, was_there, resume)
+
+
+def _note_for_resume(where: ProjectPaths, state: RunState, path: str, kept: KeptBranch) -> str:
+    """A stopped run may go on, and then from here: its branch goes, and an archive may be older."""
+    run = state.run
+    directory = where.run_dir(run.name)
+    # After a crash the directory may be gone, and with it what was not committed there.
+    if kept.commit and (os.path.lexists(path) or read_removed_place(directory) is None):
+        note_removed_place(directory, RemovedPlace(kept.commit, kept.name, path))
+    return f"af resume {unique_word(where.names(), run.name, run.id)}"
 
 
 def _require_removable(

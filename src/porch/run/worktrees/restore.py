@@ -6,27 +6,72 @@ from collections.abc import Callable
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
 from porch.machine.state import Run
+from porch.store.removed_worktrees import RemovedPlace, forget_removed_place, read_removed_place
 from porch.store.where import ProjectPaths
 
+Notice = Callable[[str], None]
 
-def restore_run_worktree(where: ProjectPaths, run: Run, notice: Callable[[str], None]) -> None:
+
+def restore_run_worktree(where: ProjectPaths, run: Run, notice: Notice) -> None:
     """Before a run goes on: its worktree stands on its branch, with all that was committed."""
     path = os.path.normpath(os.path.join(where.base, run.worktree))
     if not run.own_worktree or os.path.isdir(path):
         return
-    from porch.run.worktrees.keep_work import ARCHIVE_BRANCHES
-
-    sources = (f"refs/heads/{run.branch}", *(f"{front}{run.branch}" for front in ARCHIVE_BRANCHES))
-    commits = (repository.resolve_commit(where.base, ref) for ref in sources)
-    base = next(filter(None, commits), None)
+    _refuse_moved(where, run)
+    directory = where.run_dir(run.name)
+    removed = read_removed_place(directory)
+    base = _find_start(where, run, removed)
     if base is None:
+        from porch.run.worktrees.last_commit import describe_way_back
+
         raise OutsideError(
             f"the worktree {path} is gone, and so is its branch {run.branch}",
-            fix=f"if you know its last commit: git branch {run.branch} COMMIT",
+            fix=describe_way_back(where, run),
             code="worktree-moved",
         )
-    worktrees.ensure_worktree(where.base, path, run.branch, base)
-    notice(
+    _make_again(where, path, run, base, notice)
+    # What was noted is about the one that was removed; the next removal says where it stood.
+    forget_removed_place(directory)
+    notice(_describe_restored(path, base, removed))
+
+
+def _refuse_moved(where: ProjectPaths, run: Run) -> None:
+    """It is still there, elsewhere: a second one would leave behind what is not committed."""
+    from porch.run.worktrees.gone_worktree import find_moved_worktree, tell_way_back
+
+    if moved := find_moved_worktree(where, run):
+        raise OutsideError(
+            f"the worktree of {run.name} was moved to {moved}",
+            fix=tell_way_back(where, run, moved),
+            code="worktree-moved",
+        )
+
+
+def _find_start(where: ProjectPaths, run: Run, removed: RemovedPlace | None) -> str | None:
+    """The branch, if somebody has it again; else where the worktree stood; else what was kept."""
+    from porch.run.worktrees.keep_work import ARCHIVE_BRANCHES
+
+    stood = (removed.commit,) if removed and removed.commit else ()
+    kept = (f"{front}{run.branch}" for front in ARCHIVE_BRANCHES)
+    names = (f"refs/heads/{run.branch}", *stood, *kept)
+    return next(filter(None, (repository.resolve_commit(where.base, n) for n in names)), None)
+
+
+def _describe_restored(path: str, base: str, removed: RemovedPlace | None) -> str:
+    if removed is not None and removed.commit == base:
+        return f"the worktree {path} was cleaned up; it was made again from {base[:12]}, whole"
+    return (
         f"the worktree {path} was gone; it was made again from {base[:12]}, "
         "and what was not committed there is lost"
     )
+
+
+def _make_again(where: ProjectPaths, path: str, run: Run, base: str, notice: Notice) -> None:
+    """Like a new one: without its ports and its set-up, checks would fail for no fault of the work.
+
+    Loaded late: nearly always the worktree is there.
+    """
+    from porch.run.worktrees.set_up_again import set_up_again
+
+    worktrees.ensure_worktree(where.base, path, run.branch, base)
+    set_up_again(where, path, run, base, notice)
