@@ -14,8 +14,8 @@ from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.settings import Settings
 from porch.show.decision import list_decisions
 from porch.system import process_marks
-from tests.tree.conftest import SCAFFOLD, TO_REVIEW, Bench, decide
-from tests.tree.test_update_troubles import answers, child, make_family
+from tests.tree.conftest import SCAFFOLD, TO_REVIEW, TO_TESTS, Bench, decide
+from tests.tree.test_update_troubles import SHARED, Pair, answers, child, make_family
 
 # Renders with all samples: only a spec of this name meets the mistake in it.
 FAULTY = '{% if spec.id == "a" %}\n{{ spec.description.words }}\n{% endif %}\n'
@@ -84,6 +84,58 @@ def test_t4_a_missing_test_command_is_no_reason_to_refuse_an_answer(bench: Bench
     assert "there is no [commands] test" in fact.detail
     assert not bench.turn(asked, 2).exists(), "who was asked cannot set it"
     assert bench.wanted("write_tests:fault").kind == "ask"
+
+
+def test_t10_behind_a_fault_the_first_tests_must_be_red_as_ever(bench: Bench) -> None:
+    """Who met a fault has written nothing, so there are no tests of before to go on with."""
+    bench.until("scaffold", "contract")
+    known = bench.world.settings.commands
+    bench.setting(commands={})
+    suite = {"testFiles": ["tests/sum/contract.sh"], "pendingCriteria": ["c1"]}
+    nothing = {"exit": "TestsReady", "payload": suite}
+    bench.do("write_tests", nothing)
+    bench.setting(commands=known)
+    decide(bench, "retry")
+    fact = bench.attempt("write_tests", nothing)
+    assert isinstance(fact, f.EffectFailed)
+    assert fact.why == "refused"
+
+
+def test_t10_a_fault_of_the_planner_does_not_make_a_later_round_a_new_plan(
+    bench: Bench, v3: Definition
+) -> None:
+    faulty = {**v3.prompts, "scaffold": FAULTY.replace('"a"', '"sum"') + v3.prompts["scaffold"]}
+    bench.world = replace(bench.world, definition=lambda: replace(v3, prompts=faulty))
+    bench.do("scaffold")
+    bench.world = replace(bench.world, definition=lambda: v3)
+    decide(bench, "retry")
+    bench.until(*TO_TESTS, "impl")
+    more = {"criterionId": "c1", "plannedTestName": "more", "approach": "look again"}
+    asked = {"critiques": [], "additionalTests": [more]}
+    bench.do("review", {"exit": "MoreTests", "payload": asked})
+    ready = {"testFiles": ["tests/sum/more.sh"], "pendingCriteria": ["c1"]}
+    green = {"write": {"tests/sum/more.sh": "true\n"}, "exit": "TestsReady", "payload": ready}
+    fact = bench.attempt("write_tests", green)
+    assert isinstance(fact, f.EffectFailed)
+    assert "tests::more passes already" in fact.detail
+
+
+def test_t4_a_fault_in_the_middle_of_a_conflict_leaves_the_merge_for_the_next_try(
+    tmp_path: Path, person: None, v3: Definition
+) -> None:
+    bench = make_family(tmp_path, v3)
+    pair = Pair(bench, SHARED + "mine\n", SHARED + "theirs\n")
+    pair.do("b", "impl", "update")
+    faulty = {**v3.prompts, "rebase": "{{ node.nodeId.words }}\n" + v3.prompts["rebase"]}
+    bench.world = replace(bench.world, definition=lambda: replace(v3, prompts=faulty))
+    bench.do("b/rebase", {})
+    bench.world = replace(bench.world, definition=lambda: v3)
+    decide(bench, "retry")
+    both = {"src/shared.txt": SHARED + "theirs\nmine\n"}
+    fact = bench.do("b/rebase", {"write": both, "exit": "RebaseClean", "payload": {}})
+    assert isinstance(fact, f.ExitAccepted), fact
+    pair.do("b", "review", "candidate", "merger", "judge", "publish")
+    assert bench.rig.state.instances["b"].outcome == "complete"
 
 
 def test_t4_a_missing_test_command_at_a_merge_sends_nobody_back_to_work(bench: Bench) -> None:

@@ -104,6 +104,30 @@ def test_what_only_a_person_can_mend_is_a_fault(driven: "Grove", why: str) -> No
     assert driven.at("a") == {"impl:fault"}
 
 
+@pytest.mark.parametrize("state", ["impl", "review", "judge"])
+def test_behind_a_request_that_was_refused_a_new_conversation_begins_with_the_last_words(
+    driven: "Grove", state: str
+) -> None:
+    """It may be too long, or gone; the same one would be refused for ever."""
+    driven.goes("a", "impl")
+    driven.says("a", "impl", "RequestRetry", session="s-impl")
+    driven.goes("a", state)
+    before = driven.request("a", state)
+    assert before.resume or before.fork_of
+    fail(driven, "a", state, "bad_request")
+    driven.decide("a", f"{state}:fault", "retry")
+    asked = driven.request("a", state)
+    assert (asked.resume, asked.fork_of, asked.told) == ("", "", "so")
+
+
+def test_behind_another_fault_an_agent_goes_on_in_its_conversation(driven: "Grove") -> None:
+    driven.goes("a", "impl")
+    driven.says("a", "impl", "RequestRetry", session="s-impl")
+    fail(driven, "a", "impl", "auth")
+    driven.decide("a", "impl:fault", "retry")
+    assert driven.request("a", "impl").resume == "s-impl"
+
+
 @pytest.mark.parametrize("why", ["refused", "max_turns", "crashed", "timeout"])
 def test_what_an_agent_did_not_manage_is_still_its_planners_business(
     driven: "Grove", why: str

@@ -18,6 +18,7 @@ from porch.errors import (
     StateError,
     UsageError,
 )
+from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import FAULT_QUESTION, name_question_state
 from porch.model.protocol import (
     EXHAUSTED,
@@ -38,7 +39,8 @@ RETRY, STOPPED = "retry", "stopped"
 FAULT = "fault"
 # Porch itself could not do its part; or the agent's command line says that a person has to act.
 _ENGINE = (PorchError, DefinitionError, UsageError, BusyError, StateError, OutsideError)
-_WHYS = frozenset((*(kind.code for kind in _ENGINE), "auth", "bad_request"))
+_REFUSED_REQUEST = "bad_request"
+_WHYS = frozenset((*(kind.code for kind in _ENGINE), "auth", _REFUSED_REQUEST))
 _TITLE = "Porch cannot go on here until somebody fixes what is wrong"
 _OPTIONS = (
     Option(RETRY, "it is fixed: try again here (`porch upgrade` takes in a changed protocol)"),
@@ -54,6 +56,15 @@ def is_fault(why: str) -> bool:
 def mark_fault(payload: dict[str, Any], why: str) -> dict[str, Any]:
     """The payload of an exit that stands for could-not, with a mark where it was a fault."""
     return {**payload, FAULT: why} if is_fault(why) else payload
+
+
+def is_conversation_refused(state: RunState, standing: Standing) -> bool:
+    """Whether an agent's command line would not go on: in the same conversation it never will."""
+    asked = name_question_state(standing.state, FAULT_QUESTION)
+    if standing.because != f"{asked}.{RETRY}":
+        return False
+    last = state.recall(standing, f"{standing.state}.{EXHAUSTED}") or {}
+    return last.get(FAULT) == _REFUSED_REQUEST
 
 
 def add_fault_questions(protocol: Protocol) -> Protocol:
