@@ -18,7 +18,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import porch
 from bench.tree import SUITE, make_paths
 from porch import agents
 from porch.agents.port import PreparedTurn, Turn
@@ -54,15 +53,7 @@ def git(place: Path | str, *words: str) -> str:
 def _template() -> Path:
     """Made once; each example gets a copy."""
     repo = Path(tempfile.mkdtemp(prefix="porch-orchard-")) / "repo"
-    place = repo / "codev" / "protocols"
-    shutil.copytree(Path(porch.__file__).parent / "protocols" / "v3", place)
-    graph = (place / "v3.graph.yaml").read_text()
-    waits = graph.replace(
-        "    testPath: FilePath\n\nbudgets:",
-        '    testPath: FilePath\n    after: "Maybe [Text]"\n\nbudgets:',
-    )
-    assert waits != graph
-    (place / "v3.graph.yaml").write_text(waits)
+    (repo / "codev").mkdir(parents=True)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(SETTINGS)
     (repo / "readme").write_text("start\n")
