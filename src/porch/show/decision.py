@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from porch.machine import approvals
+from porch.machine.exits.fault_questions import FAULT
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
@@ -132,7 +133,9 @@ def _collect_reports(
     for shown in dict.fromkeys((standing.because, path)):
         payload = state.recall(standing, shown) if shown else None
         for name, value in (payload or {}).items():
-            yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
+            # What is wrong is in the reason; the mark is for the machine.
+            if name != FAULT:
+                yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
 
 
 def _format_value(value: Any) -> str:
