@@ -175,7 +175,8 @@ def _list_options(
 
 def _format_answer_command(state: RunState, decision: Decision, option: Option) -> str:
     form = _ANSWER_COMMANDS.get(option.exit)
-    if form is None:
+    # A command that names no decision is for the only one.
+    if form is None or ("{name}" not in form and len(state.decisions) > 1):
         text = ' "..."' if option.needs_text else ""
         form = f"porch answer {{run}} {{name}} {_quote_shell_word(option.exit)}{text}"
     same = [each for each in state.decisions.values() if each.name == decision.name]

@@ -22,6 +22,22 @@ def template(home: Home) -> Path:
     return template
 
 
+def test_a_fault_in_two_children_is_answered_for_each_of_them(home: Home, template: Path) -> None:
+    everybody = FAULTY.replace(' == "add"', ' in ["add", "mul"]')
+    template.write_text(template.read_text().replace(FAULTY, everybody))
+    home.save("everybody's mistake")
+    home.run(family_spec(ADD, MUL), family(ADD, MUL), code=3)
+    told = home.porch("pending").out
+    for name in ("add", "mul"):
+        assert f"porch answer calc '{name}/impl:fault#1' retry" in told
+    refused = home.porch("retry", "calc", code=2).err
+    assert "2 decisions can be answered with 'retry'" in refused
+    assert "NAME is add/impl:fault#1 or mul/impl:fault#1" in refused
+    home.porch("answer", "calc", "mul/impl:fault#1", "retry")
+    home.porch("retry", "calc")
+    assert home.porch("pending").out.count("impl:fault") == 0
+
+
 def test_t4_a_child_waits_until_its_template_is_mended_and_goes_on(
     home: Home, template: Path
 ) -> None:
