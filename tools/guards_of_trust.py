@@ -65,7 +65,7 @@ FILES: tuple[Guard, ...] = (
     Guard(
         "what cannot succeed is not tried again",
         "run/engine/effect_failures.py",
-        "    return is_escape or isinstance(error, DefinitionError)\n",
+        "    return is_escape or isinstance(error, (DefinitionError, UsageError))\n",
         "    return False\n",
         "test_v16_a_plan_that_is_too_large_is_said_once_and_a_person_is_asked",
     ),

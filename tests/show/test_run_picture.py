@@ -293,6 +293,18 @@ def test_two_questions_of_one_name_are_told_apart_by_their_position() -> None:
     assert commands(second)[0] == "porch answer 0073 'blocked:implement:it'\"'\"'s#1' \"...\""
 
 
+def test_two_failures_that_can_be_tried_again_have_a_command_each() -> None:
+    state = asking(standing("failed:implement", "one"), standing("failed:implement", "two"))
+    told = [commands(each)[:2] for each in run_picture.list_decisions(PROTOCOL, state)]
+    assert sorted(told) == [
+        [
+            f"porch answer 0073 'failed:implement:{item}#1' retry",
+            f"porch answer 0073 'failed:implement:{item}#1' skip \"...\"",
+        ]
+        for item in ("one", "two")
+    ]
+
+
 def test_a_question_of_an_older_definition_is_still_shown() -> None:
     position = standing("specify:draft")
     asked = {position.position: Decision(position.position, "gate", "old_gate", AT)}

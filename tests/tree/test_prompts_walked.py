@@ -163,6 +163,54 @@ def test_t5_the_question_of_a_child_is_answered_as_the_prompt_says(family: Bench
     assert taken == promised_exits(family.prompt(family.wanted("a/answer")))
 
 
+def plan_of(*children: Case) -> Case:
+    return {**SCAFFOLD, "payload": {**SCAFFOLD["payload"], "childSpecs": list(children)}}
+
+
+def test_t11_a_child_that_lists_siblings_begins_when_they_have_merged_as_the_prompt_says(
+    family: Bench,
+) -> None:
+    asked = family.wanted("scaffold")
+    family.do("scaffold", plan_of(child("a"), {**child("b"), "after": ["a"]}))
+    assert not family.turn(asked, 2).exists(), "it is accepted at once"
+    told = family.prompt(asked)
+    assert "lists the ids of those siblings under `after`" in told
+    assert "begins when all of them have merged" in told
+    known = answers("a", SHARED)
+    for state in (*TO_REVIEW, "candidate", "merger", "judge", "publish"):
+        assert not [r for r in family.rig.wanted() if r.position.startswith("b/")]
+        family.do(f"a/{state}", known.get(state))
+    family.do("b/scaffold", answers("b", SHARED)["scaffold"])
+    assert family.git("show", "porch/v3_sum.b:src/a/it.txt") == "it"
+
+
+def test_t11_a_child_that_waits_for_itself_is_refused_as_the_prompt_says(family: Bench) -> None:
+    asked = family.wanted("scaffold")
+    circle = plan_of({**child("a"), "after": ["b"]}, {**child("b"), "after": ["a"]})
+    family.do("scaffold", {**circle, "refused": plan_of(child("a"), child("b"))})
+    assert "No child may wait for itself, directly or through others" in family.prompt(asked)
+    assert "these children wait for each other" in family.prompt(asked, 2)
+    assert family.wanted("a/scaffold")
+
+
+def test_t11_the_criteria_of_a_child_that_never_began_come_back_as_the_prompt_says(
+    family: Bench,
+) -> None:
+    family.do("scaffold", plan_of(child("a"), {**child("b"), "after": ["a"]}))
+    known = answers("a", SHARED)
+    for state in TO_TESTS:
+        family.do(f"a/{state}", known.get(state))
+    family.do("a/impl", says("Stuck", diagnosis="d", recommendation="r"))
+    again = family.wanted("scaffold")
+    dropped = plan_of(child("a"))
+    own = [{"criterionId": c, "plannedTestName": c, "approach": "look"} for c in ("c1", "c-b")]
+    kept = {**dropped, "payload": {**dropped["payload"], "testPlan": own}}
+    family.do("scaffold", {**dropped, "write": {"api.txt": "anew\n"}, "refused": kept})
+    assert "A child that waited for one that failed was cancelled" in family.prompt(again)
+    assert "'c-b' is not covered" in family.prompt(again, 2)
+    assert family.wanted("a-r2/scaffold")
+
+
 def test_t5_a_child_is_judged_as_the_prompt_says(family: Bench) -> None:
     payload = {**SCAFFOLD["payload"], "childSpecs": [child("a"), child("b")]}
     written = {**SCAFFOLD["write"], "src/shared.txt": SHARED}

@@ -105,7 +105,7 @@ def test_t4_a_fault_that_stays_asks_a_person_at_once(
     monkeypatch.setattr(strict_templates, "render_strict_template", fail)
     fact = bench.do("scaffold")
     assert fact.hopeless
-    assert bench.wanted("person").kind == "ask"
+    assert bench.wanted("scaffold:fault").kind == "ask"
 
 
 def test_t4_files_that_cannot_be_measured_are_a_reason_and_no_failure(bench: Bench) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from porch.model.definition import Definition
 from porch.run.definitions import library
+from tests.tree.branches.test_update_troubles import SHARED, Pair, make_family
 from tests.tree.conftest import IMPL, REVIEW, TO_REVIEW, Bench, decide
 
 OWN = "porch/v3_sum"
@@ -163,6 +164,30 @@ def test_an_update_never_replays_what_was_removed(bench: Bench) -> None:
     event = {**request.values["update"], "newParentHead": head}
     done = bench.perform(bench.changed(request, values={**request.values, "update": event}))
     assert (done.exit, done.payload["commit"]) == ("clean", before)
+
+
+def test_what_was_removed_before_it_was_taken_in_is_not_taken_in(bench: Bench) -> None:
+    bench.until(*TO_REVIEW[:3])
+    bench.save("secret.txt", "s\n")
+    bench.do("integrate")
+    before = bench.git("rev-parse", OWN)
+    remove_secret(bench)
+    done = bench.do("update")
+    assert (done.exit, done.payload["commit"]) == ("clean", before)
+    # What the target has instead is heard of at once.
+    bench.until("update", "impl", "review", "candidate", "merger", "publish")
+    assert bench.git("ls-tree", "--name-only", "main", "secret.txt") == ""
+    assert bench.git("show", "main:notes.txt") == "main goes another way"
+
+
+def test_the_work_of_a_sibling_that_was_removed_is_not_taken_in(
+    tmp_path: Path, person: None, v3: Definition
+) -> None:
+    bench = make_family(tmp_path, v3)
+    pair = Pair(bench, SHARED)
+    bench.git("reset", "-q", "--hard", "HEAD~1", at=bench.main)
+    pair.do("b", "impl", "update", "review", "candidate", "merger", "judge", "publish")
+    assert bench.git("ls-tree", "--name-only", "porch/v3_sum", "src/") == "src/b\nsrc/shared.txt"
 
 
 def test_t1_without_an_update_the_target_is_taken_in_by_git_before_the_candidate(

@@ -35,6 +35,8 @@ def memory_key(path: str) -> str:
 
 # What the engine asks of beside a git state, where its merge clashes with the target.
 CLASH_QUESTION = "clash"
+# And beside a state that works, where something is wrong that only a person can fix.
+FAULT_QUESTION = "fault"
 
 
 def name_question_state(state: str, word: str) -> str:

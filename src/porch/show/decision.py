@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from porch.machine import approvals
+from porch.machine.exits.fault_questions import FAULT
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
@@ -75,7 +76,9 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
         "reason": "\n".join(
             (*_list_reasons(state, seen), *_list_facts(protocol, state, standing, human))
         ),
-        "options": list(_list_options(state, decision, human, needs_override, bool(seen))),
+        "options": list(
+            _list_options(protocol, state, decision, human, needs_override, bool(seen))
+        ),
         "artifacts": list(decision.artifacts or human.artifacts),
         "digest": decision.digest,
         "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
@@ -132,7 +135,9 @@ def _collect_reports(
     for shown in dict.fromkeys((standing.because, path)):
         payload = state.recall(standing, shown) if shown else None
         for name, value in (payload or {}).items():
-            yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
+            # What is wrong is in the reason; the mark is for the machine.
+            if name != FAULT:
+                yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
 
 
 def _format_value(value: Any) -> str:
@@ -154,7 +159,12 @@ def _recall_payloads(
 
 
 def _list_options(
-    state: RunState, decision: Decision, human: Human, needs_override: bool, has_failed: bool
+    protocol: Protocol,
+    state: RunState,
+    decision: Decision,
+    human: Human,
+    needs_override: bool,
+    has_failed: bool,
 ) -> Iterator[OptionShape]:
     """Where an approval would be refused now, only its form with a reason is offered."""
     has_waiver = any(option.exit == "waived" for option in human.options)
@@ -166,13 +176,16 @@ def _list_options(
                 "answer": option.exit,
                 "meaning": option.meaning,
                 "needs_text": option.needs_text,
-                "command": _format_answer_command(state, decision, option),
+                "command": _format_answer_command(protocol, state, decision, option),
             }
 
 
-def _format_answer_command(state: RunState, decision: Decision, option: Option) -> str:
+def _format_answer_command(
+    protocol: Protocol, state: RunState, decision: Decision, option: Option
+) -> str:
     form = _ANSWER_COMMANDS.get(option.exit)
-    if form is None:
+    # A command that names no decision is for the only one that can be answered so.
+    if form is None or ("{name}" not in form and _count_open(protocol, state, option.exit) > 1):
         text = ' "..."' if option.needs_text else ""
         form = f"porch answer {{run}} {{name}} {_quote_shell_word(option.exit)}{text}"
     same = [each for each in state.decisions.values() if each.name == decision.name]
@@ -180,6 +193,12 @@ def _format_answer_command(state: RunState, decision: Decision, option: Option) 
     return form.format(
         run=_quote_shell_word(state.run.id or state.run.name), name=_quote_shell_word(name)
     )
+
+
+def _count_open(protocol: Protocol, state: RunState, exit_: str) -> int:
+    kinds = (protocol.states.get(state.positions[each].state) for each in state.decisions)
+    humans = (kind.actor for kind in kinds if kind is not None and isinstance(kind.actor, Human))
+    return sum(any(option.exit == exit_ for option in human.options) for human in humans)
 
 
 def _quote_shell_word(text: str) -> str:

@@ -303,11 +303,18 @@ def _prepare_update(world: World, effect: MoveBranch, main: str, base: str) -> f
             return _make_update_conflict(effect, base, (), _describe_unfinished(main))
         branch_update.abort_unfinished_work(main)
     own = merge.require_branch_head(world.workspace, effect.about.branch)
-    if find_removed_commits(world, effect.instance, effect.about, own=own, target=base):
+    removed = find_removed_commits(world, effect.instance, effect.about, own=own, target=base)
+    if removed or _is_gone(world, effect, base):
         # Replayed on a target without them, they would come back; at the merge a person is asked.
         return f.GitEnded(effect=effect.id, exit="clean", payload={"base": base, "commit": own})
     note_target(world, effect.about, base)
     return None
+
+
+def _is_gone(world: World, effect: MoveBranch, base: str) -> bool:
+    """Whether somebody has removed this commit from the target since it was heard of."""
+    head = merge.require_branch_head(world.workspace, effect.about.target)
+    return head != base and not merge.has_ancestor(world.workspace, head, base)
 
 
 def _make_update_conflict(

@@ -78,9 +78,10 @@ async def run_question(world: World, effect: AskAgent) -> f.EffectFact:
 
 
 async def _ask_question(world: World, effect: AskAgent, place: InstancePlace) -> f.EffectFact:
-    post = _choose_agent(world, effect)
-    talk = QuestionTalk(*find_carried_conversation(world, effect, place, post))
+    talk = QuestionTalk()
     try:
+        post = _choose_agent(world, effect)
+        talk.session, talk.fork = find_carried_conversation(world, effect, place, post)
         return await _converse_until_accepted(world, effect, place, post, talk)
     except asyncio.CancelledError:
         # While an answer was measured: what was paid for is told all the same.

@@ -82,8 +82,12 @@ TYPES: dict[str, tuple[pytest.MarkDecorator, Fields]] = {
         "targetPath": "FilePath", "testPath": "FilePath",
     }),
 }  # fmt: skip
-# What the document does not have: other files that the work on a spec may write.
-ADDED: dict[str, Fields] = {"Spec": {"alsoWrites": "Maybe [FilePath]"}}
+# What the document does not have: other files that the work on a spec may write, and siblings
+# whose work a child needs before it begins.
+ADDED: dict[str, Fields] = {
+    "Spec": {"alsoWrites": "Maybe [FilePath]"},
+    "ChildSpec": {"after": "Maybe [Text]"},
+}
 CHANGE_TYPES = ("SignatureChange", "NewExport", "RemovedExport", "BehaviorChange")
 
 # Every exit of every agent: which requirement, its fields, and where it leads.

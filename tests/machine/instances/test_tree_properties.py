@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from porch.dialects.registry import parse_definition
 from porch.machine import facts as f
+from porch.machine.approvals import add_engine_states
 from porch.machine.effects import PATIENT
 from porch.machine.evolve import evolve_state
 from porch.machine.instances.child_specs import find_plan_problems
@@ -184,9 +185,12 @@ def graphs(draw: st.DrawFn, blocks: str) -> str:
 def compiled(graph: str) -> p.Protocol:
     reading = parse_definition(graph, "any.graph.yaml")
     assert reading.protocol is not None, [str(each) for each in reading.findings]
-    return reading.protocol
+    # As it is driven: with every state in which the engine itself asks a person.
+    return add_engine_states(reading.protocol)
 
 
+# Of the work, of porch itself, and of the agent's command line.
+WHYS = ("crashed", "outside", "bad_request")
 GIT: "list[GitExit]" = ["clean", "clean", "clean", "clean", "conflict", "refused"]
 
 
@@ -208,9 +212,8 @@ class Fate:
         if hand.effect in self.grove.queue.unwanted:
             self.grove.tell(f.EffectStopped(effect=hand.effect))
         elif self.dice.random() < 0.03:
-            self.grove.tell(
-                f.EffectFailed(effect=hand.effect, why="crashed", hopeless=self.dice.random() < 0.5)
-            )
+            why, hopeless = self.dice.choice(WHYS), self.dice.random() < 0.5
+            self.grove.tell(f.EffectFailed(effect=hand.effect, why=why, hopeless=hopeless))
         else:
             self.ended(hand.effect, hand.kind, hand.position)
         return True
@@ -321,7 +324,7 @@ def test_the_packaged_tree_keeps_all_of_this_whatever_is_answered(
     grove_of: "type[Grove]", v3_protocol: p.Protocol, seed: int, slots: int
 ) -> None:
     """The exits that end work are rare here, so that runs come far."""
-    grove = grove_of(v3_protocol, slots).start()
+    grove = grove_of(add_engine_states(v3_protocol), slots).start()
     dice = random.Random(seed)
     for _ in range(250):
         hands = [h for h in grove.state.in_hand.values() if h.kind != PATIENT]

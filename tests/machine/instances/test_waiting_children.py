@@ -201,19 +201,11 @@ def test_t11_a_merged_child_may_be_named_that_is_not_planned_again(grove: "Grove
     assert problems(grove, item("c", "b")) != []
 
 
-def test_a_sibling_that_has_not_begun_takes_no_update(v3_protocol: p.Protocol) -> None:
+def test_a_sibling_that_has_not_begun_takes_no_update(
+    v3_protocol: p.Protocol, grove_of: "type[Grove]"
+) -> None:
     """Its branch begins later, and holds what was merged before."""
-    from msgspec.structs import replace
-
-    from tests.machine.instances.conftest import Grove
-
-    actor = v3_protocol.states["children"].actor
-    assert isinstance(actor, p.Children)
-    states = {
-        **v3_protocol.states,
-        "children": replace(v3_protocol.states["children"], actor=replace(actor, after="after")),
-    }
-    grove = Grove(replace(v3_protocol, states=states)).start()
+    grove = grove_of(v3_protocol).start()
     grove.plan("", grove.spec("a"), grove.spec("b", after=["a"]))
     grove.goes("a")
     assert grove.recall("b", "engine.update") is None

@@ -18,7 +18,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import porch
 from bench.tree import SUITE, make_paths
 from porch import agents
 from porch.agents.port import PreparedTurn, Turn
@@ -54,15 +53,7 @@ def git(place: Path | str, *words: str) -> str:
 def _template() -> Path:
     """Made once; each example gets a copy."""
     repo = Path(tempfile.mkdtemp(prefix="porch-orchard-")) / "repo"
-    place = repo / "codev" / "protocols"
-    shutil.copytree(Path(porch.__file__).parent / "protocols" / "v3", place)
-    graph = (place / "v3.graph.yaml").read_text()
-    waits = graph.replace(
-        "    testPath: FilePath\n\nbudgets:",
-        '    testPath: FilePath\n    after: "Maybe [Text]"\n\nbudgets:',
-    )
-    assert waits != graph
-    (place / "v3.graph.yaml").write_text(waits)
+    (repo / "codev").mkdir(parents=True)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(SETTINGS)
     (repo / "readme").write_text("start\n")
@@ -139,16 +130,47 @@ class Orchard:
         git(place, *words, f"person: {name}")
         return git(place, "rev-parse", "HEAD")
 
-    def answer_people(self) -> None:
-        """Whatever is asked: again and again, and in the end that it may stop."""
-        project = where.find_project(str(self.repo))
-        for decision in list(read_run(project, RUN).state.decisions.values()):
+    def remove_from_main(self, number: int) -> list[str]:
+        """A person takes back the last commits of their branch; these are no longer there."""
+        old = git(self.repo, "rev-parse", "main")
+        git(self.repo, "reset", "-q", "--hard", f"main~{number}")
+        return git(self.repo, "rev-list", old, "--not", "main").splitlines()
+
+    def answer_people(self, removed: str = "bring_back") -> list[str]:
+        """Whatever is asked: again and again, and in the end that it may stop.
+
+        `removed` is what is said of commits that the target had. What comes back are the commits
+        that a person has let come back.
+        """
+        project, back = where.find_project(str(self.repo)), []
+        state = read_run(project, RUN).state
+        for decision in list(state.decisions.values()):
             self.answered += 1
-            exit_ = "stopped" if self.answered > PATIENCE else "answered"
-            if decision.name == "blocked" and exit_ == "answered":
-                exit_ = "retry"
+            usual = {"blocked": "retry", "candidate:removed": removed}.get(decision.name)
+            usual = "retry" if decision.name.endswith(":fault") else usual or "answered"
+            exit_ = "stopped" if self.answered > PATIENCE else usual
+            if decision.name == "candidate:removed":
+                told = state.memory["", ""]["candidate.refused"]["removed"].split(" ")
+                commits = git(self.repo, "rev-list", told[0], "--not", told[1]).splitlines()
+                if exit_ == "retry" and not self._take_out(told[0]):
+                    exit_ = "bring_back"
+                back += commits if exit_ == "bring_back" else []
             said = DecisionRequest(exit=exit_, text="go on", as_person=True)
             decide_question(project, RUN, decision.position, said)
+        return back
+
+    def _take_out(self, newest: str) -> bool:
+        """What the question says that a person does; where git cannot, they change their mind."""
+        place = self.repo / "worktrees" / RUN
+        if not place.is_dir():
+            return False
+        words = ["git", "-c", "user.name=ann", "-c", "user.email=a@b.c", "rebase", "-q"]
+        done = subprocess.run(
+            [*words, "--onto", "main", newest], cwd=place, capture_output=True, check=False
+        )
+        if done.returncode:
+            git(place, "rebase", "--abort")
+        return not done.returncode
 
     @property
     def records(self) -> list[dict[str, Any]]:

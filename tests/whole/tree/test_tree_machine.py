@@ -1,7 +1,7 @@
 """Trees of v3 against real git, whatever agents, people, kills and disks do, in any order.
 
-No commit is lost, the target never goes back, nothing is merged that was not approved, and every
-child settles once.
+No commit is lost, the target never goes back, what somebody removed from it does not come back
+unseen, nothing is merged that was not approved, and every child settles once.
 """
 
 import itertools
@@ -90,7 +90,10 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         super().__init__()
         self._base = base
         self._seen: set[str] = set()
-        self._judged = 0
+        self._judged = self._written = 0
+        # Which line of which file each commit of a person brought to the target.
+        self._lines: dict[str, tuple[str, str]] = {}
+        self._removed: set[str] = set()
         self._is_whole = False
         self.state: RunState | None = None
 
@@ -116,9 +119,34 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         if not self._is_whole:
             # Git lets nobody commit there before the next launch has put it right.
             self._drive(1)
+        self._write_to_target(name)
+        self._drive(turns)
+
+    def _write_to_target(self, name: str) -> None:
         text = (self.orchard.repo / name).read_text() if (self.orchard.repo / name).exists() else ""
-        first = f"line of a person {len(self._main)}\n"
-        self._main.append(self.orchard.commit_on_main(name, first + text))
+        self._written += 1
+        first = f"line {self._written} of a person\n"
+        commit = self.orchard.commit_on_main(name, first + text)
+        self._main.append(commit)
+        self._lines[commit] = (name, first)
+
+    @rule(number=st.integers(1, 3), again=st.booleans(), turns=TURNS)
+    def a_person_removes_commits_from_the_target(
+        self, number: int, again: bool, turns: int
+    ) -> None:
+        """Only their own: what the tree has merged is the end of it."""
+        if not self._is_whole:
+            self._drive(1)
+        count = min(number, len(git(self.orchard.repo, "rev-list", "main").split()) - 1)
+        if count and not any(not done["who"] for done in self._published()):
+            self._note_heads()
+            gone = set(self.orchard.remove_from_main(count))
+            self._removed |= gone
+            # Nobody but this person has lost them.
+            self._seen -= gone
+            self._main = [each for each in self._main if each not in gone]
+            if again:
+                self._write_to_target("notes")
         self._drive(turns)
 
     @rule(point=st.sampled_from(POINTS), nth=st.integers(1, 4), turns=TURNS)
@@ -158,12 +186,25 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             name = place.name.rpartition(".")[2].partition("-r")[0].replace("v3_", "")
             self.orchard.commit_in(place, f"src/{name}/extra", "nobody has seen this\n")
             if moves_target:
-                self._main.append(self.orchard.commit_on_main("notes", f"{len(self._main)}\n"))
+                self._write_to_target("notes")
 
-    @rule()
-    def a_person_answers(self) -> None:
+    @rule(removed=st.sampled_from(["bring_back", "retry", "stopped"]))
+    def a_person_answers(self, removed: str) -> None:
         if self.state is not None:
-            self.orchard.answer_people()
+            self._answer(removed)
+
+    def _answer(self, removed: str) -> None:
+        own = self._read_own_branch()
+        self._removed -= set(self.orchard.answer_people(removed))
+        now = self._read_own_branch()
+        if own and now:
+            # Whoever takes commits out of a branch has others there, and wants those no more.
+            left = git(self.orchard.repo, "rev-list", own, "--not", now)
+            self._seen -= set(left.split())
+
+    def _read_own_branch(self) -> str:
+        words = ("for-each-ref", "--format=%(objectname)", f"refs/heads/{BRANCH}")
+        return git(self.orchard.repo, *words)
 
     def _list_worktrees(self) -> list[Path]:
         return sorted((self.orchard.repo / "worktrees").glob("*"))
@@ -185,6 +226,16 @@ class TreeInAnyWeather(RuleBasedStateMachine):
         heads = [*self._main, *(done["commit"] for done in self._published() if not done["who"])]
         behind = git(self.orchard.repo, "rev-list", "--no-walk", *heads, "--not", "main")
         assert behind == "", f"main lacks {behind}"
+
+    @invariant()
+    def what_was_removed_comes_back_only_if_a_person_says_so(self) -> None:
+        if not hasattr(self, "orchard"):
+            return
+        for commit in self._removed & self._lines.keys():
+            name, line = self._lines[commit]
+            words = ("log", "-1", "--format=%h", "-S", line.strip(), "main", "--", name)
+            back = git(self.orchard.repo, *words)
+            assert back == "", f"'{line}' of {commit} is on main again, by {back}"
 
     @invariant()
     def every_child_settles_once(self) -> None:
@@ -260,7 +311,7 @@ class TreeInAnyWeather(RuleBasedStateMachine):
             assert self.state is not None
             if self.state.outcome:
                 break
-            self.orchard.answer_people()
+            self._answer("bring_back")
         assert self.state is not None
         assert self.state.outcome, f"it does not end: {self.state.positions}"
         self._check_end(self.state)
@@ -275,6 +326,7 @@ class TreeInAnyWeather(RuleBasedStateMachine):
     def _check_end(self, state: RunState) -> None:
         self.no_commit_is_lost()
         self.the_target_never_goes_back()
+        self.what_was_removed_comes_back_only_if_a_person_says_so()
         self.every_child_settles_once()
         self.what_was_merged_was_approved()
         repo = self.orchard.repo
@@ -351,3 +403,28 @@ def test_what_a_stranger_commits_during_a_review_is_reviewed_before_it_is_merged
     assert refused == ["candidate#1/git/candidate/0"]
     assert "nobody" in git(tree.orchard.repo, "show", "main:src/root/meanwhile")
     tree.teardown()
+
+
+@pytest.mark.usefixtures("git_home")
+@pytest.mark.parametrize("said", ["bring_back", "retry", "stopped"])
+@pytest.mark.parametrize("state", ["write_tests", "impl", "merger"])
+def test_what_a_person_removes_from_the_target_comes_back_only_if_they_say_so(
+    tmp_path: Path, said: str, state: str
+) -> None:
+    """Decision 50, wherever the work is when its ground is removed."""
+    (tmp_path / "tree").mkdir()
+    tree = TreeInAnyWeather(tmp_path / "tree")
+    tree.begin({"root": {"children": [], "after": [], "shares": True}})
+    tree.a_person_commits_to_the_target("notes", 1)
+    for _ in range(9):
+        assert tree.state is not None
+        if any(place.startswith(state) for place in tree.state.positions):
+            break
+        tree.goes_on(1)
+    tree.a_person_removes_commits_from_the_target(1, again=state == "impl", turns=9)
+    assert tree.state is not None
+    assert [each.name for each in tree.state.decisions.values()] == ["candidate:removed"]
+    tree.what_was_removed_comes_back_only_if_a_person_says_so()
+    tree.a_person_answers(said)
+    tree.teardown()
+    assert tree.state.outcome == ("failed" if said == "stopped" else "complete")

@@ -74,6 +74,8 @@ def _list_given_exits(
             path = meaning.exit(word) if word else ""
             if word and path:
                 yield word, path
+            else:
+                meaning.is_result_known = False
 
 
 def _exit_record(path: str, meaning: PathMeanings) -> t.Record:
@@ -85,7 +87,7 @@ def read_child_graph(
     spawn: MapNode, own: t.Record, meaning: PathMeanings, compile_graph: CompileGraph
 ) -> ChildGraph:
     """The graph that 'protocol' of the block 'spawn' names; without it, this one."""
-    itself = ChildGraph("", meaning.spec, own)
+    itself = ChildGraph("", meaning.spec, own, is_known=meaning.is_spec_known)
     word = meaning.notes.word(spawn.get("protocol"), "'protocol' of 'spawn'")
     if word is None:
         return itself
@@ -133,4 +135,4 @@ def _is_parent_path_known(path: str, graph: ChildGraph, meaning: PathMeanings) -
     front = "parent.instance.spec"
     if path != front and not path.startswith(f"{front}."):
         return False
-    return not find_misfit(meaning.spec, graph.spec, meaning.types)
+    return not meaning.is_spec_known or not find_misfit(meaning.spec, graph.spec, meaning.types)

@@ -39,6 +39,8 @@ class GraphCompiler:
         types = read_types(root.get("types"), notes)
         self.budgets = read_budgets(root.get("budgets"), notes)
         self.meaning = PathMeanings(notes, types, self._spec(types), tuple(self.budgets))
+        if not self.meaning.is_spec_known:
+            self.meaning.leave_unsaid("instance.spec.")
         read_exits(self.entries, self.meaning)
         self.blocks = read_instance_blocks(root, self.entries, self.meaning, compile_graph)
         self.joins = [entry for entry in self._entries("joins") if self._is_join(entry)]
@@ -98,7 +100,7 @@ class GraphCompiler:
     def _spec(self, types: Mapping[str, t.Type]) -> t.Type:
         word = self.notes.required(self.root, "spec", "a graph")
         if word is None:
-            return t.Record(())
+            return t.Ref("")
         if not isinstance(types.get(word.text), t.Record):
             records = [name for name, type_ in types.items() if isinstance(type_, t.Record)]
             self.notes.unknown("the record type", word, records, "unknown-type")

@@ -160,7 +160,8 @@ class EdgeReader(Struct):
         for entry in notes.entries(fields.child("spec"), "'spec'"):
             word = notes.word(entry.value, "'spec'")
             if entry.key.text not in known:
-                notes.unknown("the field", entry.key, known, "unknown-path")
+                if self.meaning.is_spec_known:
+                    notes.unknown("the field", entry.key, known, "unknown-path")
             elif word is not None and (path := self.meaning.path(word, near)):
                 self._check_spec_field(_field_type(spec, entry.key.text), path, word)
                 yield entry.key.text, path

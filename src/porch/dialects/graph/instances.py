@@ -51,6 +51,9 @@ def _read_merge_event(sibling: MapNode | None, meaning: PathMeanings) -> None:
     if sibling is not None:
         word = meaning.notes.required(sibling, "event", "the interrupt 'sibling'")
         meaning.event = meaning.exit(word) if word else ""
+        if not meaning.event:
+            meaning.is_result_known = False
+            meaning.leave_unsaid("engine.update", "engine.siblings")
 
 
 def _declare_children_state(spawn: MapNode, child: ChildGraph, meaning: PathMeanings) -> None:
@@ -68,7 +71,9 @@ def _declare_children_state(spawn: MapNode, child: ChildGraph, meaning: PathMean
     record = t.Record(tuple(t.Field(name, t.ListOf(each)) for name, each in told.items()))
     meaning.exits[word.text] = {"settled": record}
     if not child.is_known:
-        meaning.unsaid = (f"{word.text}.settled.merged.", f"{word.text}.settled.failed.spec.")
+        meaning.leave_unsaid(f"{word.text}.settled.merged.", f"{word.text}.settled.failed.spec.")
+    elif not child.part and not meaning.is_result_known:
+        meaning.leave_unsaid(f"{word.text}.settled.merged.")
     meaning.notes.places[word.text] = word.place
 
 

@@ -44,6 +44,16 @@ class PathMeanings(Struct):
     slots: dict[str, ScalarNode] = field(default_factory=dict)  # read by a state as its memory
     event: str = ""
     unsaid: tuple[str, ...] = ()  # where paths begin of which nothing can be said
+    is_result_known: bool = True  # False: what its ends give cannot be read
+
+    @property
+    def is_spec_known(self) -> bool:
+        """Whether the type of the spec was found; without it nothing can be said of its fields."""
+        return isinstance(t.unwrap_type(self.spec, self.types)[0], t.Record)
+
+    def leave_unsaid(self, *begins: str) -> None:
+        """What is wrong there was told; what only follows from it would hide that."""
+        self.unsaid = (*self.unsaid, *begins)
 
     def path(
         self,
@@ -61,7 +71,7 @@ class PathMeanings(Struct):
         if near and first in near:
             text = f"{near[first]}.{rest}" if rest else near[first]
         found = self._canonical(ScalarNode(text, word.place))
-        if self.unsaid and found.startswith(self.unsaid):
+        if self.unsaid and _strip_parents(found).startswith(self.unsaid):
             return ""
         if found and self._is_known(found, word) and self._is_timely(found, word, moments or {}):
             return found
@@ -91,8 +101,7 @@ class PathMeanings(Struct):
 
     def type_of(self, path: str) -> t.Type:
         """The type at the end of a canonical path; raises Lost if it does not get there."""
-        while path.startswith("parent."):
-            path = path.removeprefix("parent.")
+        path = _strip_parents(path)
         if path == "parent":
             return t.Ref("Node")
         first, name, *names = [*path.split("."), ""]
@@ -189,6 +198,12 @@ class PathMeanings(Struct):
         message = f"'{word.text}' cannot be used here: the engine gives it only to {where}"
         self.notes.report("unknown-path", message, word.place)
         return False
+
+
+def _strip_parents(path: str) -> str:
+    while path.startswith("parent."):
+        path = path.removeprefix("parent.")
+    return path
 
 
 def _parse_types(fields: engine_fields.FieldTypes) -> dict[str, t.Type]:

@@ -90,7 +90,7 @@ class _SpawnReader:
         for word in meaning.notes.words(self.fields.child(key), f"'{key}' of 'spawn'"):
             mine, theirs = _field_type(own, word.text), _field_type(child, word.text)
             known = [each.name for each in own.fields if _field_type(child, each.name)]
-            if not self.child.is_known:
+            if not (self.child.is_known and meaning.is_spec_known):
                 continue
             if mine is None or theirs is None:
                 meaning.notes.unknown("the field", word, known, "unknown-path")

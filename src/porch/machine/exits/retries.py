@@ -4,6 +4,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.exits.evidence import check_result_moves, review_payload
+from porch.machine.exits.fault_questions import mark_fault
 from porch.machine.exits.sibling_updates import UPDATE
 from porch.machine.state import InHand, RunState, Standing, work_text
 from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
@@ -27,10 +28,10 @@ def failure_moves(
         return (m.Marked(place, "failure", why), wait)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
     if fact.hopeless:
-        return _give_up_moves(protocol, state, standing, hand, why)
+        return _give_up_moves(protocol, state, standing, hand, why, fact.why)
     if failures >= TRIES_PER_VISIT:
         reason = f"failed {failures} times; last error: {why}"
-        return _give_up_moves(protocol, state, standing, hand, reason)
+        return _give_up_moves(protocol, state, standing, hand, reason, fact.why)
     return (
         m.Marked(place, f"failures/{work}", failures),
         m.Marked(place, "failure", why),
@@ -39,7 +40,7 @@ def failure_moves(
 
 
 def _give_up_moves(
-    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, reason: str
+    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, reason: str, why: str
 ) -> tuple[m.Move, ...]:
     """Out of tries: the actor's own word for could-not, so that a person or an edge decides."""
     match protocol.states[standing.state].actor:
@@ -53,7 +54,9 @@ def _give_up_moves(
         case Git(op=op):
             said = {"reason": reason}
             refused = (
-                said if op == "commit" else {**said, **_refusal_payload(state, standing, reason)}
+                said
+                if op == "commit"
+                else mark_fault({**said, **_refusal_payload(state, standing, reason)}, why)
             )
             return exit_moves(protocol, state, standing, "refused", refused)
         case Panel():
@@ -61,8 +64,10 @@ def _give_up_moves(
         case Check():
             nothing = {"failed": [], "unmeasured": [], "reports": {}, "reason": reason}
             return exit_moves(protocol, state, standing, "unmeasured", nothing)
-        case Agent():
-            return exit_moves(protocol, state, standing, EXHAUSTED, {"reason": reason})
+        case Agent(ask=ask):
+            said = {"reason": reason}
+            lost = mark_fault(said, why) if ask is not None else said
+            return exit_moves(protocol, state, standing, EXHAUSTED, lost)
         case Human(kind=kind, name=name):
             # A person is still to be asked: without a digest rather than not at all.
             return (m.Asked(standing.position, kind, name),)

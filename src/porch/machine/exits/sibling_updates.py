@@ -11,7 +11,7 @@ from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path, look_up_path, walk_fields
 from porch.machine.state import PositionKey, RunState, Standing
 from porch.model import types as t
-from porch.model.memory_paths import CLASH_QUESTION, name_question_state
+from porch.model.memory_paths import CLASH_QUESTION, FAULT_QUESTION, name_question_state
 from porch.model.protocol import Agent, Interrupt, Protocol, Target
 
 UPDATE = "engine.update"
@@ -133,8 +133,9 @@ def _update_states(leaving: Departure, interrupt: Interrupt) -> set[str]:
         more := {e.state for e in edges if any(_leads_to_due(t, found) for t in e.targets)} - found
     ):
         found |= more
-    # Where a person is asked of a clash, the update goes on behind the answer.
-    return found | {interrupt.state, name_question_state(interrupt.state, CLASH_QUESTION)}
+    # Where a person is asked of a clash or a fault, the update goes on behind the answer.
+    asked = (name_question_state(interrupt.state, w) for w in (CLASH_QUESTION, FAULT_QUESTION))
+    return found | {interrupt.state, *asked}
 
 
 def _leads_to_due(target: Target, handlers: set[str]) -> bool:

@@ -1,13 +1,13 @@
 """The one boundary inside a run: whatever goes wrong outside comes back as a fact."""
 
-from porch.errors import DefinitionError, PorchError
+from porch.errors import DefinitionError, Finding, PorchError, UsageError
 from porch.machine import facts as f
 
 
 def make_failure_fact(effect: str, error: Exception) -> f.EffectFailed:
     """A refusal and what the machine refused may pass; a defect of ours will not."""
     if isinstance(error, PorchError):
-        detail = "; ".join(finding.message for finding in error.findings)
+        detail = "; ".join(map(_describe_finding, error.findings))
         is_hopeless = _is_hopeless(error)
         return f.EffectFailed(effect=effect, why=error.code, detail=detail, hopeless=is_hopeless)
     if isinstance(error, OSError):
@@ -16,9 +16,15 @@ def make_failure_fact(effect: str, error: Exception) -> f.EffectFailed:
 
 
 def _is_hopeless(error: PorchError) -> bool:
-    """A document, a template or a planted link is the same the next time."""
+    """A document, a template, a setting or a planted link is the same the next time."""
     is_escape = any(finding.code == "path-escape" for finding in error.findings)
-    return is_escape or isinstance(error, DefinitionError)
+    return is_escape or isinstance(error, (DefinitionError, UsageError))
+
+
+def _describe_finding(finding: Finding) -> str:
+    """What happened, where, and what to do: whoever is asked has nothing else to go by."""
+    place = f" ({finding.place})" if finding.place is not None else ""
+    return f"{finding.message}{place}" + (f"; to do: {finding.fix}" if finding.fix else "")
 
 
 def _describe_bug(error: Exception) -> str:

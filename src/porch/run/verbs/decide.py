@@ -184,14 +184,18 @@ def resolve_failure(found: ReadRun, exit_: str) -> str:
     """The open decision that has this answer, for `retry` and `skip` that name no decision."""
     protocol = found.definition.protocol
     fits = [
-        d.name
-        for d in found.state.decisions.values()
-        if _has_option(protocol, found.state, d, exit_)
+        d for d in found.state.decisions.values() if _has_option(protocol, found.state, d, exit_)
     ]
     if len(fits) == 1:
-        return fits[0]
+        return fits[0].name
     if found.state.outcome:
         return ""
+    if fits:
+        places = " or ".join(sorted(each.position for each in fits))
+        raise UsageError(
+            f"{len(fits)} decisions can be answered with '{exit_}'",
+            fix=f"say which: porch answer {found.state.run.id} NAME {exit_}; NAME is {places}",
+        )
     raise UsageError(
         f"nothing that is waiting can be answered with '{exit_}'",
         fix=_describe_open_decisions(found.state, protocol, ""),

@@ -10,7 +10,7 @@ from porch.run.definitions.protocol_graph import FORMATS
 from porch.run.verbs import run_log
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
-from porch.show.graph.walked_ways import WalkCount, make_walk, mark_walk
+from porch.show.graph.walked_ways import WalkCount, drop_idle_questions, make_walk, mark_walk
 from porch.store.journal import scan_journal
 from porch.store.journal_look import find_records
 from porch.store.where import ProjectPaths
@@ -45,7 +45,8 @@ def count_walk(where: ProjectPaths, name: str, known: WalkCount | None = None) -
 
 
 def draw_walk(found: ReadRun, counted: WalkCount, instance: str | None = None) -> ProtocolPicture:
-    picture = make_protocol_picture(found.definition.protocol)
+    protocol = drop_idle_questions(found.definition.protocol, found.state)
+    picture = make_protocol_picture(protocol)
     return mark_walk(picture, make_walk(found.state, counted.taken, instance))
 
 

@@ -37,7 +37,7 @@ def set_up_again(where: ProjectPaths, path: str, run: Run, base: str, notice: No
         keep_record(where, replace(record, placed=placed, is_ready=True))
         log = os.path.join(where.state_dir, DIRECTORY, f"{record.name}.log")
         mark = mark_of(where, run.name)
-        setup_commands.run_setup_commands(path, known, record.port_base, mark, log)
+        setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
     except BaseException:
         here = worktrees.find_worktree(worktrees.list_worktrees(where.base), path)
         worktrees.delete_directory(path)

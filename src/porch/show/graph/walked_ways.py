@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.machine.state import RunState
+from porch.model.protocol import Protocol
 from porch.show.graph.picture import DUE_KIND, Arrow, Node, ProtocolPicture
 
 # Instance, the state that was left, the state that was entered.
@@ -70,6 +71,25 @@ def make_walk(state: RunState, taken: Mapping[Way, int], instance: str | None = 
             ways[source, target] = ways.get((source, target), 0) + number
     here = frozenset(each.state for each in state.positions.values() if fits(each.instance))
     return RunWalk(here, entered, ways)
+
+
+def drop_idle_questions(protocol: Protocol, state: RunState) -> Protocol:
+    """A tree without the questions of the engine that nobody was asked: they hide its own ways."""
+    if not protocol.spec:
+        return protocol
+    entered = {name for _, name, _ in state.visits}
+
+    def is_drawn(name: str) -> bool:
+        # No name of a graph has this sign; behind a question comes only its own end.
+        return ":" not in name or ":".join(name.split(":")[:2]) in entered
+
+    states = {name: each for name, each in protocol.states.items() if is_drawn(name)}
+    edges = [
+        edge
+        for edge in protocol.edges
+        if is_drawn(edge.state) and all(is_drawn(target.state) for target in edge.targets)
+    ]
+    return replace(protocol, states=states, edges=tuple(edges))
 
 
 def mark_walk(picture: ProtocolPicture, walk: RunWalk) -> ProtocolPicture:

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.git import checkouts, repository
 from porch.machine.path_values import is_within
+from porch.machine.state import RunState
 from porch.model import types as t
+from porch.model.memory_paths import FAULT_QUESTION, name_question_state
 from porch.model.protocol import Agent, Measure
 from porch.tree.branches import branch_update, changes, refs
 from porch.tree.branches.update_troubles import find_update_trouble
@@ -110,7 +112,8 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
     files = [str(each) for each in claim.values(measure.of)]
     base = str(claim.value(measure.by[0]))
     changed = await asyncio.to_thread(_list_changed_tests, claim, base, files)
-    if claim.effect.visit > 1 and not changed:
+    mine = claim.effect
+    if _count_tries(claim.world.state(), mine.instance, mine.state) > 1 and not changed:
         # Planned anew with the tests of before: whoever wants another one asks for it in a review.
         claim.notes.append("no test was added; the earlier ones are still there")
         return []
@@ -152,11 +155,17 @@ def _has_earlier_work(claim: Claim) -> bool:
     state, mine = claim.world.state(), claim.effect.instance
     protocol = claim.world.definition().protocol
     planner = protocol.epoch.state if protocol.epoch else protocol.initial.state
-    if state.visits.get((mine, planner, ""), 0) < 2:
+    if _count_tries(state, mine, planner) < 2:
         return False
     judged = (name for name, kind in protocol.states.items() if _is_judged(kind.actor))
     is_begun = any(state.visits.get((mine, name, "")) for name in judged)
     return is_begun or any(k.parent == mine and k.merged for n, k in state.instances.items() if n)
+
+
+def _count_tries(state: RunState, instance: str, name: str) -> int:
+    """How often a state was entered for its work; who came to a fault there has done none."""
+    faults = state.visits.get((instance, name_question_state(name, FAULT_QUESTION), ""), 0)
+    return state.visits.get((instance, name, ""), 0) - faults
 
 
 def _is_judged(actor: object) -> bool:

@@ -14,6 +14,7 @@ from secrets import token_hex
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from porch.errors import UsageError
 from porch.git import checkouts, measured_tree, repository
 from porch.model.protection import find_runners
 from porch.run.agents.world import World
@@ -103,7 +104,12 @@ async def run_suite(
         return kept
     text = world.settings.commands.get("test", "")
     if not text:
-        return SuiteRun("broken", report="there is no [commands] test in codev/config.toml")
+        # Nothing that an agent could answer better, so no answer is refused because of it.
+        raise UsageError(
+            "there is no [commands] test in codev/config.toml: porch cannot run the tests",
+            fix="add it there, run `porch upgrade`, then answer this question",
+            code="no-test-command",
+        )
     canary = make_suite_canary(text, _new_canary_directory(world, effect))
     code, said, report = await _run_command(
         world, effect, path, text=text, name="test", canary=canary
