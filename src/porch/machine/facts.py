@@ -114,6 +114,7 @@ class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):
     tokens: int = 0
     hopeless: bool = False  # trying again by itself cannot help
     seconds: float = 0
+    fault: bool = False  # only a person can fix it; older releases did not say so
 
 
 class EffectInterrupted(Tagged, frozen=True, kw_only=True, tag="EffectInterrupted"):

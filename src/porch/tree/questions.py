@@ -13,6 +13,7 @@ from porch.errors import DefinitionError, PorchError, UsageError
 from porch.git.moves.checkout_repair import name_salvage_ref, salvage_uncommitted
 from porch.machine import facts as f
 from porch.machine.effects import AskAgent
+from porch.machine.exits.fault_questions import is_fault
 from porch.model.permissions import READ_ONLY
 from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
@@ -67,6 +68,7 @@ class QuestionTalk(Struct):
             usd=self.usd,
             tokens=self.tokens,
             seconds=self.seconds,
+            fault=is_fault(why),
         )
 
 

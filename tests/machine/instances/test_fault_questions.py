@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
-from porch.machine.exits.fault_questions import add_fault_questions
+from porch.machine.exits.fault_questions import add_fault_questions, is_fault
 from porch.machine.instances.children import summarise_outcomes
 from porch.model import protocol as p
 
@@ -32,7 +32,9 @@ def fail(
     grove: "Grove", instance: str, state: str, why: str = "outside", hopeless: bool = True
 ) -> None:
     effect, told = grove.held(instance, state), "t.j2:3: no 'x'"
-    grove.tell(f.EffectFailed(effect=effect, why=why, detail=told, hopeless=hopeless))
+    grove.tell(
+        f.EffectFailed(effect=effect, why=why, detail=told, hopeless=hopeless, fault=is_fault(why))
+    )
 
 
 def reach(grove: "Grove", instance: str, state: str) -> None:
@@ -45,6 +47,14 @@ def reach(grove: "Grove", instance: str, state: str) -> None:
             grove.says(instance, "write_tests", "TestsReady")
         else:
             grove.goes(instance, state)
+
+
+def test_a_failure_that_an_older_release_recorded_goes_where_it_went_then(driven: "Grove") -> None:
+    """Its journal says nothing of faults, and the facts behind it are of a plan made anew."""
+    effect = driven.held("a", "scaffold")
+    driven.tell(f.EffectFailed(effect=effect, why="outside", detail="t.j2:3", hopeless=True))
+    assert driven.of("a").outcome == "failed"
+    assert "scaffold:fault" not in driven.at("a")
 
 
 @pytest.mark.parametrize("state", [*AGENTS, *MOVES])

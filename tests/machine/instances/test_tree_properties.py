@@ -15,6 +15,7 @@ from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
 from porch.machine.effects import PATIENT
 from porch.machine.evolve import evolve_state
+from porch.machine.exits.fault_questions import is_fault
 from porch.machine.instances.child_specs import find_plan_problems
 from porch.machine.state import RunState
 from porch.model import protocol as p
@@ -213,7 +214,9 @@ class Fate:
             self.grove.tell(f.EffectStopped(effect=hand.effect))
         elif self.dice.random() < 0.03:
             why, hopeless = self.dice.choice(WHYS), self.dice.random() < 0.5
-            self.grove.tell(f.EffectFailed(effect=hand.effect, why=why, hopeless=hopeless))
+            self.grove.tell(
+                f.EffectFailed(effect=hand.effect, why=why, hopeless=hopeless, fault=is_fault(why))
+            )
         else:
             self.ended(hand.effect, hand.kind, hand.position)
         return True

@@ -18,6 +18,7 @@ from porch.errors import (
     StateError,
     UsageError,
 )
+from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import FAULT_QUESTION, name_question_state
 from porch.model.protocol import (
@@ -53,9 +54,12 @@ def is_fault(why: str) -> bool:
     return why in _WHYS
 
 
-def mark_fault(payload: dict[str, Any], why: str) -> dict[str, Any]:
-    """The payload of an exit that stands for could-not, with a mark where it was a fault."""
-    return {**payload, FAULT: why} if is_fault(why) else payload
+def mark_fault(payload: dict[str, Any], failed: f.EffectFailed) -> dict[str, Any]:
+    """The payload of an exit that stands for could-not, with a mark where it was a fault.
+
+    The record says so: journals of before these questions go where they went then.
+    """
+    return {**payload, FAULT: failed.why} if failed.fault else payload
 
 
 def is_conversation_refused(state: RunState, standing: Standing) -> bool:

@@ -28,10 +28,10 @@ def failure_moves(
         return (m.Marked(place, "failure", why), wait)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
     if fact.hopeless:
-        return _give_up_moves(protocol, state, standing, hand, why, fact.why)
+        return _give_up_moves(protocol, state, standing, hand, why, fact)
     if failures >= TRIES_PER_VISIT:
         reason = f"failed {failures} times; last error: {why}"
-        return _give_up_moves(protocol, state, standing, hand, reason, fact.why)
+        return _give_up_moves(protocol, state, standing, hand, reason, fact)
     return (
         m.Marked(place, f"failures/{work}", failures),
         m.Marked(place, "failure", why),
@@ -40,7 +40,12 @@ def failure_moves(
 
 
 def _give_up_moves(
-    protocol: Protocol, state: RunState, standing: Standing, hand: InHand, reason: str, why: str
+    protocol: Protocol,
+    state: RunState,
+    standing: Standing,
+    hand: InHand,
+    reason: str,
+    failed: f.EffectFailed,
 ) -> tuple[m.Move, ...]:
     """Out of tries: the actor's own word for could-not, so that a person or an edge decides."""
     match protocol.states[standing.state].actor:
@@ -56,7 +61,7 @@ def _give_up_moves(
             refused = (
                 said
                 if op == "commit"
-                else mark_fault({**said, **_refusal_payload(state, standing, reason)}, why)
+                else mark_fault({**said, **_refusal_payload(state, standing, reason)}, failed)
             )
             return exit_moves(protocol, state, standing, "refused", refused)
         case Panel():
@@ -66,7 +71,7 @@ def _give_up_moves(
             return exit_moves(protocol, state, standing, "unmeasured", nothing)
         case Agent(ask=ask):
             said = {"reason": reason}
-            lost = mark_fault(said, why) if ask is not None else said
+            lost = mark_fault(said, failed) if ask is not None else said
             return exit_moves(protocol, state, standing, EXHAUSTED, lost)
         case Human(kind=kind, name=name):
             # A person is still to be asked: without a digest rather than not at all.

@@ -2,17 +2,25 @@
 
 from porch.errors import DefinitionError, Finding, PorchError, UsageError
 from porch.machine import facts as f
+from porch.machine.exits.fault_questions import is_fault
 
 
 def make_failure_fact(effect: str, error: Exception) -> f.EffectFailed:
     """A refusal and what the machine refused may pass; a defect of ours will not."""
+    why, detail, is_hopeless = _describe_error(error)
+    return f.EffectFailed(
+        effect=effect, why=why, detail=detail, hopeless=is_hopeless, fault=is_fault(why)
+    )
+
+
+def _describe_error(error: Exception) -> tuple[str, str, bool]:
+    """What kind it is, what there is to say of it, and whether it is the same the next time."""
     if isinstance(error, PorchError):
-        detail = "; ".join(map(_describe_finding, error.findings))
-        is_hopeless = _is_hopeless(error)
-        return f.EffectFailed(effect=effect, why=error.code, detail=detail, hopeless=is_hopeless)
+        told = "; ".join(map(_describe_finding, error.findings))
+        return error.code, told, _is_hopeless(error)
     if isinstance(error, OSError):
-        return f.EffectFailed(effect=effect, why="outside", detail=str(error))
-    return f.EffectFailed(effect=effect, why="bug", detail=_describe_bug(error), hopeless=True)
+        return "outside", str(error), False
+    return "bug", _describe_bug(error), True
 
 
 def _is_hopeless(error: PorchError) -> bool:
