@@ -4,6 +4,7 @@ Agents answer at once and well, unless a mood lies in their way: a file that say
 of a state does wrong. Moods lie on the disk, so that a process that is killed takes them along.
 """
 
+import atexit
 import functools
 import json
 import os
@@ -52,7 +53,9 @@ def git(place: Path | str, *words: str) -> str:
 @cache
 def _template() -> Path:
     """Made once; each example gets a copy."""
-    repo = Path(tempfile.mkdtemp(prefix="porch-orchard-")) / "repo"
+    place = tempfile.mkdtemp(prefix="porch-orchard-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    repo = Path(place) / "repo"
     (repo / "codev").mkdir(parents=True)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(SETTINGS)
