@@ -107,7 +107,7 @@ def _is_for_people(argv: Sequence[str]) -> bool:
 
 def _run_bounded(args: Args) -> int:
     """The one place where exceptions become exit codes."""
-    from porch.text.msgspec_import import load_msgspec
+    from porch.system.msgspec_import import load_msgspec
 
     try:
         load_msgspec()

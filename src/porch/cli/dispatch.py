@@ -20,25 +20,26 @@ _INTERRUPTED = 130
 
 def porch() -> int:
     """The command `porch`."""
-    return _start_program("porch")
+    return start_program("porch")
 
 
 def af() -> int:
     """The command `af`."""
-    return _start_program("af")
+    return start_program("af")
 
 
 def codev() -> int:
     """The command `codev`."""
-    return _start_program("codev")
+    return start_program("codev")
 
 
 def envoy() -> int:
     """The command `envoy`."""
-    return _start_program("envoy")
+    return start_program("envoy")
 
 
-def _start_program(program: str) -> int:
+def start_program(program: str) -> int:
+    """One of the four commands, by its name."""
     gc.set_threshold(_OBJECTS)
     try:
         return _answer_call(program)

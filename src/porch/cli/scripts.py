@@ -10,27 +10,38 @@ import atexit
 import os
 import sys
 
-from porch.cli import dispatch
+# As a shell tells it of a command that was ended by Ctrl-C.
+_INTERRUPTED = 130
 
 
 def porch() -> int:
     """The command `porch`."""
-    return _leave(dispatch.porch())
+    return _call_program("porch")
 
 
 def af() -> int:
     """The command `af`."""
-    return _leave(dispatch.af())
+    return _call_program("af")
 
 
 def codev() -> int:
     """The command `codev`."""
-    return _leave(dispatch.codev())
+    return _call_program("codev")
 
 
 def envoy() -> int:
     """The command `envoy`."""
-    return _leave(dispatch.envoy())
+    return _call_program("envoy")
+
+
+def _call_program(name: str) -> int:
+    try:
+        # Here, because Ctrl-C may come while it is loaded.
+        from porch.cli import dispatch
+
+        return _leave(dispatch.start_program(name))
+    except KeyboardInterrupt:
+        return _leave(_INTERRUPTED)
 
 
 def _leave(code: int) -> int:

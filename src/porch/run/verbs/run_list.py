@@ -56,7 +56,7 @@ def _add_row(found: RunRows, name: str, folded: run_rows.Row | PorchError) -> No
 
 def _make_folder(where: ProjectPaths) -> Fold:
     """Loaded late: most of the time nobody needs it."""
-    from porch.text.msgspec_import import load_msgspec
+    from porch.system.msgspec_import import load_msgspec
 
     load_msgspec()
     from porch.errors import PorchError
