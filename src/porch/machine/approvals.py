@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.budgets import add_budget_state
-from porch.machine.exits.fault_questions import add_fault_questions
 from porch.machine.exits.target_questions import add_target_questions
 from porch.machine.instances.git_state_inputs import add_unnamed_questions
 from porch.machine.state import CHANGED, RunState, Standing, position_text
@@ -45,7 +44,11 @@ def add_changed_state(protocol: Protocol) -> Protocol:
 
 def add_engine_states(protocol: Protocol) -> Protocol:
     """The protocol as it is driven: with every state in which the engine itself asks a person."""
-    asked = add_target_questions(add_unnamed_questions(add_fault_questions(protocol)))
+    if protocol.spec:
+        from porch.machine.exits.fault_questions import add_fault_questions  # only trees have them
+
+        protocol = add_fault_questions(protocol)
+    asked = add_target_questions(add_unnamed_questions(protocol))
     return add_changed_state(add_budget_state(asked))
 
 

@@ -37,6 +37,8 @@ def memory_key(path: str) -> str:
 CLASH_QUESTION = "clash"
 # And beside a state that works, where something is wrong that only a person can fix.
 FAULT_QUESTION = "fault"
+# By this field the exit that such a state takes is told from others of the same name.
+FAULT = "fault"
 
 
 def name_question_state(state: str, word: str) -> str:

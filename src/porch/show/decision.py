@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from porch.machine import approvals
-from porch.machine.exits.fault_questions import FAULT
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
+from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.evidence_notes import (
     describe_touched_files,

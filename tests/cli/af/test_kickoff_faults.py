@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.fleet.drivers.start import start_driver
+from porch.fleet.drivers.start import StartingDriver, start_driver
 from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.store.worktree_records import list_records
@@ -249,3 +249,25 @@ def test_a_worktree_that_was_deleted_by_hand_is_there_again_when_the_run_goes_on
     farm.wait_for_end()
     assert farm.desk.entered()[-1] == "complete"
     assert (place / "work.txt").read_text() == "1\n"
+
+
+class QuickDriver:
+    """Has said why it cannot go on, and ended, before whoever started it looks again."""
+
+    pid = 1
+
+    def wait(self) -> int:
+        return 4
+
+
+def test_what_a_driver_says_before_anybody_looks_is_heard(tmp_path: Path) -> None:
+    """It writes at the same place of the same open file as the one who started it."""
+    log = tmp_path / "kickoff.log"
+    log.write_text("of an earlier one\n")
+    output = log.open("ab")
+    before = output.tell()
+    os.write(output.fileno(), b"error: there is no room\n")
+    listen, tell = os.pipe()
+    os.close(tell)
+    started = StartingDriver(QuickDriver(), listen, output, before).wait()
+    assert (started.code, started.said) == (4, "error: there is no room")

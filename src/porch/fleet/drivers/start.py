@@ -42,14 +42,17 @@ class DriverProcess(Port):
 
 
 class StartingDriver:
-    """A driver that has not yet said that its run is there."""
+    """A driver that has not yet said that its run is there.
 
-    def __init__(self, process: DriverProcess, pipe: int, output: BinaryIO):
+    `before` is how much others had said in its log when it was started.
+    """
+
+    def __init__(self, process: DriverProcess, pipe: int, output: BinaryIO, before: int):
         self._process = process
         self._pipe = pipe
         self._output = output
         self._log = output.name
-        self._before = output.tell()  # how much an earlier driver has said there
+        self._before = before
 
     @property
     def pid(self) -> int:
@@ -96,6 +99,8 @@ def start_driver(
     its process to itself gives it, so that it can be forked.
     """
     output = _open_log(where, run)
+    # Now: the driver writes at the same place of the same file, and may be quicker than we are.
+    before = output.tell()
     listen, tell = os.pipe()
     words = (*words, "--wait", "--plain")
     try:
@@ -112,7 +117,7 @@ def start_driver(
         raise
     finally:
         os.close(tell)
-    return StartingDriver(process, listen, output)
+    return StartingDriver(process, listen, output, before)
 
 
 def _spawn_driver(call: DriverCall) -> DriverProcess:

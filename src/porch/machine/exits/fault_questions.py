@@ -6,7 +6,6 @@ paid for and leads to the same fault. So whoever meets it waits, and goes on whe
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,9 +17,8 @@ from porch.errors import (
     StateError,
     UsageError,
 )
-from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
-from porch.model.memory_paths import FAULT_QUESTION, name_question_state
+from porch.model.memory_paths import FAULT, FAULT_QUESTION, name_question_state
 from porch.model.protocol import (
     EXHAUSTED,
     Agent,
@@ -36,8 +34,6 @@ from porch.model.protocol import (
 )
 
 RETRY, STOPPED = "retry", "stopped"
-# By this field the exit of a fault is told from others of the same name.
-FAULT = "fault"
 # Porch itself could not do its part; or the agent's command line says that a person has to act.
 _ENGINE = (PorchError, DefinitionError, UsageError, BusyError, StateError, OutsideError)
 _REFUSED_REQUEST = "bad_request"
@@ -52,14 +48,6 @@ _OPTIONS = (
 def is_fault(why: str) -> bool:
     """Whether a failed effect says nothing about the work, so that no other plan could help."""
     return why in _WHYS
-
-
-def mark_fault(payload: dict[str, Any], failed: f.EffectFailed) -> dict[str, Any]:
-    """The payload of an exit that stands for could-not, with a mark where it was a fault.
-
-    The record says so: journals of before these questions go where they went then.
-    """
-    return {**payload, FAULT: failed.why} if failed.fault else payload
 
 
 def is_conversation_refused(state: RunState, standing: Standing) -> bool:

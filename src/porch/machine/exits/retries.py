@@ -1,12 +1,14 @@
 """When infrastructure fails, not the work: wait, try again, and know when to ask a person."""
 
+from typing import Any
+
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.exits.evidence import check_result_moves, review_payload
-from porch.machine.exits.fault_questions import mark_fault
 from porch.machine.exits.sibling_updates import UPDATE
 from porch.machine.state import InHand, RunState, Standing, work_text
+from porch.model.memory_paths import FAULT
 from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Protocol
 
 TRIES_PER_VISIT = 5
@@ -61,7 +63,7 @@ def _give_up_moves(
             refused = (
                 said
                 if op == "commit"
-                else mark_fault({**said, **_refusal_payload(state, standing, reason)}, failed)
+                else _mark_fault({**said, **_refusal_payload(state, standing, reason)}, failed)
             )
             return exit_moves(protocol, state, standing, "refused", refused)
         case Panel():
@@ -71,7 +73,7 @@ def _give_up_moves(
             return exit_moves(protocol, state, standing, "unmeasured", nothing)
         case Agent(ask=ask):
             said = {"reason": reason}
-            lost = mark_fault(said, failed) if ask is not None else said
+            lost = _mark_fault(said, failed) if ask is not None else said
             return exit_moves(protocol, state, standing, EXHAUSTED, lost)
         case Human(kind=kind, name=name):
             # A person is still to be asked: without a digest rather than not at all.
@@ -100,3 +102,11 @@ def interruption_moves(
         return exit_moves(protocol, state, standing, EXHAUSTED, {"reason": reason})
     session = (m.Marked(place, "session", fact.session),) if fact.session else ()
     return (m.Marked(place, "interruptions", count), *session)
+
+
+def _mark_fault(payload: dict[str, Any], failed: f.EffectFailed) -> dict[str, Any]:
+    """The payload of an exit that stands for could-not, with a mark where it was a fault.
+
+    The record says so: journals of before there were questions of faults go where they went then.
+    """
+    return {**payload, FAULT: failed.why} if failed.fault else payload

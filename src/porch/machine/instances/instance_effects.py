@@ -6,7 +6,6 @@ from typing import Any
 from porch.machine import effects as e
 from porch.machine.effects import effect_header
 from porch.machine.exits.accepted_exits import thread_path
-from porch.machine.exits.fault_questions import is_conversation_refused
 from porch.machine.exits.held_resources import branch_lease, resources_to_hold, worktree_lease
 from porch.machine.exits.target_questions import asks_of_clash, confirmed_commits
 from porch.machine.instances.git_state_inputs import named_values
@@ -73,6 +72,8 @@ def thread_of_question(
     memory = state.memory.get((scope, ""), {})
     mine = memory.get(thread_path(agent.role), {})
     known, said = str(mine.get("session", "")), str(mine.get("said", ""))
+    from porch.machine.exits.fault_questions import is_conversation_refused
+
     if is_conversation_refused(state, standing):
         return "", "", said
     if ask.of_parent:

@@ -2,11 +2,12 @@
 
 from porch.errors import DefinitionError, Finding, PorchError, UsageError
 from porch.machine import facts as f
-from porch.machine.exits.fault_questions import is_fault
 
 
 def make_failure_fact(effect: str, error: Exception) -> f.EffectFailed:
     """A refusal and what the machine refused may pass; a defect of ours will not."""
+    from porch.machine.exits.fault_questions import is_fault  # nearly always nothing fails
+
     why, detail, is_hopeless = _describe_error(error)
     return f.EffectFailed(
         effect=effect, why=why, detail=detail, hopeless=is_hopeless, fault=is_fault(why)
