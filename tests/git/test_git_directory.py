@@ -137,7 +137,9 @@ def test_the_message_of_a_new_commit_is_read_and_of_any_other_left_to_git(repo: 
     assert git_directory.read_loose_message(str(repo), commit) is None
 
 
-def test_near_ancestors_are_found_among_new_commits_and_nowhere_else(repo: Path) -> None:
+def test_near_ancestors_are_found_among_new_commits_and_nowhere_else(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits = [sh(repo, "rev-parse", "HEAD")]
     for number in range(3):
         sh(repo, "commit", "-q", "--allow-empty", "-m", str(number))
@@ -159,6 +161,8 @@ def test_near_ancestors_are_found_among_new_commits_and_nowhere_else(repo: Path)
     assert not merge.has_ancestor(place, commits[0], both)
     sh(repo, "gc", "-q")
     assert git_directory.read_loose_parents(place, both) is None
+    assert git_directory.has_near_ancestor(place, both, commits[0]), "it was read before"
+    monkeypatch.setattr(git_directory, "_parents", {})
     assert not git_directory.has_near_ancestor(place, both, commits[0])
     assert merge.has_ancestor(place, both, commits[0])
 

@@ -18,6 +18,8 @@ _LONGEST = 64 * 1024
 _LONGEST_LINE = 8192
 # To read so many commits takes as long as to start git.
 _NEAR = 32
+# Of so many commits a long run remembers on what they were made.
+_MOST_PARENTS = 20_000
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
@@ -170,11 +172,24 @@ def read_loose_parents(toplevel: str, commit: str) -> tuple[str, ...] | None:
     return tuple(line.removeprefix("parent ") for line in lines)
 
 
+def _recall_parents(toplevel: str, commit: str) -> tuple[str, ...]:
+    """The same, read once: on what a commit was made never changes."""
+    known = _parents.get(commit)
+    if known is None:
+        known = read_loose_parents(toplevel, commit) or ()
+        if known and len(_parents) < _MOST_PARENTS:
+            _parents[commit] = known
+    return known
+
+
+_parents: dict[str, tuple[str, ...]] = {}
+
+
 def has_near_ancestor(toplevel: str, commit: str, ancestor: str) -> bool:
     """Whether one is found behind the other among new commits; if not, git has to say."""
     seen, ahead = {commit}, [commit]
     while ahead and len(seen) <= _NEAR:
-        parents = read_loose_parents(toplevel, ahead.pop(0)) or ()
+        parents = _recall_parents(toplevel, ahead.pop(0))
         if ancestor in parents:
             return True
         ahead += [parent for parent in parents if parent not in seen]

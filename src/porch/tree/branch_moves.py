@@ -79,7 +79,8 @@ async def _check_contract(world: World, effect: MoveBranch) -> f.GitEnded:
         instance_worktrees.ensure_main_worktree, world, effect.instance, effect.about
     )
     found = await suite_run.run_suite(world, effect.id, main, fresh=True)
-    broken = [key for key, path in children if _has_failing_tests(found, path)]
+    failing = set(suite_results.list_failing_paths(found, [path for _, path in children]))
+    broken = [key for key, path in children if path in failing]
     said = suite_results.describe_suite_run(found)
     if broken:
         return f.GitEnded(
@@ -95,11 +96,6 @@ def _list_merged_children(world: World, effect: MoveBranch) -> list[tuple[str, s
     mine = {k.key: k for n, k in known.items() if n and k.parent == effect.instance}
     done = [k for k in mine.values() if k.outcome == "complete"]
     return [(k.key, str(k.spec.get(spawn.suite, ""))) for k in done] if spawn else []
-
-
-def _has_failing_tests(found: suite_results.SuiteRun, path: str) -> bool:
-    part = suite_results.select_cases(found, [path]) if path and found.has_cases else None
-    return bool(part and part.cases and suite_results.list_failing_ids(part))
 
 
 async def _build_candidate(world: World, effect: MoveBranch) -> f.GitEnded:

@@ -475,3 +475,17 @@ def test_nothing_is_red_when_everything_is_known(of: SuiteRun) -> None:
 @given(SUITES)
 def test_a_suite_survives_the_journal(of: SuiteRun) -> None:
     assert convert(to_builtins(of), SuiteRun) == of
+
+
+def test_paths_with_a_case_that_failed_are_listed() -> None:
+    cases = (
+        SuiteCase("a/x.py::one", "failed", file="a/x.py"),
+        SuiteCase("a/x.py::two", "passed", file="a/x.py"),
+        SuiteCase("b/y.py::one", "passed", file="b/y.py"),
+    )
+    red = SuiteRun("ran", 1, cases)
+    assert suite_results.list_failing_paths(red, ["a", "b", "absent", ""]) == ["a"]
+    assert suite_results.list_failing_paths(SuiteRun("ran", 0, cases[1:]), ["a", "b"]) == []
+    # Of a run that broke nobody knows whose part it was; of an exit code nobody knows more.
+    assert suite_results.list_failing_paths(SuiteRun("broken", 1, cases), ["b", ""]) == ["b"]
+    assert suite_results.list_failing_paths(BY_CODE_RED, ["a"]) == []

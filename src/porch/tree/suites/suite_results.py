@@ -327,6 +327,18 @@ def list_failing_ids(suite: SuiteRun) -> list[str]:
     return [case.id for case in suite.cases if _is_bad_case(case)]
 
 
+def list_failing_paths(suite: SuiteRun, paths: Iterable[str]) -> list[str]:
+    """Of these files and directories of tests, those with a case that failed.
+
+    Only what failed is looked at for each of them: a large tree has many parts and many cases.
+    """
+    bad = [case for case in suite.cases if _is_bad_case(case)] if suite.has_cases else []
+    named = [path for path in paths if path and bad]
+    if suite.status == "broken":
+        return named
+    return [path for path in named if any(is_case_of_path(case, path) for case in bad)]
+
+
 def describe_suite_run(suite: SuiteRun) -> str:
     """The counts, and the first failures with what they said."""
     if suite.status == "broken":
