@@ -38,7 +38,10 @@ class Unsynced:
         self.length = 0
         self.lines: list[bytes] = []
 
-    def append(self, expected_seq: int, body: Mapping[str, object]) -> None:
+    def append(
+        self, expected_seq: int, body: Mapping[str, object], announce: Callable[[int, str], object]
+    ) -> None:
+        del announce
         line, self.sum = chain.render_record_line(expected_seq, self.sum, body)
         self.length += len(line)
         self.lines.append(line)
@@ -46,6 +49,9 @@ class Unsynced:
 
 class Undrawn:
     """No pictures."""
+
+    def announce(self, definition: Definition, state: RunState, length: int, total: str) -> None:
+        """Nobody looks."""
 
     def draw(self, definition: Definition, state: RunState) -> None:
         """Nobody looks."""

@@ -160,7 +160,7 @@ def told(desk: "Desk") -> list[Any]:
 
 
 def without(desk: "Desk") -> None:
-    for name in (snapshot.FILE, "row.json", "picture.json"):
+    for name in (snapshot.FILE, "row.json", "coming_row", "picture.json"):
         (desk.run_dir() / name).unlink(missing_ok=True)
 
 
@@ -174,7 +174,7 @@ def test_a_forged_snapshot_changes_no_answer_and_no_record(asked: "Desk", how: s
     shutil.rmtree(asked.root)
     shutil.copytree(kept, asked.root, symlinks=True)
     os.chdir(asked.root)
-    for name in ("row.json", "picture.json"):
+    for name in ("row.json", "coming_row", "picture.json"):
         (asked.run_dir() / name).unlink()
     FORGED[how](asked)
     assert told(asked) == wanted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 from porch.machine.state import CHANGED, RunState, Standing
@@ -66,7 +67,7 @@ def make_run_picture(
             for hand in state.in_hand.values()
         ],
         "text": list(text),
-        "row": _make_board_row(protocol, state, document),
+        "row": _make_board_row(protocol, state),
     }
     if request:
         picture["request"] = {"from": state.run.request_from or "file", "text": request}
@@ -77,14 +78,13 @@ def row_with_decisions(
     protocol: p.Protocol, state: RunState, length: int, sum: str, *, request: str = ""
 ) -> RunRowShape:
     """What lists of all runs print of one."""
-    document = status.make_status_document(protocol, state)
     return {
         "v": PICTURE_VERSION,
         "seq": state.seq,
         "length": length,
         "sum": sum,
-        "row": _make_board_row(protocol, state, document),
-        "decisions": list_decisions(protocol, state, request),
+        "row": _make_board_row(protocol, state),
+        "decisions": list_decisions(protocol, state, request) if state.decisions else [],
     }
 
 
@@ -100,22 +100,25 @@ def _position_data(protocol: p.Protocol, state: RunState, standing: Standing) ->
     }
 
 
+@lru_cache(maxsize=64)
 def _make_plain_line(text: str) -> str:
-    """Whole escape sequences go first; what is left of the unprintable becomes blanks."""
+    """Whole escape sequences go first; what is left of the unprintable becomes blanks.
+
+    The rows of a run have nearly the same texts after each record.
+    """
     return board.one_line(make_printable(text))
 
 
-def _make_board_row(
-    protocol: p.Protocol, state: RunState, document: StatusDocument
-) -> BoardRowShape:
-    delivery, said = state.run.delivery, state.run.heading
+def _make_board_row(protocol: p.Protocol, state: RunState) -> BoardRowShape:
+    run = state.run
+    delivery, said = run.delivery, run.heading
     heading: BoardRowExtras = {"heading": _make_plain_line(said)} if said else {}
     # One word of what became of its work: this column is never cut.
-    stands = document["state"] if delivery is None else delivery.how
+    stands = status.name_place(state) if delivery is None else delivery.how
     return {
-        "id": _make_plain_line(document["id"]),
-        "title": _make_plain_line(document["title"]),
-        "protocol": _make_plain_line(document["protocol"]),
+        "id": _make_plain_line(run.id),
+        "title": _make_plain_line(run.title),
+        "protocol": _make_plain_line(run.protocol),
         "state": _make_plain_line(stands),
         **heading,
         "waits": _make_plain_line(_describe_waits(protocol, state)),

@@ -27,6 +27,12 @@ def find_main_position(state: RunState) -> Standing | None:
     return next((each for each in standing if not each.instance), next(iter(standing), None))
 
 
+def name_place(state: RunState) -> str:
+    """Where a run is, in a word: how it ended, else its main position."""
+    main = find_main_position(state)
+    return state.outcome or (main.label if main else "")
+
+
 def find_position_title(protocol: Protocol, state: RunState, standing: Standing) -> str:
     """What a position is about: its item's title, else its state's."""
     kind = protocol.states.get(standing.state)
@@ -111,7 +117,7 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
         "title": state.run.title,
         **heading,
         "protocol": state.run.protocol,
-        "state": state.outcome or (main.label if main else ""),
+        "state": name_place(state),
         **paused,
         **finished,
         "current_phase": find_position_title(protocol, state, main) if main and is_at_work else "",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from porch.errors import StateError
     from porch.store.chain import UnreadableRecord
 
+    Announce = Callable[[int, str], object]
+
 __all__ = [
     "UPCASTS",
     "Journal",
@@ -172,10 +174,18 @@ class Journal:
             atomic.sync_file(self._fd, self.path)
             crash_points.reach_point("journal.after-cut-sync")
 
-    def append(self, expected_seq: int, body: Mapping[str, object]) -> None:
-        """One record, on the disk when this returns; body is all of it but the sum."""
+    def append(
+        self, expected_seq: int, body: Mapping[str, object], announce: Announce | None = None
+    ) -> None:
+        """One record, on the disk when this returns; body is all of it but the sum.
+
+        `announce` hears just before how long the journal will be, and its sum then.
+        """
         self._refuse_unless_next(expected_seq)
         line, total = chain.render_record_line(expected_seq, self.sum, body)
+        length = self.length + len(line)
+        if announce is not None:
+            announce(length, total)
         crash_points.reach_point("journal.before-write")
         try:
             atomic.write_all(self._fd, line)
@@ -186,7 +196,7 @@ class Journal:
         crash_points.reach_point("journal.after-write")
         atomic.sync_file(self._fd, self.path)
         crash_points.reach_point("journal.after-sync")
-        self.seq, self.length, self.sum = expected_seq, self.length + len(line), total
+        self.seq, self.length, self.sum = expected_seq, length, total
 
     def _refuse_unless_next(self, expected_seq: int) -> None:
         if expected_seq != self.seq + 1:

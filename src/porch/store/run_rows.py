@@ -14,7 +14,7 @@ from porch.text.quick_json import parse_first_value, parse_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, Literal
 
     from porch.show.shapes import RunRowShape, ToldDecision
@@ -46,14 +46,14 @@ def encode_row(picture: Mapping[str, Any]) -> bytes:
     The third is the same as people read it, so that nobody has to lay it out again. A plan has
     none, because what is wrong with the files of its answers is looked up when it is shown.
     """
-    import json
+    from porch.store.chain import encode_json as encode  # who only lists runs does without
 
-    head = json.dumps({key: picture[key] for key in _FRAME}, separators=(",", ":")).encode()
-    asked = json.dumps(picture["decisions"], separators=(",", ":")).encode()
-    lines = head[:-1] + _BETWEEN + asked
-    if picture["decisions"] and not _is_plan(picture["decisions"]):
-        told = [_draw_decision(each) for each in picture["decisions"]]
-        lines += _PRINTED + json.dumps(told, separators=(",", ":")).encode()
+    head = encode({key: picture[key] for key in _FRAME})
+    if not picture["decisions"]:
+        return head[:-1] + _BETWEEN + _NONE_ASKED + _END
+    lines = head[:-1] + _BETWEEN + encode(picture["decisions"])
+    if not _is_plan(picture["decisions"]):
+        lines += _PRINTED + encode([_draw_decision(each) for each in picture["decisions"]])
     return lines + _END
 
 
@@ -130,8 +130,20 @@ def known_seam(run: str) -> tuple[int, str] | None:
 
 
 def _read_covering_row(directory: int, name: str, part: Part) -> Row | None:
+    """The row that was drawn, else the one that was announced by who died before drawing it."""
+    row = _parse_covering_row(_read_row_file, directory, name, part)
+    if row is None:
+        from porch.store.coming_row import read_coming_row
+
+        row = _parse_covering_row(read_coming_row, directory, name, part)
+    return row
+
+
+def _parse_covering_row(
+    read: Callable[[int, str], bytes], directory: int, name: str, part: Part
+) -> Row | None:
     try:
-        head, _, rest = _read_row_file(directory, name).partition(_BETWEEN)
+        head, _, rest = read(directory, name).partition(_BETWEEN)
         row: Row = parse_first_value(head.decode() + "}")
         length, total = row["length"], row["sum"].encode()
         if (

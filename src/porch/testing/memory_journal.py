@@ -1,6 +1,6 @@
 """A journal in memory, for tests that need no disk."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from porch.errors import StateError
 from porch.store import chain
@@ -19,14 +19,21 @@ class MemoryJournal:
     def length(self) -> int:
         return len(self.data)
 
-    def append(self, expected_seq: int, body: Mapping[str, object]) -> None:
+    def append(
+        self,
+        expected_seq: int,
+        body: Mapping[str, object],
+        announce: Callable[[int, str], object] | None = None,
+    ) -> None:
         if expected_seq != self.seq + 1:
             raise StateError(
                 f"the journal is at record {self.seq}; record {expected_seq} cannot come next",
                 code="journal-moved",
             )
-        line, self.sum = chain.render_record_line(expected_seq, self.sum, body)
-        self.seq, self.data = expected_seq, self.data + line
+        line, total = chain.render_record_line(expected_seq, self.sum, body)
+        if announce is not None:
+            announce(len(self.data) + len(line), total)
+        self.seq, self.sum, self.data = expected_seq, total, self.data + line
 
     def scan(self) -> JournalScan:
         return chain.parse_records(self.data)[0]

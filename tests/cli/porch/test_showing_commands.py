@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from porch.run.verbs import read_run
 from porch.store import chain
+from porch.testing import kill_at
 from tests.repositories import ACCOUNT
 
 if TYPE_CHECKING:
@@ -68,13 +70,11 @@ def test_status_of_all_runs(asked: "Desk") -> None:
     assert lines[0].split() == ["ID", "TITLE", "PROTOCOL", "STATE", "WAITING", "FOR"]
     assert [line.split()[0] for line in lines[1:]] == ["0001", "0002"]
     quick_json = asked.porch("status", "--json").json
-    for run in ("0001-x", "0002-other"):
-        (asked.run_dir(run) / "row.json").unlink()
-    for without in ("row.json", "picture.json"):
+    for without in ("row.json", "coming_row", "picture.json"):
+        for run in ("0001-x", "0002-other"):
+            (asked.run_dir(run) / without).unlink()
         assert asked.porch("status").out == quick, without
         assert asked.porch("status", "--json").json == quick_json, without
-        for run in ("0001-x", "0002-other"):
-            (asked.run_dir(run) / "picture.json").unlink(missing_ok=True)
     assert [row["state"] for row in quick_json["runs"]] == ["write:gate", "write:gate"]
 
 
@@ -119,8 +119,8 @@ def test_pending_is_oldest_first_and_says_how_to_answer(asked: "Desk") -> None:
     hook = asked.porch("pending", "--hook").out
     assert hook == "Gate pending: 0001 ready\nGate pending: 0000 ready\n"
     for run in ("0001-x", "0000-later"):
-        (asked.run_dir(run) / "row.json").unlink()
-        (asked.run_dir(run) / "picture.json").unlink()
+        for name in ("row.json", "coming_row", "picture.json"):
+            (asked.run_dir(run) / name).unlink()
     assert asked.porch("pending", "--json").json == told
     assert asked.porch("pending", "--hook").out == hook
 
@@ -158,6 +158,25 @@ def test_a_stale_row_costs_its_own_run_only_and_once(
     for _ in range(2):
         assert (asked.porch("status").out, asked.porch("pending").out) == told
     assert read == ["0002-other"]
+
+
+@pytest.mark.parametrize("words", [("approve", "1", "ready"), ("stop", "1")])
+def test_lists_show_what_was_recorded_by_who_was_killed_before_drawing_it(
+    asked: "Desk", words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody folds the run for that: its row was announced before the record was written."""
+    command = [sys.executable, "-c", "from porch.cli.scripts import porch; porch()", *words]
+    seq = len(asked.records())
+    killed = kill_at("journal.after-sync", command)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(asked.records()) > seq
+    commands = (["status"], ["status", "--json"], ["pending"], ["pending", "--json"])
+    with monkeypatch.context() as patch:
+        patch.setattr(read_run.RunReader, "read", None)
+        quick = [asked.porch(*each).out for each in commands]
+    for name in ("row.json", "coming_row", "picture.json"):
+        (asked.run_dir() / name).unlink()
+    assert [asked.porch(*each).out for each in commands] == quick
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[]", b'{"length":1,"sum":"0","row":{}}'])

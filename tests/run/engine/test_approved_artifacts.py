@@ -39,6 +39,10 @@ def spider() -> Definition:
 
 
 class NoPictures:
+    def announce(
+        self, definition: Definition, state: RunState, length: int, total: str
+    ) -> None: ...
+
     def draw(self, definition: Definition, state: RunState) -> None: ...
 
 

@@ -99,7 +99,7 @@ def bring_status_file(shell: str) -> Callable[[Site], Seen]:
 
 def forge_pictures(site: Site) -> Seen:
     """What is shown is drawn from the journal; a picture that says something else is believed."""
-    files = f"{RUN}/row.json {RUN}/picture.json"
+    files = f"{RUN}/row.json {RUN}/coming_row {RUN}/picture.json"
     site.inside(f"sed -i 's/spec-ok/nothing/g' {files}")
     is_shown = "spec-ok" not in site.porch("status", "1").out
     site.porch("resume", "1")
@@ -139,7 +139,7 @@ def start_a_second_runner(site: Site) -> Seen:
 
 def block_with_pipes(site: Site) -> Seen:
     """Whoever reads a named pipe waits for ever."""
-    files = f"{RUN}/row.json {RUN}/picture.json codev/projects/0001-x/status.yaml"
+    files = f"{RUN}/row.json {RUN}/coming_row {RUN}/picture.json codev/projects/0001-x/status.yaml"
     site.inside(f"rm -f {files}; mkfifo {files}")
     said = [site.porch(*words) for words in (("status", "1"), ("pending",), ("resume", "1"))]
     return Seen(went_on(site) or any(each.code == 70 for each in said))

@@ -1,6 +1,8 @@
 """The run as its lock holder has it: state, definition, journal and pictures, moved by facts."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Protocol as Port
 
 from porch.errors import PorchError
@@ -15,13 +17,22 @@ from porch.system.clock import Clock, later_instant
 
 
 class JournalPort(Port):
-    """Appends one record, refusing when the sequence has moved."""
+    """Appends one record, refusing when the sequence has moved.
 
-    def append(self, expected_seq: int, body: RawRecord) -> None: ...
+    `announce` hears just before how long the journal will be, and its sum then.
+    """
+
+    def append(
+        self, expected_seq: int, body: RawRecord, announce: Callable[[int, str], object]
+    ) -> None: ...
 
 
 class PicturesPort(Port):
     """Draws what people and other programs read."""
+
+    def announce(
+        self, definition: Definition, state: RunState, length: int, total: str
+    ) -> None: ...
 
     def draw(self, definition: Definition, state: RunState) -> None: ...
 
@@ -68,11 +79,16 @@ class Book:
         definition = self._definition(moves)
         begun = tuple(choose(definition, moved, moves))
         record = JournalRecord(seq, at, fact, moves, begun)
-        self.journal.append(seq, encode_record(record))
-        self.state = apply_begun_effects(moved, begun)
-        self.definition = definition
+        state = apply_begun_effects(moved, begun)
+        self.journal.append(seq, encode_record(record), partial(self._announce, definition, state))
+        self.state, self.definition = state, definition
         self._draw()
         return record
+
+    def _announce(self, definition: Definition, state: RunState, length: int, total: str) -> None:
+        """Lists know the next record even if nobody lives to draw it; they can do without."""
+        with suppress(PorchError, OSError):
+            self.pictures.announce(definition, state, length, total)
 
     def _draw(self) -> None:
         """A picture that cannot be drawn is a pity; the record stands, and the run goes on."""

@@ -14,7 +14,7 @@ from porch.model.definition import Definition
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
-from porch.store import compiled_protocols, run_rows
+from porch.store import coming_row, compiled_protocols, run_rows
 from porch.store.journal import Journal
 from porch.store.snapshots import snapshot
 from porch.system import atomic
@@ -84,6 +84,18 @@ class RunPictures:
     def put_off(self) -> None:
         """For a short command, which draws as it leaves: its first record is no reason yet."""
         self._drawing.put_off()
+
+    def announce(self, definition: Definition, state: RunState, length: int, total: str) -> None:
+        """Before a record: how lists show the run after it, should nobody live to draw that.
+
+        Cheap, because it is done for every record: only who is asked needs the whole request.
+        """
+        protocol = definition.protocol
+        request = (
+            find_shown_request(self._directory, protocol, state.run) if state.decisions else ""
+        )
+        row = run_picture.row_with_decisions(protocol, state, length, total, request=request)
+        coming_row.write_coming_row(self._directory, run_rows.encode_row(row))
 
     def draw(self, definition: Definition, state: RunState) -> None:
         """After a record: at once where the run rests, otherwise not more often than people look.
