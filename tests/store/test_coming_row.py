@@ -39,7 +39,11 @@ def grow(data: bytes, records: int = 1) -> tuple[bytes, str]:
 
 def announce(run: Path, length: int, total: str, title: str = "x") -> None:
     row = {"v": 1, "seq": 1, "length": length, "sum": total, "row": {"title": title}}
-    coming_row.write_coming_row(str(run), run_rows.encode_row({**row, "decisions": []}))
+    coming = coming_row.ComingRow(str(run))
+    try:
+        coming.write(run_rows.encode_row({**row, "decisions": []}))
+    finally:
+        coming.close()
 
 
 def look(run: Path) -> Any:

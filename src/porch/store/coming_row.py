@@ -2,8 +2,8 @@
 
 Rows are drawn some time after a record, and who should draw one may be killed before. Then this one
 covers the journal, and nobody has to fold the run to list it. It is written in place, because to
-replace a file makes some disks write at once, and that for every record. So whoever reads it may
-meet one that is half written: it begins with its length and a checksum.
+replace a file makes some disks write at once. So whoever reads it may meet one that is half
+written: it begins with its length and a checksum.
 """
 
 from __future__ import annotations
@@ -18,13 +18,26 @@ _HEAD = b"%08x %08x\n"
 _HEAD_LENGTH = len(_HEAD % (0, 0))
 
 
-def write_coming_row(run: str, row: bytes) -> None:
-    """What is left of a longer one stays behind it, where nobody reads."""
-    fd = os.open(os.path.join(run, FILE), os.O_WRONLY | os.O_CREAT | _FLAGS, 0o666)
-    try:
-        os.write(fd, _HEAD % (len(row), crc32(row)) + row)
-    finally:
-        os.close(fd)
+class ComingRow:
+    """The file for whoever writes records; it stays open from one of them to the next."""
+
+    __slots__ = ("_fd", "_path")
+
+    def __init__(self, run: str):
+        self._path = os.path.join(run, FILE)
+        self._fd = -1
+
+    def write(self, row: bytes) -> None:
+        """What is left of a longer one stays behind it, where nobody reads."""
+        if self._fd < 0:
+            self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o666)
+        os.pwrite(self._fd, _HEAD % (len(row), crc32(row)) + row, 0)
+
+    def close(self) -> None:
+        """Until somebody writes again."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
 
 def read_coming_row(directory: int, name: str) -> bytes:

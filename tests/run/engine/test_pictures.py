@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,21 @@ class Desk:
         self.definition = Definition(PROTOCOL)
 
     def record(self, **changes: object) -> None:
-        seq = self.state.seq + 1
-        self.journal.append(seq, {"fact": {}})
-        self.state = replace(self.state, seq=seq, **changes)
+        self.append(**changes)
         self.pictures.draw(self.definition, self.state)
+
+    def append(self, **changes: object) -> None:
+        """As far as somebody comes who is killed before drawing."""
+        seq = self.state.seq + 1
+        state = replace(self.state, seq=seq, **changes)
+        announce = partial(self.pictures.announce, self.definition, state)
+        self.journal.append(seq, {"fact": {}}, announce)
+        self.state = state
+
+    def listed(self) -> int | None:
+        """The record that a list shows without reading the journal."""
+        ((_, row),) = run_rows.covering_rows(str(self.root), ["run"], "decisions")
+        return row and int(row["seq"])
 
     @property
     def status(self) -> Path:
@@ -70,6 +82,7 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     found = Desk(tmp_path)
     yield found
+    found.pictures.close()
     found.journal.close()
 
 
@@ -107,18 +120,17 @@ def test_t7_a_picture_that_takes_long_is_drawn_less_often(
     assert desk.drawn() == (300, 300, 300)
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        {"paused": True},
-        {"outcome": "complete"},
-        {
-            "positions": {"gate#1": ASKED},
-            "decisions": {"gate#1": Decision("gate#1", "gate", "go", AT, "", {})},
-        },
-    ],
-    ids=["stopped", "ended", "asked"],
-)
+RESTS: dict[str, dict[str, object]] = {
+    "stopped": {"paused": True},
+    "ended": {"outcome": "complete"},
+    "asked": {
+        "positions": {"gate#1": ASKED},
+        "decisions": {"gate#1": Decision("gate#1", "gate", "go", AT, "", {})},
+    },
+}
+
+
+@pytest.mark.parametrize("rest", RESTS.values(), ids=RESTS)
 def test_where_a_run_rests_it_is_drawn_at_once_and_on_the_disk(
     desk: Desk, rest: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +142,27 @@ def test_where_a_run_rests_it_is_drawn_at_once_and_on_the_disk(
     desk.record(**rest)
     assert desk.drawn() == (3, 3, 3)
     assert desk.root / "run/status.yaml.tmp" in synced
+
+
+@pytest.mark.parametrize("rest", RESTS.values(), ids=RESTS)
+def test_where_a_run_rests_lists_know_it_before_it_is_drawn(
+    desk: Desk, rest: dict[str, object]
+) -> None:
+    desk.append()
+    assert desk.listed() is None
+    desk.append(**rest)
+    assert desk.listed() == 2
+    assert not (desk.root / "run" / run_rows.FILE).exists()
+
+
+def test_lists_know_what_a_short_command_recorded_before_it_is_drawn(desk: Desk) -> None:
+    desk.pictures.put_off()
+    for seq in (1, 2, 3):
+        desk.append()
+        assert desk.listed() == seq
+    desk.pictures.close()
+    desk.append()
+    assert desk.listed() == 4
 
 
 def watch_syncs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
-from porch.machine.payload_equality import digest_payload
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import BLOCKED, NO_PROGRESS, Agent, Ask, Human, Protocol
@@ -25,6 +24,9 @@ def accepted_exit_moves(
         left = exit_moves(protocol, state, standing, fact.exit, fact.payload)
         words = last_words_moves(protocol, state, standing, fact.said)
         return (*words, *_question_session_moves(standing, fact), *left) if left else ()
+    # Answers are compared where there is a tree, and only there.
+    from porch.machine.payload_equality import digest_payload
+
     said = {
         "exit": fact.exit,
         "payload": digest_payload(fact.payload),

@@ -14,7 +14,8 @@ from porch.model.definition import Definition
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
-from porch.store import coming_row, compiled_protocols, run_rows
+from porch.store import compiled_protocols, run_rows
+from porch.store.coming_row import ComingRow
 from porch.store.journal import Journal
 from porch.store.snapshots import snapshot
 from porch.system import atomic
@@ -75,6 +76,8 @@ class RunPictures:
         self._root = root
         self._directory = directory
         self._journal = journal
+        self._coming = ComingRow(directory)
+        self._is_brief = False
         self._drawing = _Pace(clock, PICTURE_EVERY_S)
         self._stamp: tuple[int, ...] = ()
         self._snapshot_seq = snapshot_seq
@@ -84,18 +87,24 @@ class RunPictures:
     def put_off(self) -> None:
         """For a short command, which draws as it leaves: its first record is no reason yet."""
         self._drawing.put_off()
+        self._is_brief = True
 
     def announce(self, definition: Definition, state: RunState, length: int, total: str) -> None:
         """Before a record: how lists show the run after it, should nobody live to draw that.
 
-        Cheap, because it is done for every record: only who is asked needs the whole request.
+        Of what short commands record, and where the run rests: there it may stay for days. A
+        runner has the next record soon, and each of them would cost a fifth more.
         """
+        if not (self._is_brief or _is_resting(state)):
+            return
         protocol = definition.protocol
-        request = (
-            find_shown_request(self._directory, protocol, state.run) if state.decisions else ""
-        )
+        request = find_shown_request(self._directory, protocol, state.run)
         row = run_picture.row_with_decisions(protocol, state, length, total, request=request)
-        coming_row.write_coming_row(self._directory, run_rows.encode_row(row))
+        self._coming.write(run_rows.encode_row(row))
+
+    def close(self) -> None:
+        """For whoever leaves the run, drawn or not."""
+        self._coming.close()
 
     def draw(self, definition: Definition, state: RunState) -> None:
         """After a record: at once where the run rests, otherwise not more often than people look.

@@ -209,6 +209,7 @@ class HeldRun(Struct, frozen=True):
         """Whoever leaves a run leaves its pictures up to date, and its snapshot."""
         self._draw(self.pictures.draw_now)
         self.pictures.keep_snapshot(self.book.state, is_left=True)
+        self.pictures.close()
 
     def draw_due(self) -> None:
         """Whoever has nothing to do for now draws what was put off, if it is time for it."""
