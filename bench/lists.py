@@ -219,6 +219,7 @@ def _make_stale(runs: Path) -> list[str]:
 def _answer_and_die(runs: Path, name: str) -> NoReturn:
     try:
         told = story.reopened(str(runs), str(runs / name))
+        told.book.pictures.put_off()  # type: ignore[attr-defined]  # as short commands do
         told.book.pictures.draw = _die  # type: ignore[assignment]
         told.step()
     finally:
