@@ -185,7 +185,9 @@ def _format_answer_command(
 ) -> str:
     form = _ANSWER_COMMANDS.get(option.exit)
     # A command that names no decision is for the only one that can be answered so.
-    if form is None or ("{name}" not in form and _count_open(protocol, state, option.exit) > 1):
+    if form is None or (
+        "{name}" not in form and len(list_answerable(protocol, state, option.exit)) > 1
+    ):
         text = ' "..."' if option.needs_text else ""
         form = f"porch answer {{run}} {{name}} {_quote_shell_word(option.exit)}{text}"
     same = [each for each in state.decisions.values() if each.name == decision.name]
@@ -195,10 +197,15 @@ def _format_answer_command(
     )
 
 
-def _count_open(protocol: Protocol, state: RunState, exit_: str) -> int:
-    kinds = (protocol.states.get(state.positions[each].state) for each in state.decisions)
-    humans = (kind.actor for kind in kinds if kind is not None and isinstance(kind.actor, Human))
-    return sum(any(option.exit == exit_ for option in human.options) for human in humans)
+def list_answerable(protocol: Protocol, state: RunState, exit_: str) -> list[Decision]:
+    """The open decisions that have this answer."""
+    return [each for each in state.decisions.values() if _has_option(protocol, state, each, exit_)]
+
+
+def _has_option(protocol: Protocol, state: RunState, decision: Decision, exit_: str) -> bool:
+    kind = protocol.states.get(state.positions[decision.position].state)
+    actor = kind.actor if kind else None
+    return isinstance(actor, Human) and any(option.exit == exit_ for option in actor.options)
 
 
 def _quote_shell_word(text: str) -> str:

@@ -113,11 +113,17 @@ def test_the_places_of_children_that_are_there_are_not_for_new_ones(
     assert room(v3, "") == {"allowed": True, "most": 3}
     assert plan_problems(v3, spec("a"), spec("b")) == []
     assert plan_problems(v3, spec("a"), spec("d")) == [
-        "'d': only 0 of these can begin; the run has no room for more instances"
+        (
+            "'d': the run has 4 of at most 4 instances, so no more can begin; "
+            "give this work to children that are there, or do it without children"
+        )
     ]
     changed = {**spec("b"), "description": "another"}
     assert plan_problems(v3, changed) == [
-        "'b': only 0 of these can begin; the run has no room for more instances"
+        (
+            "'b': the run has 4 of at most 4 instances, so no more can begin; "
+            "give this work to children that are there, or do it without children"
+        )
     ]
 
 

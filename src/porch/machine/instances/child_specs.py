@@ -1,6 +1,6 @@
 """What a child is about: only what its plan says of it, and never more than its type allows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -61,15 +61,24 @@ def find_plan_problems(
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
     new = [each for each in specs if _begins_instance(protocol, state, instance, actor, each)]
     if len(new) > (free := count_free_instances(protocol, state, actor)):
-        # Places of those who live or have merged are for them alone.
-        names = ", ".join(f"'{each.get('id')}'" for each in new)
-        return [f"{names}: only {free} of these can begin; the run has no room for more instances"]
+        return [_describe_lack_of_room(state, new, free)]
     found = [
         *(() if _checks_names(protocol, path) else _find_name_problems(specs)),
         *_find_spec_problems(protocol, state, instance, actor, path=path, specs=specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
+
+
+def _describe_lack_of_room(state: RunState, new: Sequence[Mapping[str, Any]], free: int) -> str:
+    """Places of those who live or have merged are for them alone."""
+    names = ", ".join(f"'{each.get('id')}'" for each in new)
+    count, most = len(state.instances), len(state.instances) + free
+    room = f"only {free} more can begin" if free else "no more can begin"
+    return (
+        f"{names}: the run has {count} of at most {most} instances, so {room}; "
+        "give this work to children that are there, or do it without children"
+    )
 
 
 def _begins_instance(

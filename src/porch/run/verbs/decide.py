@@ -16,6 +16,7 @@ from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_ar
 from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.read_run import ReadRun, read_run
+from porch.show.decision import list_answerable
 from porch.store.where import ProjectPaths
 
 
@@ -183,9 +184,7 @@ def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> 
 def resolve_failure(found: ReadRun, exit_: str) -> str:
     """The open decision that has this answer, for `retry` and `skip` that name no decision."""
     protocol = found.definition.protocol
-    fits = [
-        d for d in found.state.decisions.values() if _has_option(protocol, found.state, d, exit_)
-    ]
+    fits = list_answerable(protocol, found.state, exit_)
     if len(fits) == 1:
         return fits[0].name
     if found.state.outcome:
@@ -201,11 +200,6 @@ def resolve_failure(found: ReadRun, exit_: str) -> str:
         fix=_describe_open_decisions(found.state, protocol, ""),
         code="not-asked",
     )
-
-
-def _has_option(protocol: Protocol, state: RunState, decision: Decision, exit_: str) -> bool:
-    actor = protocol.states[state.positions[decision.position].state].actor
-    return isinstance(actor, Human) and any(option.exit == exit_ for option in actor.options)
 
 
 def choose_option(found: ReadRun, name: str, words: Sequence[str]) -> tuple[str, str]:
