@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,19 @@ def list_untyped(modules: dict[str, ast.Module]) -> Iterator[str]:
                 yield f"{module}.{name}"
 
 
+@cache
+def _list_nodes(code: ast.Module) -> list[ast.AST]:
+    """Asked four times of each module, and going through it takes longest."""
+    return list(ast.walk(code))
+
+
 def _room(module: str) -> str:
     return module.partition(".")[0]
 
 
 def _imports(code: ast.Module) -> Iterator[tuple[str, str, str]]:
     """The name that a module has for it, the module that it comes from, and its name there."""
-    for node in ast.walk(code):
+    for node in _list_nodes(code):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("porch"):
             source = (node.module or "").partition(".")[2]
             for each in node.names:
@@ -59,7 +66,7 @@ def _imports(code: ast.Module) -> Iterator[tuple[str, str, str]]:
 def _used_names(code: ast.Module) -> Iterator[tuple[str, str]]:
     known = {called: f"{source}.{name}".strip(".") for called, source, name in _imports(code)}
     yield from ((source, name) for _, source, name in _imports(code))
-    for node in ast.walk(code):
+    for node in _list_nodes(code):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             yield known.get(node.value.id, ""), node.attr
 
@@ -69,7 +76,7 @@ def _find_aliases(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
     aliases = {
         module: {
             target.id
-            for node in ast.walk(code)
+            for node in _list_nodes(code)
             if isinstance(node, ast.Assign) and UNTYPED.fullmatch(ast.unparse(node.value))
             for target in node.targets
             if isinstance(target, ast.Name)
