@@ -216,7 +216,8 @@ def _seed_index(index: _WorktreeIndex) -> list[str] | None:
         # Whatever git tracked when it made the worktree is in it.
         _write_note(index, _Note(_describe_head_and(index, fresh.stamp)))
         if _may_match(index.exclude, fresh.data):
-            _leave_out(index)
+            with _keep_date(index.path):
+                _leave_out(index)
     elif not _may_begin_empty(index):
         index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
         _leave_out(index)
@@ -249,10 +250,22 @@ def _add_few(index: _WorktreeIndex, touched: Sequence[str]) -> bool:
     if len(names) > _FEW or any(name.endswith("/") for name in names):
         return False  # of a repository inside, only the whole command says what is to be said
     try:
-        _add_named(index, names)
+        with _keep_date(index.path):
+            _add_named(index, names)
     except OutsideError:
         return False  # one is gone again, and git complains of names
     return True
+
+
+@contextlib.contextmanager
+def _keep_date(path: str) -> Iterator[None]:
+    """Have an index dated as before: git reads all files again that are as young as their index.
+
+    What changes while we measure is forgotten before the next measurement, whatever the date.
+    """
+    before = os.stat(path).st_mtime_ns
+    yield
+    os.utime(path, ns=(before, before))
 
 
 def _add_named(index: _WorktreeIndex, names: Sequence[str], *words: str) -> None:

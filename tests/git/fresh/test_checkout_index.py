@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from porch.git import measured_tree, worktrees
+from porch.git.command import run_git
 from porch.git.fresh import checkout_index
 from tests.git_calls import GIT
 from tests.repositories import sh
@@ -162,6 +163,24 @@ def test_a_fresh_worktree_is_measured_without_reading_its_files(project: Path) -
     assert "read-tree" not in commands
     # What was kept is used once: afterwards nobody knows what happened in between.
     assert measure_anew(place) == tree
+
+
+@pytest.mark.parametrize("exclude", [(), ("src/*.py",)], ids=["all files", "some left out"])
+def test_git_reads_no_file_of_a_fresh_worktree_again_because_its_index_is_as_young(
+    project: Path, monkeypatch: pytest.MonkeyPatch, exclude: tuple[str, ...]
+) -> None:
+    """Git compares whole seconds: of an index that is no older than a file it trusts no word."""
+    place, asked = make_fresh(project), []
+    (place / "new.py").write_text("new\n")
+
+    def look(toplevel: str, *words: str, env: dict[str, str], stdin: str = "") -> str:
+        index = Path(env["GIT_INDEX_FILE"]).stat().st_mtime
+        asked.append((words[2], int(index) > int((place / "run.sh").stat().st_mtime)))
+        return run_git(toplevel, *words, env=env, stdin=stdin)
+
+    monkeypatch.setattr(measured_tree, "run_git", look)
+    measured_tree.measure_tree(str(place), exclude, str(project.parent / "room"))
+    assert asked == [*([("rm", True)] if exclude else []), ("write-tree", True)]
 
 
 def test_files_that_porch_writes_itself_are_left_out_of_a_fresh_worktree(project: Path) -> None:
