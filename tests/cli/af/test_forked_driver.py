@@ -73,6 +73,28 @@ def test_a_driver_holds_nothing_that_its_caller_had_open(farm: Farm) -> None:
     assert farm.driver()
 
 
+LOOKS = """
+import gc, os, tempfile
+from porch.fleet.drivers.forked import DriverCall, fork_driver
+
+def count():
+    print(gc.get_freeze_count() > 1000, gc.isenabled())
+    return 0
+
+listen, tell = os.pipe()
+with open(os.devnull, "rb") as given, tempfile.TemporaryFile() as output:
+    call = DriverCall(words=(), directory="/", given=given, output=output, tell=tell)
+    fork_driver(count, call).wait()
+    output.seek(0)
+    print(output.read().decode())
+"""
+
+
+def test_a_driver_looks_for_unused_objects_but_not_among_what_its_caller_has_loaded() -> None:
+    done = subprocess.run([sys.executable, "-c", LOOKS], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_caller_without_streams_is_no_obstacle(farm: Farm, closed: str) -> None:
     script = f'"$@" {closed}'

@@ -57,8 +57,11 @@ def may_fork() -> bool:
 
 def fork_driver(main: Callable[[], int], call: DriverCall) -> ForkedDriver:
     """Call `main` in a process of its own."""
+    import gc
     import json  # noqa: F401 - both of us need it in a moment, so it is loaded once
 
+    # What is loaded stays. A driver that looked through it for unused objects would copy it all.
+    gc.freeze()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()  # what waits there would be said twice
     pid = os.fork()

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from porch.git import git_directory
 from porch.git.fresh.plain_checkout import writes_plain_files
-from porch.git.index.raw_index import list_plain_entries, zero_stats
+from porch.git.index.raw_index import NotPlainError, iterate_plain_entries, zero_stats
 from porch.system import atomic
 
 _SECOND_NS = 1_000_000_000
@@ -88,10 +88,10 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
 
     Of these it knows nothing but what they were. None, and no file, if it is no plain index.
     """
-    entries = list_plain_entries(fresh.data, id_bytes)
-    if entries is None:
+    try:
+        touched = _find_touched(toplevel, fresh.data, id_bytes)
+    except NotPlainError:
         return None
-    touched = _find_touched(toplevel, fresh.data, entries)
     data = zero_stats(fresh.data, id_bytes, list(touched)) if touched else fresh.data
     atomic.replace_file(path, data, sync=False)
     # Git reads files again that are as young as the index. None that it still knows was touched.
@@ -100,7 +100,7 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
     return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
 
 
-def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) -> dict[int, bytes]:
+def _find_touched(toplevel: str, data: bytes, id_bytes: int) -> dict[int, bytes]:
     """The entries whose file is another one, has another time of change, or is gone.
 
     Many files have the same time. So where directories changed places, only the number of a file
@@ -110,7 +110,7 @@ def _find_touched(toplevel: str, data: bytes, entries: list[tuple[int, bytes]]) 
     touched, top = {}, os.open(toplevel, os.O_RDONLY)
     try:
         # From the top: to look up the whole path of each takes a third longer.
-        for start, name in entries:
+        for start, name in iterate_plain_entries(data, id_bytes):
             seconds, rest, number = read_noted(data, start)
             try:
                 now = stat(name, dir_fd=top, follow_symlinks=False)

@@ -80,27 +80,30 @@ def _find_changed_in(data: bytes, id_bytes: int, second: bytes) -> Iterator[int]
             yield start
 
 
-def list_plain_entries(data: bytes, id_bytes: int) -> list[tuple[int, bytes]] | None:
-    """Where each entry begins, and its name; None if one is no plain file, or may be overlooked.
+class NotPlainError(ValueError):
+    """An index that only git can read, or that says more of files than what they are."""
 
-    Also None if only git can read on, or if it says more than the ids of its trees.
+
+def iterate_plain_entries(data: bytes, id_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Where each entry begins, and its name; all at once would be more objects than all of porch.
+
+    NotPlainError, also after many, if one is no plain file or may be overlooked, if only git can
+    read on, or if it says more than the ids of its trees.
     """
     if data[:8] != _PLAIN_FRONT:
-        return None
-    flags_at, found, at = _ID_AT + id_bytes, [], _HEADER
+        raise NotPlainError
+    flags_at, at, find_end = _ID_AT + id_bytes, _HEADER, data.find
     name_at = flags_at + 2
-    try:
-        # Spelt out here: of a large worktree these few lines are most of the first measurement.
-        for _ in range(int.from_bytes(data[8:_HEADER], "big")):
-            start, end = at, data.index(b"\0", at + name_at)
-            is_file = data[start + _MODE_AT : start + _OWNER_AT] in _FILE_MODES
-            if not is_file or data[start + flags_at] > _PLAIN_FLAGS:
-                return None
-            found.append((start, data[start + name_at : end]))
-            at += ((end - start) // _ALIGNED + 1) * _ALIGNED
-    except ValueError:
-        return None
-    return found if _has_only_trees(data, id_bytes, at) else None
+    # Spelt out here: of a large worktree these few lines are much of the first measurement.
+    for _ in range(int.from_bytes(data[8:_HEADER], "big")):
+        end = find_end(b"\0", at + name_at)
+        is_file = data[at + _MODE_AT : at + _OWNER_AT] in _FILE_MODES
+        if end < 0 or not is_file or data[at + flags_at] > _PLAIN_FLAGS:
+            raise NotPlainError
+        yield at, data[at + name_at : end]
+        at += ((end - at) // _ALIGNED + 1) * _ALIGNED
+    if not _has_only_trees(data, id_bytes, at):
+        raise NotPlainError
 
 
 def _has_only_trees(data: bytes, id_bytes: int, at: int) -> bool:
