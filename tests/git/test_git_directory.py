@@ -197,3 +197,21 @@ def test_refs_of_porch_are_listed_loose_and_packed_and_those_of_others_left_to_g
     assert sh(repo, "for-each-ref", "--format=%(refname)", "refs/porch") == (
         "refs/porch/entry/ab/three"
     )
+
+
+def test_a_branch_is_free_only_where_files_say_so_for_certain(repo: Path, tmp_path: Path) -> None:
+    place = str(repo)
+    for name in ("loose", "above/below", "packed", "packed-above/below"):
+        assert git_directory.is_free_branch(place, name)
+    sh(repo, "branch", "packed")
+    sh(repo, "branch", "packed-above/below")
+    sh(repo, "pack-refs", "--all")
+    sh(repo, "branch", "loose")
+    sh(repo, "branch", "above/below")
+    for name in ("loose", "above", "above/below", "packed", "packed-above", "ü", "a..b"):
+        assert not git_directory.is_free_branch(place, name)
+    sh(repo, "branch", "-D", "above/below")
+    assert git_directory.is_free_branch(place, "above"), "an empty directory is no branch"
+    assert not git_directory.is_free_branch(str(tmp_path), "free"), "no top of a worktree"
+    (repo / ".git/reftable").mkdir()
+    assert not git_directory.is_free_branch(place, "free")

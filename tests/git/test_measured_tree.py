@@ -328,3 +328,19 @@ def test_the_text_of_a_difference_is_that_of_the_files_whatever_attributes_say(r
     assert is_cut
     assert whole.startswith(short)
     assert short.endswith("\n")
+
+
+def test_the_base_of_a_run_is_kept_without_a_process_and_git_knows_it(repo: Path) -> None:
+    first = measured_tree.measure_tree(str(repo))
+    (repo / "new.txt").write_text("one")
+    second = measured_tree.measure_tree(str(repo))
+    own = "--git-dir=.git/porch/tree.git"
+    for tree in (first, second):
+        with GIT.heard() as commands:
+            tree_changes.keep_tree(str(repo), "base/0001-x", tree)
+        assert commands == []
+        assert sh(repo, own, "rev-parse", "refs/porch/base/0001-x") == tree
+    with GIT.heard() as commands:
+        tree_changes.keep_tree(str(repo), "base/ü", second)
+    assert commands == ["update-ref"], "what is not plain is left to git"
+    assert sh(repo, own, "rev-parse", "refs/porch/base/ü") == second

@@ -137,6 +137,18 @@ def list_own_refs(toplevel: str, directory: str) -> list[str] | Unknown:
     is_ours = directory.startswith(_SHARED[1]) and ".." not in directory
     if found is None or not is_ours or os.path.isdir(os.path.join(found.common, "reftable")):
         return UNKNOWN
+    return _list_refs_below(found, directory)
+
+
+def is_free_branch(toplevel: str, branch: str) -> bool:
+    """Whether it is certain that there is no such branch, and none below it."""
+    ref, found = _BRANCHES + branch, find_git_directory(toplevel)
+    return (
+        found is not None and read_ref(toplevel, ref) is None and not _list_refs_below(found, ref)
+    )
+
+
+def _list_refs_below(found: GitDirectory, directory: str) -> list[str]:
     front = f"{directory.rstrip('/')}/"
     packed = (ref for _, ref in _iterate_packed_refs(found) if ref.startswith(front))
     return sorted({*_list_loose_refs(found.common, front), *packed})

@@ -10,6 +10,7 @@ from porch.git import repository
 from porch.git.command import run_exact_git
 from porch.git.git_directory import is_whole_hash
 from porch.git.measured_tree import find_toplevel, own_environment
+from porch.git.moves.own_refs import write_loose_ref
 from porch.git.own_git_directory import ensure_own_git_directory
 from porch.text.late_pattern import late_pattern
 
@@ -77,7 +78,9 @@ def count_net_lines(
 
 def keep_tree(worktree: str, name: str, tree: str) -> None:
     """Keep a tree under a ref of our own git directory, where nobody else cleans up."""
-    _run_own_git(worktree, "update-ref", f"{REFS}{name}", tree)
+    own = ensure_own_git_directory(find_toplevel(worktree))
+    if not write_loose_ref(own.path, f"{REFS}{name}", tree):
+        _run_own_git(worktree, "update-ref", f"{REFS}{name}", tree)
 
 
 def compare_trees(

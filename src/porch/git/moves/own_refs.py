@@ -19,12 +19,19 @@ OWN = "refs/porch/"
 def set_own_ref(repo: str, ref: str, commit: str, *, sync: bool = True) -> None:
     """Have a ref of ours name a commit; without `sync` a power cut may take it back."""
     path = _find_loose_file(repo, ref)
-    is_known = path is not None and git_directory.is_whole_hash(commit)
-    if not is_known or not _write_ref(str(path), commit, sync):
+    if path is None or not _write_ref(path, commit, sync):
         run_git(repo, "update-ref", ref, commit)
 
 
+def write_loose_ref(git_dir: str, ref: str, id_: str) -> bool:
+    """Whether a ref of ours in a git directory names this object now; if not, ask git."""
+    is_plain = ref.startswith(OWN) and git_directory.is_plain_ref(ref)
+    return is_plain and _write_ref(os.path.join(git_dir, ref), id_, sync=True)
+
+
 def _write_ref(path: str, commit: str, sync: bool) -> bool:
+    if not git_directory.is_whole_hash(commit):
+        return False
     # The name that git takes for its lock. Only one of us writes a ref, so what lies there is left
     # by a process that was killed.
     try:

@@ -69,9 +69,11 @@ class EmployedAgent(Struct, frozen=True):
 
     @property
     def is_installed(self) -> bool:
-        import shutil
+        if not self.executable:
+            return True
+        import shutil  # a scripted agent is no program
 
-        return not self.executable or shutil.which(self.executable) is not None
+        return shutil.which(self.executable) is not None
 
 
 class Roster(Struct, frozen=True):

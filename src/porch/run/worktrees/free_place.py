@@ -89,6 +89,8 @@ def _is_empty_directory(path: str) -> bool:
 
 def _require_free_branch(repo: str, branch: str) -> None:
     """Also below it: git cannot have `a` and `a/b` at the same time."""
+    if git_directory.is_free_branch(repo, branch):
+        return
     prefix = f"refs/heads/{branch}"
     taken = run_git(repo, "for-each-ref", "--format=%(refname:short)", prefix, f"{prefix}/")
     for name in taken.splitlines():
