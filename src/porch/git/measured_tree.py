@@ -246,15 +246,22 @@ def _add_few(index: _WorktreeIndex, touched: Sequence[str]) -> bool:
     """Add these files and all new ones; False where git has to look through everything."""
     words = ("ls-files", "-z", "-o", "--exclude-standard", "--", ":/", *index.without)
     told = run_exact_git(index.toplevel, *index.ignoring, *words, env=index.env)
-    names = [*touched, *filter(None, told.split("\0"))]
-    if len(names) > _FEW or any(name.endswith("/") for name in names):
+    new = [name for name in told.split("\0") if name]
+    if len(new) + len(touched) > _FEW or any(name.endswith("/") for name in new):
         return False  # of a repository inside, only the whole command says what is to be said
     try:
         with _keep_date(index.path):
-            _add_named(index, names)
+            _add_named(index, [*touched, *new]) if touched else _add_new(index, new)
     except OutsideError:
-        return False  # one is gone again, and git complains of names
+        return False  # one is gone again or in the way, and git complains of names
     return True
+
+
+def _add_new(index: _WorktreeIndex, names: Sequence[str]) -> None:
+    """Add files that are not left out; `git add` would compare each with every file there is."""
+    if names:
+        stdin = "".join(f"{name}\0" for name in names)
+        index.run_git("update-index", "--add", "-z", "--stdin", stdin=stdin)
 
 
 @contextlib.contextmanager

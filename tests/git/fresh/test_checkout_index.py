@@ -180,7 +180,8 @@ def test_git_reads_no_file_of_a_fresh_worktree_again_because_its_index_is_as_you
 
     monkeypatch.setattr(measured_tree, "run_git", look)
     measured_tree.measure_tree(str(place), exclude, str(project.parent / "room"))
-    assert asked == [*([("rm", True)] if exclude else []), ("write-tree", True)]
+    words = [*(["rm"] if exclude else []), "update-index", "write-tree"]
+    assert asked == [(word, True) for word in words]
 
 
 def test_files_that_porch_writes_itself_are_left_out_of_a_fresh_worktree(project: Path) -> None:
