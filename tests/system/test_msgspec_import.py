@@ -29,6 +29,35 @@ def test_what_is_loaded_already_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) 
     assert (sys.modules["msgspec"], sys.modules[LIBRARY]) == (known, sys)
 
 
+ONE_WORD = """
+import sys
+from porch.system.msgspec_import import load_msgspec
+load_msgspec()
+assert "platform" not in sys.modules
+import uuid
+assert (uuid._LINUX, uuid._AIX) == (sys.platform == "linux", sys.platform.startswith("aix"))
+told = uuid.platform.machine()
+import platform
+print(told == platform.machine(), platform.system() == uuid.platform.system(), uuid.uuid1().version)
+"""
+LOADED = """
+import platform, sys
+from porch.system.msgspec_import import load_msgspec
+load_msgspec()
+import uuid
+print(sys.modules["platform"] is platform is uuid.platform)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there uuid asks nobody")
+@pytest.mark.parametrize("code, told", [(ONE_WORD, "True True 1\n"), (LOADED, "True\n")])
+def test_of_the_machine_one_word_is_asked_and_all_others_can_be(code: str, told: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, told), done.stderr
+
+
 INTERRUPTED = """
 import os, sys
 
