@@ -36,7 +36,10 @@ def envoy() -> int:
 
 def _call_program(name: str) -> int:
     try:
-        # Here, because Ctrl-C may come while it is loaded.
+        # Here, because Ctrl-C may come while they are loaded.
+        from porch.cli import quick_import
+
+        quick_import.find_own_modules_quickly()
         from porch.cli import dispatch
 
         return _leave(dispatch.start_program(name))
