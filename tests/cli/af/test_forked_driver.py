@@ -73,6 +73,37 @@ def test_a_driver_holds_nothing_that_its_caller_had_open(farm: Farm) -> None:
     assert farm.driver()
 
 
+# What only the work itself needs; each costs more than most of what a kickoff does.
+NOT_YET = ("asyncio", "platform", "shutil", "porch.agents.transcripts", "porch.machine.rollback")
+TELLING = """
+import os, sys
+file, parent, write = sys.argv.pop(1), os.getpid(), os.write
+def write_and_note(number, data):
+    if os.getpid() != parent and data.startswith(b"0001-x\\n"):
+        with open(file, "w") as note:
+            note.write(" ".join(sys.modules))
+    return write(number, data)
+os.write = write_and_note
+from porch.cli.scripts import af
+raise SystemExit(af())
+"""
+
+
+def test_a_driver_tells_before_it_loads_what_only_its_work_needs(farm: Farm) -> None:
+    note = farm.desk.root.parent / "note"
+    subprocess.run(
+        [sys.executable, "-P", "-c", TELLING, str(note), *WORDS],
+        cwd=farm.desk.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        timeout=300,
+        check=True,
+    )
+    loaded = note.read_text().split()
+    assert "porch.run.drive.drive" in loaded
+    assert [name for name in NOT_YET if name in loaded] == []
+
+
 LOOKS = """
 import gc, os, tempfile
 from porch.fleet.drivers.forked import DriverCall, fork_driver

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from porch.agents.environment import scrub_environment
-from porch.agents.transcripts import turn_directory_name
 from porch.errors import OutsideError
 from porch.machine.effects import QuotedInput
 from porch.machine.state import RunState, Standing
@@ -76,6 +75,8 @@ class World(Struct, frozen=True):
 
     def turn_directory(self, effect: str) -> str:
         """Where the files of one effect lie; its name is the effect's own, made safe."""
+        from porch.agents.transcripts import turn_directory_name  # of a turn, not of a drive
+
         path = os.path.join(self.directory, "turns", turn_directory_name(effect))
         os.makedirs(path, mode=0o700, exist_ok=True)
         return path

@@ -48,8 +48,6 @@ class DefinitionTexts:
         return {s.name: self._prompt(s) for s in agents if not part_of_name(s.name)}
 
     def _prompt(self, state: "State") -> str:
-        from porch.show import prompt
-
         if state.name in self.reading.texts:
             return self.reading.texts[state.name]
         path = self._first(*self.reading.prompts.get(state.name, ()))
@@ -58,6 +56,8 @@ class DefinitionTexts:
         if path is None:
             self._missing(state)
             return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
+        from porch.show import prompt  # a protocol may have no file of one
+
         return self._checked(path, prompt.list_known_variables(bool(state.loop)))
 
     def _template(self, state: "State", path: str | None) -> str:

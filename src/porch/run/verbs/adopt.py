@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from porch.errors import DefinitionError, StateError, UsageError
 from porch.machine import facts as f
 from porch.machine.approvals import APPROVED, list_gates
-from porch.machine.rollback import lies_behind
 from porch.model.protocol import Protocol, State
 from porch.run.definitions.subject_names import RunSubject
 from porch.store import known_runs
@@ -67,6 +66,8 @@ def _is_behind(protocol: Protocol, state: str, gate: State) -> bool:
     if state not in protocol.states:
         return True
     if protocol.states[state].group == gate.group:
+        from porch.machine.rollback import lies_behind  # few runs are adopted
+
         return lies_behind(protocol, state, gate.name)
     return protocol.order(gate.name) < protocol.order(state)
 
