@@ -48,8 +48,8 @@ MEASURED: tuple[Guard, ...] = (
     Guard(
         "an index with flags is not taken over",
         "git/index/raw_index.py",
-        "if not is_file or data[start + flags_at] > _PLAIN_FLAGS:",
-        "if not is_file:",
+        "if end < 0 or not is_file or data[at + flags_at] > _PLAIN_FLAGS:",
+        "if end < 0 or not is_file:",
         "test_v3_no_setting_makes_git_note_what_is_not_true_of_the_files",
     ),
     Guard(

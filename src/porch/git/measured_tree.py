@@ -15,7 +15,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -24,6 +23,7 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_exact_git, run_git, try_git
+from porch.git.index.left_out import compile_left_out, is_pattern, may_leave_out
 from porch.git.index.raw_index import (
     IndexEntry,
     find_repository_entries,
@@ -45,8 +45,6 @@ _FEW = 2000
 # Elsewhere the letters of a name may be large on the disk and small in a commit.
 _IS_LINUX = sys.platform == "linux"
 _SECONDS = late_pattern(r"[0-9]+ [0-9]+")
-_SIGN = late_pattern(r"[*?\[\\]")
-_OTHER_SIGNS = late_pattern(r"[?\[\\]|\*\*|^[./]|/$|//|^$")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
@@ -67,7 +65,7 @@ class _WorktreeIndex(Struct, frozen=True):
     @property
     def without(self) -> tuple[str, ...]:
         # Of a plain name also what lies below it.
-        below = [f"{each}/**" for each in self.exclude if not _SIGN.search(each)]
+        below = [f"{each}/**" for each in self.exclude if not is_pattern(each)]
         return tuple(map(repository.exclude_from_add, (*self.exclude, *below)))
 
     @property
@@ -207,7 +205,7 @@ def _write_note(index: _WorktreeIndex, note: _Note) -> None:
 
 def _seed_index(index: _WorktreeIndex) -> list[str] | None:
     """The files that may differ from it, where all others are known to be as it says."""
-    from porch.git.fresh.checkout_index import put_fresh_index, take_fresh_index
+    from porch.git.fresh.checkout_index import keep_date, put_fresh_index, take_fresh_index
 
     fresh, touched = take_fresh_index(index.toplevel), None
     if fresh is not None:
@@ -215,8 +213,8 @@ def _seed_index(index: _WorktreeIndex) -> list[str] | None:
     if fresh is not None and touched is not None:
         # Whatever git tracked when it made the worktree is in it.
         _write_note(index, _Note(_describe_head_and(index, fresh.stamp)))
-        if _may_match(index.exclude, fresh.data):
-            with _keep_date(index.path):
+        if may_leave_out(index.exclude, fresh.data):
+            with keep_date(index.path):
                 _leave_out(index)
     elif not _may_begin_empty(index):
         index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
@@ -231,11 +229,6 @@ def _may_begin_empty(index: _WorktreeIndex) -> bool:
     return is_plain and not index.exclude
 
 
-def _may_match(exclude: Sequence[str], data: bytes) -> bool:
-    """Whether a name in an index may fit one of the patterns: it holds what they begin with."""
-    return any(os.fsencode(_SIGN.split(pattern)[0]) in data for pattern in exclude)
-
-
 def _leave_out(index: _WorktreeIndex) -> None:
     if index.exclude:
         gone = [f":(top,glob){pattern}" for pattern in index.exclude]
@@ -244,13 +237,15 @@ def _leave_out(index: _WorktreeIndex) -> None:
 
 def _add_few(index: _WorktreeIndex, touched: Sequence[str]) -> bool:
     """Add these files and all new ones; False where git has to look through everything."""
+    from porch.git.fresh.checkout_index import keep_date
+
     words = ("ls-files", "-z", "-o", "--exclude-standard", "--", ":/", *index.without)
     told = run_exact_git(index.toplevel, *index.ignoring, *words, env=index.env)
     new = [name for name in told.split("\0") if name]
     if len(new) + len(touched) > _FEW or any(name.endswith("/") for name in new):
         return False  # of a repository inside, only the whole command says what is to be said
     try:
-        with _keep_date(index.path):
+        with keep_date(index.path):
             _add_named(index, [*touched, *new]) if touched else _add_new(index, new)
     except OutsideError:
         return False  # one is gone again or in the way, and git complains of names
@@ -262,17 +257,6 @@ def _add_new(index: _WorktreeIndex, names: Sequence[str]) -> None:
     if names:
         stdin = "".join(f"{name}\0" for name in names)
         index.run_git("update-index", "--add", "-z", "--stdin", stdin=stdin)
-
-
-@contextlib.contextmanager
-def _keep_date(path: str) -> Iterator[None]:
-    """Have an index dated as before: git reads all files again that are as young as their index.
-
-    What changes while we measure is forgotten before the next measurement, whatever the date.
-    """
-    before = os.stat(path).st_mtime_ns
-    yield
-    os.utime(path, ns=(before, before))
 
 
 def _add_named(index: _WorktreeIndex, names: Sequence[str], *words: str) -> None:
@@ -308,16 +292,7 @@ def _holds_all_tracked(index: _WorktreeIndex) -> bool:
     if known is None:
         return False
     ours = list_few_names(_read_bytes(index.path), index.own.id_bytes, 2 * _FEW)
-    return ours is not None and all(map(_compile_left_out(index.exclude).fullmatch, known - ours))
-
-
-@cache
-def _compile_left_out(exclude: tuple[str, ...]) -> re.Pattern[bytes]:
-    """The names that are left out for certain: other signs than one star are git's to read."""
-    plain = [each for each in exclude if not _OTHER_SIGNS.search(each)]
-    starred = ["[^/]*".join(map(re.escape, each.split("*"))) for each in plain if "*" in each]
-    whole = [f"{re.escape(each)}(?:/.*)?" for each in plain if "*" not in each]
-    return re.compile(os.fsencode("|".join([*starred, *whole]) or "(?!)"), re.DOTALL)
+    return ours is not None and all(map(compile_left_out(index.exclude).fullmatch, known - ours))
 
 
 def _list_staged_and_ignored(index: _WorktreeIndex) -> list[str]:

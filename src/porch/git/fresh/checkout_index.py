@@ -9,8 +9,10 @@ has moved on.
 Nothing of this lies on the disk meanwhile: commands of the set-up could write there.
 """
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from struct import Struct as PackedFields
 
 from msgspec import Struct
@@ -98,6 +100,17 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
     later = fresh.since_ns + _SECOND_NS
     os.utime(path, ns=(later, later))
     return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
+
+
+@contextlib.contextmanager
+def keep_date(path: str) -> Iterator[None]:
+    """Have an index dated as before: git reads all files again that are as young as their index.
+
+    What changes while we measure is forgotten before the next measurement, whatever the date.
+    """
+    before = os.stat(path).st_mtime_ns
+    yield
+    os.utime(path, ns=(before, before))
 
 
 def _find_touched(toplevel: str, data: bytes, id_bytes: int) -> dict[int, bytes]:
