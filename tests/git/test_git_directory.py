@@ -65,6 +65,37 @@ def test_a_worktree_that_was_moved_away_is_not_taken_for_the_one_that_is_known(r
     assert not git_directory.is_registered(str(repo / "worktrees" / "b"), found)
 
 
+def test_where_a_worktree_keeps_its_files_is_read_again_whenever_its_file_is_another(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, other = tmp_path / "place", tmp_path / "other"
+    sh(repo, "worktree", "add", "-q", str(place))
+    first = git_directory.find_git_directory(str(place))
+    with monkeypatch.context() as patched:
+        patched.setattr(git_directory, "_read_first_line", None)
+        assert git_directory.find_git_directory(str(place)) == first
+    sh(repo, "clone", "-q", str(repo), str(other))
+    sh(repo, "worktree", "remove", str(place))
+    assert git_directory.find_git_directory(str(place)) is None
+    sh(other, "worktree", "add", "-q", str(place))
+    again = git_directory.find_git_directory(str(place))
+    assert again is not None
+    assert Path(again.common) == other / ".git"
+    (Path(again.own) / "HEAD").unlink()
+    assert git_directory.find_git_directory(str(place)) is None
+
+
+def test_a_file_of_git_that_somebody_writes_over_in_place_is_read_again(repo: Path) -> None:
+    for name in ("a", "b"):
+        sh(repo, "worktree", "add", "-q", f"worktrees/{name}")
+    first, second = (str(repo / "worktrees" / name) for name in ("a", "b"))
+    expected = git_directory.find_git_directory(second)
+    assert git_directory.find_git_directory(first) != expected
+    with Path(first, ".git").open("r+") as file:
+        file.write(Path(second, ".git").read_text())
+    assert git_directory.find_git_directory(first) == expected
+
+
 def test_a_detached_head_is_a_commit_on_no_branch(repo: Path) -> None:
     sh(repo, "checkout", "-q", "--detach")
     found = git_directory.find_git_directory(str(repo))

@@ -5,6 +5,7 @@ every state. Whatever is not plainly there is left to git itself.
 """
 
 import os
+import stat
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -20,6 +21,8 @@ _LONGEST_LINE = 8192
 _NEAR = 32
 # Of so many commits a long run remembers on what they were made.
 _MOST_PARENTS = 20_000
+# Of so many worktrees a process remembers where their files are.
+_MOST_LINKED = 10_000
 _BRANCHES = "refs/heads/"
 # Without anything that means a parent, a time or another place.
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
@@ -50,16 +53,35 @@ class GitDirectory(NamedTuple):
 def find_git_directory(toplevel: str) -> GitDirectory | None:
     """Where the top of a worktree keeps its files; None if this is no such top."""
     place = os.path.join(toplevel, ".git")
-    if os.path.isdir(place):
+    try:
+        seen = os.stat(place)
+    except OSError:
+        return None
+    if stat.S_ISDIR(seen.st_mode):
         return GitDirectory(place, place) if os.path.isfile(os.path.join(place, "HEAD")) else None
+    # Read once, as long as it is the same file: each member asks hundreds of times.
+    stamp = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_ctime_ns)
+    known = _linked.get(toplevel)
+    if known is None or known[0] != stamp:
+        found = _read_git_file(toplevel, place)
+        if found is None:
+            return None
+        known = stamp, found
+        if os.path.isabs(toplevel) and len(_linked) < _MOST_LINKED:
+            _linked[toplevel] = known
+    return known[1] if os.path.isfile(os.path.join(known[1].own, "HEAD")) else None
+
+
+_linked: dict[str, tuple[tuple[int, ...], GitDirectory]] = {}
+
+
+def _read_git_file(toplevel: str, place: str) -> GitDirectory | None:
     text = _read_first_line(place)
     if not text.startswith("gitdir: "):
         return None
     own = os.path.normpath(os.path.join(toplevel, text.removeprefix("gitdir: ")))
     common = _read_first_line(os.path.join(own, "commondir"))
-    if not common or not os.path.isfile(os.path.join(own, "HEAD")):
-        return None
-    return GitDirectory(own, os.path.normpath(os.path.join(own, common)))
+    return GitDirectory(own, os.path.normpath(os.path.join(own, common))) if common else None
 
 
 def is_registered(toplevel: str, found: GitDirectory) -> bool:

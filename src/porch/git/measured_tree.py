@@ -13,9 +13,7 @@ import os
 import re
 import stat
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,28 +21,34 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_exact_git, run_git, try_git
+from porch.git.fresh.kept_index import (
+    IndexNote,
+    describe_time_since,
+    forget_fresh_stats,
+    read_clock,
+    read_note,
+    trust_times,
+    write_note,
+)
 from porch.git.index.left_out import compile_left_out, is_pattern, may_leave_out
 from porch.git.index.raw_index import (
     IndexEntry,
     find_repository_entries,
-    forget_fresh_stats,
     list_few_names,
     may_have_repositories,
 )
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
-from porch.system import atomic
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
 EMBEDDED = "embedded-repository"
-# The clock of a file system lags behind by less than this.
-_TICK_S = 0.1
-# To read so many names out of an index takes as long as to ask git.
+# To add more files by their names takes git as long as to look for them.
 _FEW = 2000
+# To read so many names out of an index takes as long as to ask git.
+_FEW_NAMES = 5000
 # Elsewhere the letters of a name may be large on the disk and small in a commit.
 _IS_LINUX = sys.platform == "linux"
-_SECONDS = late_pattern(r"[0-9]+ [0-9]+")
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
@@ -153,15 +157,15 @@ def _lock_index(path: str) -> Iterator[None]:
 
 
 def _measure_locked(index: _WorktreeIndex) -> str:
-    began, touched, note = time.time(), None, _read_note(index)
-    if _SECONDS.fullmatch(note.fresh) and note.stamp == git_directory.stamp_file(index.path):
-        _forget_fresh_stats(index, note)
+    began, touched, note = read_clock(index.toplevel), None, read_note(index.path)
+    if note.is_ended and note.stamp == git_directory.stamp_file(index.path):
+        note = forget_fresh_stats(index.toplevel, index.path, index.own.id_bytes, note)
     else:
         # A measurement that did not come to its end proves nothing of what it left.
         _remove_file(index.path)
         _remove_file(f"{index.path}.note")
         touched = _seed_index(index)
-        note = _read_note(index)
+        note = read_note(index.path)
     if touched is None or not _add_few(index, touched):
         index.add_files("-A", "--", ":/", *index.without)
     tracked = _describe_tracked(index)
@@ -170,37 +174,18 @@ def _measure_locked(index: _WorktreeIndex) -> str:
     elif note.is_whole and git_directory.stamp_file(index.path) == note.stamp:
         # Git writes another file whenever it has learnt anything new.
         return note.tree
+    trust_times(index.path)
     tree, data = index.run_git("write-tree").strip(), _read_bytes(index.path)
     inner = list(find_repository_entries(data, index.own.id_bytes))
     if inner and _measure_inner_repositories(index, inner):
         tree = index.run_git("write-tree").strip()
-    fresh = f"{int(began - _TICK_S)} {int(time.time() + _TICK_S)}"
+    fresh = describe_time_since(began)
     # Of what lies in submodules the index does not tell.
     is_whole = "" if inner else "whole"
-    _write_note(index, _Note(tracked, git_directory.stamp_file(index.path), tree, fresh, is_whole))
+    write_note(
+        index.path, IndexNote(tracked, git_directory.stamp_file(index.path), tree, fresh, is_whole)
+    )
     return tree
-
-
-class _Note(NamedTuple):
-    """What was true when the index was last used, and the first and last second of that.
-
-    The same index means the same tree, if it tells of all files.
-    """
-
-    tracked: str = ""
-    stamp: str = ""
-    tree: str = ""
-    fresh: str = ""
-    is_whole: str = ""
-
-
-def _read_note(index: _WorktreeIndex) -> _Note:
-    parts = _read_bytes(f"{index.path}.note").decode(errors="replace").split("\n")
-    return _Note(*parts) if len(parts) == len(_Note._fields) else _Note()
-
-
-def _write_note(index: _WorktreeIndex, note: _Note) -> None:
-    atomic.replace_file(f"{index.path}.note", "\n".join(note).encode(), sync=False)
 
 
 def _seed_index(index: _WorktreeIndex) -> list[str] | None:
@@ -212,7 +197,7 @@ def _seed_index(index: _WorktreeIndex) -> list[str] | None:
         touched = put_fresh_index(index.toplevel, fresh, index.own.id_bytes, index.path)
     if fresh is not None and touched is not None:
         # Whatever git tracked when it made the worktree is in it.
-        _write_note(index, _Note(_describe_head_and(index, fresh.stamp)))
+        write_note(index.path, IndexNote(_describe_head_and(index, fresh.stamp)))
         if may_leave_out(index.exclude, fresh.data):
             with keep_date(index.path):
                 _leave_out(index)
@@ -288,10 +273,10 @@ def _add_ignored_but_tracked(index: _WorktreeIndex) -> None:
 def _holds_all_tracked(index: _WorktreeIndex) -> bool:
     """Whether our index has every name of theirs that counts; git is asked where there are many."""
     theirs = _read_bytes(repository.find_git_path(index.toplevel, "index"))
-    known = list_few_names(theirs, index.own.id_bytes, _FEW)
+    known = list_few_names(theirs, index.own.id_bytes, _FEW_NAMES)
     if known is None:
         return False
-    ours = list_few_names(_read_bytes(index.path), index.own.id_bytes, 2 * _FEW)
+    ours = list_few_names(_read_bytes(index.path), index.own.id_bytes, 2 * _FEW_NAMES)
     return ours is not None and all(map(compile_left_out(index.exclude).fullmatch, known - ours))
 
 
@@ -371,15 +356,6 @@ def embedded_repository_error(toplevel: str, name: str) -> OutsideError:
         fix=f"move it away, add `/{name}/` to .gitignore, or commit it as a submodule",
         code="embedded-repository",
     )
-
-
-def _forget_fresh_stats(index: _WorktreeIndex, note: _Note) -> None:
-    """Git compares whole seconds: what changed in those may have changed again without a trace."""
-    first, last = map(int, note.fresh.split(" "))
-    data = _read_bytes(index.path)
-    kept = forget_fresh_stats(data, index.own.id_bytes, first, last)
-    if kept is not data:
-        atomic.replace_file(index.path, kept, sync=False)
 
 
 def _read_bytes(path: str) -> bytes:

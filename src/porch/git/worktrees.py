@@ -19,6 +19,7 @@ from porch.git.moves.checkout_move import (
 from porch.git.moves.own_refs import set_own_ref
 from porch.git.worktree_lock import lock_worktrees
 from porch.system import crash_points
+from porch.system.delete_tree import delete_tree
 
 ARCHIVE = "refs/porch/archive/"
 # Git locks a worktree with this word while it makes it.
@@ -322,8 +323,6 @@ def deregister_worktree(common_repo: str, here: RegisteredWorktree | None) -> No
 def delete_directory(path: str) -> None:
     try:
         if os.path.lexists(path):
-            import shutil
-
-            shutil.rmtree(path)
+            delete_tree(path)
     except OSError as error:
         raise OutsideError(f"{path} cannot be removed: {error}", fix="remove it by hand") from error

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from porch.errors import OutsideError
 from porch.git import checkouts, merge, repository, worktrees
+from porch.git.fresh.checkout_index import remember_checkout
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
 from porch.machine.state import Instance
@@ -42,8 +43,13 @@ def ensure_main_worktree(world: World, instance: str, about: Instance) -> str:
     if not _has_branch(world, about.branch):
         begin = repository.resolve_branch_or_commit(world.workspace, base)
         target_history.note_target(world, about, begin)
-    worktrees.ensure_worktree(world.workspace, path, about.branch, base)
+    _ensure_worktree(world, path, about.branch, base)
     return path
+
+
+def _ensure_worktree(world: World, path: str, branch: str, base: str) -> None:
+    if worktrees.ensure_worktree(world.workspace, path, branch, base):
+        remember_checkout(path)
 
 
 def _has_branch(world: World, branch: str) -> bool:
@@ -52,7 +58,7 @@ def _has_branch(world: World, branch: str) -> bool:
 
 def ensure_tests_worktree(world: World, instance: str, about: Instance) -> str:
     path = main_worktree_path(world, instance) + TESTS_SUFFIX
-    worktrees.ensure_worktree(world.workspace, path, tests_branch_name(about), about.branch)
+    _ensure_worktree(world, path, tests_branch_name(about), about.branch)
     return path
 
 

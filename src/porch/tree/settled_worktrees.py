@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from porch.git import checkouts, repository, worktrees
 from porch.git.command import run_git
+from porch.git.fresh.checkout_index import forget_checkout
 from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
 from porch.tree import instance_worktrees
@@ -66,6 +67,8 @@ def _remove_instance(world: World, name: str) -> list[str]:
     places = [(path + TESTS_SUFFIX, tests), (path, branch)]
     left = [(place, each) for place, each in places if _is_left(world, place, each)]
     worktrees.remove_worktrees(world.workspace, left)
+    for place, _ in left:
+        forget_checkout(place)
     return [each for _, each in left if each]
 
 

@@ -117,6 +117,9 @@ CHANGES: dict[str, Change] = {
     "many new files": lambda p: [(p / f"{n}.py").write_text("x") for n in range(2100)],
 }
 
+# Within one second.
+UNSEEN_BY_GIT = ("same size, times set back", "directories in each other's place")
+
 
 @pytest.mark.parametrize("way", CHANGES)
 def test_v3_whatever_happens_to_a_fresh_worktree_is_measured(project: Path, way: str) -> None:
@@ -137,6 +140,23 @@ def test_v3_what_happens_right_after_the_first_measurement_is_seen_by_the_next(
     second, commands = measure_fresh(place)
     assert "read-tree" not in commands
     assert first == sh(project, "rev-parse", "HEAD^{tree}") != second == measure_anew(place)
+
+
+@pytest.mark.parametrize("way", UNSEEN_BY_GIT)
+def test_v3_what_happens_right_after_a_later_measurement_is_seen_by_the_next(
+    project: Path, way: str
+) -> None:
+    """All within a second, in which only exact times tell; the last one is as sure as the first."""
+    time.sleep(1 - time.time() % 1)
+    place = make_fresh(project)
+    for name in ("1.txt", "2.txt"):
+        (place / name).write_text(name)
+        before, _ = measure_fresh(place)
+    CHANGES[way](place)
+    after, commands = measure_fresh(place)
+    assert "read-tree" not in commands
+    assert before != after == measure_anew(place)
+    assert measure_fresh(place)[0] == after
 
 
 def test_v3_a_change_in_the_second_in_which_the_worktree_was_made_is_seen(project: Path) -> None:

@@ -13,22 +13,18 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from struct import Struct as PackedFields
 
 from msgspec import Struct
 
 from porch.git import git_directory
 from porch.git.fresh.plain_checkout import writes_plain_files
+from porch.git.fresh.touched_files import SECOND_NS, FileClock, find_touched
 from porch.git.index.raw_index import NotPlainError, iterate_plain_entries, zero_stats
 from porch.system import atomic
 
-_SECOND_NS = 1_000_000_000
 # A file system whose clock stands still for longer counts in whole seconds or worse.
 _PATIENCE_S = 0.05
 _NAP_S = 0.001
-# Of an entry: the time of change, and behind the other time and the device the number of the file.
-_NOTED = PackedFields(">II12xI")
-_NUMBER_BITS = 0xFFFFFFFF
 
 
 class FreshIndex(Struct, frozen=True):
@@ -36,7 +32,7 @@ class FreshIndex(Struct, frozen=True):
 
     data: bytes
     stamp: str
-    since_ns: int
+    since: FileClock
 
 
 # By the real path of the worktree; each is taken once.
@@ -45,6 +41,7 @@ _known: dict[str, FreshIndex] = {}
 
 def remember_checkout(toplevel: str) -> None:
     """Keep what git knows of a worktree that it has just made, before anybody works in it."""
+    forget_checkout(toplevel)
     found = git_directory.find_git_directory(toplevel)
     if found is None:
         return
@@ -61,8 +58,8 @@ def remember_checkout(toplevel: str) -> None:
         _known[os.path.realpath(toplevel)] = FreshIndex(data, git_directory.stamp_file(path), since)
 
 
-def _wait_for_later_instant(toplevel: str, last: os.stat_result) -> int:
-    """A time of change that this file system gives only now, later than all before; 0 if none.
+def _wait_for_later_instant(toplevel: str, last: os.stat_result) -> FileClock | None:
+    """A time of change that this file system gives only now, later than all before.
 
     The index was written behind all files, so its time is the latest. The file that is touched is
     git's own, and nobody measures it.
@@ -73,16 +70,21 @@ def _wait_for_later_instant(toplevel: str, last: os.stat_result) -> int:
         os.utime(probe)
         seen = os.stat(probe)
         if seen.st_dev != last.st_dev:
-            return 0
+            return None
         if seen.st_ctime_ns > last.st_ctime_ns:
-            return seen.st_ctime_ns
+            return FileClock(seen.st_ctime_ns, seen.st_dev)
         time.sleep(_NAP_S)
-    return 0
+    return None
 
 
 def take_fresh_index(toplevel: str) -> FreshIndex | None:
     """What was kept of this worktree, if anything was; the next one who asks gets nothing."""
     return _known.pop(os.path.realpath(toplevel), None)
+
+
+def forget_checkout(toplevel: str) -> None:
+    """Keep nothing of a worktree that is gone or that nobody has measured."""
+    _known.pop(os.path.realpath(toplevel), None)
 
 
 def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) -> list[str] | None:
@@ -91,13 +93,14 @@ def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) 
     Of these it knows nothing but what they were. None, and no file, if it is no plain index.
     """
     try:
-        touched = _find_touched(toplevel, fresh.data, id_bytes)
+        entries = iterate_plain_entries(fresh.data, id_bytes)
+        touched = find_touched(toplevel, fresh.data, entries, fresh.since)
     except NotPlainError:
         return None
     data = zero_stats(fresh.data, id_bytes, list(touched)) if touched else fresh.data
     atomic.replace_file(path, data, sync=False)
     # Git reads files again that are as young as the index. None that it still knows was touched.
-    later = fresh.since_ns + _SECOND_NS
+    later = fresh.since.ns + SECOND_NS
     os.utime(path, ns=(later, later))
     return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
 
@@ -111,28 +114,3 @@ def keep_date(path: str) -> Iterator[None]:
     before = os.stat(path).st_mtime_ns
     yield
     os.utime(path, ns=(before, before))
-
-
-def _find_touched(toplevel: str, data: bytes, id_bytes: int) -> dict[int, bytes]:
-    """The entries whose file is another one, has another time of change, or is gone.
-
-    Many files have the same time. So where directories changed places, only the number of a file
-    tells it from the other.
-    """
-    read_noted, stat = _NOTED.unpack_from, os.stat
-    touched, top = {}, os.open(toplevel, os.O_RDONLY)
-    try:
-        # From the top: to look up the whole path of each takes a third longer.
-        for start, name in iterate_plain_entries(data, id_bytes):
-            seconds, rest, number = read_noted(data, start)
-            try:
-                now = stat(name, dir_fd=top, follow_symlinks=False)
-            except OSError:
-                touched[start] = name
-                continue
-            is_same = now.st_ino & _NUMBER_BITS == number
-            if not is_same or now.st_ctime_ns != seconds * _SECOND_NS + rest:
-                touched[start] = name
-    finally:
-        os.close(top)
-    return touched

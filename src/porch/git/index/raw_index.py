@@ -42,21 +42,20 @@ class IndexEntry(Struct, frozen=True):
     name: str
 
 
-def forget_fresh_stats(data: bytes, id_bytes: int, first: int, last: int) -> bytes:
-    """The index without what it knows of files whose status changed in one of these seconds.
-
-    Git reads a file again of which it knows nothing; the id of its content stays.
-    """
-    fresh = [
-        start
+def find_changed_in(data: bytes, id_bytes: int, first: int, last: int) -> list[tuple[int, bytes]]:
+    """Where entries begin whose status changed in one of these seconds, each with its name."""
+    return [
+        found
         for second in range(first, last + 1)
-        for start in _find_changed_in(data, id_bytes, second.to_bytes(4, "big"))
+        for found in _find_changed_in(data, id_bytes, second.to_bytes(4, "big"))
     ]
-    return zero_stats(data, id_bytes, fresh) if fresh else data
 
 
 def zero_stats(data: bytes, id_bytes: int, starts: Sequence[int]) -> bytes:
-    """The index without what it knows of the files of these entries but their content."""
+    """The index without what it knows of the files of these entries but their content.
+
+    Git reads a file again of which it knows nothing.
+    """
     changed = bytearray(data)
     for start in starts:
         changed[start : start + _MODE_AT] = _NO_TIMES
@@ -69,15 +68,16 @@ def zero_stats(data: bytes, id_bytes: int, starts: Sequence[int]) -> bytes:
     return body + sum_(body, usedforsecurity=False).digest()
 
 
-def _find_changed_in(data: bytes, id_bytes: int, second: bytes) -> Iterator[int]:
-    """Where entries begin that changed in it: a few are searched for, many are gone through."""
-    count = int.from_bytes(data[8:_HEADER], "big")
+def _find_changed_in(data: bytes, id_bytes: int, second: bytes) -> Iterator[tuple[int, bytes]]:
+    """A few are searched for, many are gone through."""
+    count, name_at = int.from_bytes(data[8:_HEADER], "big"), _ID_AT + id_bytes + 2
     if data.count(second) * _MANY < count:
-        yield from (start for start, _ in _find_entries(data, id_bytes, second, 0))
+        starts = (start for start, _ in _find_entries(data, id_bytes, second, 0))
+        yield from ((at, data[at + name_at : data.index(b"\0", at + name_at)]) for at in starts)
         return
-    for start, _ in _iterate_spans(data, id_bytes):
+    for start, end in _iterate_spans(data, id_bytes):
         if data[start : start + 4] == second:
-            yield start
+            yield start, data[start + name_at : end]
 
 
 class NotPlainError(ValueError):
@@ -111,6 +111,17 @@ def _has_only_trees(data: bytes, id_bytes: int, at: int) -> bool:
     if data[at : at + 4] == _TREES:
         at += 8 + int.from_bytes(data[at + 4 : at + 8], "big")
     return at + id_bytes == len(data)
+
+
+def read_root_tree(data: bytes, id_bytes: int, last: tuple[int, bytes]) -> str | None:
+    """The tree that all entries make, if git has noted it behind the last one, which is given."""
+    start, name = last
+    at = start + (_ID_AT + id_bytes + 2 + len(name)) // _ALIGNED * _ALIGNED + _ALIGNED
+    if data[at : at + 4] != _TREES or data[at + 8 : at + 9] != b"\0":
+        return None
+    counts, _, rest = data[at + 9 :].partition(b"\n")
+    # A count below zero: something was added since.
+    return None if counts.startswith(b"-") else rest[:id_bytes].hex()
 
 
 def find_repository_entries(data: bytes, id_bytes: int) -> Iterator[IndexEntry]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from porch.errors import OutsideError, PorchError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_git, try_git
+from porch.git.fresh.young_checkout import is_young_and_as_committed
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 from porch.git.worktree_lock import lock_moves
 from porch.system import crash_points
@@ -197,6 +198,8 @@ def read_status(path: str, *more: str, updates_index: bool = False) -> list[tupl
 
     With `updates_index` git keeps what it learnt of the files, unless somebody holds the index.
     """
+    if not updates_index and is_young_and_as_committed(path):
+        return []
     words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", *more)
     env = {"GIT_OPTIONAL_LOCKS": "1"} if updates_index else None
     rows = run_git(path, *words, "--ignore-submodules=none", env=env).split("\0")
