@@ -10,6 +10,7 @@ from porch.git import worktrees
 from porch.git.fresh.file_clock import read_file_clock
 from porch.git.fresh.touched_files import SECOND_NS, find_unproven
 from porch.git.index.raw_index import SHA1_BYTES, iterate_plain_entries
+from porch.run.agents.turn_record import stamp_worktree
 from tests.repositories import sh
 
 pytestmark = pytest.mark.usefixtures("git_home")
@@ -91,3 +92,11 @@ def test_the_clock_of_files_never_goes_back_and_is_only_read_in_linked_worktrees
     assert read_file_clock(str(repo)) == 0
     assert (repo / ".git").stat().st_mtime_ns == seen
     assert read_file_clock(str(tmp_path)) == 0
+
+
+def test_whoever_reads_the_clock_leaves_the_worktree_as_old_as_it_is(place: Path) -> None:
+    """By the time of this file a turn knows that its worktree was deleted and made again."""
+    os.utime(place / ".git", ns=(10**18, 10**18))
+    before = stamp_worktree(str(place))
+    assert read_file_clock(str(place)) > 10**18
+    assert stamp_worktree(str(place)) == before != ""
