@@ -105,3 +105,16 @@ def test_a_directory_that_is_gone_under_the_caller_is_told_as_such(
     said = capsys.readouterr().err
     assert "error[no-directory]: the directory in which you stand is gone" in said
     assert "fix: change to one that is there" in said
+
+
+def test_envoy_tells_of_a_directory_that_is_gone_in_its_envelope(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(sys, "argv", ["envoy", "plan", "status"])
+    assert dispatch.envoy() == 6
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["message"] == "the directory in which you stand is gone, or may not be read"
+    assert error["suggestion"] == "change to one that is there: cd DIRECTORY"

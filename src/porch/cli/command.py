@@ -122,17 +122,17 @@ def _run_bounded(args: Args) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        from porch.system.regular_file import NotRegularFile, not_regular_error
-
-        if isinstance(error, NotRegularFile):
-            return _report_error(not_regular_error(str(error.filename)), args.json)
-        return _report_error(_make_outside_error(error), args.json)
+        return _report_error(explain_system_error(error), args.json)
     except Exception as error:  # noqa: BLE001 - the boundary: anything else is our own bug
         return _report_unexpected(error, args.json)
 
 
-def _make_outside_error(error: OSError) -> "PorchError":
+def explain_system_error(error: OSError) -> "PorchError":
     """As the system told it, unless it only means that nobody can stand where we stand."""
+    from porch.system.regular_file import NotRegularFile, not_regular_error
+
+    if isinstance(error, NotRegularFile):
+        return not_regular_error(str(error.filename))
     outside: PorchError = _load_errors().OutsideError(
         f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
     )

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -63,6 +64,8 @@ def _become(words: Sequence[str], directory: str, out: int) -> NoReturn:
         os.dup2(out, 1)
         sys.argv = ["envoy", *words]
         code = dispatch.envoy()
+    except BaseException:  # noqa: BLE001 - nobody above us may go on as if it were the agent
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -89,6 +89,10 @@ class Follower:
         if self.last.code:
             raise Lost(f"{self.last.words} failed, and nobody cared: {self.last.text}")
         self.last = envoy(words, self.hands.place)
+        if self.last.code and not os.path.isdir(self.hands.place):
+            # A variant that was discarded meanwhile; a shell then stands in its project again.
+            self.hands.place = self.hands.root
+            self.last = envoy(words, self.hands.place)
         self.answers.append(self.last)
         if self.last.code in (2, 4, 5, 6, 70):
             raise Lost(f"{words} is wrong: {self.last.text}")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from porch.cli.command import Args, View
+from porch.cli.command import Args, View, explain_system_error
 
 if TYPE_CHECKING:  # complaints are loaded once there is one
     from msgspec import Struct
 
-    from porch.errors import OutsideError, PorchError
+    from porch.errors import PorchError
 
     # What an operation answers, with the keys of its JSON in their order.
     Result = Struct | Mapping[str, object]
@@ -28,16 +28,9 @@ def catch_complaints(run: Callable[[Args], View]) -> Callable[[Args], View]:
         except _complaint_class() as error:
             return complaint_view(error)
         except OSError as error:
-            return complaint_view(_state_error(error) or outside_error(error))
+            return complaint_view(explain_system_error(error))
 
     return answered
-
-
-def _state_error(error: OSError) -> "PorchError | None":
-    from porch.system.regular_file import NotRegularFile, not_regular_error
-
-    is_odd = isinstance(error, NotRegularFile)
-    return not_regular_error(str(error.filename)) if is_odd else None
 
 
 def _complaint_class() -> "type[PorchError]":
@@ -79,12 +72,6 @@ def failing_view(data: "Struct", type_: str, message: str, suggestion: str) -> V
     return _envelope_view(
         {"status": "error", "error": error, "data": to_builtins(data)}, EXIT_FAILED
     )
-
-
-def outside_error(error: OSError) -> "OutsideError":
-    from porch.errors import OutsideError
-
-    return OutsideError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
 
 
 def _envelope_view(whole: dict[str, Any], code: int) -> View:
