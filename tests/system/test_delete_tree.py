@@ -38,7 +38,7 @@ def test_everything_goes_but_what_links_lead_to(
 def test_a_link_in_the_place_of_the_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "link").symlink_to("kept")
-    with pytest.raises(OSError, match="symbolic link"):
+    with pytest.raises(OSError, match=r"symbolic link|/link'"):  # newer ones name the file only
         delete_tree.delete_tree(str(tmp_path / "link"))
     assert (tmp_path / "kept").is_dir()
 

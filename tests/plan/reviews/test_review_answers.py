@@ -138,7 +138,7 @@ HOSTILE = [
     ('{"verdict": "passed" // yes\n}', NOT_THERE),
     ('{"verdict": "passed" | "failed"}', NOT_THERE),
     ('{"thoughts": "two\nlines", "verdict": "passed"}', NOT_THERE),
-    ('{"a":' * 5000 + "1" + "}" * 5000, NOT_THERE),
+    ('{"a":' * 60_000 + "1" + "}" * 60_000, NOT_THERE),
     ('{"n": ' + "9" * 5000 + "}", NOT_THERE),
     # A long line of objects that never end, and at last one that does.
     ('{"a":[' * 300 + f"\n\n{PASS}", NOT_THERE),
