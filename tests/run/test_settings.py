@@ -255,6 +255,22 @@ def test_ones_own_settings_lie_where_the_desktop_says(
     assert settings.load_settings(str(places.root)).check == 9
 
 
+def test_a_file_of_the_project_is_never_ones_own_also_without_a_home(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".config/porch", "porch"):
+        (places.root / name).mkdir(parents=True)
+        (places.root / name / "config.toml").write_text("[agent]\ntrusted = true\n")
+    monkeypatch.chdir(places.root)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    assert not settings.load_settings(str(places.root)).trusted
+    monkeypatch.setenv("HOME", "")
+    assert not settings.load_settings(str(places.root)).trusted
+    monkeypatch.setenv("XDG_CONFIG_HOME", ".")
+    assert not settings.load_settings(str(places.root)).trusted
+
+
 def test_the_reference_page_names_every_key_with_its_default() -> None:
     page = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
     text = page.read_text()

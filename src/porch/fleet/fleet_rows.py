@@ -12,6 +12,7 @@ from porch.run.verbs.liveness import LiveRows
 from porch.store import run_drivers, run_rows
 from porch.store import where as places
 from porch.store.run_names import rename_in_commands
+from porch.system.own_places import find_config_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,9 +125,8 @@ def list_repository_faults(where: ProjectPaths, environ: Any) -> list[str]:
 
 
 def _read_listed(where: ProjectPaths, environ: Any) -> tuple[str, ...]:
-    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
     try:
-        with open(os.path.join(base, "porch", "config.toml"), "rb") as file:
+        with open(os.path.join(find_config_home(environ), "porch", "config.toml"), "rb") as file:
             is_listed = b"repositories" in file.read()
     except OSError:
         return ()

@@ -33,6 +33,7 @@ from porch.run.setting_keys import (
     SettingKey,
     ValueKind,
 )
+from porch.system.own_places import find_config_home
 from porch.system.regular_file import open_followed
 from porch.text.late_pattern import late_pattern
 
@@ -136,8 +137,7 @@ class Settings(Struct, frozen=True):
 
 def user_directory(environ: Mapping[str, str]) -> str:
     """Where a person's own settings lie."""
-    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
-    return os.path.join(base, "porch")
+    return os.path.join(find_config_home(environ), "porch")
 
 
 def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
