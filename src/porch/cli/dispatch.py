@@ -146,16 +146,16 @@ def _end_closed_pipe() -> int:
 
 
 def _open_closed_streams() -> None:
-    """Output that the caller closed goes nowhere, and no file of ours takes its number."""
-    for name, number in (("stdout", 1), ("stderr", 2)):
+    """What the caller closed is empty or goes nowhere, and no file of ours takes its number."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             import os
 
-            opened = os.open(os.devnull, os.O_WRONLY)
+            opened = os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _take_any_text() -> None:

@@ -191,3 +191,11 @@ def test_r16_a_closed_output_is_no_bug(desk: "Desk", words: list[str]) -> None:
     for closed in (">&-", ">&- 2>&-", "<&- >&-"):
         code = os.waitstatus_to_exitcode(os.system(f"{script} {' '.join(words)} {closed}"))
         assert code == (2 if "--jsn" in words else 0)
+
+
+def test_r16_a_closed_input_is_no_bug_and_an_empty_request(desk: "Desk") -> None:
+    desk.protocol("p", {"id": "one"})
+    script = f"{sys.executable} -c 'from porch.cli.dispatch import porch; exit(porch())' run p"
+    for words, code in (("0001 --here --no-claude", 0), ("--request - --no-claude", 2)):
+        for closed in ("<&-", "<&- >&-"):
+            assert os.waitstatus_to_exitcode(os.system(f"{script} {words} {closed}")) == code
