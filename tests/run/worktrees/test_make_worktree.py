@@ -269,6 +269,14 @@ def test_a_git_directory_elsewhere_is_refused(repo: Path, tmp_path: Path, kind: 
     assert not (place / "worktrees").exists()
 
 
+def test_a_path_with_a_line_break_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    place = make_repository(tmp_path / "two\nlines", {"o.txt": "o\n"})
+    with pytest.raises(UsageError, match="line break"):
+        make(place)
+    assert not (place / "worktrees").exists()
+    assert not (place / ".git" / "worktrees").exists()
+
+
 def test_hooks_of_the_repository_do_not_run(repo: Path) -> None:
     hook = repo / ".git" / "hooks" / "post-checkout"
     hook.write_text("#!/bin/sh\nexit 1\n")

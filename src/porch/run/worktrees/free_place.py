@@ -38,6 +38,12 @@ def require_base(where: ProjectPaths, base: str) -> str:
 
 def _require_plain_repository(where: ProjectPaths) -> None:
     """From a worktree of such a repository nobody would find the way to its main checkout."""
+    if "\n" in where.common_dir:
+        raise UsageError(
+            "the path of this repository contains a line break, and git lists worktrees by line",
+            fix=f"rename the directory whose name contains it; {_HERE}",
+            code="line-break-in-path",
+        )
     is_plain = os.path.basename(where.common_dir) == ".git"
     if not is_plain and where.is_bare:
         found = repository.find_repository(where.common_dir)
