@@ -131,6 +131,31 @@ def test_a_second_finish_is_a_notice_and_nothing_is_merged_twice(desk: "Desk") -
     assert finished(desk) == ["squashed"]
 
 
+@pytest.mark.parametrize("way", ["--merge", "--squash"])
+def test_work_that_is_merged_goes_into_another_branch_if_one_is_named(
+    desk: "Desk", way: str
+) -> None:
+    ended(desk)
+    desk.git("branch", "release")
+    desk.porch("finish", "0001", "--merge")
+    main = desk.git("rev-parse", "main")
+    for option in ("--pr", "--keep"):
+        assert "nothing was changed" in desk.porch("finish", "1", option, "--into", "release").out
+    assert "0001-x: merged into release" in desk.porch("finish", "1", way, "--into", "release").out
+    assert desk.git("show", "release:new.py") == "x = 1"
+    for words in ([way], [way, "--into", "release"]):
+        assert "nothing was changed" in desk.porch("finish", "0001", *words).out
+    assert desk.git("rev-parse", "main") == main
+
+
+def test_the_branch_of_the_run_itself_is_no_target(desk: "Desk") -> None:
+    ended(desk)
+    own = ("--into", "p_0001_x")
+    for words in (own, ("--merge", *own), ("--pr", *own)):
+        assert "is the branch of the run itself" in desk.porch("finish", "1", *words, code=1).err
+    assert "0001-x: merged into main" in desk.porch("finish", "0001", "--merge").out
+
+
 def test_a_finish_after_the_branch_was_tidied_away_says_where_the_work_is(desk: "Desk") -> None:
     ended(desk)
     desk.porch("finish", "0001", "--merge")

@@ -86,7 +86,8 @@ def finish_run(
             return _tell_settled(name, state)
         _commit_missing_work(where, state, way)
         work = survey_work(where, state, into)
-        if (known := _find_settled(name, state, work)) is not None:
+        known = _find_settled(name, state, work)
+        if known is not None and not (work.is_own and _is_meant_elsewhere(state, way, into)):
             return known
         if way != "keep" and work.is_own:
             _require_target(state, work, may_be_remote=way == "pr")
@@ -133,6 +134,12 @@ def _require_target(state: RunState, work: RunWork, *, may_be_remote: bool) -> N
     """The branch that gets the work is there; a pull request can go to one of a remote, too."""
     if not work.into:
         raise _no_target_error(state)
+    if work.into == work.branch:
+        raise FailedError(
+            f"'{work.into}' is the branch of the run itself, so there is nothing to merge",
+            fix="name the branch that gets the work: --into BRANCH (`git branch` lists them)",
+            code="finish-no-target",
+        )
     if _has_target(work) or (may_be_remote and branch_commit(work.repo, work.into)):
         return
     raise FailedError(
@@ -175,6 +182,13 @@ def _find_settled(name: str, state: RunState, work: RunWork) -> FinishResult | N
     if work.is_own and known.head != work.head:
         return None
     return _tell_settled(name, state)
+
+
+def _is_meant_elsewhere(state: RunState, way: FinishWay, into: str) -> bool:
+    """Merged into one branch, and now another one is named: both may have it, as for a release."""
+    known = state.run.delivery
+    is_other = known is not None and into not in ("", known.into)
+    return is_other and way in ("merge", "squash")
 
 
 def _is_tidied_away(where: ProjectPaths, state: RunState) -> bool:
