@@ -373,6 +373,17 @@ def test_a_commit_in_ones_own_checkout_survives_a_kill(desk: "Desk", point: str)
     assert desk.git("status", "--porcelain") == ""
 
 
+def test_work_that_was_put_away_is_not_called_committed(desk: "Desk") -> None:
+    ended(desk, "--here", settings=SETTINGS.replace("test -f new.py && ", ""))
+    desk.git("stash", "-uq")
+    head = desk.git("rev-parse", "HEAD")
+    assert "there is nothing to commit" in desk.porch("finish", "0001", "--merge", code=1).err
+    assert (desk.git("rev-parse", "HEAD"), finished(desk)) == (head, [])
+    desk.git("stash", "pop", "-q")
+    desk.porch("finish", "0001", "--merge")
+    assert desk.git("show", "HEAD:new.py") == "x = 1"
+
+
 # --- pull requests
 
 

@@ -124,6 +124,7 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
     done = repository.find_commit_by_trailer(place, trailer)
     if done is not None:
         return CommittedWork(_follow_index(place, done), {})
+    _refuse_no_changes(found.name, place, paths)
     _refuse_mixed_runs(found.name, place, measured)
 
     def write_tree(head: str | None) -> str:
@@ -149,6 +150,17 @@ def _refuse_shared_checkout(found: HeldRun, place: str) -> None:
             fix=f"finish or stop {other} and commit its files first, or commit those of "
             f"{found.name} by hand; --keep leaves everything as it is",
             code="finish-shared-checkout",
+        )
+
+
+def _refuse_no_changes(name: str, place: str, paths: Sequence[str]) -> None:
+    """Work that was stashed, deleted or left on another branch must not be called committed."""
+    if not paths:
+        raise FailedError(
+            f"there is nothing to commit: the files in {place} are those with which {name} began",
+            fix="if its work was put away, bring it back (git stash list, git branch), then "
+            "finish again; --keep leaves everything as it is",
+            code="finish-no-changes",
         )
 
 
