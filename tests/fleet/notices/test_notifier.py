@@ -1,6 +1,8 @@
 """Every notice once, beside the run, whatever its channels do."""
 
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +119,7 @@ def test_a_server_that_refuses_is_told_without_its_address(listener: Listener) -
         ("$HOOK", "$HOOK is not set to an http or https address"),
         ("file:///etc/passwd", "file:///etc/passwd is not set to an http or https address"),
         ("http://127.0.0.1:1/secret-part", "no connection"),
+        ("http://127.0.0.1:1/secret-part\n x", "no connection: InvalidURL"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_told(address: str, why: str) -> None:
@@ -125,6 +128,24 @@ def test_an_address_that_cannot_be_used_is_told(address: str, why: str) -> None:
     )
     assert why in str(fault)
     assert "secret-part" not in str(fault)
+
+
+def test_a_server_that_does_not_speak_http_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/secret-part"
+        thread = threading.Thread(target=_answer_garbage, args=(server,))
+        thread.start()
+        opened = channels.open_channels(Settings(notify_webhook=url), {})
+        [fault] = channels.send_notice(opened, NOTICE)
+        thread.join()
+    assert "no connection: BadStatusLine" in str(fault)
+
+
+def _answer_garbage(server: socket.socket) -> None:
+    caller, _ = server.accept()
+    with caller:
+        caller.recv(65536)
+        caller.sendall(b"garbage\r\n\r\n")
 
 
 def test_a_command_gets_the_notice_in_variables_and_no_shell_reads_it(tmp_path: Path) -> None:

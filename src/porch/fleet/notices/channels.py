@@ -103,6 +103,7 @@ def _post_notice(address: str, environ: Mapping[str, str], notice: Notice) -> st
     """A body that Slack understands, with the same facts in fields for everybody else."""
     import urllib.error
     import urllib.request
+    from http.client import HTTPException
 
     url = environ.get(address[1:], "") if address.startswith("$") else address
     if not url.startswith(("https://", "http://")):
@@ -121,7 +122,7 @@ def _post_notice(address: str, environ: Mapping[str, str], notice: Notice) -> st
             return ""
     except urllib.error.HTTPError as error:
         return f"the server answered {error.code}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         # The address is a secret for many servers, so it is not part of what is said.
         reason = getattr(error, "reason", None) or error
         return f"no connection: {type(reason).__name__}"
