@@ -126,8 +126,12 @@ def list_unasked_fields(protocol: Protocol, effect: AskAgent, known: Exit) -> se
     """Fields that are the engine's to fill, or that may not be answered now."""
     out = set(known.filled)
     spawn = protocol.spawn_of(part_of_name(effect.state))
-    if spawn and spawn.specs.startswith(f"{effect.state}.{known.name}."):
-        room = find_children_room(effect)
-        if not room.get("allowed", True):
-            out.add(spawn.specs.split(".")[2])
+    front, _, name = spawn.specs.rpartition(".") if spawn else ("", "", "")
+    # A list deeper inside is not all that its field holds: children in it are refused instead.
+    if front == f"{effect.state}.{known.name}" and not _may_plan_children(effect):
+        out.add(name)
     return out
+
+
+def _may_plan_children(effect: AskAgent) -> bool:
+    return bool(find_children_room(effect).get("allowed", True))

@@ -112,6 +112,8 @@ DEFECTS = [
     # children
     ("TREE", "wrong-type", PART, "Part: {id: Text, file: Text,", "spawn:"),
     ("TREE", "wrong-type", PART, "Part: {id: Text,", "spawn:"),
+    ("TREE", "wrong-type", 'parts: "Maybe [Part]"', 'parts: "[Maybe Part]"', "spawn:"),
+    ("TREE", "wrong-type", 'parts: "Maybe [Part]"', 'parts: "[[Part]]"', "spawn:"),
     ("TREE", "wrong-type", 'after: "Maybe [Text]"', "after: Text", "spawn:"),
     ("TREE", "wrong-type", 'after: "Maybe [Text]"', 'before: "Maybe [Text]"', "spawn:"),
     ("TREE", "unknown-path", "inherit: [size]", "inherit: [sice]", ""),

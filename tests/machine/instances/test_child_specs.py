@@ -121,6 +121,24 @@ def test_t8_more_children_than_there_is_room_for_are_refused(grove: "Grove") -> 
     assert problems(grove, *many) == ["6 children are planned, but only 5 are allowed"]
 
 
+def test_t8_children_deep_inside_an_answer_are_looked_at_as_well(grove_of: "type[Grove]") -> None:
+    deep = OWN.replace('Split: {items: "Maybe [Item]"}', "Split: {plan: Plan}")
+    deep = deep.replace(
+        "  Tag: {", '  Plan: {groups: "[Group]"}\n  Group: {items: "[Item]"}\n  Tag: {'
+    )
+    deep = deep.replace("specs: Split.items", "specs: Split.plan.groups.items")
+    grove = grove_of(read_graph(deep)).start_with({**JOB, "tags": TAGS})
+
+    def found(*items: Any) -> list[str]:
+        payload = {"plan": {"groups": [{"items": []}, {"items": list(items)}]}}
+        return find_plan_problems(grove.protocol, grove.state, "", "split.Split", payload)
+
+    assert found(child("a", TAGS[0])) == []
+    assert found(child("..")) == ["child '..': this cannot be the name of a branch"]
+    many = [child(f"c{n}") for n in range(6)]
+    assert found(*many) == ["6 children are planned, but only 5 are allowed"]
+
+
 def test_an_answer_that_plans_nobody_has_no_problem(grove: "Grove") -> None:
     def found(path: str, payload: Any) -> list[str]:
         return find_plan_problems(grove.protocol, grove.state, "", path, payload)

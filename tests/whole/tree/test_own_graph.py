@@ -101,3 +101,61 @@ def test_a_typo_in_it_is_refused_with_its_place(planted: Any) -> None:
     assert done.returncode == 2
     assert "mini.graph.yaml:13" in done.stdout + done.stderr
     assert "did you mean 'Shorter'?" in done.stdout + done.stderr
+
+
+SPLIT = """
+document: {name: split}
+spec: Task
+types:
+  Task: {id: Text}
+  Plan: {parts: "[Task]"}
+supervision: {silent: lost, exhausted: lost, no_progress: lost}
+spawn: {state: kids, specs: SPECS, depth: 1}
+states:
+  plan:
+    role: planner
+    workspace: read
+    template: plan.j2
+    input: {room: engine.children}
+    exits:
+      Planned: {ANSWER}
+  say: {role: r, workspace: read, template: say.j2, input: {parts: SPECS}, exits: {Said: {}}}
+  done: {end: complete}
+  lost: {end: failed}
+edges:
+  plan.Planned: {to: kids}
+  kids.settled: {to: say}
+  say.Said: {to: done}
+"""
+
+
+def _split(planted: Any, specs: str, answer: str, agents: dict[str, Any]) -> Any:
+    """The root plans one child, which may not plan any; what the run said."""
+    place = planted.repo / "codev" / "protocols"
+    (place / "templates").mkdir(parents=True)
+    (place / "split.graph.yaml").write_text(SPLIT.replace("SPECS", specs).replace("ANSWER", answer))
+    (place / "templates" / "plan.j2").write_text("Plan at most {{ room.most }}.\n")
+    (place / "templates" / "say.j2").write_text("There are {{ parts | length }} parts.\n")
+    (planted.repo / "all.json").write_text('{"id": "all"}')
+    said = {"say": [{"exit": "Said", "payload": {}}], **agents}
+    (planted.repo / "split.json").write_text(json.dumps({"agents": said}))
+    return planted.porch("run", "split", "all.json", "--script", "split.json", "--plain")
+
+
+def test_t8_children_that_are_planned_inside_a_record_keep_to_the_limits(planted: Any) -> None:
+    plan = {"exit": "Planned", "payload": {"plan": {"parts": [{"id": "one"}]}}}
+    nobody = {"exit": "Planned", "payload": {"plan": {"parts": []}}}
+    agents = {"./plan": [plan], "plan": [{**plan, "refused": nobody}]}
+    done = _split(planted, "Planned.plan.parts", "plan: Plan", agents)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("refused: 1 children are planned, but only 0 are allowed") == 1
+
+
+def test_t8_at_the_limit_a_list_that_cannot_be_null_is_empty(planted: Any) -> None:
+    plan = {"exit": "Planned", "payload": {"parts": [{"id": "one"}]}}
+    agents = {"./plan": [plan], "plan": [{"exit": "Planned", "payload": {}}]}
+    done = _split(planted, "Planned.parts", 'parts: "[Task]"', agents)
+    assert done.returncode == 0, done.stdout + done.stderr
+    prompts = planted.repo.glob(".git/porch/runs/split_all/turns/*say*/turn-1/prompt.md")
+    lines = sorted(p.read_text().splitlines()[0] for p in prompts)
+    assert lines == ["There are 0 parts.", "There are 1 parts."]

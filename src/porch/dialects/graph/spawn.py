@@ -132,8 +132,12 @@ def _planned_record(path: str, word: ScalarNode, meaning: PathMeanings) -> t.Rec
         message = f"'{word.text}' must be a list of records, not {t.format_type(many)}"
         meaning.notes.report("wrong-type", message, word.place)
         return None
-    solid, _ = t.unwrap_type(many.of, meaning.types)
-    return solid if isinstance(solid, t.Record) else None
+    solid, may_be_null = t.unwrap_type(many.of, meaning.types)
+    if isinstance(solid, t.Record) and not may_be_null:
+        return solid
+    message = f"'{word.text}' must be a list of records, not of {t.format_type(many.of)}"
+    meaning.notes.report("wrong-type", message, word.place)
+    return None
 
 
 def _record_of(type_: t.Type, meaning: PathMeanings) -> t.Record:

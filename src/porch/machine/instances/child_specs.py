@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from porch.machine.facts import Payload
-from porch.machine.path_values import children_allowance, count_free_instances
+from porch.machine.path_values import children_allowance, count_free_instances, walk_fields
 from porch.machine.payload_equality import digest_payload
 from porch.machine.state import RunState
 from porch.model import types as t
@@ -53,9 +53,7 @@ def find_plan_problems(
     actor = protocol.spawn_of(part_of_name(path))
     if actor is None or not actor.specs.startswith(f"{path}."):
         return []
-    name = actor.specs.split(".")[2]
-    planned = payload.get(name) if isinstance(payload, Mapping) else None
-    specs = [each for each in planned or () if isinstance(each, Mapping)]
+    specs = list_planned_children(actor, payload)
     most = children_allowance(protocol, state, instance)["most"]
     if len(specs) > most:
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
@@ -68,6 +66,12 @@ def find_plan_problems(
         *_find_order_problems(state, instance, actor, specs),
     ]
     return found[:MOST_PROBLEMS]
+
+
+def list_planned_children(actor: Children, payload: Any) -> list[Mapping[str, Any]]:
+    """The children in an answer, however deep in it the list of them lies."""
+    planned = walk_fields(payload, actor.specs.split(".")[2:])
+    return [each for each in _as_list(planned) if isinstance(each, Mapping)]
 
 
 def _describe_lack_of_room(state: RunState, new: Sequence[Mapping[str, Any]], free: int) -> str:

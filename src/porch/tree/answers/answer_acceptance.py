@@ -15,7 +15,7 @@ from porch.git import changed_paths, checkouts, git_directory, merge, repository
 from porch.git.index.index_flags import clear_index_flags
 from porch.git.measured_tree import EMBEDDED, measure_tree
 from porch.machine.effects import AskAgent
-from porch.machine.instances.child_specs import find_plan_problems
+from porch.machine.instances.child_specs import find_plan_problems, list_planned_children
 from porch.machine.path_values import is_within
 from porch.machine.state import Instance, RunState
 from porch.model import typed_answers
@@ -115,7 +115,8 @@ def _repair_and_check_payload(
     payload = dict(repaired) if isinstance(repaired, dict) else {}
     for field in known.record.fields:
         if field.name in missing and field.name not in known.filled:
-            payload[field.name] = None
+            # Only the list of children is left out; where it cannot be null, there are none.
+            payload[field.name] = None if t.unwrap_type(field.type, protocol.types)[1] else []
     return payload, reasons, notes
 
 
@@ -127,9 +128,9 @@ def _find_surplus_children(
     room = find_children_room(effect)
     if spawn is None or not spawn.specs.startswith(f"{effect.state}.{known.name}."):
         return []
-    specs = said.get(spawn.specs.split(".")[2]) if isinstance(said, dict) else None
+    specs = list_planned_children(spawn, said)
     most = room.get("most", spawn.fan_out)
-    if not isinstance(specs, list) or len(specs) <= most:
+    if len(specs) <= most:
         return []
     return [f"{len(specs)} children are planned, but only {most} are allowed"]
 
