@@ -72,6 +72,7 @@ DEFECTS = [
     ("LINE", "bad-budget", NOT_YET, "{to: write, charge: rounds}", ""),
     ("LINE", "bad-budget", "rounds: 3", "rounds: three", ""),
     ("LINE", "endless", NOT_YET, "{to: write}", "write:"),
+    ("LINE", "endless", NOT_YET, "{to: write, charge: rounds, spent_as: NotYet}", ""),
     ("TREE", "endless", "conflict: {to: candidate, charge: rounds, spent: halt}",
      "conflict: {to: candidate}", "candidate: {git"),
     # tests on a wrong type

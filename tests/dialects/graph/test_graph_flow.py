@@ -253,6 +253,17 @@ def test_a_field_is_consumed_where_its_exit_becomes_another() -> None:
     assert told({"second": exits}, ways) == []
 
 
+def test_exits_that_become_each_other_have_no_end() -> None:
+    exits = "{role: r, template: t, exits: {Three: {d: Text}, More: {}, Most: {}}}"
+    ways = {
+        "second.Three": "{to: done, charge: rounds, spent_as: More}",
+        "second.More": "{to: done, charge: rounds, spent_as: Most}",
+        "second.Most": "{to: done, charge: rounds, spent_as: More}",
+    }
+    assert told({"second": exits}, ways) == [("endless", "second.More"), ("endless", "second.Most")]
+    assert told({"second": exits}, {**ways, "second.Most": "{to: done}"}) == []
+
+
 def test_children_and_their_rework_consume_what_they_are_made_of() -> None:
     states = {
         "first": '{role: r, template: t, exits: {One: {a: "[Task]", c: "[Text]"}, Two: {b: Text}}}',

@@ -12,6 +12,7 @@ from porch.dialects.graph.part_names import add_part
 from porch.dialects.graph.proofs.child_results import find_missing_results
 from porch.dialects.graph.proofs.idle_budgets import find_idle_budgets
 from porch.dialects.graph.proofs.missing_inputs import find_missing_inputs
+from porch.dialects.graph.proofs.turned_exits import find_turning_circles
 from porch.dialects.graph.proofs.unread_fields import find_unread_fields, find_unread_texts
 from porch.dialects.graph.template_samples import make_template_samples
 from porch.dialects.result import FetchTree, ProtocolReading, in_file_order
@@ -88,6 +89,7 @@ def _prove(protocol: p.Protocol, compiler: GraphCompiler, notes: ReadingNotes) -
     notes.findings += find_unread_fields(protocol, compiler.meaning, compiler.unused)
     notes.findings += find_unread_texts(protocol, notes.places)
     notes.findings += find_idle_budgets(protocol, notes.places)
+    notes.findings += find_turning_circles(protocol, notes.places)
     if errors_in(notes.findings):
         return
     notes.findings += find_missing_inputs(protocol, notes.places)
