@@ -98,6 +98,9 @@ DEFECTS = [
     ("LINE", "wrong-type", "allows: [instance.spec.file]", "allows: [instance.spec.id]", ""),
     ("LINE", "wrong-type", "read.Good: {to: done", "read.Good: {to: done, spec: {size: why}", ""),
     ("TREE", "wrong-type", "Text = engine.patch", "Commit = engine.patch", ""),
+    ("TREE", "wrong-type", "{text: Text, patch", "{text: Text = instance.revision.kind, patch", ""),
+    ("TREE", "wrong-type", "stuck.retry: {to: plan",
+     "stuck.retry: {to: plan, spec: {id: instance.revision.kind}", ""),
     # data
     ("LINE", "dead-field", "    unused: [Good.why]\n", "", "Good: {why"),
     ("LINE", "dead-field", "read.Good: {to: done", "read.Good: {to: done, keep: {said: why}", ""),

@@ -461,3 +461,28 @@ def test_own_tests_are_files_and_a_message_knows_the_id_only() -> None:
     assert told(merges("instance.spec.file", "a({id})"), ways) == []
     assert ("wrong-value", "third") in told(merges("instance.spec.file", "a({idd})"), ways)
     assert ("wrong-type", "third") in told(merges("instance.spec.id", "a({id})"), ways)
+
+
+@pytest.mark.parametrize(
+    "path, full, least",
+    [
+        ("One.part.name", "text", None),
+        ("One.part.more.name", ["[0]", "[1]"], None),
+        ("One.parts.name", ["[0]", "[1]"], []),
+        ("One.parts.more", [{"name": "[0].name"}, {"name": "[1].name"}], []),
+        ("One.parts.note", ["[0]", "[1]"], []),
+    ],
+)
+def test_t8_behind_a_value_that_may_be_null_there_may_be_nothing(
+    path: str, full: object, least: object
+) -> None:
+    """As the engine walks: null leads to null, and in a list null is left out."""
+    types = 'types: {Part: {name: Text, note: Maybe Text, more: "Maybe [Leaf]"}, Leaf: {name: Text}'
+    states = {
+        "first": '{role: r, template: t, exits: {One: {part: Maybe Part, parts: "[Part]"}}}',
+        "lost": "{end: failed, shows: [One, Three]}",
+        **second(f"input: {{it: {path}}}"),
+    }
+    text = line(states, {"first.Two": ""}).replace("types: {Task: ", f"{types}, Task: ")
+    samples = parse_definition(text, FILE).samples["second"]
+    assert (samples[0]["it"], samples[-1]["it"]) == (full, least)

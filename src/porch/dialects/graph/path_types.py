@@ -128,14 +128,24 @@ class PathMeanings(Struct):
             yield "siblings", t.ListOf(event)
 
     def _inside(self, type_: t.Type, names: Sequence[str]) -> t.Type:
-        is_list = False
+        is_list = may_be_null = False
         for name in names:
+            # In a list, what is null is left out; elsewhere nothing is behind it.
+            may_be_null |= not is_list and t.unwrap_type(type_, self.types)[1]
             solid, through = self._solid(type_)
             parts = _type_parts(solid)
             if name not in parts:
                 raise UnknownPath(name, list(parts))
             type_, is_list = parts[name], is_list or through
-        return t.ListOf(type_) if is_list and not isinstance(type_, t.ListOf) else type_
+        type_ = self._gathered(type_) if is_list else type_
+        return t.Maybe(type_) if may_be_null else type_
+
+    def _gathered(self, type_: t.Type) -> t.ListOf:
+        """Of values that lie in a list, all in one list."""
+        solid, is_nullable = t.unwrap_type(type_, self.types)
+        if isinstance(solid, t.ListOf):
+            return solid
+        return t.ListOf(solid if is_nullable else type_)
 
     def _solid(self, type_: t.Type) -> tuple[t.Solid, bool]:
         """What a path goes into, and whether it does so element by element."""

@@ -127,9 +127,8 @@ def _make_exit(
         if found and _has_type(found, types[name], meaning):
             filled[name] = found
         elif found:
-            message = (
-                f"'{word.text}' is not a {t.format_type(types[name])}, so it cannot fill '{name}'"
-            )
+            is_, not_ = (t.format_type(each) for each in (meaning.type_of(found), types[name]))
+            message = f"'{word.text}' is {is_}, not {not_}, so it cannot fill '{name}'"
             meaning.notes.report("wrong-type", message, word.place)
     return p.Exit(
         declared.name,
@@ -142,10 +141,9 @@ def _make_exit(
 
 
 def _has_type(found: str, type_: t.Type, meaning: PathMeanings) -> bool:
-    given_, wanted = (
-        t.unwrap_type(each, meaning.types)[0] for each in (meaning.type_of(found), type_)
-    )
-    return given_ == wanted
+    given, may_be_null = t.unwrap_type(meaning.type_of(found), meaning.types)
+    wanted, may_take_null = t.unwrap_type(type_, meaning.types)
+    return given == wanted and (may_take_null or not may_be_null)
 
 
 def _read_inputs(name: str, fields: Fields, meaning: PathMeanings) -> Iterator[p.Take]:
