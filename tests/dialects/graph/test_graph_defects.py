@@ -94,6 +94,8 @@ DEFECTS = [
      "read.Good: {when: instance.spec.size == Huge, to", ""),
     ("LINE", "wrong-value", "read.Good: {to",
      "read.Good: {when: engine.rounds.count == few, to", ""),
+    ("LINE", "wrong-value", "read.Good: {to", "read.Good: {when: Written.words == 007, to", ""),
+    ("LINE", "wrong-value", "read.Good: {to", "read.Good: {when: Written.words == \u00b2, to", ""),
     ("LINE", "wrong-value", "read.NotYet: {to", "read.NotYet: {when: remarks == some, to", ""),
     ("LINE", "wrong-type", "allows: [instance.spec.file]", "allows: [instance.spec.id]", ""),
     ("LINE", "wrong-type", "read.Good: {to: done", "read.Good: {to: done, spec: {size: why}", ""),
@@ -106,6 +108,8 @@ DEFECTS = [
     ("LINE", "dead-field", "read.Good: {to: done", "read.Good: {to: done, keep: {said: why}", ""),
     ("LINE", "unsupplied", "remarks?: NotYet.remarks", "remarks: NotYet.remarks", "write:"),
     ("LINE", "unread-text", "retry: {means: again}", "retry: {means: again, text: true}", ""),
+    ("LINE", "duplicate-name", "{task: instance.spec, rem",
+     "{task: instance.spec, task?: NotYet, rem", ""),
     # ways
     ("LINE", "missing-edge", f"  read.NotYet: {NOT_YET}\n", "", "NotYet: {remarks"),
     ("LINE", "guarded-edge", "read.Good: {to", "read.Good: {when: why, to", ""),
@@ -113,6 +117,7 @@ DEFECTS = [
     ("LINE", "unreachable", "  done: {end",
      "  idle: {human: gate, options: {ok: {means: on}}}\n  done: {end", "idle:"),
     ("TREE", "unreachable-join", "[Drafted, kids", "[Drafted, publish.clean, kids", ""),
+    ("TREE", "duplicate-name", "{to: [kids, draft, both]}", "{to: [kids, draft, kids, both]}", ""),
     # children
     ("TREE", "wrong-type", PART, "Part: {id: Text, file: Text,", "spawn:"),
     ("TREE", "wrong-type", PART, "Part: {id: Text,", "spawn:"),

@@ -1,5 +1,6 @@
 """Edges of a graph: where each exit leads, what that costs, forgets and keeps."""
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
@@ -7,6 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from porch.dialects.graph.engine_fields import DUE_TARGET, PATH_ROOTS
+from porch.dialects.graph.findings import find_repeated
 from porch.dialects.graph.limits import EpochBlock, read_budget_names
 from porch.dialects.graph.path_types import PathMeanings
 from porch.dialects.graph.type_fit import find_misfit
@@ -15,6 +17,9 @@ from porch.model import types as t
 from porch.model.validate import exits_of
 from porch.text.fields import Fields
 from porch.text.nodes import Entry, ListNode, Node, ScalarNode
+
+# Values are compared as they are written: 007 would never be 7.
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 
 
 class ChoiceAlternative(Struct, frozen=True):
@@ -61,6 +66,9 @@ class EdgeReader(Struct):
         if not words:
             message = f"exit '{exit_}' of '{state}' has no target"
             notes.report("missing-edge", message, fields.node.place, "write 'to'")
+        for word in find_repeated(words):
+            message = f"exit '{exit_}' of '{state}' leads to '{word.text}' twice"
+            notes.report("duplicate-name", message, word.place, "name each target once")
         edge = self._in_epoch(self._plain(state, exit_, fields), fields, words)
         spent = notes.word(fields.child("spent"), "'spent'")
         if (spent or edge.spent_as) and not edge.charges:
@@ -279,8 +287,8 @@ def _check_comparable(path: str, literal: str, word: ScalarNode, meaning: PathMe
     match solid:
         case t.Enum(options) if literal not in options:
             problem = f"'{literal}' is not one of {', '.join(options)}"
-        case t.Scalar("Int") if not literal.removeprefix("-").isdigit():
-            problem = f"'{literal}' is not a whole number"
+        case t.Scalar("Int") if not _WHOLE_NUMBER.fullmatch(literal):
+            problem = f"'{literal}' is not a whole number as it is usually written"
         case t.Scalar("Bool") | t.ListOf() | t.Tuple_() | t.Record() | t.Ref():
             problem = "only text, a number or a word of an enum can be compared"
         case _:

@@ -72,6 +72,15 @@ class ReadingNotes(Struct):
         return True
 
 
+def find_repeated(words: Iterable[ScalarNode]) -> Iterator[ScalarNode]:
+    """Those that say what one before them has said."""
+    seen: set[str] = set()
+    for word in words:
+        if word.text in seen:
+            yield word
+        seen.add(word.text)
+
+
 def as_text(node: Node) -> str:
     """A type or path as written; YAML reads `[T]` as a list of one, which means the same."""
     if isinstance(node, ListNode):

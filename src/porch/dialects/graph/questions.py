@@ -6,7 +6,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from porch.dialects.graph import engine_fields
-from porch.dialects.graph.findings import ReadingNotes
+from porch.dialects.graph.findings import ReadingNotes, find_repeated
 from porch.dialects.graph.measures import read_measures
 from porch.dialects.graph.path_types import DeclaredExit, PathMeanings
 from porch.dialects.graph.word_lists import read_path, read_paths, read_words
@@ -147,7 +147,12 @@ def _has_type(found: str, type_: t.Type, meaning: PathMeanings) -> bool:
 
 
 def _read_inputs(name: str, fields: Fields, meaning: PathMeanings) -> Iterator[p.Take]:
-    for entry in meaning.notes.entries(fields.child("input"), f"'input' of {fields.what}"):
+    entries = meaning.notes.entries(fields.child("input"), f"'input' of {fields.what}")
+    names = [replace(each.key, text=each.key.text.removesuffix("?")) for each in entries]
+    for word in find_repeated(names):
+        message = f"'input' of {fields.what} has '{word.text}' twice, with `?` and without"
+        meaning.notes.report("duplicate-name", message, word.place, "keep one of them")
+    for entry in entries:
         take = _read_input(entry, meaning, engine_fields.PROMPT_NAMES)
         meaning.notes.places[f"{name}.input.{take.name}"] = entry.key.place
         yield take
