@@ -20,6 +20,15 @@ def test_an_id_that_could_leave_its_directory_is_refused(text: str) -> None:
     assert caught.value.findings[0].code == "bad-id"
 
 
+@pytest.mark.parametrize("id_", ["uv.lock", "a."])
+def test_d47_a_spec_is_not_called_as_no_branch_can_be(tmp_path: Path, id_: str) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(f"id: {id_}\n")
+    with pytest.raises(UsageError) as caught:
+        find_subject(places.find_project(str(tmp_path)), "v3", "spec", str(spec), title="")
+    assert caught.value.findings[0].code == "bad-id"
+
+
 def test_of_two_projects_with_one_id_none_is_taken_until_a_title_says_which(
     tmp_path: Path,
 ) -> None:

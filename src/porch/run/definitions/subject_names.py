@@ -190,6 +190,10 @@ def _spec_subject(protocol: str, word: str, slug: str) -> RunSubject:
     node = formats.read_tree(text, word) if is_file else None
     named = node.get("id") if isinstance(node, MapNode) else None
     id_ = check_id(named.text if isinstance(named, ScalarNode) else os.path.basename(word))
+    if id_.endswith((".", ".lock")):
+        # Branches of the tree are called by it as it is.
+        fix = "change the id in the spec: it may not end in '.' or '.lock'"
+        raise UsageError(f"no branch can be called {id_!r}", fix=fix, code="bad-id")
     return _execution_subject(f"{protocol}_{id_}", id_, slug or id_, text)
 
 
