@@ -116,6 +116,15 @@ def test_d47_no_two_children_have_one_id(grove: "Grove") -> None:
     assert said == "child 'a' is planned 2 times"
 
 
+def test_d47_no_child_lies_inside_one_of_an_earlier_plan(grove: "Grove") -> None:
+    """Its branch, or the archive of it, is still there."""
+    grove.says("", "split", "Split", items=[child("a", TAGS[0]), child("b/c", TAGS[1])])
+    why = "of two branches, one cannot be inside the other"
+    assert problems(grove, child("a"), child("b/c")) == []
+    assert problems(grove, child("a/x")) == [f"child 'a/x' and child 'a': {why}"]
+    assert problems(grove, child("b")) == [f"child 'b' and child 'b/c': {why}"]
+
+
 def test_t8_more_children_than_there_is_room_for_are_refused(grove: "Grove") -> None:
     many = [child(f"c{n}") for n in range(6)]
     assert problems(grove, *many) == ["6 children are planned, but only 5 are allowed"]

@@ -61,7 +61,7 @@ def find_plan_problems(
     if len(new) > (free := count_free_instances(protocol, state, actor)):
         return [_describe_lack_of_room(state, new, free)]
     found = [
-        *(() if _checks_names(protocol, path) else _find_name_problems(specs)),
+        *(() if _checks_names(protocol, path) else _find_name_problems(state, instance, specs)),
         *_find_spec_problems(protocol, state, instance, actor, path=path, specs=specs),
         *_find_order_problems(state, instance, actor, specs),
     ]
@@ -118,16 +118,23 @@ def _checks_names(protocol: Protocol, path: str) -> bool:
     return any(m.name == "names" for each in exits if each.name == exit_ for m in each.measures)
 
 
-def _find_name_problems(specs: list[Mapping[str, Any]]) -> Iterator[str]:
+def _find_name_problems(
+    state: RunState, parent: str, specs: list[Mapping[str, Any]]
+) -> Iterator[str]:
     """Without a check of the graph: a child is known by its id, as are its branch and worktrees."""
     names = [str(each.get("id", "")) for each in specs]
+    # What earlier plans have begun is kept by its name, in an archive if not as a branch.
+    front = f"{parent}." if parent else ""
+    known = [name for name, each in state.instances.items() if name and each.parent == parent]
+    begun = [name.removeprefix(front) for name in known]
     for name in dict.fromkeys(names):
         if len(name) > LONGEST_NAME:
             yield f"child '{name[:20]}...': an id has at most {LONGEST_NAME} characters"
         elif not _is_usable_name(name):
             yield f"child '{name}': this cannot be the name of a branch"
-        for other in dict.fromkeys(names):
-            if other.startswith(f"{name}/"):
+        for other in dict.fromkeys((*names, *begun)):
+            is_around = other not in names and name.startswith(f"{other}/")
+            if is_around or other.startswith(f"{name}/"):
                 why = "of two branches, one cannot be inside the other"
                 yield f"child '{name}' and child '{other}': {why}"
         if names.count(name) > 1:
