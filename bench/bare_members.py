@@ -65,9 +65,9 @@ class BareGit:
 class BareMembers:
     """Two repositories in which git does what members need, one member after the other."""
 
-    def __init__(self, place: Path, files: int):
+    def __init__(self, place: Path, files: int, before: int):
         self._least, self._work = (
-            tree.make_repository(place / name, files) for name in ("least", "work")
+            tree.make_repository(place / name, files, before) for name in ("least", "work")
         )
         for each in (self._least, self._work):
             _run_script(each, _SETTINGS)

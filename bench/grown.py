@@ -1,4 +1,12 @@
-"""Trees of growing size with five members at a time: a state costs the same in all of them."""
+"""Trees of growing size with five members at a time: a state costs the same in all of them.
+
+What the size of a tree costs is asked here, not what the size of a project costs. Members add files
+and tests, and for more of them git checks out more, and a suite runs longer, whoever calls them. So
+a small tree begins in a project that has the work of other members already. On average over the
+life of a tree, its project has the same number of files and tests in all of them. How much bare git
+grew in the same run is told beside it: that is what the machine did. The smallest tree is done
+several times between the others, since it takes seconds and they take minutes.
+"""
 
 import json
 import os
@@ -8,8 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import porch
@@ -57,21 +67,37 @@ def results(place: Path) -> list[Result]:
     """Processor time, not the clock: a tree of 200 takes minutes, and others work meanwhile."""
     # The first tree loads modules and templates, which none of the others pays for.
     drive_tree(place / "warm", 2, DriveWatch())
-    found = [_grow(place / f"size-{size}", size) for size in SIZES]
+    found = _grow_all(place)
     last = found[-1]
     return [
         *_compare_sizes(found),
+        _tell_growth_of_git(found),
         *(row for each in found for row in _compare_with_git(each)),
         _compare_removal(last),
     ]
 
 
-def _compare_sizes(found: list[Grown]) -> list[Result]:
-    """The largest against the smallest: everything, and what is left of it without the files.
+def _grow_all(place: Path) -> list[Grown]:
+    """The smallest before each of the others and behind the last: a disk changes within minutes."""
+    small, *larger = SIZES
+    smallest, others = [_grow(place / f"size-{small}", small)], []
+    for size in larger:
+        others.append(_grow(place / f"size-{size}", size))
+        smallest.append(_grow(place / f"size-{small}-behind-{size}", small))
+    return [_find_mean(smallest), *others]
 
-    Members add files, and git takes longer for more of them; porch and the number of its calls of
-    git need not.
-    """
+
+def _find_mean(found: list[Grown]) -> Grown:
+    """Trees of one size as one; states and calls of git are the same in all of them."""
+    names = ("cpu_s", "own_s", "porch_s", "cleanup_s")
+    means: dict[str, Any] = {name: fmean(getattr(each, name) for each in found) for name in names}
+    work = ("least_s", "work_s", "removal_s")
+    bare = BareGit(*(fmean(getattr(each.bare, name) for each in found) for name in work))
+    return replace(found[0], bare=bare, **means)
+
+
+def _compare_sizes(found: list[Grown]) -> list[Result]:
+    """The largest against the smallest: everything, and what is left of it without git."""
     rows = (
         ("all CPU per state", lambda each: each.cpu_s, lambda value: f"{1000 * value:.1f} ms"),
         ("CPU of porch alone per state", lambda each: each.porch_s, lambda v: f"{1000 * v:.1f} ms"),
@@ -88,6 +114,15 @@ def _compare_growth(
     name = f"{what}, {FILES:,} files, in a tree of {last} / in one of {first}"
     told = show(max(values)), show(values[0])
     return Result(name, round(max(values) / values[0], 2), GROWTH, "times", *told, 1)
+
+
+def _tell_growth_of_git(found: list[Grown]) -> Result:
+    """The same work by git alone, beside each of the trees; it knows of no tree."""
+    first, last = found[0].instances, found[-1].instances
+    values = [each.bare.work_s + each.bare.removal_s for each in found]
+    name = f"CPU of bare git for a member, beside a tree of {last} / beside one of {first}"
+    told = _ms(max(values)), _ms(values[0])
+    return Result(name, round(max(values) / values[0], 2), None, "times", *told, 1)
 
 
 _ALL = "all CPU of an instance, agents and suites too"
@@ -124,11 +159,13 @@ def _ms(seconds: float) -> str:
 
 
 def _grow(repo: Path, size: int) -> Grown:
-    beside = BareMembers(repo.with_name(f"{repo.name}-bare"), FILES)
+    before = count_members_before(size)
+    beside = BareMembers(repo.with_name(f"{repo.name}-bare"), FILES, before)
     with count_git_cpu() as of_git:
         clock = CpuClock(of_git, beside)
         products = PRODUCTS._replace(remove_finished_worktrees=clock.time_removal)
-        state = drive_tree(repo, size, DriveWatch(record=clock.hear), products, FILES)
+        make = partial(tree.make_repository, files=FILES, members=before)
+        state = drive_tree(repo, size, DriveWatch(record=clock.hear), products, make)
     bare = beside.find_means(size)
     return Grown(
         instances=size,
@@ -140,6 +177,14 @@ def _grow(repo: Path, size: int) -> Grown:
         cleanup_s=clock.removal,
         bare=bare,
     )
+
+
+def count_members_before(size: int) -> int:
+    """Of so many members a project has the work when a tree begins in it.
+
+    From the first member to the last a tree adds half of its members' work on average.
+    """
+    return (SIZES[-1] - size) // 2
 
 
 class GitCpu:
@@ -183,10 +228,14 @@ def count_git_cpu() -> Iterator[GitCpu]:
 
 
 def drive_tree(
-    repo: Path, size: int, watch: DriveWatch, products: Products = PRODUCTS, files: int = 0
+    repo: Path,
+    size: int,
+    watch: DriveWatch,
+    products: Products = PRODUCTS,
+    make_repository: Callable[[Path], Path] = tree.make_repository,
 ) -> RunState:
     """The root plans four children, and when they have settled four others, to the end."""
-    tree.make_repository(repo, files)
+    make_repository(repo)
     _raise_limits(repo, size)
     children = [f"n{number}" for number in range(size - 1)]
     criteria = [{"id": name, "text": "is there"} for name in ("root", *children)]

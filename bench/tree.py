@@ -89,13 +89,17 @@ class ProcessCounter:
         return self._count
 
 
-def make_repository(repo: Path, files: int = 0) -> Path:
-    """A project with a suite; `files` is how many others it has."""
+def make_repository(repo: Path, files: int = 0, members: int = 0) -> Path:
+    """A project with a suite; `files` is how many others it has.
+
+    `members` is of how many it has the work already, with their tests, as if they had merged.
+    """
     (repo / "codev").mkdir(parents=True)
     for number in range(files):
-        path = repo / "lib" / str(number // 100) / f"{number}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{number}\n" * 20)
+        _write_file(repo, f"lib/{number // 100}/{number}.txt", f"{number}\n" * 20)
+    for number in range(members):
+        for name, text in _list_member_files(f"before{number}").items():
+            _write_file(repo, name, text)
     (repo / "suite.sh").write_text(SUITE)
     (repo / "codev" / "config.toml").write_text(
         "[commands]\ntest = 'sh ./suite.sh'\n[agent]\nmax_running = 1\n"
@@ -104,6 +108,18 @@ def make_repository(repo: Path, files: int = 0) -> Path:
         identity = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
         subprocess.run(["git", "-C", str(repo), *identity, *words], check=True)
     return repo
+
+
+def _write_file(place: Path, name: str, text: str) -> None:
+    path = place / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _list_member_files(name: str) -> dict[str, str]:
+    """All that a member without children adds to its project."""
+    states = ("scaffold", "write_tests", "impl")
+    return {path: text for state in states for path, text in give_answer(state, name)[0].items()}
 
 
 def _bare(repo: Path, count: int) -> float:
@@ -156,9 +172,7 @@ def make_agent(answer: "AnswerQuestion") -> Any:
 def _prepare(answer: "AnswerQuestion", turn: Turn) -> PreparedTurn:
     files, exit_, payload = answer(str(turn.request["state"]), str(turn.request["instance"]))
     for name, text in files.items():
-        path = os.path.join(turn.workspace, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        Path(path).write_text(text)
+        _write_file(Path(turn.workspace), name, text)
     events: list[dict[str, Any]] = [
         {"type": "session", "id": "s"},
         {"type": "answer", "exit": exit_, "payload": payload},
