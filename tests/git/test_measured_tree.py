@@ -344,3 +344,17 @@ def test_the_base_of_a_run_is_kept_without_a_process_and_git_knows_it(repo: Path
         tree_changes.keep_tree(str(repo), "base/ü", second)
     assert commands == ["update-ref"], "what is not plain is left to git"
     assert sh(repo, own, "rev-parse", "refs/porch/base/ü") == second
+
+
+def test_what_was_measured_in_a_worktree_is_forgotten_and_that_in_another_is_not(
+    repo: Path, tmp_path: Path
+) -> None:
+    room, other = tmp_path / "room", tmp_path / "other"
+    sh(repo, "worktree", "add", "-q", "--detach", str(other))
+    measured_tree.measure_tree(str(repo), room=str(room))
+    before = {each.name for each in room.iterdir()}
+    tree = measured_tree.measure_tree(str(other), room=str(room))
+    assert {each.name for each in room.iterdir()} > before
+    measured_tree.forget_measurements(str(other), str(room))
+    assert {each.name for each in room.iterdir()} == before
+    assert measured_tree.measure_tree(str(other), room=str(room)) == tree

@@ -116,13 +116,26 @@ def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> 
             return _measure_locked(index)
 
 
+def forget_measurements(worktree: str, room: str) -> None:
+    """Keep nothing that was measured in a worktree that is gone: an index names all its files."""
+    path = os.path.join(room, _name_index(os.path.abspath(worktree), ()))
+    for end in ("", ".note", ".use"):
+        # What cannot be removed is in nobody's way.
+        with contextlib.suppress(OSError):
+            os.unlink(path + end)
+
+
 def _find_index(worktree: str, exclude: tuple[str, ...], room: str) -> _WorktreeIndex:
     toplevel = find_toplevel(worktree)
     own = ensure_own_git_directory(toplevel)
     found = pin_tree_room(toplevel, room) if room else open_latest_room(toplevel, own)
-    name = sha256("\0".join((os.path.realpath(toplevel), *exclude)).encode()).hexdigest()[:20]
-    path = os.path.join(found.path, f"{name}.index")
+    path = os.path.join(found.path, _name_index(toplevel, exclude))
     return _WorktreeIndex(toplevel, own, path, found, exclude)
+
+
+def _name_index(toplevel: str, exclude: tuple[str, ...]) -> str:
+    name = sha256("\0".join((os.path.realpath(toplevel), *exclude)).encode()).hexdigest()[:20]
+    return f"{name}.index"
 
 
 def find_toplevel(worktree: str) -> str:

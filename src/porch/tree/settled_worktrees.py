@@ -6,6 +6,7 @@ from collections.abc import Collection
 from porch.git import checkouts, repository, worktrees
 from porch.git.command import run_git
 from porch.git.fresh.checkout_index import forget_checkout
+from porch.git.measured_tree import forget_measurements
 from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
 from porch.tree import instance_worktrees
@@ -69,6 +70,7 @@ def _remove_instance(world: World, name: str) -> list[str]:
     worktrees.remove_worktrees(world.workspace, left)
     for place, _ in left:
         forget_checkout(place)
+        forget_measurements(place, world.tree_room)
     return [each for _, each in left if each]
 
 

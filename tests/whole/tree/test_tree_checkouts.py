@@ -29,3 +29,15 @@ def test_t6_there_are_never_more_checkouts_than_three_for_each_living_member(
     assert [pair for pair in seen if pair[0] > 3 * pair[1]] == []
     assert max(found for found, _ in seen) <= 3 * 5 < 3 * len(state.instances)
     assert len(worktrees.list_worktrees(str(repo))) == 1
+
+
+@pytest.mark.usefixtures("git_home")
+def test_nothing_is_kept_of_what_was_measured_in_worktrees_that_are_gone(tmp_path: Path) -> None:
+    repo, most = tmp_path / "repo", [0]
+
+    def count(_record: Any, _state: RunState) -> None:
+        most.append(len(list(repo.glob(".git/porch/runs/*/trees/*.index*"))))
+
+    grown.drive_tree(repo, 3, DriveWatch(record=count))
+    assert max(most) > 0
+    assert list(repo.glob(".git/porch/runs/*/trees/*.index*")) == []
