@@ -66,14 +66,19 @@ class UnreadableRecord:
 
 def encode_json(value: object) -> bytes:
     """JSON that every reader of JSON can read back; ValueError if there is none for the value."""
-    try:
-        data = _to_text(value).encode()
-    except UnicodeEncodeError:
-        # Half a surrogate pair has no UTF-8, but it has an escape.
-        data = _to_ascii(value).encode()
+    data = render_json(value)
     if data.count(b"[") + data.count(b"{") > _FEW_BRACKETS and nesting_depth(value) > MAX_DEPTH:
         raise ValueError(f"a value nested deeper than {MAX_DEPTH} could not be read back")
     return data
+
+
+def render_json(value: object) -> bytes:
+    """The same of a value that is known not to be nested too deeply."""
+    try:
+        return _to_text(value).encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair has no UTF-8, but it has an escape.
+        return _to_ascii(value).encode()
 
 
 def nesting_depth(value: object) -> int:

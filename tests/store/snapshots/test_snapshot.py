@@ -4,9 +4,11 @@ import hmac
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +21,7 @@ from porch.machine.facts import Item
 from porch.machine.records import decode_records
 from porch.machine.state import RunState
 from porch.run.engine.folded_journal import JournalReader
-from porch.store import journal
+from porch.store import chain, journal
 from porch.store.journal import scan_journal
 from porch.store.snapshots import snapshot, user_key
 from porch.testing import kill_python_at
@@ -336,6 +338,38 @@ def test_a_whole_directory_put_back_from_a_copy_is_read_as_it_was(
     assert place.began() == 0
     shutil.copyfile(tmp_path / "copy" / snapshot.FILE, place.file)
     assert place.began() == 9
+
+
+def test_the_depth_of_what_came_from_records_is_not_measured_again(
+    tmp_path: Path, key: Path
+) -> None:
+    place, walks = Place(tmp_path / "run", "spider"), list[str]()
+    memory = {(f"m{number}", ""): {"a.b": {"files": ["x"]}} for number in range(300)}
+    state = replace(place.keep(9), memory=memory)
+
+    def note(frame: FrameType, event: str, _arg: object) -> None:
+        if event == "call" and frame.f_code is chain.nesting_depth.__code__:
+            walks.append(event)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        snapshot.keep_snapshot(str(place.directory), state, 1, "0" * 64)
+    finally:
+        sys.setprofile(before)
+    assert walks == []
+
+
+def test_a_state_as_deep_as_a_record_can_make_it_is_read_back(tmp_path: Path, key: Path) -> None:
+    place = Place(tmp_path / "run", "spider")
+    payload: dict[str, object] = {}
+    for _ in range(chain.MAX_DEPTH):
+        payload = {"inside": payload}
+    state = replace(place.keep(9), memory={("", ""): {"a.b": payload}})
+    snapshot.keep_snapshot(str(place.directory), state, 1, "0" * 64)
+    found = snapshot.read_snapshot(str(place.directory), place.name)
+    assert found is not None
+    assert found.state.memory == state.memory
 
 
 # If one of these changes, or what folding makes of them, snapshot.FORM counts up.

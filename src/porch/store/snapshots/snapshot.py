@@ -63,7 +63,8 @@ def keep_snapshot(directory: str, state: RunState, length: int, sum: str) -> Non
 
     seam = Seam(length, state.seq, sum)
     try:
-        body = chain.encode_json(state_json.encode_state(state))
+        # The depth of each record was measured; to do so again would take as long as to write it.
+        body = chain.render_json(state_json.encode_state(state))
         data = _header_line(key, state.run.name, seam, body) + b"\n" + body
         crash_points.reach_point("snapshot.before-write")
         atomic.replace_file(os.path.join(directory, FILE), data, sync=False, mode=0o600)
