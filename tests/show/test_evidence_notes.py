@@ -1,7 +1,11 @@
 """What was measured and found good is told for the phase of a question, and for no other."""
 
+from typing import Any
+
+from porch.machine.exits.touched_files import list_touched_files
+from porch.machine.facts import Payload
 from porch.machine.state import RunState, Standing
-from porch.show.evidence_notes import list_good_evidence
+from porch.show.evidence_notes import list_abstentions, list_check_notes, list_good_evidence
 
 
 def test_checks_and_reviews_of_the_phase_are_told() -> None:
@@ -28,3 +32,36 @@ def test_a_round_from_which_somebody_was_missing_is_not_good() -> None:
     memory = {("", ""): {"one:consult.approved": {"coverage": "1 of 2", "abstained": [{}]}}}
     at = Standing("one:gate#1", "", "one:gate", "", 1, "")
     assert list_good_evidence(RunState(memory=memory), at) == []
+
+
+class ReadMemory(dict[str, Payload]):
+    """Counts how often somebody goes through it."""
+
+    def __init__(self, kept: dict[str, Payload]):
+        super().__init__(kept)
+        self.times = 0
+
+    def items(self) -> Any:
+        self.times += 1
+        return super().items()
+
+
+def test_a_picture_does_not_read_again_what_members_that_ended_remember() -> None:
+    told: dict[str, Payload] = {
+        "check.passed": {"skipped": ["lint"]},
+        "touched.impl": {"paths": ["tox.ini"]},
+    }
+    memory = {(f"m{number}", ""): ReadMemory(told) for number in range(50)}
+    first = _tell_all(RunState(memory=memory))
+    assert first == [["skipped: lint (there is no command to run)"], ["tox.ini"], []]
+    once = [each.times for each in memory.values()]
+    assert _tell_all(RunState(memory={**memory, ("more", ""): {}})) == first
+    assert [each.times for each in memory.values()] == once
+
+
+def _tell_all(state: RunState) -> list[list[str]]:
+    return [
+        list(list_check_notes(state)),
+        list(list_touched_files(state)),
+        list_abstentions(state),
+    ]

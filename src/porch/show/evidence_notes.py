@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.facts import Payload
+from porch.machine.memory_reader import MemoryReader
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
@@ -29,9 +30,9 @@ def list_abstentions(state: RunState, standing: Standing | None = None) -> list[
     With a position only those of its phase and item, else of the whole run.
     """
     rounds: dict[tuple[str, str, str], Payload] = {}
-    for (instance, item), memory in state.memory.items():
+    for (instance, item), found in _ROUNDS.list_found(state):
         if standing is None or (instance == standing.instance and item in ("", standing.item)):
-            rounds |= {(instance, item, name): last for name, last in _last_rounds(memory)}
+            rounds |= {(instance, item, name): last for name, last in found}
     group = standing.state.partition(":")[0] if standing else ""
     return [
         f"{name}{f' of {item}' if item else ''}: {payload['coverage']}"
@@ -49,28 +50,32 @@ def list_good_evidence(state: RunState, standing: Standing) -> list[str]:
     for item in dict.fromkeys(("", standing.item)):
         memory = state.memory.get((standing.instance, item), {})
         passed |= {path.removeprefix(front): None for path in memory if path.startswith(front)}
-        for name, last in _last_rounds(memory):
+        for name, last in _read_rounds(memory):
             if name.partition(":")[0] == group and not last.get("abstained"):
                 reviews[name] = str(last["coverage"])
     checks = [f"passed: {', '.join(passed)}"] if passed else []
     return [*checks, *(f"reviews: {told}" for told in reviews.values())]
 
 
-def _last_rounds(memory: Mapping[str, Payload]) -> Iterator[tuple[str, Payload]]:
+def _read_rounds(memory: Mapping[str, Payload]) -> tuple[tuple[str, Payload], ...]:
     """Memory is in the order in which it was made, so the last of a panel's exits is its newest."""
-    for path, payload in memory.items():
-        if "coverage" in payload:
-            yield path.rpartition(".")[0], payload
+    found = ((path, payload) for path, payload in memory.items() if "coverage" in payload)
+    return tuple((path.rpartition(".")[0], payload) for path, payload in found)
+
+
+_ROUNDS = MemoryReader(_read_rounds)
+
+
+def _read_passed(memory: Mapping[str, Payload]) -> tuple[Payload, ...]:
+    return tuple(payload for path, payload in memory.items() if path.endswith(".passed"))
+
+
+_PASSED = MemoryReader(_read_passed)
 
 
 def list_check_notes(state: RunState) -> Iterator[str]:
     """One line for all that were skipped last time, one for all that were flaky."""
-    passed = [
-        payload
-        for memory in state.memory.values()
-        for path, payload in memory.items()
-        if path.endswith(".passed")
-    ]
+    passed = [payload for _, found in _PASSED.list_found(state) for payload in found]
     for word, meaning in _MEANING.items():
         names = dict.fromkeys(str(name) for each in passed for name in each.get(word) or ())
         if names:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.machine import moves as m
 from porch.machine.facts import Payload
+from porch.machine.memory_reader import MemoryReader
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Protocol
 
@@ -41,9 +42,12 @@ def _find_known_files(
 
 def list_touched_files(state: RunState) -> tuple[str, ...]:
     """All of them, of every phase and item of the run."""
-    kept = [payload for memory in state.memory.values() for payload in _touched_payloads(memory)]
-    return tuple(dict.fromkeys(str(path) for each in kept for path in each.get("paths", ())))
+    return tuple(dict.fromkeys(path for _, paths in _TOUCHED.list_found(state) for path in paths))
 
 
-def _touched_payloads(memory: Mapping[str, Payload]) -> list[Payload]:
-    return [payload for path, payload in memory.items() if path.startswith(_FRONT)]
+def _read_touched_files(memory: Mapping[str, Payload]) -> tuple[str, ...]:
+    known = [payload for path, payload in memory.items() if path.startswith(_FRONT)]
+    return tuple(str(path) for each in known for path in each.get("paths", ()))
+
+
+_TOUCHED = MemoryReader(_read_touched_files)
