@@ -55,8 +55,8 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "finished once",
         "fleet/finish/finish.py",
-        "        if (known := _find_settled(name, state, work)) is not None:\n"
-        "            return known\n",
+        "        if known is not None and not (work.is_own and "
+        "_is_meant_elsewhere(state, way, into)):\n            return known\n",
         "",
         "test_a_second_finish_is_a_notice_and_nothing_is_merged_twice",
     ),
