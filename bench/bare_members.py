@@ -63,12 +63,16 @@ class BareGit:
 
 
 class BareMembers:
-    """Two repositories in which git does what members need, one member after the other."""
+    """Two repositories in which git does what members need, one member after the other.
 
-    def __init__(self, place: Path, files: int, before: int):
-        self._least, self._work = (
-            tree.make_repository(place / name, files, before) for name in ("least", "work")
-        )
+    Each begins with the work of other members, so that it has as many files on average as that of
+    the tree: `before` is of how many at the beginning, `on_average` over the life of a tree. The
+    least that a member can be adds next to nothing.
+    """
+
+    def __init__(self, place: Path, files: int, *, before: int, on_average: int):
+        self._least = tree.make_repository(place / "least", files, on_average)
+        self._work = tree.make_repository(place / "work", files, before)
         for each in (self._least, self._work):
             _run_script(each, _SETTINGS)
         self.count = 0
