@@ -159,3 +159,34 @@ def test_children_that_the_system_forgets_count_as_ended_well() -> None:
         assert sh("printf out") == (0, b"out", b"")
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+WAITS = "n=0; until [ -e {0} ] || [ $n -gt 1200 ]; do sleep 0.05; n=$((n+1)); done; [ -e {0} ]"
+
+
+def test_something_else_is_done_while_it_runs(tmp_path: Path) -> None:
+    note, calls = tmp_path / "note", []
+
+    def leave_note() -> None:
+        calls.append("")
+        note.touch()
+
+    script = f"head -c {LARGE} /dev/zero; {WAITS.format(note)} && printf seen"
+    with same_descriptors():
+        done = run_program(("sh", "-c", script), os.environ, meanwhile=leave_note)
+    assert (done.returncode, len(done.out), len(calls)) == (0, LARGE + 4, 1)
+
+
+def test_it_does_not_outlive_what_went_wrong_meanwhile(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+
+    def fail() -> None:
+        while not (note.exists() and note.read_text()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    words = ("sh", "-c", f"echo $$ > {note}.new; mv {note}.new {note}; exec sleep 600")
+    with same_descriptors(), pytest.raises(KeyboardInterrupt):
+        run_program(words, os.environ, meanwhile=fail)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)

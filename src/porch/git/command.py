@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         stdout: str
 
     AskGit = Callable[[str, Sequence[str], Mapping[str, str]], _SaidText]
+    # What is done while a git works, by whoever would only wait for it.
+    Meanwhile = Callable[[], object]
 
 # A merge of texts, as git does it where no driver is named.
 _PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
@@ -98,12 +100,13 @@ def try_git(
     env: Mapping[str, str] | None = None,
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
+    meanwhile: Meanwhile | None = None,
 ) -> GitEnd:
     """Run git there and answer however it ended; only a git that cannot run at all raises."""
 
     is_own = bool(env) and "GIT_DIR" in (env or {})
     extra = {**({} if is_own else disarm_environment(directory, call_git)), **(env or {})}
-    return call_git(directory, words, extra, stdin=stdin, timeout_s=timeout_s)
+    return call_git(directory, words, extra, stdin=stdin, timeout_s=timeout_s, meanwhile=meanwhile)
 
 
 def call_git(
@@ -114,13 +117,14 @@ def call_git(
     stdin: str = "",
     timeout_s: float = TIMEOUT_S,
     is_exact: bool = False,
+    meanwhile: Meanwhile | None = None,
 ) -> GitEnd:
     """Run git with exactly these variables of git's own; every end of a line is one newline.
 
     With `is_exact` they stay as they are: otherwise a file could have lines that look like git's.
     """
     data = stdin.encode("utf-8", "surrogateescape")
-    done = _start_git(directory, words, env, stdin=data, timeout_s=timeout_s)
+    done = _start_git(directory, words, env, stdin=data, timeout_s=timeout_s, meanwhile=meanwhile)
     out = _decode_output(done.out) if is_exact else _join_line_ends(_decode_output(done.out))
     return GitEnd(done.returncode, out, _join_line_ends(_decode_output(done.err)))
 
@@ -132,11 +136,12 @@ def _start_git(
     *,
     stdin: bytes = b"",
     timeout_s: float | None = None,
+    meanwhile: Meanwhile | None = None,
 ) -> ProcessEnd:
     """The one place where git is started."""
     command = ("git", *_FLAGS, "-C", directory, *words)
     try:
-        return run_program(command, git_environment(env), stdin, timeout_s)
+        return run_program(command, git_environment(env), stdin, timeout_s, meanwhile)
     except FileNotFoundError as error:
         raise OutsideError(
             "git was not found on PATH", fix="install git, or add it to PATH"
@@ -157,18 +162,28 @@ def _join_line_ends(text: str) -> str:
 
 
 def run_git(
-    directory: str, *words: str, env: Mapping[str, str] | None = None, stdin: str = ""
+    directory: str,
+    *words: str,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    meanwhile: Meanwhile | None = None,
 ) -> str:
-    """The output of a git that must succeed."""
-    done = try_git(directory, *words, env=env, stdin=stdin)
+    """The output of a git that must succeed; `meanwhile` is called while it works."""
+    done = try_git(directory, *words, env=env, stdin=stdin, meanwhile=meanwhile)
     if done.returncode:
         raise git_error(directory, words, done)
     return done.stdout
 
 
-def run_exact_git(directory: str, *words: str, env: Mapping[str, str], stdin: str = "") -> str:
+def run_exact_git(
+    directory: str,
+    *words: str,
+    env: Mapping[str, str],
+    stdin: str = "",
+    meanwhile: Meanwhile | None = None,
+) -> str:
     """The same in a git directory that `env` names; every character is one of the output."""
-    done = call_git(directory, words, env, stdin=stdin, is_exact=True)
+    done = call_git(directory, words, env, stdin=stdin, is_exact=True, meanwhile=meanwhile)
     if done.returncode:
         raise git_error(directory, words, done)
     return done.stdout

@@ -61,10 +61,17 @@ def _read_main_checkout(common_repo: str, common: str) -> RegisteredWorktree:
     return RegisteredWorktree(common, None, half_made=False)
 
 
-def ensure_worktree(common_repo: str, path: str, branch: str, base: str) -> bool:
+def ensure_worktree(
+    common_repo: str,
+    path: str,
+    branch: str,
+    base: str,
+    *,
+    meanwhile: Callable[[], object] | None = None,
+) -> bool:
     """Have a worktree at path on branch; a branch that is missing begins at base.
 
-    Whether all its files were written just now.
+    Whether all its files were written just now. `meanwhile` is called while git writes them.
     """
     if _is_ready(common_repo, path, branch):
         finish_interrupted_move(Checkout(path, own=True), branch)
@@ -76,7 +83,8 @@ def ensure_worktree(common_repo: str, path: str, branch: str, base: str) -> bool
     is_new = here is None or here.half_made or not os.path.isdir(path)
     if is_new:
         _clear_unfinished_worktree(common_repo, path, here)
-        _add_worktree(common_repo, path, branch, base)
+        with lock_worktrees(require_common_dir(common_repo)):
+            _add_worktree_locked(common_repo, path, branch, base, meanwhile)
     require_worktree_branch(path, branch)
     if require_common_dir(path) != require_common_dir(common_repo):
         raise worktree_moved_error(path, branch, "belongs to another repository")
@@ -220,17 +228,14 @@ def _require_branch_free(known: list[RegisteredWorktree], path: str, branch: str
             )
 
 
-def _add_worktree(common_repo: str, path: str, branch: str, base: str) -> None:
-    with lock_worktrees(require_common_dir(common_repo)):
-        _add_worktree_locked(common_repo, path, branch, base)
-
-
-def _add_worktree_locked(common_repo: str, path: str, branch: str, base: str) -> None:
+def _add_worktree_locked(
+    common_repo: str, path: str, branch: str, base: str, meanwhile: Callable[[], object] | None
+) -> None:
     ref = f"refs/heads/{branch}"
     is_new = repository.resolve_commit(common_repo, ref) is None
     words = ("--no-track", "-b", branch, path, base) if is_new else (path, branch)
     try:
-        run_git(common_repo, "worktree", "add", "-q", *words)
+        run_git(common_repo, "worktree", "add", "-q", *words, meanwhile=meanwhile)
     except OutsideError:
         _clear_unfinished_worktree(
             common_repo, path, find_worktree(list_worktrees(common_repo), path)

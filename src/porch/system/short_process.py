@@ -10,7 +10,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _PIECE = 1 << 16
 # Python ignores these two, and what it starts must not: SIGPIPE and SIGXFSZ.
@@ -41,10 +41,12 @@ def run_program(
     env: Mapping[str, str],
     stdin: bytes = b"",
     timeout_s: float | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> ProcessEnd:
     """Start it, feed it, and read all that it prints; OSError if it cannot be started.
 
-    Whatever goes wrong, it does not outlive this call.
+    Whatever goes wrong, it does not outlive this call. `meanwhile` is called once while it runs,
+    before anybody listens to it.
     """
     import time
 
@@ -53,6 +55,8 @@ def run_program(
         pid = pipes.start(argv, env)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
+            if meanwhile is not None:
+                meanwhile()
             out, err = pipes.exchange(stdin, deadline)
             code = _wait(pid, deadline)
         except BaseException:

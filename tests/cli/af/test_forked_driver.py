@@ -104,6 +104,51 @@ def test_a_driver_tells_before_it_loads_what_only_its_work_needs(farm: Farm) -> 
     assert [name for name in NOT_YET if name in loaded] == []
 
 
+# What a driver did until it told: each git with whether it had loaded what drives, and each nap.
+HEARING = """
+import os, sys, time
+file, parent, write, sleep = sys.argv.pop(1), os.getpid(), os.write, time.sleep
+heard = []
+def hear(event, args):
+    if event == "os.posix_spawn" and os.getpid() != parent:
+        command = next((word for word in args[1] if word in ("worktree", "status")), "other")
+        heard.append(f"{command} {'porch.run.drive.drive' in sys.modules}")
+def sleep_and_note(seconds):
+    heard.append(f"sleep {seconds}")
+    sleep(seconds)
+def write_and_note(number, data):
+    if os.getpid() != parent and data.startswith(b"0001-x\\n"):
+        with open(file, "w") as note:
+            note.write("\\n".join(heard))
+    return write(number, data)
+os.write, time.sleep = write_and_note, sleep_and_note
+sys.addaudithook(hear)
+from porch.cli.scripts import af
+raise SystemExit(af())
+"""
+
+
+@pytest.fixture
+def heard(farm: Farm) -> list[str]:
+    note = farm.desk.root.parent / "note"
+    subprocess.run(
+        [sys.executable, "-P", "-c", HEARING, str(note), *WORDS],
+        cwd=farm.desk.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        timeout=300,
+        check=True,
+    )
+    return note.read_text().splitlines()
+
+
+def test_a_driver_loads_what_drives_while_git_writes_its_worktree(heard: list[str]) -> None:
+    gits = [each for each in heard if not each.startswith("sleep ")]
+    assert gits[:2] == ["worktree False", "status False"]
+    assert gits[2:]
+    assert all(each.endswith(" True") for each in gits[2:])
+
+
 LOOKS = """
 import gc, os, tempfile
 from porch.fleet.drivers.forked import DriverCall, fork_driver

@@ -2,7 +2,10 @@
 
 import fcntl
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +23,7 @@ from porch.store.where import ProjectPaths, find_project
 from porch.store.worktree_records import FIRST_PORT, list_records, read_record
 from porch.system import process_marks
 from porch.testing import kill_python_at
+from tests.git_calls import GIT
 from tests.repositories import make_repository, sh
 
 ABOUT = RunSubject(
@@ -490,3 +494,68 @@ def test_a_worktree_whose_run_did_not_begin_is_taken_back(repo: Path) -> None:
     with pytest.raises(UsageError, match="could not begin"):
         begin_and_fail(find_project(str(repo)))
     assert traces(repo) == NOTHING
+
+
+# A git that writes a worktree only after somebody has asked for the status meanwhile.
+PATIENT_GIT = """\
+#!/bin/sh
+case " $* " in
+*" worktree add "*)
+    n=0
+    until [ -e {place}/asked ] || [ $n -gt 1200 ]; do sleep 0.05; n=$((n+1)); done
+    [ -e {place}/asked ] || exit 9
+    {git} "$@" || exit
+    touch {place}/written
+    exit ;;
+*" status "*)
+    touch {place}/asked
+    {answer}
+esac
+exec {git} "$@"
+"""
+
+
+def put_patient_git(place: Path, answer: str = "") -> str:
+    """The directory to put in front of PATH."""
+    bin_ = place / "bin"
+    bin_.mkdir()
+    git = shutil.which("git")
+    (bin_ / "git").write_text(PATIENT_GIT.format(place=place, git=git, answer=answer))
+    (bin_ / "git").chmod(0o755)
+    return f"{bin_}:{os.environ['PATH']}"
+
+
+def test_what_is_not_committed_is_asked_while_git_writes_the_files(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repo / "new.txt").write_text("new\n")
+    monkeypatch.setenv("PATH", put_patient_git(tmp_path))
+    said: list[str] = []
+    with GIT.heard() as commands:
+        make(repo, said=said)
+    assert said == ["1 file is not committed (new.txt); the new worktree begins without it"]
+    assert (commands[0], commands.count("status")) == ("worktree", 1)
+    assert traces(repo) == WHOLE
+
+
+def test_if_that_cannot_be_told_git_writes_on_and_then_all_is_taken_back(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", put_patient_git(tmp_path, "echo no status >&2; exit 128"))
+    with pytest.raises(OutsideError, match="no status"):
+        make(repo)
+    assert (tmp_path / "written").exists(), "nobody killed it half way"
+    assert traces(repo) == NOTHING
+
+
+def test_whoever_comes_after_a_kill_while_git_writes_makes_it_whole(
+    repo: Path, tmp_path: Path
+) -> None:
+    env = {**os.environ, "PATH": put_patient_git(tmp_path, "kill -KILL $PPID; exit 1")}
+    words = [sys.executable, "-c", KILLED, str(repo)]
+    done = subprocess.run(words, env=env, capture_output=True, timeout=300, check=False)
+    assert done.returncode == -signal.SIGKILL
+    while not (tmp_path / "written").exists():
+        time.sleep(0.01)
+    make(repo)
+    assert traces(repo) == WHOLE

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,7 +18,6 @@ from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject, find_subject
 from porch.run.drive.agent_preflight import require_agents
-from porch.run.drive.drive import drive_run
 from porch.run.drive.start_requirements import (
     all_refusals,
     refuse_wrong_options,
@@ -27,7 +27,6 @@ from porch.run.drive.start_requirements import (
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
-from porch.run.engine.session import HeldRun
 from porch.run.handlers.products import Products, ReadSpec
 from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
@@ -35,14 +34,15 @@ from porch.run.requests.request_text import check_text
 from porch.run.settings import Settings, load_settings
 from porch.run.verbs.adopt import refuse_lost_run
 from porch.run.verbs.lease import refuse_leased_checkout
-from porch.run.verbs.resume import resume_run
-from porch.run.verbs.start import begin_run
 from porch.run.worktrees import free_place
 from porch.run.worktrees.make import hold_run_worktree
 from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
 from porch.text.sha256 import sha256
+
+if TYPE_CHECKING:  # loaded while git writes the files of a worktree
+    from porch.run.engine.session import HeldRun
 
 __all__ = ["DriveResult", "DriveWatch", "RunRequest", "start_run"]
 _LONGEST = 40
@@ -68,6 +68,8 @@ def start_run(
     wanted = name_by_inputs(loaded, wanted)
     known = _find_known_run(where, protocol, wanted)
     if known:
+        from porch.run.verbs.resume import resume_run
+
         run_request.refuse_request_for_run(known, wanted.subject, wanted)
         return resume_run(where, known, wanted, manner, watch=watch, products=products)
     if lost := _find_lost_run(where, protocol, wanted):
@@ -93,6 +95,8 @@ def start_run(
             where, loaded, whole, watch=watch, read_spec=products.read_spec, is_apart=is_apart
         ) as started,
     ):
+        from porch.run.drive.drive import drive_run
+
         return drive_run(started, whole, manner, watch, products=products, resumed=False)
 
 
@@ -105,7 +109,7 @@ def _begin_new_run(
     watch: DriveWatch,
     read_spec: ReadSpec,
     is_apart: bool,
-) -> Iterator[HeldRun]:
+) -> "Iterator[HeldRun]":
     """The first record, in the checkout or in a worktree of the run's own."""
     protocol = loaded.demand().protocol
     about = _find_about(where, protocol, wanted)
@@ -119,12 +123,21 @@ def _begin_new_run(
     if not is_apart:
         refuse_leased_checkout(where, about.run, protocol)
     place = (
-        hold_run_worktree(where, protocol.name, about, watch.notice)
+        hold_run_worktree(where, protocol.name, about, watch.notice, meanwhile=_load_drive)
         if is_apart
         else nullcontext(where)
     )
-    with place as there, begin_run(there, about, loaded, wanted, watch=watch, spec=spec) as started:
-        yield started
+    with place as there:
+        from porch.run.verbs.start import begin_run
+
+        with begin_run(there, about, loaded, wanted, watch=watch, spec=spec) as started:
+            yield started
+
+
+def _load_drive() -> None:
+    """What a run needs from its first record on, while git writes the files of its worktree."""
+    from porch.run.drive import drive  # noqa: F401
+    from porch.run.verbs import start  # noqa: F401
 
 
 def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:

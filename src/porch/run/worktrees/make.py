@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -31,9 +32,13 @@ from porch.store.worktree_records import (
     take_port_block,
 )
 from porch.system import atomic, crash_points, process_marks
+from porch.system.early_answer import EarlyAnswer
 from porch.system.regular_file import open_regular
 
 Notice = Callable[[str], None]
+
+
+def _do_nothing() -> None: ...
 
 
 def ensure_run_worktree(
@@ -49,11 +54,18 @@ def ensure_run_worktree(
 
 @contextlib.contextmanager
 def hold_run_worktree(
-    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, *, base: str = "HEAD"
+    where: ProjectPaths,
+    protocol: str,
+    about: RunSubject,
+    notice: Notice,
+    *,
+    base: str = "HEAD",
+    meanwhile: Callable[[], object] = _do_nothing,
 ) -> Iterator[ProjectPaths]:
     """The same for whoever begins the run now: until the end nobody else makes or removes it.
 
-    If the run did not begin, the worktree is taken back.
+    If the run did not begin, the worktree is taken back. `meanwhile` is called while git writes
+    the files: what it does is neither seen by anybody nor fails.
     """
     commit = free_place.require_base(where, base)
     name = make_worktree_name(protocol, about)
@@ -63,7 +75,7 @@ def hold_run_worktree(
     with lock_worktree_name(where, name):
         if not _take_back_unused(where, path, wanted):
             free_place.require_free_place(where, path, name)
-            _make_worktree(where, path, wanted, about, notice)
+            _make_worktree(where, path, wanted, about, notice, meanwhile)
         try:
             yield _places_in(where, path)
         except BaseException:
@@ -125,18 +137,31 @@ def _take_back_unused(where: ProjectPaths, path: str, wanted: WorktreeRecord) ->
 
 
 def _make_worktree(
-    where: ProjectPaths, path: str, wanted: WorktreeRecord, about: RunSubject, notice: Notice
+    where: ProjectPaths,
+    path: str,
+    wanted: WorktreeRecord,
+    about: RunSubject,
+    notice: Notice,
+    meanwhile: Callable[[], object],
 ) -> None:
     known = load_settings(where.root)
+    uncommitted = EarlyAnswer(partial(checkout_state.list_uncommitted, where))
+
+    def use_wait() -> None:
+        uncommitted.ask()
+        meanwhile()
+
     with lock_worktrees(worktrees.require_common_dir(where.base)):
         # Two who ask at once must not get the same ports.
         record = take_port_block(where, wanted)
         keep_record(where, record)
     crash_points.reach_point("worktree.after-record")
     try:
-        if worktrees.ensure_worktree(where.base, path, record.branch, record.base):
+        if worktrees.ensure_worktree(
+            where.base, path, record.branch, record.base, meanwhile=use_wait
+        ):
             remember_checkout(path)
-        record = _fill_worktree(where, path, record, about, known=known, notice=notice)
+        record = _fill_worktree(where, path, record, about, uncommitted, known=known, notice=notice)
         checkout_state.require_ready(path, record)
         keep_record(where, replace(record, is_ready=True))
         crash_points.reach_point("worktree.after-ready")
@@ -153,6 +178,7 @@ def _fill_worktree(
     path: str,
     record: WorktreeRecord,
     about: RunSubject,
+    uncommitted: EarlyAnswer[list[str]],
     *,
     known: Settings,
     notice: Notice,
@@ -161,7 +187,7 @@ def _fill_worktree(
     told: list[str] = []
     placed = placed_files.place_files(source, path, known, told)
     placed_files.require_placed(source, path, placed)
-    changed = checkout_state.list_uncommitted(where)
+    changed = uncommitted.take()
     documents = checkout_state.select_documents(where, about, changed)
     brought = placed_files.copy_documents(where.workspace, path, documents)
     record = replace(record, placed=placed)
