@@ -154,7 +154,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "reaping of marked processes",
         "run/drive/takeover.py",
-        'process_marks.reap_processes(world.mark + ":")',
+        'process_marks.reap_processes(world.mark + ":", looks)',
         "pass",
         "test_the_agent_of_a_killed_runner_is_stopped_before_a_new_one_starts",
     ),

@@ -45,9 +45,9 @@ def list_marked_processes(prefix: str) -> list[MarkedProcess]:
     return _find_marked(read_process_table(), lambda mark: mark.startswith(prefix))
 
 
-def reap_processes(prefix: str) -> list[int]:
+def reap_processes(prefix: str, looks: int = 2) -> list[int]:
     """Kill whatever a dead runner left behind; the caller and its ancestors are spared."""
-    return kill_all_matching(lambda mark: mark.startswith(prefix))
+    return kill_all_matching(lambda mark: mark.startswith(prefix), looks)
 
 
 def kill_all_matching(wanted: MarkFilter, looks: int = 2) -> list[int]:

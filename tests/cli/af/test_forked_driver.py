@@ -19,7 +19,7 @@ from porch.run.engine.drive_options import DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.verbs import launch
 from porch.store import where as places
-from porch.system.process_marks import read_environment
+from porch.system.process_marks import SECOND_LOOK_S, read_environment
 from tests.cli.af.conftest import Farm
 from tests.commands import Forked
 
@@ -147,6 +147,10 @@ def test_a_driver_loads_what_drives_while_git_writes_its_worktree(heard: list[st
     assert gits[:2] == ["worktree False", "status False"]
     assert gits[2:]
     assert all(each.endswith(" True") for each in gits[2:])
+
+
+def test_a_driver_of_a_new_run_does_not_look_twice_for_processes_of_it(heard: list[str]) -> None:
+    assert f"sleep {SECOND_LOOK_S}" not in heard
 
 
 LOOKS = """

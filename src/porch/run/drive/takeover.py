@@ -40,7 +40,9 @@ def _is_runner_record(record: dict[str, Any]) -> bool:
 def settle_left_effects(world: World, answer: Answer, question_turns: QuestionTurns) -> int:
     """Stop what a dead runner left, then say of each begun effect what became of it."""
     crash_points.reach_point("takeover.before-reap")
-    process_marks.reap_processes(world.mark + ":")
+    # Before the first runner nobody worked for the run but its set-up, which left nobody.
+    looks = 1 if world.state().seq <= 1 else 2
+    process_marks.reap_processes(world.mark + ":", looks)
     crash_points.reach_point("takeover.after-reap")
     left = list(world.state().in_hand.values())
     for hand in left:
