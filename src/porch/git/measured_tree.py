@@ -13,7 +13,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -41,6 +42,9 @@ from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
+
+if TYPE_CHECKING:
+    from porch.git.fresh.seen_files import SeenFiles
 
 EMBEDDED = "embedded-repository"
 # To add more files by their names takes git as long as to look for them.
@@ -86,6 +90,13 @@ class _WorktreeIndex(Struct, frozen=True):
             raise embedded_repository_error(self.toplevel, blank[1])
         if done.returncode:
             raise git_error(self.toplevel, words, done)
+
+    def list_new(self, meanwhile: Callable[[], object]) -> str:
+        """The files that it lacks; each ends with a zero."""
+        words = ("ls-files", "-z", "-o", "--exclude-standard", "--", ":/", *self.without)
+        return run_exact_git(
+            self.toplevel, *self.ignoring, *words, env=self.env, meanwhile=meanwhile
+        )
 
 
 def own_environment(toplevel: str, own: OwnGitDirectory) -> dict[str, str]:
@@ -170,16 +181,16 @@ def _lock_index(path: str) -> Iterator[None]:
 
 
 def _measure_locked(index: _WorktreeIndex) -> str:
-    began, touched, note = read_clock(index.toplevel), None, read_note(index.path)
+    began, seen, note = read_clock(index.toplevel), None, read_note(index.path)
     if note.is_ended and note.stamp == git_directory.stamp_file(index.path):
         note = forget_fresh_stats(index.toplevel, index.path, index.own.id_bytes, note)
     else:
         # A measurement that did not come to its end proves nothing of what it left.
         _remove_file(index.path)
         _remove_file(f"{index.path}.note")
-        touched = _seed_index(index)
+        seen = _seed_index(index)
         note = read_note(index.path)
-    if touched is None or not _add_few(index, touched):
+    if seen is None or not _add_few(index, seen):
         index.add_files("-A", "--", ":/", *index.without)
     tracked = _describe_tracked(index)
     if tracked != note.tracked:
@@ -201,14 +212,19 @@ def _measure_locked(index: _WorktreeIndex) -> str:
     return tree
 
 
-def _seed_index(index: _WorktreeIndex) -> list[str] | None:
+def _seed_index(index: _WorktreeIndex) -> "SeenFiles | None":
     """The files that may differ from it, where all others are known to be as it says."""
-    from porch.git.fresh.checkout_index import keep_date, put_fresh_index, take_fresh_index
+    from porch.git.fresh.checkout_index import keep_date, take_fresh_index
 
-    fresh, touched = take_fresh_index(index.toplevel), None
+    fresh = take_fresh_index(index.toplevel)
+    seen = None
     if fresh is not None:
-        touched = put_fresh_index(index.toplevel, fresh, index.own.id_bytes, index.path)
-    if fresh is not None and touched is not None:
+        from porch.git.fresh.seen_files import look_at_files
+
+        # What is left out of the index later is not among its new files now either.
+        args = (index.toplevel, fresh, index.own.id_bytes, index.path)
+        seen = look_at_files(*args, index.list_new)
+    if fresh is not None and seen is not None:
         # Whatever git tracked when it made the worktree is in it.
         write_note(index.path, IndexNote(_describe_head_and(index, fresh.stamp)))
         if may_leave_out(index.exclude, fresh.data):
@@ -217,7 +233,7 @@ def _seed_index(index: _WorktreeIndex) -> list[str] | None:
     elif not _may_begin_empty(index):
         index.run_git("read-tree", repository.read_head(index.toplevel) or "--empty")
         _leave_out(index)
-    return touched
+    return seen
 
 
 def _may_begin_empty(index: _WorktreeIndex) -> bool:
@@ -233,13 +249,11 @@ def _leave_out(index: _WorktreeIndex) -> None:
         index.run_git("rm", "-r", "-f", "-q", "--cached", "--ignore-unmatch", "--", *gone)
 
 
-def _add_few(index: _WorktreeIndex, touched: Sequence[str]) -> bool:
-    """Add these files and all new ones; False where git has to look through everything."""
+def _add_few(index: _WorktreeIndex, seen: "SeenFiles") -> bool:
+    """Add these files; False where git has to look through everything."""
     from porch.git.fresh.checkout_index import keep_date
 
-    words = ("ls-files", "-z", "-o", "--exclude-standard", "--", ":/", *index.without)
-    told = run_exact_git(index.toplevel, *index.ignoring, *words, env=index.env)
-    new = [name for name in told.split("\0") if name]
+    touched, new = seen
     if len(new) + len(touched) > _FEW or any(name.endswith("/") for name in new):
         return False  # of a repository inside, only the whole command says what is to be said
     try:

@@ -87,22 +87,32 @@ def forget_checkout(toplevel: str) -> None:
     _known.pop(os.path.realpath(toplevel), None)
 
 
-def put_fresh_index(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) -> list[str] | None:
-    """Have at `path` the index of all files as they were, and tell which were touched since.
+def put_fresh_index(fresh: FreshIndex, path: str) -> None:
+    """Have at `path` the index of all files as they were."""
+    _put_index(fresh, path, fresh.data)
 
-    Of these it knows nothing but what they were. None, and no file, if it is no plain index.
+
+def forget_touched(toplevel: str, fresh: FreshIndex, id_bytes: int, path: str) -> list[str] | None:
+    """Which files were touched since; of these the index then knows nothing but what they were.
+
+    None, and no file, if it is no plain index.
     """
     try:
         entries = iterate_plain_entries(fresh.data, id_bytes)
         touched = find_touched(toplevel, fresh.data, entries, fresh.since)
     except NotPlainError:
+        os.unlink(path)
         return None
-    data = zero_stats(fresh.data, id_bytes, list(touched)) if touched else fresh.data
+    if touched:
+        _put_index(fresh, path, zero_stats(fresh.data, id_bytes, list(touched)))
+    return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
+
+
+def _put_index(fresh: FreshIndex, path: str, data: bytes) -> None:
     atomic.replace_file(path, data, sync=False)
     # Git reads files again that are as young as the index. None that it still knows was touched.
     later = fresh.since.ns + SECOND_NS
     os.utime(path, ns=(later, later))
-    return [name.decode("utf-8", "surrogateescape") for name in touched.values()]
 
 
 @contextlib.contextmanager
