@@ -152,9 +152,9 @@ def _remove_directory(
     crash_points.reach_point("worktree.after-remove")
 
 
-def list_changed_paths(path: str) -> list[str]:
+def list_changed_paths(path: str, *, is_aside: bool = False) -> list[str]:
     """Paths that differ from HEAD, untracked ones too; one that ends in / is a repository."""
-    return sorted({name for _, name in read_status(path)})
+    return sorted({name for _, name in read_status(path, is_aside=is_aside)})
 
 
 def list_changed_tracked_paths(path: str) -> list[str]:

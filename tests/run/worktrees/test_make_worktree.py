@@ -508,7 +508,8 @@ case " $* " in
     touch {place}/written
     exit ;;
 *" status "*)
-    touch {place}/asked
+    echo "$@" > {place}/asked.new
+    mv {place}/asked.new {place}/asked
     {answer}
 esac
 exec {git} "$@"
@@ -535,6 +536,8 @@ def test_what_is_not_committed_is_asked_while_git_writes_the_files(
         make(repo, said=said)
     assert said == ["1 file is not committed (new.txt); the new worktree begins without it"]
     assert (commands[0], commands.count("status")) == ("worktree", 1)
+    one_thread = "-c core.preloadIndex=false status "
+    assert one_thread in (tmp_path / "asked").read_text(), "the git that writes needs the others"
     assert traces(repo) == WHOLE
 
 

@@ -193,14 +193,18 @@ def swap_ref(repo: str, branch: str, new: str, old: str) -> bool:
     raise git_error(repo, words, done)
 
 
-def read_status(path: str, *more: str, updates_index: bool = False) -> list[tuple[str, str]]:
+def read_status(
+    path: str, *more: str, updates_index: bool = False, is_aside: bool = False
+) -> list[tuple[str, str]]:
     """Each path that differs from HEAD, with git's two letters for how.
 
     With `updates_index` git keeps what it learnt of the files, unless somebody holds the index.
+    With `is_aside` it takes one thread and not twenty: the caller waits for another git meanwhile.
     """
     if not updates_index and is_young_and_as_committed(path):
         return []
     words = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", *more)
+    words = ("-c", "core.preloadIndex=false", *words) if is_aside else words
     env = {"GIT_OPTIONAL_LOCKS": "1"} if updates_index else None
     rows = run_git(path, *words, "--ignore-submodules=none", env=env).split("\0")
     return [(row[:2], row[3:]) for row in rows if row]

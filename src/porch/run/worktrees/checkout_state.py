@@ -89,9 +89,12 @@ def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
 
 
 def list_uncommitted(where: ProjectPaths) -> list[str]:
-    """What differs from the last commit where one stands; a bare repository has no files."""
+    """What differs from the last commit where one stands; a bare repository has no files.
+
+    Asked while git writes a worktree, which must not wait for this.
+    """
     has_files = where.workspace != where.common_dir
-    return worktrees.list_changed_paths(where.workspace) if has_files else []
+    return worktrees.list_changed_paths(where.workspace, is_aside=True) if has_files else []
 
 
 def _name(names: list[str]) -> str:
