@@ -1,5 +1,6 @@
 """Every notice once, beside the run, whatever its channels do."""
 
+import os
 import socket
 import sys
 import threading
@@ -176,6 +177,22 @@ def test_a_command_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Settings(notify_command=(sys.executable, "-c", "import time; time.sleep(60)"))
     [fault] = channels.send_notice(channels.open_channels(known, {}), NOTICE)
     assert "did not end within" in str(fault)
+
+
+def test_what_a_command_that_hangs_has_started_is_ended_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channels, "TIMEOUT_S", 1.0)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    # As long as anybody of them lives, the pipe has a writer.
+    known = Settings(notify_command=("/bin/sh", "-c", f"exec 3>{pipe}; echo >&3; sleep 60; true"))
+    assert channels.send_notice(channels.open_channels(known, {"PATH": os.defpath}), NOTICE)
+    os.set_blocking(reader, True)
+    assert os.read(reader, 9) == b"\n"
+    assert os.read(reader, 9) == b"", "all of them have ended"
+    os.close(reader)
 
 
 def test_the_desktop_gets_the_text_as_one_argument(

@@ -7,6 +7,7 @@ of the project and the name of the decision.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from porch.fleet.notices.due_notices import Notice
 from porch.run.settings import Settings
+from porch.system.process import signal_group
 
 TIMEOUT_S = 10.0
 _TITLE = "Porch"
@@ -80,23 +82,30 @@ def _run_command(command: tuple[str, ...], environ: Mapping[str, str], notice: N
 
 def _run_words(words: list[str], env: dict[str, str]) -> str:
     try:
-        done = subprocess.run(
+        started = subprocess.Popen(
             words,
             env=env,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=TIMEOUT_S,
-            check=False,
             start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return f"`{words[0]}` did not end within {TIMEOUT_S:.0f} s"
     except OSError as error:
         return f"`{words[0]}` cannot be started: {error.strerror}"
-    last = done.stderr.strip().rpartition("\n")[2]
-    return f"`{words[0]}` ended with {done.returncode}: {last}" if done.returncode else ""
+    with started:
+        return _wait_for_end(started, words[0])
+
+
+def _wait_for_end(started: subprocess.Popen[str], name: str) -> str:
+    try:
+        _, said = started.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        signal_group(started.pid, signal.SIGKILL)  # also whatever it has started
+        return f"`{name}` did not end within {TIMEOUT_S:.0f} s"
+    last = said.strip().rpartition("\n")[2]
+    return f"`{name}` ended with {started.returncode}: {last}" if started.returncode else ""
 
 
 def _post_notice(address: str, environ: Mapping[str, str], notice: Notice) -> str:
