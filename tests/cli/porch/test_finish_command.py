@@ -89,6 +89,16 @@ def test_merge_makes_a_merge_commit_with_the_files_and_says_so_everywhere(desk: 
     assert "merged into main" in desk.porch("log", "0001").out
 
 
+@pytest.mark.parametrize("place", ["--worktree", "--here"])
+def test_a_run_that_was_finished_is_not_told_to_be_finished_again(desk: "Desk", place: str) -> None:
+    ended(desk, place)
+    desk.porch("finish", "0001", "--merge")
+    for words in (["resume", "0001"], ["run", "p", "0001"]):
+        said = desk.porch(*words).out
+        assert "finish it" not in said
+        assert f"  it is {'merged into' if place == '--worktree' else 'committed on'} main" in said
+
+
 def test_the_work_goes_to_the_branch_that_one_stood_on(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list
 from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
-from porch.fleet.finish.run_work import RunWork, own_branch, survey_work
+from porch.fleet.finish.run_work import RunWork, is_settled, own_branch, survey_work
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
@@ -175,13 +175,7 @@ def _commit_missing_work(where: ProjectPaths, state: RunState, way: FinishWay) -
 
 def _find_settled(name: str, state: RunState, work: RunWork) -> FinishResult | None:
     """A second finish is no error; later commits on the branch can be finished again."""
-    known = state.run.delivery
-    if known is None or known.how not in SETTLED:
-        return None
-    # In a checkout of one's own, what changes after the commit is one's own work.
-    if work.is_own and known.head != work.head:
-        return None
-    return _tell_settled(name, state)
+    return _tell_settled(name, state) if is_settled(state, work) else None
 
 
 def _is_meant_elsewhere(state: RunState, way: FinishWay, into: str) -> bool:

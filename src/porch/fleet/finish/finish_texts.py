@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from porch.errors import PorchError
-from porch.fleet.finish.run_work import RunWork, survey_work
+from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
 from porch.machine.state import RunState
 from porch.show.board import describe_state_delivery
 from porch.store.run_names import unique_word
@@ -29,7 +29,9 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
     lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(where, state, work)]
     if not (work.files or work.commits):
         return lines
-    lines.append(f"  finish it: {_name_ways(where, state, work)}")
+    is_done = is_settled(state, work)
+    way = f"finish it: {_name_ways(where, state, work)}"
+    lines.append(f"  it is {describe_state_delivery(state)}" if is_done else f"  {way}")
     return [make_printable(line) for line in lines]
 
 

@@ -5,7 +5,7 @@ import os
 from msgspec import Struct
 
 from porch.errors import FailedError
-from porch.fleet.finish.later_runs import LaterRun, find_later_run
+from porch.fleet.finish.later_runs import SETTLED, LaterRun, find_later_run
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
@@ -52,6 +52,15 @@ def survey_work(where: ProjectPaths, state: RunState, into: str = "") -> RunWork
     return (
         _survey_branch(where, state, branch, into) if branch else _survey_here(where, state, into)
     )
+
+
+def is_settled(state: RunState, work: RunWork) -> bool:
+    """Whether all of it is in a commit of porch; later commits on its branch can follow."""
+    known = state.run.delivery
+    if known is None or known.how not in SETTLED:
+        return False
+    # In a checkout of one's own, what changes after the commit is one's own work.
+    return not work.is_own or known.head == work.head
 
 
 def name_work(state: RunState) -> str:
