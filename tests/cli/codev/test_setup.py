@@ -227,6 +227,30 @@ def test_no_link_leads_a_file_out_of_the_project(old: Newcomer, tmp_path: Path) 
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def test_a_page_for_agents_that_is_a_link_to_another_page_gets_the_section_there(
+    old: Newcomer,
+) -> None:
+    (old.root / "CLAUDE.md").write_text("# Ours\n")
+    (old.root / "AGENTS.md").unlink(missing_ok=True)
+    (old.root / "AGENTS.md").symlink_to("CLAUDE.md")
+    said = old.codev("adopt", "--yes")
+    assert "added to    CLAUDE.md" in said
+    assert "git add .claude CLAUDE.md codev" in said
+    assert (old.root / "AGENTS.md").is_symlink()
+    assert (old.root / "CLAUDE.md").read_text().startswith("# Ours\n\n<!-- porch: begin -->")
+    assert "CLAUDE.md" not in old.codev("adopt", "--yes")
+
+
+def test_a_page_for_agents_that_leads_out_of_the_project_is_refused(
+    old: Newcomer, tmp_path: Path
+) -> None:
+    (tmp_path / "page.md").write_text("theirs\n")
+    (old.root / "AGENTS.md").unlink(missing_ok=True)
+    (old.root / "AGENTS.md").symlink_to(tmp_path / "page.md")
+    assert "not-a-regular-file" in old.codev("adopt", "--yes", code=5)
+    assert (tmp_path / "page.md").read_text() == "theirs\n"
+
+
 def test_a_file_in_the_place_of_a_directory_is_named(old: Newcomer) -> None:
     (old.root / ".claude" / "agents").write_text("")
     assert ".claude/agents is a file" in old.codev("adopt", "--yes", code=6)

@@ -91,13 +91,21 @@ def _directory_of(planned: PlannedFile) -> str:
 
 def _plan_agents_page(root: str) -> PlannedFile:
     """A section that is there already may have been edited, and is left alone."""
-    path, section = package_files.AGENTS_PAGE, package_files.load_agents_section()
+    path, section = _find_agents_page(root), package_files.load_agents_section()
     there = read_existing(root, path)
     text = (there or b"").decode("utf-8", "surrogateescape")
     if _MARK in text:
         return PlannedFile(path, there or b"", "same" if section.strip() in text else "kept")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return plan_extended_file(root, path, (text + gap + section).encode("utf-8", "surrogateescape"))
+
+
+def _find_agents_page(root: str) -> str:
+    """Many projects keep one page for all agents, as a link from AGENTS.md to CLAUDE.md."""
+    path = os.path.join(root, package_files.AGENTS_PAGE)
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    is_page = os.path.dirname(real) == top and os.path.isfile(real)
+    return os.path.basename(real) if is_page else package_files.AGENTS_PAGE
 
 
 def list_written_paths(planned: Sequence[PlannedFile]) -> list[str]:
