@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.terminal.typed_line import ask_line
 
 if TYPE_CHECKING:
     from porch.fleet.migration.migrate import MigrationPlan
@@ -53,7 +54,7 @@ def _accepts_claims(plan: "MigrationPlan", args: Args, lines: list[str]) -> bool
         return bool(args.adopt)
     if sys.stdin.isatty() and sys.stdout.isatty():
         print("\n".join(lines))
-        said = input("Count these gates as approved? [y/N] ").strip().lower()
+        said = ask_line("Count these gates as approved? [y/N] ").lower()
         return said in ("y", "yes")
     from porch.errors import UsageError
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.terminal.typed_line import ask_line
 
 if TYPE_CHECKING:
     from porch.fleet.setup.additive_files import PlannedFile
@@ -34,7 +35,7 @@ def ask_person(question: str, default: bool) -> bool:
     """Without anybody to ask, nothing is done that was not asked for."""
     if not is_terminal():
         return False
-    said = input(f"{question} [{'Y/n' if default else 'y/N'}] ").strip().lower()
+    said = ask_line(f"{question} [{'Y/n' if default else 'y/N'}] ").lower()
     return said in ("y", "yes") if said else default
 
 
@@ -152,7 +153,7 @@ def _choose(root: str, args: Args, *, is_yes: bool) -> "SetupChoices":
 def _confirm_test_command(found: "list[FoundCommand]") -> "list[FoundCommand]":
     known = next((each for each in found if each.name == "test"), None)
     shown = f"{known.command}, from {known.file}" if known else "none found"
-    typed = input(f"The command that runs all tests [{shown}]: ").strip()
+    typed = ask_line(f"The command that runs all tests [{shown}]: ")
     return _with_test_command(found, typed) if typed else found
 
 
