@@ -394,6 +394,22 @@ def test_work_that_was_put_away_is_not_called_committed(desk: "Desk") -> None:
     assert desk.git("show", "HEAD:new.py") == "x = 1"
 
 
+@pytest.mark.parametrize("rule, place", [("new.py", "new.py"), ("/new.py/", "new.py/kept.txt")])
+def test_a_file_that_git_ignores_is_never_overwritten(desk: "Desk", rule: str, place: str) -> None:
+    ended(desk)
+    exclude = desk.root / ".git" / "info" / "exclude"
+    exclude.write_text(f"{exclude.read_text()}\n{rule}\n")
+    desk.write(place, "only here\n")
+    head = desk.git("rev-parse", "main")
+    said = desk.porch("finish", "0001", "--merge", code=1).err
+    assert "files that git ignores" in said
+    assert "would be overwritten (new.py)" in said
+    assert (desk.root / place).read_text() == "only here\n"
+    assert (desk.git("rev-parse", "main"), finished(desk)) == (head, [])
+    (desk.root / place).rename(desk.root.parent / "aside")
+    assert "merged into main" in desk.porch("finish", "0001", "--merge").out
+
+
 # --- pull requests
 
 

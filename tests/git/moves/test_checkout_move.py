@@ -246,3 +246,33 @@ def test_t2_where_files_have_one_name_only_the_index_is_copied(
     monkeypatch.setattr("os.link", refuse)
     assert publish(repo, target, old, new) == "done"
     assert_of_one_commit(repo, target, new)
+
+
+@pytest.mark.parametrize(
+    "mine, theirs, is_safe",
+    [
+        ("out", "out/theirs.txt", False),
+        ("out/same.txt", "out/same.txt", False),
+        ("out/deep/mine.txt", "out/deep", False),
+        ("out/mine.txt", "out/theirs.txt", True),
+        ("else.txt", "out/theirs.txt", True),
+    ],
+)
+def test_what_git_ignores_in_a_persons_checkout_is_not_overwritten(
+    repo: Path, mine: str, theirs: str, is_safe: bool
+) -> None:
+    (repo / theirs).parent.mkdir()
+    old, new = feature(repo, "main", **{theirs: "theirs\n"})
+    exclude = repo / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("/out\n/else.txt\n")
+    (repo / mine).parent.mkdir(parents=True, exist_ok=True)
+    (repo / mine).write_text("mine\n")
+    if is_safe:
+        assert publish(repo, "main", old, new) == "done"
+        assert (repo / theirs).read_text() == "theirs\n"
+    else:
+        with pytest.raises(OutsideError, match="would be overwritten"):
+            publish(repo, "main", old, new)
+        assert sh(repo, "rev-parse", "main") == old
+    assert (repo / mine).read_text() == "mine\n"

@@ -9,6 +9,7 @@ later, under the lock of all moves, finds a move that nobody will finish; it is 
 import contextlib
 import os
 import time
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -24,7 +25,8 @@ from porch.system.scratch import copy_with_times
 # Under it stands the branch, then where it goes; the value is where it stood.
 MOVING = "refs/porch/moving/"
 # Git's letters for a file that nobody has added, and for one that it ignores.
-_NOT_TRACKED = ("??", "!!")
+_IGNORED = "!!"
+_NOT_TRACKED = ("??", _IGNORED)
 
 
 class Checkout(Struct, frozen=True):
@@ -241,3 +243,38 @@ def _require_clean_checkout(checkout: Checkout, branch: str, new: str, old: str)
     if rows:
         # Untracked files in the way must be heard of before the branch moves.
         run_git(checkout.path, "read-tree", "-n", "-m", "-u", old, new)
+    ignored = [name.rstrip("/") for state, name in rows if state == _IGNORED]
+    if ignored and not checkout.own:
+        _refuse_ignored_in_way(checkout.path, branch, ignored, new=new, old=old)
+
+
+def _refuse_ignored_in_way(
+    path: str, branch: str, ignored: Sequence[str], *, new: str, old: str
+) -> None:
+    """Git overwrites what it ignores without a word, and nobody else has these files."""
+    words = ("diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", old, new)
+    added = run_git(path, *words).split("\0")[:-1]
+    names = [name for name in added if _is_in_way(path, name, ignored)]
+    if names:
+        raise OutsideError(
+            f"cannot update branch '{branch}': files that git ignores in {path} would be "
+            f"overwritten ({', '.join(names[:5])})",
+            fix="move them away there, then run `porch resume`",
+        )
+
+
+def _is_in_way(path: str, name: str, ignored: Sequence[str]) -> bool:
+    """Whether something ignored lies at this place, on the way to it, or below it."""
+    for each in ignored:
+        place = os.path.join(path, each)
+        is_below = name.startswith(f"{each}/")
+        if is_below and os.path.isdir(place) and not os.path.lexists(os.path.join(path, name)):
+            continue
+        is_same = name == each and not _is_empty_directory(place)
+        if is_below or is_same or each.startswith(f"{name}/"):
+            return True
+    return False
+
+
+def _is_empty_directory(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)
