@@ -95,6 +95,14 @@ def test_a_git_that_fails_counts_as_none(doctor: Doctor, command: Put) -> None:
     assert doctor(code=6)["git"]["status"] == "missing"
 
 
+def test_a_repository_that_git_refuses_stops_porch(doctor: Doctor, command: Put) -> None:
+    """As git does with a repository of another user."""
+    refusal = "echo fatal: detected dubious ownership >&2; exit 128"
+    real = shutil.which("git")
+    command("git", f'case "$*" in *--git-dir*) {refusal} ;; esac\nexec {real} "$@"')
+    assert one(doctor(code=6), "dubious ownership")["stops"]
+
+
 def test_a_place_that_cannot_be_written_stops_porch(desk: "Desk", doctor: Doctor) -> None:
     shutil.rmtree(desk.root / ".git")
     # In /proc not even root makes directories.

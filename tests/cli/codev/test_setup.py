@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,17 @@ def test_a_leftover_that_is_no_repository_is_refused_before_anything_is_written(
     assert empty.files() == before
     git.rename(empty.root / "old.git")
     empty.codev("init", "--yes")
+
+
+def test_nobody_is_told_to_move_away_a_repository_that_git_refuses(
+    old: Newcomer, command: Callable[[str, str], Path]
+) -> None:
+    refusal = "echo fatal: detected dubious ownership >&2; exit 128"
+    real = shutil.which("git")
+    command("git", f'case "$*" in *--git-dir*) {refusal} ;; esac\nexec {real} "$@"')
+    said = old.codev("adopt", "--yes", code=6)
+    assert "dubious ownership" in said
+    assert "mv .git" not in said
 
 
 def test_what_was_found_is_said_with_its_file_and_written(empty: Newcomer) -> None:

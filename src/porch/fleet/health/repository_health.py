@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
+from porch.git.command import run_git
 from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
@@ -22,6 +23,8 @@ def examine_repository(where: ProjectPaths) -> Iterator[DoctorLine]:
         yield DoctorLine("missing", f"{where.root} is a bare repository", fix, stops=True)
         return
     try:
+        # Git itself may refuse what its files show, as with the repository of another user.
+        run_git(where.workspace, "rev-parse", "--git-dir")
         yield from _examine_history(where)
         yield from _examine_worktrees(where)
     except OutsideError as error:

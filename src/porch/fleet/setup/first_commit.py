@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from porch.errors import UsageError
 from porch.git import repository, worktrees
-from porch.git.command import run_git, try_git
+from porch.git.command import git_error, run_git, try_git
 
 _MESSAGE = "Set up codev"
 _TRAILER = "Porch-Effect: codev/init"
@@ -42,7 +42,11 @@ def is_inside_repository(root: str) -> bool:
     """Refuses what only looks like one, before anything is written."""
     if not os.path.lexists(os.path.join(root, ".git")):
         return False
-    asked = try_git(root, "rev-parse", "--git-dir")
+    words = ("rev-parse", "--git-dir")
+    asked = try_git(root, *words)
+    if asked.returncode and "not a git repository" not in asked.stderr:
+        # For example one of another user: git says what to do.
+        raise git_error(root, words, asked)
     if asked.returncode:
         raise UsageError(
             f"there is a .git in {root}, but it is not a git repository: {asked.stderr.strip()}",
