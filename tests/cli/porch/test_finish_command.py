@@ -410,6 +410,27 @@ def test_a_file_that_git_ignores_is_never_overwritten(desk: "Desk", rule: str, p
     assert "merged into main" in desk.porch("finish", "0001", "--merge").out
 
 
+def test_a_commit_of_a_submodule_that_only_the_run_has_is_pushed_first(
+    desk: "Desk", tmp_path: Path
+) -> None:
+    inner, work = tmp_path / "lib.git", desk.root / "worktrees" / NAME / "lib"
+    desk.git("clone", "-q", "--bare", str(desk.root), str(inner))
+    desk.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
+    ended(desk)
+    allowed = ("-c", "protocol.file.allow=always")
+    desk.git("-C", str(work.parent), *allowed, "submodule", "update", "-q", "--init")
+    desk.git("-C", str(work), "commit", "-q", "--allow-empty", "-m", "inside")
+    desk.git("-C", str(work.parent), "commit", "-qam", "the submodule moves")
+    main = desk.git("rev-parse", "main")
+    for way in ("--merge", "--squash", "--pr"):
+        said = desk.porch("finish", "0001", way, code=1).err
+        assert "the submodule lib is at" in said
+        assert f"git -C {work} push origin HEAD:refs/heads/BRANCH" in said
+    assert desk.git("rev-parse", "main") == main
+    desk.git("-C", str(work), "push", "-q", "origin", "HEAD:refs/heads/new")
+    assert "merged into main" in desk.porch("finish", "0001", "--merge").out
+
+
 # --- pull requests
 
 

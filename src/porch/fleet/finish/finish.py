@@ -23,6 +23,7 @@ from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
 from porch.fleet.finish.run_work import RunWork, is_settled, own_branch, survey_work
+from porch.fleet.finish.submodule_work import refuse_unpushed_submodules
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
@@ -91,6 +92,7 @@ def finish_run(
             return known
         if way != "keep" and work.is_own:
             _require_target(state, work, may_be_remote=way == "pr")
+            refuse_unpushed_submodules(work)
         if way in ("merge", "squash") and state.outcome != "complete":
             raise FailedError(
                 f"{name} is {state.outcome}; only a complete run is merged",

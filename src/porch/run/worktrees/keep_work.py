@@ -62,7 +62,7 @@ def _list_left(path: str, own: tuple[str, ...]) -> list[str]:
 
 def refuse_unsaved_submodules(path: str) -> None:
     """The commits of a submodule lie in the worktree's own git directory and would go with it."""
-    for name in _list_submodules(path):
+    for name in list_submodules(path):
         inner = os.path.join(path, name)
         unpushed = run_git(inner, "rev-list", "-1", "HEAD", "--branches", "--not", "--remotes")
         if unpushed.strip() or worktrees.list_changed_paths(inner):
@@ -74,7 +74,7 @@ def refuse_unsaved_submodules(path: str) -> None:
         refuse_unsaved_submodules(inner)
 
 
-def _list_submodules(path: str) -> list[str]:
+def list_submodules(path: str) -> list[str]:
     """Those that are checked out; of the others there is nothing to lose."""
     rows = run_git(path, "ls-files", "-s", "-z").split("\0")
     names = [row.partition("\t")[2] for row in rows if row.startswith("160000 ")]
