@@ -143,6 +143,7 @@ def test_r1_a_request_for_a_run_that_exists_is_refused_with_the_way_to_speak_to_
     [
         (["fix it", "--request", "twice"], "request-twice"),
         (["--request", " \n"], "empty-request"),
+        (["--request", "@"], "unreadable"),
         (["--request", "@nowhere.md"], "unreadable"),
         (["--request", "@latin.txt"], "unreadable"),
         (["--request", "@long.txt"], "long-request"),

@@ -31,7 +31,10 @@ def read_request_option(said: str) -> RequestText:
     """What `--request` was given: a text, `@FILE`, or `-` for standard input."""
     if said == "-":
         return RequestText(check_text(_read_standard_input()), "standard input")
-    if said.startswith("@") and len(said) > 1:
+    if said == "@":
+        # As from `@$FILE` in a shell that knows no FILE: nobody pays for such a request.
+        raise _unreadable_error("@", "no file is named after it")
+    if said.startswith("@"):
         return read_request_file(said[1:])
     return take_typed_text(said)
 
