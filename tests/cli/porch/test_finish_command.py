@@ -592,3 +592,14 @@ def test_a_pull_request_of_work_on_the_base_branch_itself_is_refused(
     desk.porch("finish", "0001", "--pr")
     assert "--base main --head topic" in (gh / "calls").read_text()
     assert desk.git("show", "topic:new.py") == "x = 1"
+
+
+def test_work_that_a_pull_request_has_committed_is_not_called_unchecked(
+    desk: "Desk", remote: Path, gh: Path
+) -> None:
+    ended(desk, "--here")
+    desk.git("switch", "-q", "-c", "feature")
+    desk.porch("finish", "0001", "--pr")
+    said = desk.porch("finish", "0001", "--merge").out
+    assert "the work was there already" in said
+    assert "no check was set" not in said

@@ -101,10 +101,11 @@ def _bring_blob(workspace: str, path: str, entry: Entry) -> str:
 
 
 class CommittedWork(Struct, frozen=True):
-    """The commit that holds the work of a run, and the checks that passed on it."""
+    """The commit that holds the work of a run, and the checks that passed on it just now."""
 
     commit: str
     checks: Mapping[str, str]
+    is_new: bool = True
 
 
 def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
@@ -123,7 +124,7 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
     trailer = f"{TRAILER}: {found.name} finish"
     done = repository.find_commit_by_trailer(place, trailer)
     if done is not None:
-        return CommittedWork(_follow_index(place, done), {})
+        return CommittedWork(_follow_index(place, done), {}, is_new=False)
     _refuse_no_changes(found.name, place, paths)
     _refuse_mixed_runs(found.name, place, measured)
 

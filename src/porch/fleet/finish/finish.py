@@ -39,6 +39,7 @@ from porch.store.where import ProjectPaths
 from porch.system import crash_points
 
 FinishWay = Literal["merge", "squash", "pr", "keep"]
+_THERE = "the work was there already"
 
 
 class FinishResult(Struct, frozen=True):
@@ -215,11 +216,11 @@ def _merge(
                 commit=made.commit,
                 checks=made.checks,
             )
-            return fact, _tell_checks(made.checks)
+            return fact, _tell_checks(made.checks) if made.is_new else [_THERE]
         work = replace(work, head=made.commit)
         said.append(f"committed on {work.branch} ({made.commit[:12]})")
     merged = merge_work(found, work, is_squash)
-    said += _tell_checks(merged.checks) if merged.is_new else ["the work was there already"]
+    said += _tell_checks(merged.checks) if merged.is_new else [_THERE]
     fact = f.WorkFinished(
         how="squashed" if is_squash else "merged",
         branch=work.branch,
