@@ -61,6 +61,25 @@ def leave_work(place: Path) -> str:
     return sh(place, "rev-parse", "HEAD")
 
 
+@pytest.mark.parametrize("left", ["nothing", "a repository"])
+def test_a_worktree_that_lost_its_git_file_is_kept_until_that_is_brought_back(
+    repo: Path, made: Path, left: str
+) -> None:
+    leave_work(made)
+    (made / ".git").unlink()
+    if left == "a repository":
+        sh(made, "init", "-q")
+    with pytest.raises(OutsideError) as caught:
+        remove(repo)
+    assert f"git -C {repo} worktree repair" in (caught.value.findings[0].fix or "")
+    assert (made / "new.txt").read_text() == "untracked\n"
+    if left == "a repository":
+        shutil.rmtree(made / ".git")
+    sh(repo, "worktree", "repair")
+    assert "new.txt" in remove(repo).kept.salvaged
+    assert sh(repo, "show", f"archive/{NAME}:new.txt") == "untracked"
+
+
 def is_gone(repo: Path) -> bool:
     known = worktrees.list_worktrees(str(repo))[1:]
     records = list(list_records(find_project(str(repo))))

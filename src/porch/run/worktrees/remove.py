@@ -4,6 +4,7 @@ After a crash the same call goes on: what is kept stays kept, and what is gone i
 """
 
 import os
+import shlex
 
 from msgspec import Struct
 
@@ -121,6 +122,8 @@ def _require_removable(
 ) -> None:
     if os.path.lexists(path) and here is None:
         raise worktree_moved_error(path, branch, "is not a worktree that porch can remove")
+    if here is not None and not here.half_made:
+        _require_own_git_file(where, path)
     known = git_directory.list_linked_worktrees(worktrees.require_common_dir(where.base))
     real = os.path.realpath(path)
     locked = next((w.locked for w in known if os.path.realpath(w.path) == real), "")
@@ -137,6 +140,17 @@ def _require_removable(
                 fix=f"switch {each.path} to another branch, then try again",
                 code="branch-in-use",
             )
+
+
+def _require_own_git_file(where: ProjectPaths, path: str) -> None:
+    """Without it git speaks of the checkout around the worktree, and the work would be lost."""
+    found = git_directory.find_git_directory(path) if os.path.isdir(path) else None
+    if os.path.lexists(path) and (found is None or found.own == found.common):
+        raise OutsideError(
+            f"the file .git of the worktree {path} is gone, so git cannot tell what is in it",
+            fix=f"bring it back: git -C {shlex.quote(where.base)} worktree repair; then try again",
+            code="worktree-moved",
+        )
 
 
 def _delete_branch(repo: str, branch: str, kept: KeptBranch) -> None:
