@@ -123,6 +123,21 @@ def test_a_worktree_that_a_person_switched_is_refused(
     with pytest.raises(OutsideError) as refused:
         again(repo, made)
     assert refused.value.findings[0].code == "worktree-moved"
+
+
+def test_where_the_git_file_is_gone_nobody_is_told_to_switch_the_checkout_around_it(
+    repo: Path,
+) -> None:
+    place = repo / "worktrees" / "w"
+    worktrees.ensure_worktree(str(repo), str(place), "w", "main")
+    (place / ".git").unlink()
+    with pytest.raises(OutsideError, match="is not the top directory") as refused:
+        worktrees.ensure_worktree(str(repo), str(place), "w", "main")
+    fix = refused.value.findings[0].fix or ""
+    assert "git worktree repair" in fix
+    assert "git switch" not in fix
+    sh(repo, "worktree", "repair")
+    assert not worktrees.ensure_worktree(str(repo), str(place), "w", "main")
     assert "v3.a" in refused.value.findings[0].fix
 
 

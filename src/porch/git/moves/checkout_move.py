@@ -216,7 +216,13 @@ def require_worktree_branch(path: str, branch: str) -> None:
     """Refuse a directory that is not the top of a worktree on this branch."""
     found = git_directory.find_git_directory(path)
     if found is None:
-        raise worktree_moved_error(path, branch, "is not the top directory of a worktree")
+        # There `git switch` would speak of the checkout around it.
+        raise OutsideError(
+            f"{path} is not the top directory of a worktree; porch expects branch '{branch}' there",
+            fix="bring its file .git back with `git worktree repair` in the main checkout, or move "
+            "the directory away",
+            code="worktree-moved",
+        )
     if (stands := git_directory.read_branch(found)) != branch:
         raise worktree_moved_error(path, branch, f"is on {stands or 'no branch'}")
 
