@@ -368,6 +368,29 @@ def test_commit_all_of_nothing_is_none_and_twice_is_one_commit(made: Path) -> No
     assert sh(made, "rev-parse", "HEAD") == commit
 
 
+def test_commit_all_takes_what_somebody_removed_and_moved_with_git(made: Path) -> None:
+    for name in ("old.txt", "moved.txt"):
+        (made / name).write_text(f"{name}\n")
+    worktrees.commit_allowed_changes(str(made), lambda _: True, "m", TRAILER)
+    sh(made, "rm", "-q", "old.txt")
+    sh(made, "mv", "moved.txt", "there.txt")
+    (made / "brief.txt").write_text("staged, and gone since\n")
+    sh(made, "add", "brief.txt")
+    (made / "brief.txt").unlink()
+    worktrees.commit_allowed_changes(str(made), lambda _: True, "m", TRAILER)
+    assert sh(made, "status", "--porcelain") == ""
+    held = sh(made, "ls-tree", "--name-only", "HEAD").splitlines()
+    assert held == [".gitignore", "a.txt", "there.txt"]
+
+
+def test_commit_all_of_what_came_and_went_is_none(made: Path) -> None:
+    (made / "brief.txt").write_text("staged, and gone since\n")
+    sh(made, "add", "brief.txt")
+    (made / "brief.txt").unlink()
+    assert worktrees.commit_allowed_changes(str(made), lambda _: True, "m", TRAILER) is None
+    assert sh(made, "status", "--porcelain") == ""
+
+
 def test_commit_all_leaves_a_repository_inside_alone(made: Path) -> None:
     sh(made, "init", "-q", "inner")
     (made / "inner" / "x").write_text("x")

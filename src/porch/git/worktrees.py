@@ -175,17 +175,38 @@ def commit_allowed_changes(
 
 def commit_named_paths(path: str, taken: Sequence[str], message: str, trailer: str) -> str | None:
     """Commit these paths as they are, whatever else is staged or lies there."""
-    named, env = ("--pathspec-from-file=-", "--pathspec-file-nul"), {"GIT_LITERAL_PATHSPECS": "1"}
-    run_git(path, "add", "-A", *named, env=env, stdin="\0".join(taken))
+    taken = _stage_named_paths(path, taken)
+    if not taken:
+        return None
     crash_points.reach_point("git.before-update-ref")
     text = f"{message.rstrip()}\n\n{trailer}\n"
     # Only what is named: something that is staged may be somebody else's.
-    words = ("-c", "commit.gpgSign=false", "commit", "-q", "--no-verify", "-m", text, *named)
-    run_git(
-        path, *words, env={**env, **repository.read_commit_identity(path)}, stdin="\0".join(taken)
-    )
+    words = ("-c", "commit.gpgSign=false", "commit", "-q", "--no-verify", "-m", text, *_NAMED)
+    env = {**_LITERAL, **repository.read_commit_identity(path)}
+    run_git(path, *words, env=env, stdin="\0".join(taken))
     crash_points.reach_point("git.after-update-ref")
     return repository.read_head(path)
+
+
+_NAMED = ("--pathspec-from-file=-", "--pathspec-file-nul")
+_LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+
+
+def _stage_named_paths(path: str, names: Sequence[str]) -> list[str]:
+    """Those of the paths that a commit knows: neither there nor in the last one is no change.
+
+    What `git rm` has removed is not even in the index, and `git add` refuses it.
+    """
+    there = [name for name in names if os.path.lexists(os.path.join(path, name))]
+    if there:
+        run_git(path, "add", "-A", *_NAMED, env=_LITERAL, stdin="\0".join(there))
+    gone = set(names).difference(there)
+    if not gone:
+        return there
+    words = ("update-index", "-z", "--force-remove", "--stdin")
+    run_git(path, *words, stdin="".join(f"{name}\0" for name in sorted(gone)))
+    staged = run_git(path, "diff-index", "--cached", "--no-renames", "--name-only", "-z", "HEAD")
+    return [*there, *sorted(gone.intersection(staged.split("\0")))]
 
 
 def find_linked_worktree(common_repo: str, path: str) -> RegisteredWorktree | None:
