@@ -7,7 +7,8 @@ from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.git import repository
 from porch.model import typed_answers
 from porch.model import types as t
-from porch.model.protocol import Protocol
+from porch.model.protocol import Git, Protocol
+from porch.model.protocol_parts import part_of_name
 from porch.run import settings
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive.start_requirements import no_spec_error
@@ -25,6 +26,12 @@ def require_spec(
     if not about.text:
         raise no_spec_error(protocol, f"'{wanted.subject}' is not a spec file")
     _require_place(where, wanted)
+    if not wanted.into and _always_merges(protocol):
+        raise UsageError(
+            f"'{protocol.name}' merges its work, and never asks whether there is a target",
+            fix="say which branch: --into BRANCH; or write `when: instance.target` in the graph",
+            code="no-branch",
+        )
     node = formats.read_tree(about.text, wanted.subject)
     value, _ = typed_answers.repair_value(plain_value(node), t.Ref(protocol.spec), protocol.types)
     findings = [*_list_spec_problems(node, value, protocol)]
@@ -52,6 +59,15 @@ def _require_place(where: ProjectPaths, wanted: RunRequest) -> None:
             fix="add, for example: test = 'python -m pytest -q --junitxml=\"$PORCH_REPORT\"'",
             code="no-test-command",
         )
+
+
+def _always_merges(protocol: Protocol) -> bool:
+    """Whether the root comes to a merge, whatever it was told of a target."""
+    states = protocol.states.values()
+    merges = [s for s in states if isinstance(s.actor, Git) and s.actor.op == "candidate"]
+    guards = [g.path for e in protocol.edges for g in e.guards if not part_of_name(e.state)]
+    is_asked = any(path == "parent" or path.startswith("instance.target") for path in guards)
+    return not is_asked and any(not part_of_name(state.name) for state in merges)
 
 
 def _list_spec_problems(node: Node, value: Any, protocol: Protocol) -> Iterator[Finding]:

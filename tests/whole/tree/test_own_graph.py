@@ -159,3 +159,49 @@ def test_t8_at_the_limit_a_list_that_cannot_be_null_is_empty(planted: Any) -> No
     prompts = planted.repo.glob(".git/porch/runs/split_all/turns/*say*/turn-1/prompt.md")
     lines = sorted(p.read_text().splitlines()[0] for p in prompts)
     assert lines == ["There are 0 parts.", "There are 1 parts."]
+
+
+MERGING = """
+document: {name: merging}
+spec: Note
+types: {Note: {id: Text, file: FilePath}}
+budgets: {rounds: 2}
+supervision: {silent: lost, exhausted: lost, no_progress: lost}
+states:
+  write:
+    role: writer
+    template: say.j2
+    input: {note: instance.spec}
+    exits: {Written: {patch: Text = engine.patch}}
+  candidate: {git: candidate, holds: [target], approved: Written.patch, own: [instance.spec.file]}
+  publish: {git: publish, holds: [target], candidate: candidate.clean}
+  done: {end: complete}
+  lost: {end: failed}
+edges:
+  write.Written: {to: candidate}
+  candidate.clean: {to: publish}
+  candidate.refused: {to: lost}
+  candidate.conflict: {to: lost}
+  publish.clean: {to: done}
+  publish.refused: {to: lost}
+  publish.conflict: {to: candidate, charge: rounds, spent: lost}
+"""
+
+
+def test_a_graph_that_always_merges_is_not_begun_without_a_target(planted: Any) -> None:
+    place = planted.repo / "codev" / "protocols"
+    (place / "templates").mkdir(parents=True)
+    (planted.repo / "codev" / "config.toml").write_text("[commands]\ntest = 'test -e tea.md'\n")
+    planted.git("commit", "-qam", "settings")
+    (place / "merging.graph.yaml").write_text(MERGING)
+    (place / "templates" / "say.j2").write_text("Write {{ note.file }}.\n")
+    (planted.repo / "tea.json").write_text('{"id": "tea", "file": "tea.md"}')
+    written = {"write": {"tea.md": "tea\n"}, "exit": "Written", "payload": {}}
+    (planted.repo / "tea.script").write_text(json.dumps({"agents": {"write": [written]}}))
+    words = ("run", "merging", "tea.json", "--script", "tea.script", "--plain")
+    done = planted.porch(*words)
+    assert done.returncode == 2
+    assert "--into BRANCH" in done.stderr
+    done = planted.porch(*words, "--into", "main")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert planted.git("show", "main:tea.md") == "tea"
