@@ -118,6 +118,7 @@ DEFECTS = [
      "  idle: {human: gate, options: {ok: {means: on}}}\n  done: {end", "idle:"),
     ("TREE", "unreachable-join", "[Drafted, kids", "[Drafted, publish.clean, kids", ""),
     ("TREE", "duplicate-name", "{to: [kids, draft, both]}", "{to: [kids, draft, kids, both]}", ""),
+    ("V3", "wrong-value", "to: failed}, {to: person}]", "to: failed}, {to: scaffold}]", ""),
     # children
     ("TREE", "wrong-type", PART, "Part: {id: Text, file: Text,", "spawn:"),
     ("TREE", "wrong-type", PART, "Part: {id: Text,", "spawn:"),

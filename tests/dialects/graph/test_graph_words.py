@@ -200,15 +200,15 @@ def test_a_choice_for_a_spent_budget_guards_the_whole_edge() -> None:
 def test_two_choices_in_one_edge_are_combined_in_order() -> None:
     text = SMALL.replace(
         "  halt: [{when",
-        "  other: [{when: instance.target, to: plan}, {to: kids}]\n  halt: [{when",
+        "  other: [{when: instance.target, to: person}, {to: kids}]\n  halt: [{when",
     ).replace("redo.refused: {to: kids", "redo.refused: {to: other")
     protocol = parse_definition(text, FILE).protocol
     assert protocol is not None
     found = list(protocol.edges_of("redo", "refused"))
     ways = [(edge.targets[0].state, edge.spent[0].state, len(edge.guards)) for edge in found]
     assert ways == [
-        ("plan", "lost", 2),
-        ("plan", "person", 1),
+        ("person", "lost", 2),
+        ("person", "person", 1),
         ("kids", "lost", 1),
         ("kids", "person", 0),
     ]

@@ -219,6 +219,9 @@ def _read_alternatives(entry: Entry, edges: EdgeReader) -> Iterator[ChoiceAltern
             continue
         guards = tuple(read_guards(fields, {}, edges.meaning))
         word = notes.required(fields.node, "to", f"a target of {what}")
+        if word and edges.epoch and word.text == edges.epoch.state:
+            message = f"{what} leads to '{word.text}', but only an edge can begin a new plan"
+            notes.report("wrong-value", message, word.place, "name the state at the edges instead")
         fields.know("to")
         fields.done()
         yield from (
