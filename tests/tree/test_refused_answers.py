@@ -55,6 +55,34 @@ def test_t4_the_next_try_works_on_the_files_as_they_were_accepted_last(bench: Be
     assert f"`{ref}`" in bench.prompt(again(asked, 1))
 
 
+def test_t4_a_repository_of_a_refused_try_is_kept_and_is_not_in_the_way_of_the_next(
+    bench: Bench,
+) -> None:
+    asked = bench.wanted("scaffold")
+    made = {**SCAFFOLD, "run": [["git", "init", "-q", "deep/inner"]]}
+    made["run"].append(["sh", "-c", "echo precious > deep/inner/file"])
+    bench.script("scaffold", made)
+    assert bench.perform(asked).why == "refused"
+    bench.script("scaffold", SCAFFOLD)
+    assert isinstance(bench.perform(again(asked, 1)), f.ExitAccepted)
+    kept = bench.turn(asked).parent / "repositories" / "deep" / "inner"
+    assert (kept / "file").read_text() == "precious\n"
+    assert f"`{kept}`" in bench.prompt(again(asked, 1))
+
+
+def test_t4_what_only_a_refused_try_told_git_to_ignore_is_not_taken_for_later_work(
+    bench: Bench,
+) -> None:
+    asked = bench.wanted("scaffold")
+    files = {".gitignore": "build\n", "build/made.txt": "made\n"}
+    bench.script("scaffold", {**SCAFFOLD, "exit": "Approved", "write": files})
+    assert bench.perform(asked).why == "refused"
+    bench.script("scaffold", SCAFFOLD)
+    fact = bench.perform(again(asked, 1))
+    names = bench.git("show", "--format=", "--name-only", fact.payload["scaffoldCommit"])
+    assert names.split() == ["api.txt", "tests/sum/contract.sh"]
+
+
 def test_t4_own_commits_of_a_refused_try_are_kept_and_left_behind(bench: Bench) -> None:
     bench.until(*TO_TESTS)
     asked, before = bench.wanted("impl"), bench.git("rev-parse", "porch/v3_sum")
@@ -110,10 +138,12 @@ def test_t4_a_fault_that_stays_asks_a_person_at_once(
 
 def test_t4_files_that_cannot_be_measured_are_a_reason_and_no_failure(bench: Bench) -> None:
     """A repository inside hides its files; the agent is told, and may remove it."""
-    made = {**SCAFFOLD, "run": "git init -q inner && touch inner/file"}
-    bench.script("scaffold", {**made, "refused": {**SCAFFOLD, "run": "rm -rf inner"}})
-    fact = bench.perform(bench.wanted("scaffold"))
+    made = {**SCAFFOLD, "run": ["git", "init", "-q", "inner"]}
+    bench.script("scaffold", {**made, "refused": {**SCAFFOLD, "run": ["rm", "-rf", "inner"]}})
+    asked = bench.wanted("scaffold")
+    fact = bench.perform(asked)
     assert isinstance(fact, f.ExitAccepted), fact
+    assert "inner" in bench.prompt(asked, 2)
 
 
 def test_t4_what_was_refused_is_kept_beside_what_was_kept_of_its_branch() -> None:

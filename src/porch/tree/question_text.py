@@ -75,14 +75,17 @@ Fix this and answer again, with exactly one exit.
 """
 
 
-def render_earlier_refusals(refused: Iterable[tuple[str, Iterable[str]]], kept: str) -> str:
+def render_earlier_refusals(
+    refused: Iterable[tuple[str, Iterable[str]]], kept: Iterable[str]
+) -> str:
     """For a new try: what was answered before, why it did not count, and where those files are."""
     rows = [
         f"- `{exit_ or 'no exit'}`: {quote_text('; '.join(reasons)).strip()}"
         for exit_, reasons in refused
     ]
+    names = " and ".join(f"`{name}`" for name in kept)
     where = (
-        f"The files of that try are no longer here; they are kept under `{kept}`.\n" if kept else ""
+        f"The files of that try are no longer here; they are kept under {names}.\n" if names else ""
     )
     return f"""
 ## What was refused before

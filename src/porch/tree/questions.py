@@ -169,7 +169,7 @@ def _prepare_question(
 
     What an answer that waits to be judged has left is part of that answer.
     """
-    kept = "" if is_answered else begin_where_all_was_well(world, effect, place)
+    kept = [] if is_answered else begin_where_all_was_well(world, effect, place)
     said = prepare_first_prompt(world, effect, place, post, not talk.session and not talk.fork)
     earlier = [(each.exit, each.reasons) for each in list_refusals(world, effect)]
     return said + (question_text.render_earlier_refusals(earlier, kept) if earlier else "")

@@ -5,6 +5,7 @@ An agent that gives a refused answer again, over the same files, would give it a
 
 import json
 import os
+import shutil
 from hashlib import sha256
 
 import msgspec
@@ -16,6 +17,7 @@ from porch.git import repository
 from porch.git.command import run_git
 from porch.git.moves.checkout_repair import name_salvage_ref, salvage_uncommitted
 from porch.git.moves.own_refs import set_own_ref
+from porch.git.worktrees import list_changed_paths
 from porch.machine.effects import AskAgent
 from porch.run.agents.world import World
 from porch.system import atomic
@@ -74,16 +76,28 @@ def list_refusals(world: World, effect: AskAgent) -> list[KeptRefusal]:
     return [refusal for each in tries for refusal in each.refusals]
 
 
-def begin_where_all_was_well(world: World, effect: AskAgent, place: InstancePlace) -> str:
-    """Behind a try that ended refused: its files are put aside; the ref under which they are."""
+def begin_where_all_was_well(world: World, effect: AskAgent, place: InstancePlace) -> list[str]:
+    """Behind a try that ended refused: its files are put aside; under which names they are."""
     front, _, number = effect.id.rpartition("/")
     before = int(number) - 1
     if before < 0 or not place.is_own or not _read_try(world, f"{front}/{before}").is_over:
-        return ""
+        return []
     if is_merging(place.path):
         branch_update.abort_unfinished_work(place.path)
+    inner = _move_repositories(place.path, world.turn_directory(f"{front}/{before}"))
     ref = f"{name_salvage_ref(place.branch, effect.position)}-try-{before + 1}"
-    return ref if _put_aside(place, ref, f"Refused at {effect.position}") else ""
+    is_kept = _put_aside(place, ref, f"Refused at {effect.position}")
+    return [*([ref] if is_kept else ()), *inner]
+
+
+def _move_repositories(path: str, kept: str) -> list[str]:
+    """Repositories that somebody made inside: no ref can hold them, and they are not deleted."""
+    names = [name.rstrip("/") for name in list_changed_paths(path) if name.endswith("/")]
+    moved = [os.path.join(kept, "repositories", name) for name in names]
+    for name, to in zip(names, moved, strict=True):
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.move(os.path.join(path, name), to)
+    return moved
 
 
 def _put_aside(place: InstancePlace, ref: str, message: str) -> bool:
@@ -93,7 +107,9 @@ def _put_aside(place: InstancePlace, ref: str, message: str) -> bool:
             return False
         set_own_ref(place.path, ref, head)
     run_git(place.path, "reset", "-q", "--hard", place.entry)
-    run_git(place.path, "clean", "-fdq")
+    for _ in range(2):
+        # Once more for what only a file of that try had told git to ignore.
+        run_git(place.path, "clean", "-fdq")
     return True
 
 
