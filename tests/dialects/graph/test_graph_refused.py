@@ -133,7 +133,7 @@ REFUSED = [
     ("bad-type", "Hard: {why: Text}", "Hard: ^Size", ""),
     ("unknown-type", "Hard: {why: Text}", "Hard: ^Sise", "did you mean 'Size'?"),
     ("bad-type", "Hard: {why: Text}", "Hard: {why: ^text}", ""),
-    ("bad-type", "Hard: {why: Text}", "Hard: {why: ^{a: Text}}", ""),
+    ("bad-type", "Hard: {why: Text}", "Hard: {why: ^{a: Text}}", "under 'types'"),
     ("unknown-type", "Hard: {why: Text}", "Hard: {why: ^Taxt}", ""),
     ("bad-name", "Hard: {why: Text}", "Hard: {^w y: Text}", "use letters"),
     ("wrong-type", "Commit = engine.head", "^Text = engine.head", ""),

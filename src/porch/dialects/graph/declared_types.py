@@ -98,6 +98,11 @@ def _read_exit_field(
     entry: Entry, types: Mapping[str, t.Type], notes: ReadingNotes
 ) -> tuple[t.Type, ScalarNode | None, bool]:
     node = entry.value
+    if isinstance(node, MapNode):
+        message = f"'{entry.key.text}' of an exit is written out as a record"
+        fix = "write the record under 'types', and its name here"
+        notes.report("bad-type", message, node.place, fix)
+        return t.Scalar("Text"), None, False
     text, is_advice = _cut_mark(as_text(node).strip(), ADVISORY_MARK)
     written, _, path = text.partition(FILLED_FROM_MARK)
     type_ = parse_type_expression(written, node.place, notes)
