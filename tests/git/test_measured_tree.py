@@ -32,6 +32,17 @@ def test_tree_moves_with_tracked_and_untracked_content_and_back(repo: Path, name
     assert measured_tree.measure_tree(str(repo)) == before
 
 
+def test_t4_a_file_that_git_cannot_take_is_told_by_its_name(repo: Path) -> None:
+    """It is the business of whoever left it there; git itself is well."""
+    (repo / ".GIT").mkdir()
+    (repo / ".GIT" / "config").write_text("mine\n")
+    with pytest.raises(
+        OutsideError, match=r"git cannot take \.GIT/config in .*: invalid"
+    ) as caught:
+        measured_tree.measure_tree(str(repo))
+    assert caught.value.findings[0].code == measured_tree.UNTAKEN
+
+
 @pytest.mark.parametrize("exclude", [(), ("own",)])
 def test_tree_sees_a_change_of_the_same_size_in_the_same_instant(
     repo: Path, exclude: tuple[str, ...]

@@ -47,12 +47,16 @@ if TYPE_CHECKING:
     from porch.git.fresh.seen_files import SeenFiles
 
 EMBEDDED = "embedded-repository"
+UNTAKEN = "untaken-file"
 # To add more files by their names takes git as long as to look for them.
 _FEW = 2000
 # To read so many names out of an index takes as long as to ask git.
 _FEW_NAMES = 5000
 # Elsewhere the letters of a name may be large on the disk and small in a commit.
 _IS_LINUX = sys.platform == "linux"
+_NOT_TAKEN = late_pattern(
+    r"^error: (.*)\nerror: unable to (?:index file|add) '(.*?)'(?: to index)?$", re.MULTILINE
+)
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
@@ -88,6 +92,10 @@ class _WorktreeIndex(Struct, frozen=True):
         done = try_git(self.toplevel, *words, env=self.env, stdin=stdin)
         if blank := _NO_COMMIT.search(done.stderr):
             raise embedded_repository_error(self.toplevel, blank[1])
+        if odd := _NOT_TAKEN.search(done.stderr):
+            message = f"git cannot take {odd[2]} in {self.toplevel}: {odd[1]}"
+            fix = "remove the file, or make it readable"
+            raise OutsideError(message, fix=fix, code="untaken-file")
         if done.returncode:
             raise git_error(self.toplevel, words, done)
 
