@@ -10,8 +10,6 @@ The trees are raw: under a filter or a conversion of line ends they are not thos
 import contextlib
 import fcntl
 import os
-import re
-import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -38,26 +36,25 @@ from porch.git.index.raw_index import (
     list_few_names,
     may_have_repositories,
 )
+from porch.git.odd_files import (
+    ODD_CODES,
+    embedded_repository_error,
+    refuse_odd_files,
+    refuse_pipes,
+)
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
-from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
 if TYPE_CHECKING:
     from porch.git.fresh.seen_files import SeenFiles
 
-EMBEDDED = "embedded-repository"
-UNTAKEN = "untaken-file"
 # To add more files by their names takes git as long as to look for them.
 _FEW = 2000
 # To read so many names out of an index takes as long as to ask git.
 _FEW_NAMES = 5000
 # Elsewhere the letters of a name may be large on the disk and small in a commit.
 _IS_LINUX = sys.platform == "linux"
-_NOT_TAKEN = late_pattern(
-    r"^error: (.*)\nerror: unable to (?:index file|add) '(.*?)'(?: to index)?$", re.MULTILINE
-)
-_NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
 class _WorktreeIndex(Struct, frozen=True):
@@ -90,12 +87,7 @@ class _WorktreeIndex(Struct, frozen=True):
     def add_files(self, *words: str, stdin: str = "") -> None:
         words = (*self.ignoring, "add", *words)
         done = try_git(self.toplevel, *words, env=self.env, stdin=stdin)
-        if blank := _NO_COMMIT.search(done.stderr):
-            raise embedded_repository_error(self.toplevel, blank[1])
-        if odd := _NOT_TAKEN.search(done.stderr):
-            message = f"git cannot take {odd[2]} in {self.toplevel}: {odd[1]}"
-            fix = "remove the file, or make it readable"
-            raise OutsideError(message, fix=fix, code="untaken-file")
+        refuse_odd_files(self.toplevel, done.stderr)
         if done.returncode:
             raise git_error(self.toplevel, words, done)
 
@@ -121,7 +113,7 @@ def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> 
     changed in them. Any other repository inside is refused, for it would hide its files.
     """
     index = _find_index(worktree, tuple(exclude), room)
-    _refuse_pipes(index.toplevel)
+    refuse_pipes(index.toplevel)
     with _lock_index(index.path):
         is_kept = os.path.exists(index.path)
         try:
@@ -130,7 +122,7 @@ def measure_tree(worktree: str, exclude: Sequence[str] = (), room: str = "") -> 
             # What is refused must not stay in it; and a damaged one is only what we kept.
             _remove_file(index.path)
             _remove_file(f"{index.path}.lock")
-            if not is_kept or error.findings[0].code == EMBEDDED:
+            if not is_kept or error.findings[0].code in ODD_CODES:
                 raise
             return _measure_locked(index)
 
@@ -166,17 +158,6 @@ def find_toplevel(worktree: str) -> str:
     if found is None or found.toplevel is None:
         raise OutsideError(f"{worktree} is not in a git worktree", fix="run `git init` first")
     return found.toplevel
-
-
-def _refuse_pipes(toplevel: str) -> None:
-    """Git would wait for ever for somebody to write into one."""
-    for name in (".gitignore", ".gitattributes"):
-        with contextlib.suppress(FileNotFoundError):
-            if stat.S_ISFIFO(os.lstat(os.path.join(toplevel, name)).st_mode):
-                raise OutsideError(
-                    f"{name} in {toplevel} is a named pipe, and git would wait for it",
-                    fix=f"remove it: rm {name}",
-                )
 
 
 @contextlib.contextmanager
@@ -383,14 +364,6 @@ def _hash_plain_files(index: _WorktreeIndex, place: str) -> str:
 
 def _has_no_files(index: _WorktreeIndex) -> bool:
     return not index.run_git("ls-files", "-z")
-
-
-def embedded_repository_error(toplevel: str, name: str) -> OutsideError:
-    return OutsideError(
-        f"{name} in {toplevel} is a git repository of its own; porch cannot see what changes in it",
-        fix=f"move it away, add `/{name}/` to .gitignore, or commit it as a submodule",
-        code="embedded-repository",
-    )
 
 
 def _read_bytes(path: str) -> bytes:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from porch.errors import OutsideError, PorchError
 from porch.git import measured_tree, tree_changes
+from porch.git.odd_files import ODD_CODES
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.model.protocol import Command
@@ -74,7 +75,7 @@ async def run_check(world: World, effect: RunCheck) -> f.EffectFact:
     try:
         fact = await _run_on_known_files(world, effect)
     except OutsideError as error:
-        if error.findings[0].code != measured_tree.EMBEDDED:
+        if error.findings[0].code not in ODD_CODES:
             raise
         fact = unmeasured(effect, str(error))
     if fact.reused:

@@ -13,7 +13,8 @@ from porch.agents.events import Answered
 from porch.errors import OutsideError
 from porch.git import changed_paths, checkouts, git_directory, merge, repository, worktrees
 from porch.git.index.index_flags import clear_index_flags
-from porch.git.measured_tree import EMBEDDED, UNTAKEN, measure_tree
+from porch.git.measured_tree import measure_tree
+from porch.git.odd_files import ODD_CODES
 from porch.machine.effects import AskAgent
 from porch.machine.instances.child_specs import find_plan_problems, list_planned_children
 from porch.machine.path_values import is_within
@@ -207,7 +208,7 @@ def _measure_changed_paths(claim: Claim) -> list[changed_paths.ChangedPath] | st
         claim.changed = tuple(each.path for each in found)
         return found
     except OutsideError as error:
-        if error.findings[0].code not in (EMBEDDED, UNTAKEN):
+        if error.findings[0].code not in ODD_CODES:
             raise
         return error.findings[0].message
 
