@@ -247,6 +247,14 @@ def test_v3_a_repository_that_an_agent_makes_inside_leaves_its_work_unmeasured(
     assert "hidden" in fact["report"]
 
 
+def test_a_file_that_git_cannot_take_leaves_a_check_unmeasured_at_once(desk: "Desk") -> None:
+    work = {"work": [{"write": {".GIT/config": "mine"}}]}
+    desk.begin(phase(fix={"changed": True}), agents=work, code=3)
+    [fact] = desk.facts("CheckEnded")
+    assert fact["result"] == "unmeasured"
+    assert "git cannot take .GIT/config" in fact["report"]
+
+
 def test_v3_an_exclude_that_an_agent_adds_hides_nothing_from_its_run(desk: "Desk") -> None:
     hide = "echo lib.py >> .git/info/exclude; echo x > lib.py"
     desk.begin(phase(fix={"changed": True}), agents={"work": [{"run": ["sh", "-c", hide]}]}, code=0)
