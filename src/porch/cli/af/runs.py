@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
-from porch.cli.porch.decide import COMMANDS as DECIDING
 
 if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
@@ -25,10 +24,14 @@ def _find(word: str) -> tuple["ProjectPaths", str]:
 
 
 def _approve(args: Args) -> View:
+    from porch.cli.porch.decide import COMMANDS as DECIDING
+
     return _decide(args, DECIDING["approve"].run(args))
 
 
 def _reject(args: Args) -> View:
+    from porch.cli.porch.decide import COMMANDS as DECIDING
+
     return _decide(args, DECIDING["reject"].run(args))
 
 
@@ -140,8 +143,27 @@ def _print_news(text: str) -> None:
 
 
 COMMANDS: Verbs = {
-    "approve": Verb(_approve, DECIDING["approve"].arguments),
-    "reject": Verb(_reject, DECIDING["reject"].arguments),
+    "approve": Verb(
+        _approve,
+        (
+            _ID,
+            make_argument("gate", nargs="?", help="the gate; not needed if only one is waiting"),
+            make_argument("--note", help="a note to keep with the approval"),
+            make_argument("--override", help="approve although a check failed; give the reason"),
+            PERSON,
+        ),
+    ),
+    "reject": Verb(
+        _reject,
+        (
+            _ID,
+            make_argument("gate", nargs="?", help="the gate"),
+            make_argument(
+                "--reason", required=True, help="what must change; the agent gets this text"
+            ),
+            PERSON,
+        ),
+    ),
     "stop": Verb(_stop, (_ID, PERSON)),
     "resume": Verb(_resume, (_ID, PERSON)),
     "cleanup": Verb(_clean_up, (_ID, PERSON)),
