@@ -1,8 +1,7 @@
 """A memory that is the same is read once, whatever else a run remembers."""
 
 from porch.machine.facts import Payload
-from porch.machine.memory_reader import Memory, MemoryReader
-from porch.machine.state import RunState, Scope
+from porch.machine.state import Memory, MemoryReader, RunState, Scope
 
 
 class Notebook:

@@ -267,7 +267,8 @@ def _read_bytes(path: str) -> bytes:
     if path != "-":
         with open(path, "rb") as file:
             return file.read()
-    if sys.stdin is None:
-        raise OSError("standard input is closed")
-    read: bytes = sys.stdin.buffer.read()
+    try:
+        read: bytes = sys.stdin.buffer.read()
+    except OSError as error:
+        raise OSError("standard input is closed") from error
     return read

@@ -146,12 +146,13 @@ def _end_closed_pipe() -> int:
 
 
 def _open_closed_streams() -> None:
-    """What the caller closed is empty or goes nowhere, and no file of ours takes its number."""
+    """What the caller closed goes nowhere, and no file of ours takes its number."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             import os
 
-            opened = os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY)
+            # Whoever reads from a closed input is told so, as by any file that only takes.
+            opened = os.open(os.devnull, os.O_WRONLY)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)

@@ -12,7 +12,7 @@ from porch.run.verbs.liveness import LiveRows
 from porch.store import run_drivers, run_rows
 from porch.store import where as places
 from porch.store.run_names import rename_in_commands
-from porch.system.own_places import find_config_home
+from porch.system.variables import find_config_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

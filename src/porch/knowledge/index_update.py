@@ -150,7 +150,7 @@ def _split_lines(text: str) -> list[str]:
 def _stamp_settings(where: ProjectPaths) -> str:
     """The settings are read again only if one of their files is not what it was."""
     from porch.store.compiled_protocols import stamp_files
-    from porch.system.own_places import find_config_home
+    from porch.system.variables import find_config_home
 
     own = os.path.join(find_config_home(os.environ), "porch", "config.toml")
     return str(stamp_files([os.path.join(where.root, *_PROJECT_SETTINGS), own]))

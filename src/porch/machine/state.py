@@ -1,8 +1,8 @@
 """The state of a run: where it stands, what it remembers, what is in hand; a fold of records."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
 
 from msgspec import field
 
@@ -17,6 +17,8 @@ CHANGED = "changed"
 
 PositionKey = tuple[str, str, str]  # instance, state, item
 Scope = tuple[str, str]  # instance, item
+Memory = Mapping[str, Payload]
+Found = TypeVar("Found", bound=tuple[Any, ...])
 
 
 def position_text(instance: str, state: str, item: str, visit: int) -> str:
@@ -232,3 +234,25 @@ class RunState(Tagged, frozen=True, tag="State"):
         known = self.items_of(standing, loop)
         found = (item for item in known.items if item.id == standing.item) if known else ()
         return next(iter(found), None)
+
+
+class MemoryReader(Generic[Found]):
+    """Reads each memory of a state once; which memory it is says enough, for none is changed.
+
+    A tree remembers of each member what it did, and nothing of that changes once the member has
+    ended. Of each scope the latest is kept, so there are never more than one run has.
+    """
+
+    def __init__(self, read: Callable[[Memory], Found]):
+        self._read = read
+        self._kept: dict[Scope, tuple[Memory, Found]] = {}
+
+    def list_found(self, state: RunState) -> Iterator[tuple[Scope, Found]]:
+        """Where something is found, in the order in which the run began to remember."""
+        kept = self._kept
+        for scope, memory in state.memory.items():
+            known = kept.get(scope)
+            if known is None or known[0] is not memory:
+                known = kept[scope] = (memory, self._read(memory))
+            if known[1]:
+                yield scope, known[1]

@@ -33,8 +33,8 @@ from porch.run.setting_keys import (
     SettingKey,
     ValueKind,
 )
-from porch.system.own_places import find_config_home
 from porch.system.regular_file import open_followed
+from porch.system.variables import find_config_home
 from porch.text.late_pattern import late_pattern
 
 PROJECT_FILE = "codev/config.toml"

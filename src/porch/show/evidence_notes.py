@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.facts import Payload
-from porch.machine.memory_reader import MemoryReader
-from porch.machine.state import RunState, Standing
+from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 

@@ -55,7 +55,10 @@ def _read_request() -> bytes:
 
     from porch.run.requests.request_text import MOST_BYTES
 
-    return sys.stdin.buffer.read(MOST_BYTES + 1) if sys.stdin is not None else b""
+    try:
+        return sys.stdin.buffer.read(MOST_BYTES + 1)
+    except OSError:
+        return b""  # closed; the driver says that nothing was asked for
 
 
 def _take_back_leftovers(where: "ProjectPaths") -> list[str]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from porch.machine import moves as m
 from porch.machine.facts import Payload
-from porch.machine.memory_reader import MemoryReader
-from porch.machine.state import RunState, Standing
+from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Protocol
 
 _FRONT = "touched."

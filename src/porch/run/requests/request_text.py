@@ -66,9 +66,11 @@ def read_request_file(path: str) -> RequestText:
 
 
 def _read_standard_input() -> str:
-    if sys.stdin is None:
-        raise _unreadable_error("standard input", "it is closed")
-    return _decode(sys.stdin.buffer.read(MOST_BYTES + 1), "standard input")
+    try:
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise _unreadable_error("standard input", "it is closed") from error
+    return _decode(data, "standard input")
 
 
 def _decode(data: bytes, where: str) -> str:

@@ -5,7 +5,7 @@ import pwd
 
 import pytest
 
-from porch.system.own_places import find_config_home
+from porch.system.variables import find_config_home
 
 
 def _account(home: str) -> pwd.struct_passwd:
