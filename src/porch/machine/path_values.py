@@ -127,7 +127,7 @@ def children_allowance(protocol: Protocol, state: RunState, instance: str) -> di
     own = [k for n, k in state.instances.items() if n and k.parent == instance]
     same = {k.key for k in own if k.outcome in ("", "complete")}
     room = count_free_instances(protocol, state, spawn) + len(same)
-    most = min(spawn.fan_out, room) if _depth_in_part(state, instance) < spawn.depth else 0
+    most = min(spawn.fan_out, room) if depth_in_part(state, instance) < spawn.depth else 0
     return {"allowed": most > 0, "most": most}
 
 
@@ -137,7 +137,7 @@ def count_free_instances(protocol: Protocol, state: RunState, spawn: Children) -
     return max(0, min(first.instances, spawn.instances) - len(state.instances))
 
 
-def _depth_in_part(state: RunState, instance: str) -> int:
+def depth_in_part(state: RunState, instance: str) -> int:
     """How deep an instance lies below the one with which its own graph began."""
     depth, known = 0, state.instances.get(instance, ROOT)
     while instance and state.instances[known.parent].part == known.part:

@@ -5,6 +5,7 @@ from typing import Any
 
 from porch.errors import DefinitionError, Finding, Place, UsageError
 from porch.git import repository
+from porch.machine.instances.listed_children import SpecOfPart, find_listed_problems
 from porch.model import typed_answers
 from porch.model import types as t
 from porch.model.protocol import Git, Protocol
@@ -74,6 +75,10 @@ def _list_spec_problems(node: Node, value: Any, protocol: Protocol) -> Iterator[
     type_ = t.Ref(protocol.spec)
     for problem in typed_answers.check_value(value, type_, protocol.types):
         yield Finding("bad-spec", problem, _find_place(node, problem))
+    if isinstance(value, dict) and (spawn := protocol.spawn_of("")):
+        listed_by = [SpecOfPart("", value)]
+        for problem in find_listed_problems(protocol, listed_by, spawn.instances - 1):
+            yield Finding("bad-spec", problem, _find_place(node, problem))
     spec, _ = t.unwrap_type(type_, protocol.types)
     for field in spec.fields if isinstance(spec, t.Record) else ():
         inner, _ = t.unwrap_type(field.type, protocol.types)

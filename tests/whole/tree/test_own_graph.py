@@ -205,3 +205,41 @@ def test_a_graph_that_always_merges_is_not_begun_without_a_target(planted: Any) 
     done = planted.porch(*words, "--into", "main")
     assert done.returncode == 0, done.stdout + done.stderr
     assert planted.git("show", "main:tea.md") == "tea"
+
+
+LISTED = """
+document: {name: listed, subject: spec}
+spec: Task
+types:
+  Task: {id: Text, parts: "Maybe [Part]"}
+  Part: {id: Text}
+supervision: {silent: lost, exhausted: lost, no_progress: lost}
+spawn: {state: kids, specs: instance.spec.parts, depth: 1}
+states:
+  look: {role: r, workspace: read, template: look.j2, input: {job: instance.spec}, exits: {Ok: {}}}
+  done: {end: complete}
+  lost: {end: failed}
+edges:
+  look.Ok: {to: kids}
+  kids.settled: {to: done}
+"""
+
+
+def test_d39_a_spec_that_lists_too_many_children_is_refused_before_the_run_begins(
+    planted: Any,
+) -> None:
+    place = planted.repo / "codev" / "protocols"
+    (place / "templates").mkdir(parents=True)
+    (place / "listed.graph.yaml").write_text(LISTED)
+    (place / "templates" / "look.j2").write_text("Look at {{ job.id }}.\n")
+    many = {"id": "all", "parts": [{"id": f"p{number}"} for number in range(6)]}
+    (planted.repo / "all.json").write_text(json.dumps(many))
+    said = {"agents": {"look": [{"exit": "Ok", "payload": {}}]}}
+    (planted.repo / "listed.json").write_text(json.dumps(said))
+    words = ("run", "listed", "all.json", "--script", "listed.json", "--plain")
+    refused = planted.porch(*words)
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "parts: 6 children are listed, but only 5 are allowed" in refused.stderr
+    (planted.repo / "all.json").write_text(json.dumps({**many, "parts": many["parts"][:2]}))
+    done = planted.porch(*words)
+    assert done.returncode == 0, done.stdout + done.stderr

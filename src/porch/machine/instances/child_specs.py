@@ -57,21 +57,24 @@ def find_plan_problems(
     most = children_allowance(protocol, state, instance)["most"]
     if len(specs) > most:
         return [f"{len(specs)} children are planned, but only {most} are allowed"]
-    new = [each for each in specs if _begins_instance(protocol, state, instance, actor, each)]
+    new = [each for each in specs if begins_instance(protocol, state, instance, actor, each)]
     if len(new) > (free := count_free_instances(protocol, state, actor)):
         return [_describe_lack_of_room(state, new, free)]
     found = [
-        *(() if _checks_names(protocol, path) else _find_name_problems(state, instance, specs)),
+        *(() if _checks_names(protocol, path) else find_name_problems(specs, state, instance)),
         *_find_spec_problems(protocol, state, instance, actor, path=path, specs=specs),
-        *_find_order_problems(state, instance, actor, specs),
+        *find_order_problems(actor, specs, state, instance),
     ]
     return found[:MOST_PROBLEMS]
 
 
 def list_planned_children(actor: Children, payload: Any) -> list[Mapping[str, Any]]:
     """The children in an answer, however deep in it the list of them lies."""
-    planned = walk_fields(payload, actor.specs.split(".")[2:])
-    return [each for each in _as_list(planned) if isinstance(each, Mapping)]
+    return list_mappings(walk_fields(payload, actor.specs.split(".")[2:]))
+
+
+def list_mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in _as_list(value) if isinstance(each, Mapping)]
 
 
 def _describe_lack_of_room(state: RunState, new: Sequence[Mapping[str, Any]], free: int) -> str:
@@ -85,7 +88,7 @@ def _describe_lack_of_room(state: RunState, new: Sequence[Mapping[str, Any]], fr
     )
 
 
-def _begins_instance(
+def begins_instance(
     protocol: Protocol,
     state: RunState,
     instance: str,
@@ -118,15 +121,15 @@ def _checks_names(protocol: Protocol, path: str) -> bool:
     return any(m.name == "names" for each in exits if each.name == exit_ for m in each.measures)
 
 
-def _find_name_problems(
-    state: RunState, parent: str, specs: list[Mapping[str, Any]]
+def find_name_problems(
+    specs: list[Mapping[str, Any]], state: RunState | None = None, parent: str = ""
 ) -> Iterator[str]:
     """Without a check of the graph: a child is known by its id, as are its branch and worktrees."""
     names = [str(each.get("id", "")) for each in specs]
     # What earlier plans have begun is kept by its name, in an archive if not as a branch.
     front = f"{parent}." if parent else ""
-    known = [name for name, each in state.instances.items() if name and each.parent == parent]
-    begun = [name.removeprefix(front) for name in known]
+    known = state.instances.items() if state else ()
+    begun = [name.removeprefix(front) for name, each in known if name and each.parent == parent]
     for name in dict.fromkeys(names):
         if len(name) > LONGEST_NAME:
             yield f"child '{name[:20]}...': an id has at most {LONGEST_NAME} characters"
@@ -189,19 +192,23 @@ def _identity(value: Any) -> Any:
     return value["id"] if isinstance(value, Mapping) and "id" in value else value
 
 
-def _find_order_problems(
-    state: RunState, instance: str, actor: Children, specs: list[Mapping[str, Any]]
+def find_order_problems(
+    actor: Children,
+    specs: list[Mapping[str, Any]],
+    state: RunState | None = None,
+    instance: str = "",
 ) -> Iterator[str]:
     """Children that wait for somebody who will never come."""
     if not actor.after:
         return
     ways = {str(each.get("id")): list_awaited(actor, each) for each in specs}
-    merged = {k.key for k in state.instances.values() if k.parent == instance and is_merged(k)}
+    known = state.instances.values() if state else ()
+    merged = {each.key for each in known if each.parent == instance and is_merged(each)}
     for key, names in ways.items():
         for name in names:
             if name not in ways and name not in merged:
-                known = ", ".join(ways)
-                yield f"child '{key}' waits for '{name}', which is not in the plan ({known})"
+                there = ", ".join(ways)
+                yield f"child '{key}' waits for '{name}', which is not in the plan ({there})"
     if circle := _find_circle(ways):
         yield f"these children wait for each other: {' -> '.join(circle)}"
 

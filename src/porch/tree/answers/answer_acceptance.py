@@ -17,6 +17,7 @@ from porch.git.measured_tree import measure_tree
 from porch.git.odd_files import ODD_CODES
 from porch.machine.effects import AskAgent
 from porch.machine.instances.child_specs import find_plan_problems, list_planned_children
+from porch.machine.instances.listed_children import find_problems_below_plan
 from porch.machine.path_values import is_within
 from porch.machine.state import Instance, RunState
 from porch.model import typed_answers
@@ -113,6 +114,7 @@ def _repair_and_check_payload(
     if not reasons:
         path = f"{effect.state}.{known.name}"
         reasons += find_plan_problems(protocol, state, effect.instance, path, repaired)
+        reasons += find_problems_below_plan(protocol, state, effect.instance, path, repaired)
     payload = dict(repaired) if isinstance(repaired, dict) else {}
     for field in known.record.fields:
         if field.name in missing and field.name not in known.filled:
