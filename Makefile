@@ -9,7 +9,8 @@ PYTEST_ARGS ?=
 # The tests start Python thousands of times; where nothing may be kept, each start compiles anew.
 unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for processes about as long as they compute, so there are more workers than cores.
-PYTEST := -m pytest -n 5 --dist loadgroup
+WORKERS := -n 5 --dist loadgroup
+PYTEST := -m pytest $(WORKERS)
 # The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
 PURE := text model dialects machine claims show
 
@@ -55,9 +56,9 @@ $(COMPILED): $(STAMP)
 
 RUN_TESTS = $(BIN)/python
 # A stale measurement would be combined with the new one, so it goes first.
-test: setup agents browser $(COMPILED) ## all tests; the ten slowest are shown
+test: setup agents browser $(COMPILED) ## all tests; a failed one runs again, alone
 	@rm -f .coverage .coverage.*
-	$(RUN_TESTS) $(PYTEST) --durations=10 $(PYTEST_ARGS)
+	$(RUN_TESTS) -m tools.run_tests $(WORKERS) --durations=10 $(PYTEST_ARGS)
 
 # The same tests, with coverage of what runs in the processes of pytest.
 check: RUN_TESTS = $(BIN)/coverage run

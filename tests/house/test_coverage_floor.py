@@ -43,5 +43,5 @@ def test_a_whole_core_is_above_the_floor(tmp_path: Path) -> None:
 def test_make_check_measures_and_demands_the_floor() -> None:
     words = ["make", "--dry-run", "--no-print-directory", "check"]
     recipe = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "coverage run -m pytest" in recipe
+    assert "coverage run -m tools.run_tests" in recipe
     assert "tools/coverage_floor.py" in recipe
