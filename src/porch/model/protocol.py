@@ -33,6 +33,7 @@ LAST_ITEM = "*"
 
 # A missing command of the settings: could not measure, no matter, or no matter in a dry run.
 IfMissing = Literal["fail", "skip", "skip-scripted"]
+CheckSubject = Literal["", "files", "outside"]
 Test = Literal[
     "present", "absent", "has", "filled", "empty", "equals", "within", "unfinished", "cause"
 ]
@@ -127,6 +128,7 @@ class Command(Tagged, frozen=True, tag="Command"):
     plugins: tuple[str, ...] = ()  # of the runner; all that are installed if empty
     changed: bool = False  # whether anything outside the run's own directory has changed
     rerun: int = 0  # how often it is tried again on the same files after a failure
+    about: CheckSubject = ""  # only what is about files alone stays true while they do not change
 
     def may_be_skipped(self, is_dry: bool) -> bool:
         """Whether it may have nothing to run; `is_dry` in a run of the scripted agent."""

@@ -18,12 +18,13 @@ from porch.dialects.phases.file_records import (
 from porch.dialects.phases.mapping_reader import (
     Findings,
     StrictFields,
+    did_you_mean,
     limit_entries,
     read_named_entries,
     report_wrong_type,
 )
 from porch.errors import Finding
-from porch.model.protocol import Command, IfMissing
+from porch.model.protocol import CheckSubject, Command, IfMissing
 from porch.text.fields import check_name
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
 
@@ -40,6 +41,18 @@ def read_runner(form: StrictFields, default: str) -> str:
     message = f"'runner' must be one of {', '.join(RUNNERS_LOOKED_AFTER)}, not '{text[:80]}'"
     fix = "leave it out: then porch runs the command as it is"
     form.report("wrong-value", message, form.place("runner"), fix)
+    return ""
+
+
+def read_check_subject(form: StrictFields, default: CheckSubject) -> CheckSubject:
+    """What a check is about: files alone, or something outside of them, such as a pull request."""
+    text = form.text("about", default)
+    for known in get_args(CheckSubject):
+        if text == known:
+            return cast(CheckSubject, known)
+    message = f"'about' must be files or outside, not '{text[:80]}'"
+    fix = did_you_mean(text, ("files", "outside")) or "leave it out: then the check is run again"
+    form.report("wrong-value", message, form.place("about"), fix)
     return ""
 
 
@@ -154,6 +167,7 @@ def _read_command(name: str, form: StrictFields, fallback: CheckRecord | None) -
         plugins=form.list_of_text("plugins", base.plugins),
         changed=_is_changed_check(form, False if says else base.changed),
         rerun=form.whole("rerun", base.rerun),
+        about=read_check_subject(form, base.about),
     )
     report_lonely_plugins(command, form)
     if command.shell.strip() or command.setting or command.net_lines_below or command.changed:

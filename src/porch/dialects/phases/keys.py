@@ -123,6 +123,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "optional": FLAG,
         "required": FLAG,
         "once": FLAG,
+        "about": {"enum": ["files", "outside", None]},
     },
     "verification": {"checks": {"$ref": "#/$defs/checks"}, "max_retries": COUNT},
     "consultation": {

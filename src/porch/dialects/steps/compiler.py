@@ -93,7 +93,7 @@ def _claim_state_name(name: str) -> str:
 
 
 def _claim_check_state(name: str, output: DeclaredOutput) -> State:
-    command = Command("claim", shell=output.check, description=output.value)
+    command = Command("claim", output.check, description=output.value, about=output.about)
     return State(_claim_state_name(name), WORK, Check((command,)), f"Is it true: {output.value}")
 
 

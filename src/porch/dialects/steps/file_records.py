@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from porch.dialects.steps.step_numbers import StepKey, StepNumbers, format_numbers
 from porch.errors import Place
 from porch.model.parameters import Parameter
+from porch.model.protocol import CheckSubject
 
 # define: by a file that extends nothing; insert and replace: by one that does.
 Operation = Literal["define", "insert", "replace"]
@@ -19,6 +20,7 @@ class DeclaredOutput(Struct, frozen=True):
     value: str
     description: str = ""
     check: str = ""
+    about: CheckSubject = "outside"
 
 
 class StepText(Struct, frozen=True):

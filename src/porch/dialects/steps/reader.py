@@ -11,6 +11,7 @@ from porch.dialects.steps.file_records import (
 )
 from porch.errors import Finding, Place, suggest_name
 from porch.model.parameters import PARAMETER_TYPES, Parameter, ParameterType
+from porch.model.protocol import CheckSubject
 from porch.text.fields import Fields, describe_node
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import Entry, ListNode, MapNode, Node, ScalarNode
@@ -135,9 +136,19 @@ class _StepFileReader:
             fields.report("wrong-type", message, fields.place("value"), fix)
             return None
         texts = (fields.text("description"), fields.text("check"))
-        output = DeclaredOutput(fields.required_text("value"), *texts)
+        value, about = fields.required_text("value"), self._check_subject(fields)
+        output = DeclaredOutput(value, *texts, about)
         fields.done()
         return output
+
+    def _check_subject(self, fields: Fields) -> CheckSubject:
+        """The check of an output proves one answer; only its author knows if files prove it."""
+        text = fields.text("about")
+        if text not in ("", "files", "outside"):
+            near = suggest_name(text, ("files", "outside")).rstrip()
+            message = f"'about' must be files or outside, not '{text[:80]}'"
+            fields.report("wrong-value", message, fields.place("about"), near)
+        return "files" if text == "files" else "outside"
 
     def _mapping(self, node: Node, what: str) -> Fields | None:
         if isinstance(node, MapNode):

@@ -8,7 +8,7 @@ agent, nothing happens: the last words of the run say how to finish it.
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from porch.errors import FailedError, PorchError, UsageError
 from porch.fleet.finish.approved_work import list_changed_approvals, refuse_changed_approvals
+from porch.fleet.finish.candidate_checks import list_checks_of_run
 from porch.fleet.finish.checkout_work import commit_here
-from porch.fleet.finish.finish_texts import describe_choices
+from porch.fleet.finish.finish_texts import describe_choices, describe_left_out
 from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
 from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
@@ -27,6 +28,7 @@ from porch.fleet.finish.submodule_work import refuse_unpushed_submodules
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
+from porch.model.delivery_checks import DeliveryCheck
 from porch.plan.branches import github
 from porch.plan.branches.base_branch import branch_commit, find_base_branch
 from porch.run.engine.caller import find_agent_sign, find_user_name
@@ -64,11 +66,13 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
     pairs = forecast_live_runs(where, work.into) if is_there else None
     changed = list_changed_approvals(found.definition.protocol, found.state, work)
     shown = work if is_there or not work.is_own else replace(work, into="")
-    text = describe_choices(where, found.state, replace(shown, accepted=changed), pairs)
+    checks = list_checks_of_run(where, found.state, found.definition.protocol)
+    text = describe_choices(where, found.state, replace(shown, accepted=changed), pairs, checks)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
     conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
     more = {"conflicts": conflicts, "changed_approvals": list(changed)}
-    return FinishResult(text, {**data, **more})
+    due = {each.name: each.command.shell for each in checks if not each.reason_left_out}
+    return FinishResult(text, {**data, **more, "checks": due, "left_out": _reasons(checks)})
 
 
 def finish_run(
@@ -110,7 +114,8 @@ def finish_run(
         crash_points.reach_point("finish.before-record")
         done = replace(fact, by=find_user_name(), as_person=as_person, accepted=work.accepted)
         found.book.record(done)
-        data = {"run": name, **_fact_data(done), "conflicts": rivals}
+        checks = list_checks_of_run(where, state, found.book.definition.protocol)
+        data = {"run": name, **_fact_data(done), "conflicts": rivals, "left_out": _reasons(checks)}
         told = [f"other live runs conflict with it: {each}" for each in rivals]
         return FinishResult("\n".join(_tell(name, done, [*said, *told])), data)
 
@@ -216,11 +221,11 @@ def _merge(
                 commit=made.commit,
                 checks=made.checks,
             )
-            return fact, _tell_checks(made.checks) if made.is_new else [_THERE]
+            return fact, _tell_checks(found, made.checks) if made.is_new else [_THERE]
         work = replace(work, head=made.commit)
         said.append(f"committed on {work.branch} ({made.commit[:12]})")
     merged = merge_work(found, work, is_squash)
-    said += _tell_checks(merged.checks) if merged.is_new else [_THERE]
+    said += _tell_checks(found, merged.checks) if merged.is_new else [_THERE]
     fact = f.WorkFinished(
         how="squashed" if is_squash else "merged",
         branch=work.branch,
@@ -278,9 +283,16 @@ def _tell(name: str, fact: f.WorkFinished, said: list[str]) -> list[str]:
     return [f"{name}: {words}{at}", *(f"  {line}" for line in said)]
 
 
-def _tell_checks(checks: Any) -> list[str]:
-    told = ", ".join(f"{name} {result}" for name, result in checks.items())
-    return [f"checked on the merged files: {told}" if told else "no check was set, so none ran"]
+def _tell_checks(found: HeldRun, results: Mapping[str, str]) -> list[str]:
+    told = ", ".join(f"{name} {result}" for name, result in results.items())
+    checks = list_checks_of_run(found.where, found.book.state, found.book.definition.protocol)
+    left_out = describe_left_out(checks)
+    first = f"checked on the merged files: {told}" if told else "no check was set, so none ran"
+    return [first if told or not left_out else "no check ran on the merged files", *left_out]
+
+
+def _reasons(checks: Iterable[DeliveryCheck]) -> dict[str, str]:
+    return {each.name: each.reason_left_out for each in checks if each.reason_left_out}
 
 
 def _tell_leftovers(work: RunWork) -> list[str]:

@@ -1,10 +1,12 @@
 """What people read before they finish a run, and when it has just ended."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from porch.errors import PorchError
 from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
 from porch.machine.state import RunState
+from porch.model.delivery_checks import DeliveryCheck
 from porch.show.board import describe_state_delivery
 from porch.store.run_names import unique_word
 from porch.store.uncommitted_work import read_uncommitted_work
@@ -63,8 +65,24 @@ def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> li
     return [f"  not committed: {names}{because}"]
 
 
+def describe_left_out(checks: Sequence[DeliveryCheck]) -> list[str]:
+    """The checks that say nothing about the merged files, each with the reason."""
+    told = ", ".join(check.describe() for check in checks if check.reason_left_out)
+    return [f"not run on the merged files: {told}"] if told else []
+
+
+def _list_checks(checks: Sequence[DeliveryCheck]) -> list[str]:
+    due = ", ".join(check.name for check in checks if not check.reason_left_out)
+    first = f"must pass on the merged files: {due}" if due else "no check runs on the merged files"
+    return [f"  {line}" for line in (first, *describe_left_out(checks))]
+
+
 def describe_choices(
-    where: ProjectPaths, state: RunState, work: RunWork, forecast: "ConflictForecast | None"
+    where: ProjectPaths,
+    state: RunState,
+    work: RunWork,
+    forecast: "ConflictForecast | None",
+    checks: Sequence[DeliveryCheck],
 ) -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
@@ -73,6 +91,7 @@ def describe_choices(
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
     lines += [f"  {each}; --accept-changes delivers it as it is" for each in work.accepted]
+    lines += _list_checks(checks)
     id_ = unique_word(where.names(), run.name, run.id)
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]
