@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := -n 5 --dist loadgroup
 PYTEST := -m pytest $(WORKERS)
 # The rooms that touch nothing outside, and so are quick; their tests lie in directories alike.
-PURE := text model dialects machine claims show
+PURE := text model dialects machine claims account show
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -33,7 +33,12 @@ _SENTENCES = ("question", "description", "reason", "reports", "evidence")
 
 
 # Parts of a state that later releases work out from the same records; the dump is of the first.
-_LATER = {("RunState", "approvals")}
+_LATER = {
+    ("RunState", name)
+    for name in (
+        *("approvals", "past_visits", "past_checks", "past_verdicts", "past_ways", "past_trees"),
+    )
+}
 # Fields that the first release did not have; where they say nothing, they are left out.
 LATER_FIELDS = {
     "RunStarted": ("base_tree", "settings", "own_worktree", "heading", "request_from"),

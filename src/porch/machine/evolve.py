@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from porch.machine import moves as m
-from porch.machine import status_log
+from porch.machine import past, status_log
 from porch.machine.facts import WishRefused, WishTaken
 from porch.machine.records import JournalRecord
 from porch.machine.state import (
@@ -82,6 +82,11 @@ class _StateDraft:
             own("held", base.held),
             own("costs", base.costs),
             own("approvals", base.approvals),
+            own("past_visits", base.past_visits),
+            own("past_checks", base.past_checks),
+            own("past_verdicts", base.past_verdicts),
+            own("past_ways", base.past_ways),
+            own("past_trees", base.past_trees),
         )
 
 
@@ -110,6 +115,7 @@ def _apply_record(draft: _StateDraft, record: JournalRecord) -> None:
     draft.seq, draft.at = record.seq, record.at
     if status_log.has_entries(record):
         draft.told.append(record)
+    past.note_record(draft, record)
     for move in record.moves:
         _APPLY[type(move)](draft, move)
     for hand in record.begun:

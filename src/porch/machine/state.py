@@ -17,6 +17,8 @@ CHANGED = "changed"
 
 PositionKey = tuple[str, str, str]  # instance, state, item
 Scope = tuple[str, str]  # instance, item
+NamedPlace = tuple[str, str, str, str]  # instance, state, item, name of a check or a reviewer
+PastWay = tuple[str, str, str, str, str]  # instance, state, exit, "charged" or "", next state
 Memory = Mapping[str, Payload]
 Found = TypeVar("Found", bound=tuple[Any, ...])
 
@@ -188,6 +190,41 @@ class Instance(Tagged, frozen=True, tag="Instance"):
 ROOT = Instance()
 
 
+class PastVisit(Tagged, frozen=True, tag="PastVisit"):
+    """The latest visit of a place: the records that entered and left it, and how it was left."""
+
+    visit: int
+    entered: int
+    entered_at: str = ""
+    left: int = 0
+    left_at: str = ""
+    exit: str = ""  # empty while it stands, and where it was cut short
+    charged: bool = False
+    by: str = ""  # the person who answered
+    text: str = ""
+
+
+class PastCheck(Tagged, frozen=True, tag="PastCheck"):
+    """The latest result of one check at one place, and how often it was run there."""
+
+    seq: int
+    at: str
+    result: str
+    runs: int = 1
+    tree: str = ""
+    reused: bool = False
+    flaky: bool = False
+
+
+class PastVerdict(Tagged, frozen=True, tag="PastVerdict"):
+    """The latest verdict of one reviewer at one place."""
+
+    seq: int
+    at: str
+    visit: int
+    verdict: str
+
+
 class RunState(Tagged, frozen=True, tag="State"):
     """Everything the machine knows of a run; the dictionaries are never changed in place."""
 
@@ -215,6 +252,12 @@ class RunState(Tagged, frozen=True, tag="State"):
     held: Mapping[str, str] = field(default_factory=dict)  # resource -> position
     costs: Mapping[str, Cost] = field(default_factory=dict)  # by the names of states
     approvals: Mapping[str, Approval] = field(default_factory=dict)  # by gate
+    # What the records have shown, for the account; see `past`.
+    past_visits: Mapping[PositionKey, PastVisit] = field(default_factory=dict)
+    past_checks: Mapping[NamedPlace, PastCheck] = field(default_factory=dict)
+    past_verdicts: Mapping[NamedPlace, PastVerdict] = field(default_factory=dict)
+    past_ways: Mapping[PastWay, int] = field(default_factory=dict)
+    past_trees: Mapping[str, str] = field(default_factory=dict)  # instance -> latest content
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

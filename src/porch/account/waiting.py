@@ -1,0 +1,125 @@
+"""What a run waits for now, as values: who must act, on what, since when and until when."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+from porch.machine.state import CHANGED, RunState, Standing
+from porch.model.protocol import (
+    TRACK,
+    Agent,
+    Check,
+    Children,
+    End,
+    Git,
+    Human,
+    Join,
+    Panel,
+    Protocol,
+)
+
+# `commands` are those of envoy, which alone move a plan; `upgrade` waits for another definition.
+Actor = Literal[
+    "agent",
+    "reviewers",
+    "checks",
+    "git",
+    "person",
+    "children",
+    "others",
+    "plan",
+    "commands",
+    "upgrade",
+    "resume",
+    "finish",
+]
+# Those that a driver moves; for all others it is enough that somebody answers.
+_DRIVEN: tuple[Actor, ...] = ("agent", "reviewers", "checks", "git", "plan", "children", "others")
+
+
+class Waiting(Struct, frozen=True):
+    """One thing that a run waits for; `until` is set where a rate limit has to pass first."""
+
+    on: Actor
+    names: tuple[str, ...] = ()  # of reviewers, checks or the decision
+    position: str = ""
+    since: str = ""
+    until: str = ""
+    is_delayed: bool = False  # it begins again after a short wait
+    failure: str = ""  # of the try before
+
+    @property
+    def needs_driver(self) -> bool:
+        return self.on in _DRIVEN
+
+
+def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
+    """Everything that a run waits for, oldest first; nothing if its work is delivered."""
+    name = state.run.id or state.run.name
+    if state.outcome:
+        is_open = state.outcome == "complete" and state.run.own_worktree
+        return [Waiting("finish", (name,))] if is_open and state.run.delivery is None else []
+    if state.paused:
+        return [Waiting("resume", (name,))]
+    # While an approval is asked again nothing else begins.
+    asked = [each for each in state.positions.values() if each.state == CHANGED]
+    return [
+        waiting
+        for standing in asked or state.positions.values()
+        for waiting in _list_position_waits(protocol, state, standing)
+    ]
+
+
+def _list_position_waits(
+    protocol: Protocol, state: RunState, standing: Standing
+) -> Iterator[Waiting]:
+    place, since = standing.position, standing.entered_at
+    kind = protocol.states.get(standing.state)
+    if kind is None:
+        yield Waiting("upgrade", (), place, since)
+        return
+    if kind.loop and not standing.item:
+        yield Waiting("plan", (protocol.loops[kind.loop].source,), place, since)
+        return
+    until, is_delayed = _find_delay(state, standing)
+    failure = str(state.marked(place, "failure") or "").strip()
+    match kind.actor:
+        case Agent(role=role):
+            yield Waiting("agent", (role,), place, since, until, is_delayed, failure)
+        case Check(commands=commands):
+            yield Waiting("checks", tuple(command.name for command in commands), place, since)
+        case Panel(reviewers=reviewers):
+            marks = state.marks.get(place, {})
+            missing = tuple(name for name in reviewers if f"review/{name}" not in marks)
+            yield Waiting("reviewers", missing, place, since, until, is_delayed, failure)
+        case Human(name=name):
+            decision = state.decisions.get(place)
+            asked_at = decision.asked_at if decision else since
+            shown = standing.item if standing.state == CHANGED else name
+            yield Waiting("person", (shown,), place, asked_at)
+        case Git() | Children():
+            on: Actor = "git" if isinstance(kind.actor, Git) else "children"
+            yield Waiting(on, (), place, since, failure=failure)
+        case Join():
+            if not kind.waits_for:
+                yield Waiting("commands", (), place, since)
+            elif protocol.subject != TRACK:
+                # In a track, who has come to the end of a wave waits for those named anyway.
+                yield Waiting("others", (), place, since)
+        case End():
+            return
+
+
+def _find_delay(state: RunState, standing: Standing) -> tuple[str, bool]:
+    """Until when a rate limit lasts, and whether anything has to be waited out at all."""
+    marks = state.marks.get(standing.position, {})
+    for key, wait in marks.items():
+        if not key.startswith("wait/") or f"fired/{wait['name']}" in marks:
+            continue
+        if not wait["since"]:
+            return "", True
+        due = datetime.fromisoformat(wait["since"]) + timedelta(seconds=wait["seconds"])
+        return due.isoformat(timespec="seconds").replace("+00:00", "Z"), True
+    return "", False

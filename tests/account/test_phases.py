@@ -1,0 +1,180 @@
+"""What became of every phase, plan phase, check, review and gate, from the journal alone."""
+
+import json
+from typing import Any
+
+from porch.account.outcomes import SIGNS, Outcome, worst_outcome
+from porch.account.phases import PhaseAccount, list_phases, list_plan_phases
+from porch.dialects.registry import parse_definition
+from porch.machine.approvals import add_engine_states
+from porch.testing import Rig
+
+SPECIFY: dict[str, Any] = {
+    "id": "specify",
+    "name": "Specify",
+    "substates": ["draft", "consult", "revise"],
+    "initial_substate": "draft",
+    "signals": {"SPEC_DRAFTED": "specify:consult", "REVISED": "specify:consult"},
+    "consultation": {"on": "consult", "models": ["claude", "codex"], "max_rounds": 2},
+    "gate": {"name": "go", "next": "build"},
+}
+BUILD: dict[str, Any] = {
+    "id": "build",
+    "checks": {"unit": {"command": "true", "max_retries": 1}},
+    "transition": {"on_complete": "ship"},
+}
+SHIP: dict[str, Any] = {"id": "ship", "checks": {"lint": {"command": "true", "max_retries": 0}}}
+
+
+def start(*phases: dict[str, Any]) -> Rig:
+    text = json.dumps({"name": "p", "phases": list(phases)})
+    reading = parse_definition(text, "protocol.json")
+    assert reading.protocol is not None, reading.findings
+    return Rig(add_engine_states(reading.protocol)).start()
+
+
+def outcomes(rig: Rig) -> dict[str, Outcome]:
+    return {phase.name: phase.outcome for phase in list_phases(rig.protocol, rig.state)}
+
+
+def find(rig: Rig, name: str) -> PhaseAccount:
+    return next(each for each in list_phases(rig.protocol, rig.state) if each.name == name)
+
+
+def finish_work(rig: Rig) -> None:
+    agent = rig.request("agent")
+    exits = [exit_.name for exit_ in getattr(agent, "exits", ()) if exit_.name != "BLOCKED"]
+    rig.exit(exits[0])
+
+
+def check_all(rig: Rig, **results: Any) -> None:
+    """Every check that is running ends: passed, unless named."""
+    while hands := [hand for hand in rig.state.in_hand.values() if hand.kind == "check"]:
+        name = hands[0].name
+        rig.check(name, results.get(name, "passed"), "t1")
+
+
+def fail_build(rig: Rig) -> None:
+    for _ in range(2):
+        finish_work(rig)
+        check_all(rig, unit="failed")
+        if not rig.state.in_hand or "ask" in {h.kind for h in rig.state.in_hand.values()}:
+            break
+        rig.fires()
+    rig.asked()
+
+
+def test_a_phase_passes_once_its_work_and_checks_are_good() -> None:
+    rig = start(BUILD, SHIP)
+    assert outcomes(rig)["build"] == "working"
+    finish_work(rig)
+    check_all(rig)
+    assert outcomes(rig) == {"build": "passed", "ship": "working"}
+    build = find(rig, "build")
+    assert ("unit", "passed", 1) in [(c.name, c.outcome, c.runs) for c in build.checks]
+
+
+def test_a_phase_whose_check_failed_is_failed_after_a_person_stops_the_run() -> None:
+    """T2: it was shown with a tick."""
+    rig = start(BUILD, SHIP)
+    fail_build(rig)
+    assert outcomes(rig)["build"] == "waiting"
+    rig.decide("stopped", "no use")
+    build = find(rig, "build")
+    assert rig.state.outcome == "abandoned"
+    assert build.outcome == "failed"
+    assert [(gap.name, gap.outcome) for gap in build.gaps] == [("unit", "failed")]
+    assert build.decided is not None
+    assert (build.decided.by, build.decided.text) == ("ada", "no use")
+    assert outcomes(rig)["ship"] == "not run"
+
+
+def test_a_phase_that_a_person_skips_says_who_and_why() -> None:
+    """T2: skipped tests were shown as done."""
+    rig = start(BUILD, SHIP)
+    fail_build(rig)
+    rig.decide("skip", "later")
+    build = find(rig, "build")
+    assert build.outcome == "skipped"
+    assert build.decided is not None
+    assert (build.decided.by, build.decided.text) == ("ada", "later")
+    assert build.decided.seq == rig.state.seq
+    finish_work(rig)
+    check_all(rig)
+    assert outcomes(rig)["build"] == "skipped"
+    assert outcomes(rig)["ship"] == "passed"
+
+
+def test_what_lies_behind_a_rollback_is_stale() -> None:
+    """T15: `af status` kept the ticks of phases that had to be done again."""
+    rig = start(BUILD, SHIP, {"id": "tell"})
+    for _ in range(2):
+        finish_work(rig)
+        check_all(rig)
+    rig.ask("rollback", state="build")
+    assert outcomes(rig)["build"] == "working"
+    assert outcomes(rig)["ship"] == "stale"
+    assert outcomes(rig)["tell"] == "stale"
+
+
+def test_a_gate_approved_over_open_findings_is_waived_and_names_them() -> None:
+    """T7: three rounds with changes left were told as "3 of 3 reviewers gave a verdict"."""
+    rig = start(SPECIFY, BUILD, SHIP)
+    finish_work(rig)
+    check_all(rig)
+    while not rig.state.decisions:
+        kinds = {hand.kind for hand in rig.state.in_hand.values()}
+        if "review" in kinds:
+            rig.panel(claude="REQUEST_CHANGES", codex="APPROVE")
+        elif "agent" in kinds:
+            finish_work(rig)
+        elif "check" in kinds:
+            check_all(rig)
+        elif "ask" in kinds:
+            rig.asked()
+    (review,) = find(rig, "specify").reviews
+    assert review.result == "changes"
+    assert (review.is_open, review.is_used_up) == (True, True)
+    assert review.round == review.limit
+    assert review.verdicts == {"claude": "REQUEST_CHANGES", "codex": "APPROVE"}
+    assert review.findings == ("claude: fix it",)
+
+
+def test_plan_phases_have_an_outcome_each_and_the_phase_the_worst_of_them() -> None:
+    """T16: one result per name hid that the tests of the first plan phase had failed."""
+    rig = start(
+        {"id": "plan", "artifacts": ["plan.md"], "transition": {"on_complete": "do"}},
+        {
+            "id": "do",
+            "type": "per_plan_phase",
+            "phases_from": "plan.md",
+            "checks": {"unit": {"command": "true", "max_retries": 0}},
+        },
+    )
+    finish_work(rig)
+    check_all(rig)
+    rig.reads("one=1", "two=2")
+    finish_work(rig)
+    check_all(rig, unit="failed")
+    rig.asked()
+    rig.decide("skip", "known")
+    assert outcomes(rig)["do"] == "working"
+    finish_work(rig)
+    check_all(rig)
+    first, second = list_plan_phases(rig.protocol, rig.state)
+    assert (first.outcome, second.outcome) == ("skipped", "passed")
+    do = find(rig, "do")
+    assert do.outcome == "skipped"
+    assert [part.outcome for part in do.parts] == ["skipped", "passed"]
+    assert [gap.name for gap in do.gaps] == ["unit"]
+
+
+def test_a_whole_is_as_good_as_its_worst_part() -> None:
+    assert worst_outcome([]) == "not run"
+    assert worst_outcome(["passed", "not run"]) == "not run"
+    assert worst_outcome(["passed", "waived", "skipped"]) == "skipped"
+    assert worst_outcome(["failed", "passed"]) == "failed"
+
+
+def test_only_what_passed_has_the_sign_of_being_done() -> None:
+    assert [outcome for outcome, sign in SIGNS.items() if sign == "x"] == ["passed"]
