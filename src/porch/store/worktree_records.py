@@ -32,6 +32,8 @@ class WorktreeRecord(Struct, frozen=True, kw_only=True):
     base: str
     port_base: int = 0
     placed: tuple[str, ...] = ()  # copied and linked files, which are nobody's work
+    # What set-up commands wrote, each with its stamp: nobody's work until somebody changes it.
+    set_up: dict[str, str] = {}
     is_ready: bool = False
     into: str = ""  # the branch that one stood on when it was made; empty if that was none
     was_there: bool = False  # somebody worked in it before porch had it, so it is never taken back
@@ -48,6 +50,24 @@ def read_record(where: ProjectPaths, name: str) -> WorktreeRecord | None:
 def find_record_of(where: ProjectPaths, workspace: str) -> WorktreeRecord | None:
     """The record of the worktree at a path; None if porch did not make one there."""
     return read_record(where, os.path.basename(workspace)) if where.common_dir else None
+
+
+def stamp_file(path: str) -> str:
+    """Whether a file is as it was, without reading it: its kind, size and time of change."""
+    try:
+        stat = os.lstat(path)
+    except OSError:
+        return ""
+    return f"{stat.st_mode:o}-{stat.st_size}-{stat.st_mtime_ns}"
+
+
+def list_placed(record: WorktreeRecord | None, path: str) -> tuple[str, ...]:
+    """What porch or a set-up command put into the worktree at `path`, and nobody changed since."""
+    if record is None:
+        return ()
+    written = record.set_up.items()
+    same = (name for name, stamp in written if stamp == stamp_file(os.path.join(path, name)))
+    return (*record.placed, *same)
 
 
 def keep_record(where: ProjectPaths, record: WorktreeRecord) -> None:

@@ -1,5 +1,6 @@
 """Runs in worktrees of their own, and runs that would meet in one checkout."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from porch.cli.dispatch import run_words
 from porch.git import repository
 from porch.store.where import find_project
+from tests import commands
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -505,3 +507,35 @@ def test_a_run_that_cannot_begin_leaves_no_worktree_and_no_branch_whatever_the_r
     assert "fix:" in said
     assert desk.git("branch", "--list", NAME) == ""
     assert not (desk.root / "worktrees" / NAME).exists()
+
+
+def test_a_run_inside_the_worktree_of_another_run_belongs_to_the_project(desk: "Desk") -> None:
+    """X15"""
+    script = committed_protocol(desk, WORK)
+    desk.porch(*words(script, "--worktree"))
+    assert desk.git("rev-parse", NAME) != desk.git("rev-parse", "main")
+    place = desk.root / "worktrees" / NAME
+    more = words(script, "--worktree", id_="0002")
+    done = commands.run("porch", more, place, os.environ)
+    assert done.returncode == 0, done.stderr
+    assert f"This directory is the worktree of {RUN}." in done.stdout
+    assert f"starts from the project ({desk.root}) on main" in done.stdout
+    started = desk.facts("RunStarted", "0002-x")[0]
+    assert (started["into"], started["base_commit"]) == ("main", desk.git("rev-parse", "main"))
+    assert started["worktree"] == "worktrees/p_0002_x"
+
+
+def test_what_a_set_up_command_wrote_is_committed_only_once_it_was_changed(desk: "Desk") -> None:
+    """X17"""
+    setup = "echo made > same.txt; mkdir out; echo made > out/new.txt; echo made > changed.txt"
+    desk.write("codev/config.toml", f"[worktree]\nsetup = ['{setup}']\n")
+    work = {"write": {"changed.txt": "by the agent\n"}, "say": "done"}
+    script = committed_protocol(desk, WORK, agents={"work": [work]})
+    said = desk.porch(*words(script, "--worktree")).out
+    files = desk.git("ls-tree", "-r", "--name-only", NAME).splitlines()
+    assert "same.txt" not in files
+    assert "out/new.txt" not in files
+    assert desk.git("show", f"{NAME}:changed.txt") == "by the agent"
+    assert "not committed" not in said
+    assert (desk.root / "worktrees" / NAME / "same.txt").exists()
+    assert "archive" not in desk.git("for-each-ref", "--format=%(refname)")

@@ -12,7 +12,7 @@ from porch.machine.state import RunState
 from porch.plan.branches.implementation_branches import ARCHIVED
 from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
 from porch.store.where import ProjectPaths
-from porch.store.worktree_records import find_record_of
+from porch.store.worktree_records import find_record_of, list_placed
 
 
 class RunWork(Struct, frozen=True):
@@ -141,8 +141,7 @@ def _list_uncommitted(where: ProjectPaths, workspace: str, branch: str) -> tuple
     found = git_directory.find_git_directory(workspace) if os.path.isdir(workspace) else None
     if found is None or git_directory.read_branch(found) != branch:
         return ()
-    made = find_record_of(where, workspace)
-    placed = made.placed if made else ()
+    placed = list_placed(find_record_of(where, workspace), workspace)
     return tuple(p for p in worktrees.list_changed_paths(workspace) if p not in placed)
 
 

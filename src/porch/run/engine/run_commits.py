@@ -18,7 +18,7 @@ from porch.machine.state import RunState
 from porch.run.engine.run_places import list_own_paths, workspace_of
 from porch.store.uncommitted_work import note_uncommitted_work
 from porch.store.where import ProjectPaths
-from porch.store.worktree_records import WorktreeRecord, find_record_of
+from porch.store.worktree_records import WorktreeRecord, find_record_of, list_placed
 from porch.system import atomic
 
 END_FILE = "end-commit"
@@ -74,7 +74,7 @@ def _commit_work(places: WorkPlaces, state: RunState, label: str, effect: str) -
         done = work_commits.commit_all_work(
             places.workspace,
             run.branch,
-            _list_excluded(places.made),
+            _list_excluded(places),
             message=f"{run.name}: {label}",
             trailer=trailer,
         )
@@ -96,8 +96,8 @@ def _shorten_reason(error: OutsideError | OSError) -> str:
     return " ".join(line.strip() for line in said) or first
 
 
-def _list_excluded(made: WorktreeRecord | None) -> tuple[str, ...]:
+def _list_excluded(places: WorkPlaces) -> tuple[str, ...]:
     """What porch draws for readers, and what the set-up put there; documents are work."""
     # As git writes them: a pattern with `./` in front of it fits nothing.
-    placed = map(os.path.normpath, made.placed if made else ())
+    placed = map(os.path.normpath, list_placed(places.made, places.workspace))
     return (*list_own_paths(""), *map(quote_glob, placed))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from porch.errors import DefinitionError, UsageError
+from porch.git import repository
 from porch.model import parameters
 from porch.model.protocol import Protocol
 from porch.model.track_names import CODUMENT
@@ -38,7 +39,8 @@ from porch.run.worktrees import free_place
 from porch.run.worktrees.make import hold_run_worktree
 from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
-from porch.store.where import ProjectPaths
+from porch.store.where import ProjectPaths, find_project
+from porch.store.worktree_records import find_record_of
 from porch.text.sha256 import sha256
 
 if TYPE_CHECKING:  # loaded while git writes the files of a worktree
@@ -58,6 +60,7 @@ def start_run(
     products: Products,
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
+    where, other = _leave_other_worktree(where, wanted)
     if wanted.protocol == CODUMENT:
         wanted = track_plans.take_track(where, wanted)
     loaded = load_current_definition(where, wanted.protocol, wanted.subject)
@@ -89,6 +92,8 @@ def start_run(
         attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
     whole = _with_whole_request(where, loaded, wanted, known_settings)
     drawn = "" if wanted.subject else whole.subject
+    if other:
+        watch.notice(other)
     with (
         given_back_if_unused(where, drawn),
         _begin_new_run(
@@ -138,6 +143,24 @@ def _load_drive() -> None:
     """What a run needs from its first record on, while git writes the files of its worktree."""
     from porch.run.drive import drive  # noqa: F401
     from porch.run.verbs import start  # noqa: F401
+
+
+def _leave_other_worktree(where: ProjectPaths, wanted: RunRequest) -> tuple[ProjectPaths, str]:
+    """Where a new worktree is made from: the project, also if one stands in the worktree of a run.
+
+    The work of one run is no base for another, and nobody merges into the branch of a run. Returns
+    what to say about it, too.
+    """
+    made = find_record_of(where, where.workspace)
+    is_apart = wanted.place in ("worktree", "worktree-if-possible")
+    if made is None or not is_apart or where.workspace == where.base:
+        return where, ""
+    project = find_project(where.base)
+    branch = repository.read_checkout_branch(project.workspace) or "its current commit"
+    return project, (
+        f"This directory is the worktree of {made.run}. The new run starts from the project "
+        f"({project.workspace}) on {branch}, and finishes into that."
+    )
 
 
 def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:

@@ -13,7 +13,7 @@ from porch.model.path_globs import matches_any
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import list_own_paths
 from porch.store.where import ProjectPaths
-from porch.store.worktree_records import WorktreeRecord
+from porch.store.worktree_records import WorktreeRecord, list_placed
 
 NAMED = 5
 
@@ -61,7 +61,7 @@ def may_be_removed(where: ProjectPaths, path: str, record: WorktreeRecord) -> bo
     stands = git_directory.read_branch(here)
     is_ours = here.own != here.common and stands in (None, record.branch)
     left = worktrees.list_changed_paths(path) if record.is_ready and is_ours else []
-    return is_ours and not [name for name in left if name not in record.placed]
+    return is_ours and not {*left}.difference(list_placed(record, path))
 
 
 def select_documents(where: ProjectPaths, about: RunSubject, changed: list[str]) -> list[str]:

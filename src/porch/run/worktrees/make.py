@@ -8,7 +8,7 @@ is never touched.
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ from porch.store.worktree_records import (
     keep_record,
     read_record,
     remove_record,
+    stamp_file,
     take_port_block,
 )
 from porch.system import atomic, crash_points, process_marks
@@ -201,7 +202,15 @@ def _fill_worktree(
     mark = mark_of(where, record.run)
     setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
     crash_points.reach_point("worktree.after-setup")
-    return record
+    return replace(record, set_up=stamp_set_up(path, known, (*placed, *brought)))
+
+
+def stamp_set_up(path: str, known: Settings, own: Collection[str]) -> dict[str, str]:
+    """What the set-up commands wrote: all that git would commit there, except `own`."""
+    if not known.setup:
+        return {}
+    written = (name for name in worktrees.list_changed_paths(path) if name not in own)
+    return {name: stamp_file(os.path.join(path, name)) for name in written}
 
 
 def roll_back(where: ProjectPaths, path: str, record: WorktreeRecord) -> None:

@@ -19,7 +19,7 @@ from porch.store.lock import read_lock_holder
 from porch.store.removed_worktrees import RemovedPlace, note_removed_place, read_removed_place
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
-from porch.store.worktree_records import read_record, remove_record
+from porch.store.worktree_records import list_placed, read_record, remove_record
 from porch.system import crash_points
 
 
@@ -63,7 +63,7 @@ def remove_run_worktree(where: ProjectPaths, state: RunState) -> RemovedWorktree
     name = os.path.basename(path)
     with lock_worktree_name(where, name):
         made = read_record(where, name)
-        placed = made.placed if made else ()
+        placed = list_placed(made, path)
         return _remove(where, state, path, placed, name)
 
 

@@ -10,7 +10,7 @@ from porch.machine.state import Run
 from porch.run.engine.run_places import mark_of
 from porch.run.settings import load_settings
 from porch.run.worktrees import placed_files, setup_commands
-from porch.run.worktrees.make import Notice
+from porch.run.worktrees.make import Notice, stamp_set_up
 from porch.run.worktrees.names import DIRECTORY
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import (
@@ -38,6 +38,8 @@ def set_up_again(where: ProjectPaths, path: str, run: Run, base: str, notice: No
         log = os.path.join(where.state_dir, DIRECTORY, f"{record.name}.log")
         mark = mark_of(where, run.name)
         setup_commands.run_setup_commands(path, known, record.port_base, mark=mark, log=log)
+        written = stamp_set_up(path, known, placed)
+        keep_record(where, replace(record, placed=placed, is_ready=True, set_up=written))
     except BaseException:
         here = worktrees.find_worktree(worktrees.list_worktrees(where.base), path)
         worktrees.delete_directory(path)
