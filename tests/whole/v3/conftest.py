@@ -23,6 +23,8 @@ from porch.system import process_marks
 
 Entry = Mapping[str, Any]
 SUITE = '{python} -m pytest -q -p no:cacheprovider --junitxml="$PORCH_REPORT"'
+# A twentieth of what a start of pytest costs.
+QUICK_SUITE = f"{{python}} -S -B {Path(__file__).with_name('quick_suite.py')}"
 # What makes a start of pytest cheap has to reach the suites: a check gets no other variables.
 CHEAP = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 SETTINGS = (
@@ -226,15 +228,15 @@ class Said:
 class Home:
     """A person's repository; commands are typed in it, in this process."""
 
-    def __init__(self, base: Path, patch: pytest.MonkeyPatch):
+    def __init__(self, base: Path, patch: pytest.MonkeyPatch, suite: str):
         self.root = base / "project"
         self.root.mkdir()
         self.run_name = ""
         self.seen: list[str] = []
         patch.chdir(self.root)
         self.git("init", "-q", "-b", "main")
-        suite = SUITE.format(python=sys.executable)
-        self.write("codev/config.toml", SETTINGS.format(suite=suite))
+        command = suite.format(python=sys.executable)
+        self.write("codev/config.toml", SETTINGS.format(suite=command))
         self.write("calc/__init__.py", "")
         self.write("README.md", "A calculator.\n")
         self.save("start")
@@ -363,8 +365,8 @@ def quick_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @contextlib.contextmanager
-def a_home(base: Path, cache: str) -> Iterator[Home]:
-    """A person with a name, no agent around, and a repository."""
+def a_home(base: Path, pytest_cache: str = "") -> Iterator[Home]:
+    """A person with a name, no agent around, and a repository; with a cache, pytest tests it."""
     with pytest.MonkeyPatch.context() as patch:
         (base / "home").mkdir()
         (base / "home" / ".gitconfig").write_text("[user]\nname = Ann\nemail = ann@example.org\n")
@@ -377,14 +379,14 @@ def a_home(base: Path, cache: str) -> Iterator[Home]:
         patch.setenv("USER", "ann")
         # Sources of one size that change within a second would be mistaken for their cache.
         patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-        patch.setenv("PYTHONPYCACHEPREFIX", cache)
+        patch.setenv("PYTHONPYCACHEPREFIX", pytest_cache)
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        made = Home(base, patch)
+        made = Home(base, patch, SUITE if pytest_cache else QUICK_SUITE)
         yield made
         made.clear()
 
 
 @pytest.fixture
-def home(tmp_path: Path, quick_python: str) -> Iterator[Home]:
-    with a_home(tmp_path, quick_python) as made:
+def home(tmp_path: Path) -> Iterator[Home]:
+    with a_home(tmp_path) as made:
         yield made

@@ -23,14 +23,14 @@ pytestmark = pytest.mark.xdist_group("v3-family")
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterator[Home]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """One run for all that is said here about it."""
     script = family(ADD, MUL, NEG, interfaces=[{"path": "calc/api.py", "exports": ["NAMES"]}])
     script.say("mul/impl", after_merge(MUL.impl(), "add"))
     script.say("neg/impl", after_merge(NEG.impl(), "mul"))
     for part in (ADD, MUL, NEG):
         script.say(f"{part.name}/merger", merged(symbol=part.name))
-    with a_home(tmp_path_factory.mktemp("family"), quick_python) as home:
+    with a_home(tmp_path_factory.mktemp("family")) as home:
         home.run(family_spec(ADD, MUL, NEG), script, "--into", "main")
         yield home
 

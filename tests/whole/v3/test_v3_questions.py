@@ -32,7 +32,7 @@ def _absorbed() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterator[Home]:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """The root asks a person, one child its parent and then a person, and fails all the same."""
     script = family(ADD, MUL)
     (plan,) = script.agents["./scaffold"]
@@ -58,7 +58,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterat
     named = [["c-whole", "test_whole"], ["c-add", "test_sum"]]
     coverage = {"criteriaWithTests": named, "criteriaMissing": []}
     script.say("./review", {**review, "payload": {"signOff": "ok", "coverageReport": coverage}})
-    with a_home(tmp_path_factory.mktemp("asked"), quick_python) as home:
+    with a_home(tmp_path_factory.mktemp("asked")) as home:
         home.run(family_spec(ADD, MUL), script, "--into", "main", code=3)
         home.seen = [home.porch("pending").out]
         home.porch("answer", "calc", "ask", "Base ten, of course")

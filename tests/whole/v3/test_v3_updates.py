@@ -36,7 +36,7 @@ def _adapted(code: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterator[Home]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """add renames what mul uses and neg changes too; one run for all that is said about it."""
     script = family(ADD, MUL, NEG)
     (scaffold,) = script.agents["./scaffold"]
@@ -65,7 +65,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, quick_python: str) -> Iterat
             "refused": {"exit": "RebaseConflict", "payload": conflict},
         },
     )
-    with a_home(tmp_path_factory.mktemp("updates"), quick_python) as home:
+    with a_home(tmp_path_factory.mktemp("updates")) as home:
         home.run(
             {**family_spec(ADD, MUL, NEG), "alsoWrites": ["calc/base.py"]}, script, "--into", "main"
         )
