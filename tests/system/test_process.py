@@ -221,8 +221,8 @@ def test_on_output_sees_what_arrives_while_it_arrives(tmp_path: Path, mark: str)
 
 def test_stop_asks_first_so_that_an_agent_can_say_its_last_words(tmp_path: Path, mark: str) -> None:
     code = (
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGINT, lambda *_: (print('last words', flush=True), sys.exit(7)))\n"
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, lambda *_: (os.write(1, b'last words\\n'), sys.exit(7)))\n"
         "print('ready', flush=True)\n"
         "time.sleep(60)\n"
     )

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -321,7 +322,7 @@ def finish(desk: Desk, *more: str, code: int = 0) -> str:
     return desk.porch("finish", "login", "--merge", *more, code=code).all
 
 
-def walk_in_worktree(desk: Desk, agents: dict[str, object]) -> None:
+def walk_in_worktree(desk: Desk, agents: Mapping[str, object]) -> None:
     put(desk, TWO)
     sh(desk.root, "add", "-A")
     sh(desk.root, "commit", "-qm", "A plan")
