@@ -3,75 +3,87 @@
 import json
 from typing import Any
 
-import pytest
-
 from porch.dialects.registry import parse_definition
-from porch.machine.facts import Item
-from porch.machine.state import LoopItems, RunState, Standing
-from porch.model.protocol import Protocol
-from porch.show.answer_effects import describe_effect
+from porch.machine.approvals import add_engine_states
+from porch.show.answer_effects import describe_answers
+from porch.testing import Rig
+
+ONE: dict[str, Any] = {"id": "one", "name": "Specify", "gate": {"name": "go", "next": "two"}}
+TWO: dict[str, Any] = {"id": "two", "name": "Build"}
 
 
-def compiled(*phases: dict[str, Any]) -> Protocol:
+def start(*phases: dict[str, Any]) -> Rig:
     text = json.dumps({"name": "p", "phases": list(phases)})
     protocol = parse_definition(text, "protocol.json").protocol
     assert protocol is not None
-    return protocol
+    return Rig(add_engine_states(protocol)).start()
 
 
-def effect(protocol: Protocol, state: str, exit_: str, run: RunState | None = None) -> str:
-    return describe_effect(
-        protocol, run or RunState(), Standing(f"{state}#1", "", state, "", 1, ""), exit_
-    )
+def go_to_question(rig: Rig, **results: Any) -> dict[str, str]:
+    """Everybody does their part until a person is asked; then what each answer does."""
+    while not rig.state.decisions:
+        kinds = {hand.kind: hand for hand in rig.state.in_hand.values()}
+        if "agent" in kinds:
+            exits = getattr(rig.request("agent"), "exits", ())
+            rig.exit(next(each.name for each in exits if each.name != "BLOCKED"))
+        elif "check" in kinds:
+            name = kinds["check"].name
+            rig.check(name, results.get(name, "passed"), "t1")
+        elif "timer" in kinds:
+            rig.fires()
+        elif "items" in kinds:
+            rig.reads("phase_1=1", "phase_2=2")
+        elif "commit" in kinds:
+            rig.commits()
+        else:
+            rig.asked()
+    decision = next(iter(rig.state.decisions.values()))
+    return describe_answers(rig.protocol, rig.state, decision)
 
 
 def test_it_names_the_phase_that_begins_or_the_way_back() -> None:
-    protocol = compiled(
-        {"id": "one", "name": "Specify", "gate": {"name": "go", "next": "two"}},
-        {"id": "two", "name": "Build", "gate": {"name": "end", "next": None}},
-    )
-    assert effect(protocol, "one:gate", "approved") == "starts Build"
-    assert effect(protocol, "one:gate", "rejected") == "goes back to Specify"
-    assert effect(protocol, "two:gate", "approved") == "ends the run: complete"
-    assert effect(protocol, "one:gate", "no such") == ""
+    rig = start(ONE, {**TWO, "gate": {"name": "end", "next": None}})
+    effects = go_to_question(rig)
+    assert effects["approved"] == "starts Build"
+    assert effects["rejected"] == "goes back to Specify"
+    rig.decide("approved")
+    assert go_to_question(rig)["approved"] == "ends the run: complete"
 
 
 def test_it_passes_over_the_checks_behind_a_gate() -> None:
-    protocol = compiled(
-        {
-            "id": "one",
-            "checks": {"build": {"command": "true"}},
-            "gate": {"name": "go", "next": "two"},
-        },
-        {"id": "two"},
-    )
-    assert effect(protocol, "one:gate", "approved") == "starts two after its checks"
-
-
-@pytest.mark.parametrize("number,told", [(1, " (1 phase)"), (3, " (3 phases)")])
-def test_it_counts_the_phases_of_a_plan_that_was_read(number: int, told: str) -> None:
-    protocol = compiled(
-        {"id": "plan", "artifacts": ["plan.md"], "gate": {"name": "go", "next": "do"}},
-        {"id": "do", "type": "per_plan_phase", "phases_from": "plan.md"},
-    )
-    loop = protocol.states["do"].loop
-    items = tuple(
-        Item(id=f"phase_{n}", title="t", description="", digest="") for n in range(number)
-    )
-    state = RunState(items={("", loop): LoopItems(items, "")})
-    assert effect(protocol, "plan:gate", "approved", state) == f"starts do{told}"
-    assert effect(protocol, "plan:gate", "approved") == "starts do"
+    rig = start({**ONE, "checks": {"build": {"command": "true"}}}, TWO)
+    assert go_to_question(rig)["approved"] == "starts Build after its checks"
 
 
 def test_it_passes_over_what_porch_commits_itself() -> None:
-    protocol = compiled(
-        {
-            "id": "one",
-            "artifacts": ["spec.md"],
-            "on_complete": {"commit": True},
-            "gate": {"name": "go", "next": "two"},
-        },
-        {"id": "two"},
-    )
-    assert any(name.endswith(":commit") for name in protocol.states)
-    assert effect(protocol, "one:gate", "approved") == "starts two"
+    rig = start({**ONE, "artifacts": ["spec.md"], "on_complete": {"commit": True}}, TWO)
+    assert any(name.endswith(":commit") for name in rig.protocol.states)
+    assert go_to_question(rig)["approved"].startswith("starts Build")
+
+
+def test_it_says_where_skipping_a_failed_check_really_leads() -> None:
+    """T6: the button said that it goes back to the phase; the journal asks for the approval."""
+    checks = {"unit": {"command": "true", "max_retries": 1}}
+    rig = start({**ONE, "checks": checks}, TWO)
+    effects = go_to_question(rig, unit="failed")
+    assert effects["skip"] == "asks you: go"
+    assert effects["retry"].startswith("goes back to Specify")
+    assert effects["stopped"] == "ends the run: abandoned"
+
+
+def test_an_approval_that_a_known_failure_sends_back_says_so() -> None:
+    """T6: `starts Plan after its checks` although a required check had already failed."""
+    checks = {"unit": {"command": "true", "max_retries": 1}}
+    rig = start({**ONE, "checks": checks}, TWO)
+    go_to_question(rig, unit="failed")
+    rig.decide("skip", "for now")
+    effects = go_to_question(rig)
+    assert effects["approved"].startswith("goes back to Specify, because unit failed before")
+
+
+def test_nothing_is_said_where_nobody_is_asked() -> None:
+    rig = start(ONE, TWO)
+    go_to_question(rig)
+    decision = next(iter(rig.state.decisions.values()))
+    rig.decide("approved")
+    assert describe_answers(rig.protocol, rig.state, decision) == {}

@@ -157,7 +157,7 @@ def test_each_plan_phase_is_complete_in_progress_or_pending() -> None:
         ("child", "plan"): LoopItems(ITEMS, "d"),
     }
     assert document_at(standing("implement", "phase_2"), items=items)["phases"] == {
-        "phase_1": {"status": "complete"},
+        "phase_1": {"status": "complete", "outcome": "nothing to run"},
         "phase_2": {"status": "in_progress"},
         "phase_3": {"status": "pending"},
     }

@@ -21,7 +21,7 @@ Outcome = Literal[
     "stopped",  # left without a result
 ]
 # One column for a list on a terminal.
-SIGNS: Mapping[Outcome, str] = {
+SIGNS: Mapping[str, str] = {
     "passed": "x",
     "failed": "!",
     "skipped": "-",

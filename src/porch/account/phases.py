@@ -129,7 +129,7 @@ def list_plan_phases(protocol: Protocol, state: RunState, instance: str = "") ->
                 for part in phase.parts
                 if part.item == item.id
             )
-            outcome = _sum_parts(part.outcome for part in parts)
+            outcome = _sum_parts(parts, (item.id,) if item.id in listed.finished else ())
             decided = next((part.decided for part in parts if part.outcome == outcome), None)
             plan.append(
                 PhaseAccount(
@@ -163,7 +163,7 @@ def _make_phase(
         _Place(protocol, state, instance, item.id, group, kinds, entries).account(item.title)
         for item in (listed.items if listed else ())
     )
-    outcome = _sum_parts(part.outcome for part in parts)
+    outcome = _sum_parts(parts, listed.finished if listed else ())
     # A position without an item only reads the list.
     reads = any(
         each.instance == instance and not each.item and protocol.states[each.state].group == group
@@ -176,8 +176,12 @@ def _make_phase(
     return PhaseAccount(group, title, outcome, "", instance, seq=seq, decided=decided, parts=parts)
 
 
-def _sum_parts(outcomes: Iterator[Outcome]) -> Outcome:
-    return worst_outcome(list(outcomes))
+def _sum_parts(parts: tuple[PhaseAccount, ...], finished: tuple[str, ...]) -> Outcome:
+    """An item may be finished without going through every phase of its loop, or through any."""
+    outcomes: list[Outcome] = [
+        part.outcome for part in parts if not (part.outcome == "not run" and part.item in finished)
+    ]
+    return worst_outcome(outcomes or (["nothing to run"] if finished else []))
 
 
 class _Entry(Struct, frozen=True):

@@ -1,59 +1,72 @@
-"""What follows from an answer, said beforehand: the phase that begins, or the end of the run."""
+"""What an answer would do, in the words of a button: the way on that the account expects.
 
-from porch.machine.state import RunState, Standing
-from porch.model.protocol import TRACK, Check, End, Git, Protocol, State, Target
+`starts Plan after its checks`, `asks you: plan_approval`, `ends the run: complete`.
+"""
 
-# What porch does itself between a gate and the next work is passed over; nobody has so much of it.
-_STEPS = 8
-_GOOD_EXITS = ("passed", "clean")
+from porch.account.consequences import Consequence, Stop, foresee_answers
+from porch.machine.state import Decision, RunState, Standing
+from porch.model.protocol import TRACK, Human, Protocol
 
 
-def describe_effect(protocol: Protocol, state: RunState, standing: Standing, exit_: str) -> str:
-    """A few words, such as `starts Implement (3 phases)`; empty if it cannot be told.
+def describe_answers(protocol: Protocol, state: RunState, decision: Decision) -> dict[str, str]:
+    """For each answer what follows; nothing where that is not known beforehand.
 
     In a track every answer says itself what follows; its states have names that nobody knows.
     """
-    if protocol.subject == TRACK:
-        return ""
-    target = _find_target(protocol, standing.state, exit_)
-    has_checks = False
-    for _ in range(_STEPS):
-        kind = protocol.states.get(target.state) if target else None
-        if kind is None or not isinstance(kind.actor, (Check, Git)):
-            break
-        has_checks = has_checks or isinstance(kind.actor, Check)
-        found = (_find_target(protocol, kind.name, exit_) for exit_ in _GOOD_EXITS)
-        target = next(filter(None, found), None)
-    told = _describe_target(protocol, state, standing, target)
-    return f"{told} after its checks" if told and has_checks else told
+    if protocol.subject == TRACK or decision.position not in state.positions:
+        return {}
+    standing = state.positions[decision.position]
+    return {
+        answer.exit: describe_consequence(protocol, state, standing, answer)
+        for answer in foresee_answers(protocol, state, decision)
+    }
 
 
-def _find_target(protocol: Protocol, name: str, exit_: str) -> Target | None:
-    """Where it leads if nothing special is the case: special cases have guards."""
-    edges = sorted(protocol.edges_of(name, exit_), key=lambda edge: len(edge.guards))
-    return next((target for edge in edges for target in edge.targets), None)
-
-
-def _describe_target(
-    protocol: Protocol, state: RunState, standing: Standing, target: Target | None
+def describe_consequence(
+    protocol: Protocol, state: RunState, standing: Standing, answer: Consequence
 ) -> str:
-    if target is None or target.is_due:
+    if answer.refused:
+        return f"cannot be given now: {answer.refused}"
+    if not answer.ways:
         return ""
-    if target.next_of:
-        return "goes on with the next phase of the plan"
-    kind = protocol.states.get(target.state)
+    expected = answer.ways[0]
+    words = list(
+        dict.fromkeys(_describe_stop(protocol, state, standing, s) for s in expected.stops)
+    )
+    text = " and ".join(filter(None, words))
+    bad = [step.name for step in expected.steps if step.result in ("failed", "could not measure")]
+    if bad:
+        return f"{text}, because {', '.join(bad)} failed before on the same files"
+    is_open = len(answer.ways) > 1 and any(step.kind == "check" for step in expected.steps)
+    return f"{text} after its checks" if text and is_open else text
+
+
+def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop: Stop) -> str:
+    if stop.who == "end":
+        return f"ends the run: {stop.name}"
+    kind = protocol.states.get(stop.state)
     if kind is None:
         return ""
-    if isinstance(kind.actor, End):
-        return f"ends the run: {kind.name}"
-    here = protocol.states[standing.state].group
-    word = "goes back to" if kind.group == here else "starts"
-    return f"{word} {kind.title or kind.group}{_count_items(state, standing, kind)}"
+    title = kind.title or kind.group
+    if stop.who == "person":
+        if stop.state == standing.state:
+            return "asks you again"
+        is_gate = isinstance(kind.actor, Human)
+        return f"asks you: {stop.name}" if is_gate else f"asks you what to do in {title}"
+    here = protocol.states[standing.state]
+    if here.loop and kind.loop == here.loop and stop.item != standing.item:
+        return "goes on with the next phase of the plan"
+    if stop.who == "reviewers":
+        return f"starts the review of {title}"
+    if stop.who == "git":
+        return f"goes on in {title}"
+    is_back = kind.group == here.group or protocol.order(stop.state) < protocol.order(here.name)
+    return f"{'goes back to' if is_back else 'starts'} {title}{_count_items(state, kind.loop)}"
 
 
-def _count_items(state: RunState, standing: Standing, kind: State) -> str:
-    known = state.items_of(standing, kind.loop) if kind.loop else None
-    if known is None:
+def _count_items(state: RunState, loop: str) -> str:
+    listed = state.items.get(("", loop)) if loop else None
+    if listed is None:
         return ""
-    number = len(known.items)
+    number = len(listed.items)
     return " (1 phase)" if number == 1 else f" ({number} phases)"

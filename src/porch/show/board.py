@@ -262,6 +262,8 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
         lines += _wrap_all(["A check or review failed. To approve anyway, give a reason."], width)
     for option in get("options") or ():
         lines += _wrap_all([f"{option['answer']}: {option['meaning']}"], width)
+        then = option.get("then")
+        lines += wrap_text(f"then: {then}", 6, width) if then else []
         lines.append(f"      {one_line(option['command'])}")
     return front, lines
 

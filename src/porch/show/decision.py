@@ -7,18 +7,21 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from porch.account.phases import list_phases
 from porch.machine import approvals
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
+from porch.show.answer_effects import describe_answers
 from porch.show.evidence_notes import (
     describe_touched_files,
     list_abstentions,
     list_check_notes,
     list_good_evidence,
 )
+from porch.show.phase_words import describe_review
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
@@ -92,11 +95,27 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
     }
     if good := list_good_evidence(state, standing):
         decided["evidence"] = good
-    if missing := list_abstentions(state, standing):
+    if missing := [
+        *list_abstentions(state, standing),
+        *_list_open_reviews(protocol, state, standing),
+    ]:
         decided["reviews"] = missing
     if difference := _describe_difference(seen):
         decided["difference"] = difference
     return decided
+
+
+def _list_open_reviews(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:
+    """Rounds of this phase that ended with changes asked for, or without a verdict."""
+    group = protocol.states[standing.state].group if standing.state in protocol.states else ""
+    for phase in list_phases(protocol, state, standing.instance):
+        for part in (phase, *phase.parts) if phase.name == group else ():
+            if part.item in ("", standing.item):
+                yield from (
+                    f"{phase.title}, {describe_review(each)}"
+                    for each in part.reviews
+                    if each.is_open
+                )
 
 
 def _describe_difference(seen: list[Payload]) -> dict[str, str]:
@@ -168,16 +187,20 @@ def _list_options(
 ) -> Iterator[OptionShape]:
     """Where an approval would be refused now, only its form with a reason is offered."""
     has_waiver = any(option.exit == "waived" for option in human.options)
+    effects = describe_answers(protocol, state, decision)
     for option in human.options:
         if option.needs_failure and not (has_failed or needs_override):
             continue
         if not (option.exit == "approved" and needs_override and has_waiver):
-            yield {
+            told: OptionShape = {
                 "answer": option.exit,
                 "meaning": option.meaning,
                 "needs_text": option.needs_text,
                 "command": _format_answer_command(protocol, state, decision, option),
             }
+            if effects.get(option.exit):
+                told["then"] = effects[option.exit]
+            yield told
 
 
 def _format_answer_command(

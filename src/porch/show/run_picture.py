@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
+from porch.account.outcomes import SIGNS
 from porch.machine.state import CHANGED, RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
@@ -264,8 +265,11 @@ def _render_phases(document: StatusDocument) -> Iterator[str]:
     if document["phases"]:
         yield "  plan"
     for item in document["plan_phases"]:
-        mark = _PHASE_MARKS[document["phases"][item["id"]]["status"]]
-        told = f"[{mark}] {_make_plain_line(item['id'] + ' ' + item['title'])}"
+        status = document["phases"][item["id"]]
+        outcome = status.get("outcome", "")
+        mark = SIGNS[outcome] if outcome else _PHASE_MARKS[status["status"]]
+        words = f"{item['id']} {item['title']}" + (f": {outcome}" if outcome else "")
+        told = f"[{mark}] {_make_plain_line(words)}"
         yield cut_text(f"    {'  ' * item.get('level', 0)}{told}", board.WIDTH)
 
 

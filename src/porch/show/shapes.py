@@ -25,6 +25,7 @@ class OptionShape(TypedDict):
     meaning: str
     needs_text: bool
     command: str
+    then: NotRequired[str]  # what the run does after it
 
 
 class ReviewerFinding(TypedDict):

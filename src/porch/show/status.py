@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from porch.account.phases import list_plan_phases
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import TRACK, Agent, Protocol
@@ -16,9 +17,13 @@ if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a whi
 LOG_SHOWN = 50
 GATE_STATUSES = ("waiting", "pending", "approved", "waived", "rejected")
 _DECIDED = ("approved", "waived", "rejected")
-
-# As they print: with a finished item of one loop and a standing one of another, work goes on.
-_STATUS_BY_RANK = ("complete", "pending", "in_progress")
+_STATUS_WORDS: Mapping[str, str] = {
+    "passed": "complete",
+    "nothing to run": "complete",
+    "working": "in_progress",
+    "waiting": "in_progress",
+}
+_PLAIN_OUTCOMES = ("passed", "working", "waiting", "not run")
 
 
 def find_main_position(state: RunState) -> Standing | None:
@@ -69,18 +74,14 @@ def _list_plan_items(state: RunState) -> Iterator[Item]:
     return (item for known in mine for item in known.items)
 
 
-def _phase_statuses(state: RunState) -> dict[str, dict[str, str]]:
-    if not state.items:
-        return {}
-    standing = {each.item for each in state.positions.values() if not each.instance}
-    found: dict[str, int] = {}
-    for (instance, _), known in state.items.items():
-        if instance:
-            continue
-        for item in known.items:
-            rank = 2 if item.id in standing else 0 if item.id in known.finished else 1
-            found[item.id] = max(rank, found.get(item.id, 0))
-    return {name: {"status": _STATUS_BY_RANK[rank]} for name, rank in found.items()}
+def _phase_statuses(protocol: Protocol, state: RunState) -> dict[str, dict[str, str]]:
+    """Three words, as other tools read them; what did not simply pass has its outcome beside."""
+    phases: dict[str, dict[str, str]] = {}
+    for phase in list_plan_phases(protocol, state) if state.items else ():
+        word = _STATUS_WORDS.get(phase.outcome, "pending")
+        is_told = phase.outcome not in _PLAIN_OUTCOMES
+        phases[phase.item] = {"status": word, **({"outcome": phase.outcome} if is_told else {})}
+    return phases
 
 
 def _plan_phase_data(item: Item) -> PlanPhaseShape:
@@ -93,7 +94,7 @@ def _plan_data(
     """How far each phase of a plan is, and what it is called."""
     if protocol.subject != TRACK:
         items = [_plan_phase_data(item) for item in _list_plan_items(state)]
-        return _phase_statuses(state), items
+        return _phase_statuses(protocol, state), items
     from porch.show.track_rows import list_track_rows
 
     rows = list_track_rows(protocol, state)

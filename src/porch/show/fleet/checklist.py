@@ -1,27 +1,38 @@
 """One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from porch.account.outcomes import SIGNS, Outcome
+from porch.account.phases import list_phases
 from porch.machine.state import RunState, Standing
-from porch.model.protocol import TRACK, Agent, Check, Protocol
+from porch.model.protocol import TRACK, Protocol
 from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
+from porch.show.phase_words import LOOKS, describe_outcome
 from porch.show.place_words import item_words
 from porch.show.status import names_of
 
-SIGNS = {"done": "x", "now": ">", "later": " ", "asked": "?"}
-_TRACK_SIGNS = {"complete": "done", "in_progress": "now", "pending": "later"}
-_CODES = {"done": "32", "now": "36", "asked": "33"}
+_TRACK_OUTCOMES: Mapping[str, Outcome] = {
+    "complete": "passed",
+    "in_progress": "working",
+    "pending": "not run",
+}
+_CODES = {"done": "32", "now": "36", "asked": "33", "skipped": "33", "failed": "31"}
 
 
 class CheckRow(NamedTuple):
     """A phase with its sign and with what there is to say of it now; parts lie further in."""
 
     phase: str
-    sign: str
+    outcome: Outcome
     notes: list[str]
     level: int = 0
+
+    @property
+    def sign(self) -> str:
+        """How it looks on pages."""
+        return LOOKS[self.outcome]
 
 
 def render_checklist(
@@ -38,7 +49,7 @@ def render_checklist(
     head = f"{run.id or run.name} {run.heading or run.title} ({run.protocol})"
     lines = [cut_text(one_line(head), width)]
     for row in list_checklist(protocol, state):
-        told = _fit_place(f"[{SIGNS[row.sign]}] {row.phase}", row.notes, width)
+        told = _fit_place(f"[{SIGNS[row.outcome]}] {row.phase}", row.notes, width)
         told = [f"{'  ' * row.level}{each}" for each in told]
         lines += [_paint(cut_text(each, width), _CODES.get(row.sign, ""), colour) for each in told]
     for note in [*_list_notes(protocol, state, driven), *notes]:
@@ -51,8 +62,12 @@ def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
     if protocol.subject == TRACK:
         return _list_track(protocol, state)
     return [
-        CheckRow(group, sign, _describe_place(protocol, state, group))
-        for group, sign in _list_phases(protocol, state)
+        CheckRow(
+            phase.name,
+            phase.outcome,
+            describe_outcome(phase) or _describe_place(protocol, state, phase.name),
+        )
+        for phase in list_phases(protocol, state)
     ]
 
 
@@ -63,8 +78,8 @@ def _list_track(protocol: Protocol, state: RunState) -> list[CheckRow]:
     asked = {decision.name.partition(":")[0] for decision in state.decisions.values()}
     rows: list[CheckRow] = []
     for row in list_track_rows(protocol, state):
-        sign = "asked" if row.id in asked else _TRACK_SIGNS[row.short_status]
-        rows.append(CheckRow(f"{row.id} {row.title}".rstrip(), sign, [], row.level))
+        outcome = "waiting" if row.id in asked else _TRACK_OUTCOMES[row.short_status]
+        rows.append(CheckRow(f"{row.id} {row.title}".rstrip(), outcome, [], row.level))
     return rows
 
 
@@ -81,25 +96,6 @@ def _wrap_under(text: str, indent: int, width: int) -> list[str]:
     """What does not fit goes on below, further in."""
     first, *more = wrap_text(one_line(text), indent, width) or [""]
     return [cut_text(line, width) for line in (f"  {first.strip()}", *more)]
-
-
-def _list_phases(protocol: Protocol, state: RunState) -> Iterator[tuple[str, str]]:
-    """Phases in the order of the protocol, each with a sign."""
-    groups = dict.fromkeys(
-        kind.group for kind in protocol.states.values() if isinstance(kind.actor, (Agent, Check))
-    )
-    now = {_group_of(protocol, each) for each in state.positions.values()}
-    asked = {
-        _group_of(protocol, each)
-        for each in state.positions.values()
-        if each.position in state.decisions
-    }
-    seen = {_group_of_state(protocol, key[1]) for key in state.visits}
-    for group in groups:
-        if state.outcome or group not in now:
-            yield group, "done" if group in seen else "later"
-        else:
-            yield group, "asked" if group in asked else "now"
 
 
 def _group_of(protocol: Protocol, standing: Standing) -> str:

@@ -9,6 +9,7 @@ from porch.machine.records import RawRecord
 from porch.model.track_names import CODUMENT
 from porch.run.agents.budget_limits import BudgetLimit
 from porch.show.fleet.checklist import CheckRow
+from porch.show.phase_words import LOOKS
 from porch.show.place_words import PlaceWords
 from porch.show.records import timeline
 from porch.web.pages.answers import KINDS
@@ -116,10 +117,11 @@ def make_overview(
         "request": (picture.get("request") or {}).get("text", ""),
         "request_from": (picture.get("request") or {}).get("from", ""),
         "checklist": [
-            {**row._asdict(), "used": _describe_used(picture, row.phase)} for row in checklist
+            {**row._asdict(), "sign": row.sign, "used": _describe_used(picture, row.phase)}
+            for row in checklist
         ],
         "plan": [
-            {**item, "sign": _PLAN_SIGNS[status["phases"][item["id"]]["status"]]}
+            {**item, **_find_plan_look(status["phases"][item["id"]])}
             for item in status["plan_phases"]
             if not is_track
         ],
@@ -129,6 +131,12 @@ def make_overview(
         "facts": list(_list_facts(picture, now)),
         "can_stop": not (picture["outcome"] or picture["paused"]),
     }
+
+
+def _find_plan_look(phase: Mapping[str, str]) -> dict[str, str]:
+    """Only what has passed looks done; what did not says what became of it."""
+    outcome = phase.get("outcome", "")
+    return {"sign": LOOKS.get(outcome, _PLAN_SIGNS[phase["status"]]), "outcome": outcome}
 
 
 def _describe_used(picture: Mapping[str, Any], phase: str) -> str:

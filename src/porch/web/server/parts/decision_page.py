@@ -25,7 +25,7 @@ from porch.run.decisions.decision_facts import LastRound
 from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.read_run import ReadRun, read_run
-from porch.show.answer_effects import describe_effect
+from porch.show.answer_effects import describe_answers
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
 from porch.web.pages.answers import name_answer
@@ -98,7 +98,7 @@ def _find_facts(run: OpenRun, at: str) -> DecisionFacts:
     history = decision_evidence.read_history(run.where, run.state, decision)
     return DecisionFacts(
         shown=_read_files(run, decision, history.last_round),
-        effects=_list_effects(run, at),
+        effects=describe_answers(run.protocol, run.state, decision),
         last_round=history.last_round,
         reviewers=history.reviewers,
         work=decision_evidence.measure_work(run.where, run.state, decision),
@@ -116,16 +116,6 @@ def _find_told(run: OpenRun, picture: Mapping[str, Any], at: str) -> Mapping[str
     told = next(each for each in picture["decisions"] if each["position"] == at)
     add_form_problems(run.where, [told])
     return cast("Mapping[str, Any]", told)
-
-
-def _list_effects(run: OpenRun, at: str) -> dict[str, str]:
-    standing = run.state.positions[at]
-    actor = run.protocol.states[standing.state].actor
-    options = actor.options if isinstance(actor, Human) else ()
-    return {
-        option.exit: describe_effect(run.protocol, run.state, standing, option.exit)
-        for option in options
-    }
 
 
 def _show_settled(call: Call, run: OpenRun, at: str) -> Response:
