@@ -227,6 +227,6 @@ def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_text(drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The rest of a picture; what stands elsewhere in the dump is not repeated."""
-    gone = ("text", "row", "decisions", "status")
+    """What is left of a picture without its form and what stands elsewhere in the dump."""
+    gone = ("v", "text", "row", "decisions", "status")
     return {key: each for key, each in drawn.items() if key not in gone}

@@ -18,6 +18,7 @@ AT = "2026-01-19T10:15:00.123Z"
 
 def run_called(title: str, **changes: str) -> RunRowShape:
     row = {"id": "0073", "title": title, "protocol": "spider", "state": "s:draft", "waits": "you"}
+    row |= {"waiting": [], "wants_driver": True}  # type: ignore[dict-item]
     covered = {"v": 1, "seq": 1, "length": 1, "sum": "0" * 64}
     return cast("RunRowShape", {**covered, "row": {**row, **changes}, "decisions": []})
 

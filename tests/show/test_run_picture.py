@@ -8,8 +8,8 @@ import pytest
 from porch.machine.facts import Item
 from porch.machine.state import Decision, GateStatus, InHand, LoopItems, Run, RunState, Standing
 from porch.model import protocol as p
-from porch.show import run_picture, status
-from porch.show.shapes import DecisionShape, PictureShape
+from porch.show import board, run_picture, status
+from porch.show.shapes import BoardRowShape, DecisionShape, PictureShape
 
 AT = "2026-01-19T10:15:00.000Z"
 LATER = "2026-01-19T10:16:00.000Z"
@@ -55,7 +55,14 @@ STATES = (
     p.State("blocked:implement", "implement", BLOCKED, loop="plan"),
     p.State("complete", "complete", p.End("complete")),
 )
-PROTOCOL = p.Protocol("spider", p.Target("specify:draft"), {s.name: s for s in STATES}, ())
+LOOP = p.Loop("plan", "plan.md", "implement", p.Target("complete"))
+PROTOCOL = p.Protocol(
+    "spider",
+    p.Target("specify:draft"),
+    {s.name: s for s in STATES},
+    (),
+    loops={"plan": LOOP},
+)
 RUN = Run(name="0073-user-auth", id="0073", title="user-auth", protocol="spider", started_at=AT)
 
 
@@ -96,7 +103,7 @@ def test_a_picture_says_how_much_of_the_journal_it_covers() -> None:
     state = run_at(standing("specify:draft"), in_hand={hand.effect: hand}, usd=0.5, tokens=7)
     shown = drawn(state)
     assert {key: shown[key] for key in ("v", "seq", "length", "sum", "run")} == {
-        "v": 1,
+        "v": 2,
         "seq": 41,
         "length": 900,
         "sum": "5um",
@@ -127,28 +134,34 @@ def test_a_picture_says_how_much_of_the_journal_it_covers() -> None:
 
 
 @pytest.mark.parametrize(
-    "position,waits",
+    "position,waits,actor,names",
     [
-        (standing("specify:draft"), "an agent"),
-        (standing("specify:checks"), "checks: build, lint"),
-        (standing("specify:consult"), "reviews: gemini, codex"),
-        (standing("specify:gate"), "you: specify_approval"),
-        (standing("specify:commit"), "git"),
-        (standing("implement"), "the plan"),
-        (standing("implement", "phase_1"), "an agent"),
-        (standing("complete"), "nobody"),
-        (standing("vanished"), "porch upgrade"),
+        (standing("specify:draft"), "an agent", "agent", ["author"]),
+        (standing("specify:checks"), "checks: build, lint", "checks", ["build", "lint"]),
+        (standing("specify:consult"), "reviews: gemini, codex", "reviewers", ["gemini", "codex"]),
+        (standing("specify:gate"), "you: specify_approval", "person", ["specify_approval"]),
+        (standing("specify:commit"), "git", "git", []),
+        (standing("implement"), "the plan", "plan", ["plan.md"]),
+        (standing("implement", "phase_1"), "an agent", "agent", ["builder"]),
+        (standing("vanished"), "porch upgrade", "upgrade", []),
     ],
 )
-def test_a_row_says_what_the_run_waits_for(position: Standing, waits: str) -> None:
+def test_a_row_says_what_the_run_waits_for(
+    position: Standing, waits: str, actor: str, names: list[str]
+) -> None:
+    """T10: who must act is a value beside the text."""
     row = drawn(run_at(position))["row"]
-    assert row == {
+    is_driven = actor not in ("person", "upgrade")
+    expected: BoardRowShape = {
         "id": "0073",
         "title": "user-auth",
         "protocol": "spider",
         "state": position.label,
         "waits": waits,
+        "waiting": [{"on": actor, "names": names, "needs_driver": is_driven}],
+        "wants_driver": True,
     }
+    assert row == expected
 
 
 @pytest.mark.parametrize(
@@ -180,6 +193,16 @@ def test_reviews_that_came_in_are_no_longer_waited_for() -> None:
 def test_a_stopped_run_waits_to_be_resumed_and_an_ended_one_for_nothing() -> None:
     assert drawn(run_at(standing("specify:draft"), paused=True))["row"]["waits"] == "porch resume"
     assert drawn(run_at(outcome="complete"))["row"]["waits"] == ""
+
+
+def test_a_run_that_waits_for_an_agent_and_a_person_asks_and_still_needs_a_driver() -> None:
+    """T10"""
+    for places in (("specify:draft", "specify:gate"), ("specify:gate", "specify:draft")):
+        state = run_at(*map(standing, places))
+        row = drawn(state)["row"]
+        assert board.waits_on(row, "person")
+        assert any(each["needs_driver"] for each in row["waiting"])
+        assert board.render_board([drawn(state)], sign=lambda _, mark: mark).split() == ["asks"]
 
 
 def test_a_gate_is_a_decision_with_its_answers_and_their_commands() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from porch.show.board import PICTURE_VERSION
 from porch.store import chain, coming_row, run_rows
 
 NAME = "0001-x"
@@ -38,7 +39,13 @@ def grow(data: bytes, records: int = 1) -> tuple[bytes, str]:
 
 
 def announce(run: Path, length: int, total: str, title: str = "x") -> None:
-    row = {"v": 1, "seq": 1, "length": length, "sum": total, "row": {"title": title}}
+    row = {
+        "v": PICTURE_VERSION,
+        "seq": 1,
+        "length": length,
+        "sum": total,
+        "row": {"title": title, "waiting": []},
+    }
     coming = coming_row.ComingRow(str(run))
     try:
         coming.write(run_rows.encode_row({**row, "decisions": []}))
@@ -57,7 +64,7 @@ def test_a_row_that_was_announced_is_believed_from_its_record_on_and_no_longer(r
     announce(run, len(data), total)
     assert look(run) is None
     (run / "journal.jsonl").write_bytes(data)
-    assert look(run)["row"] == {"title": "x"}
+    assert look(run)["row"]["title"] == "x"
     append(run)
     assert look(run) is None
 
@@ -65,15 +72,21 @@ def test_a_row_that_was_announced_is_believed_from_its_record_on_and_no_longer(r
 def test_a_row_that_was_drawn_comes_first(run: Path) -> None:
     length, total = append(run)
     announce(run, length, total, "announced")
-    drawn = {"v": 1, "seq": 1, "length": length, "sum": total, "row": {"title": "drawn"}}
+    drawn = {
+        "v": PICTURE_VERSION,
+        "seq": 1,
+        "length": length,
+        "sum": total,
+        "row": {"title": "drawn", "waiting": []},
+    }
     run_rows.keep_row(str(run), {**drawn, "decisions": []})
-    assert look(run)["row"] == {"title": "drawn"}
+    assert look(run)["row"]["title"] == "drawn"
 
 
 def test_a_short_row_after_a_long_one_is_read_alone(run: Path) -> None:
     for title in ("x" * 100_000, "short", "y" * 5000, ""):
         announce(run, *append(run), title)
-        assert look(run)["row"] == {"title": title}
+        assert look(run)["row"]["title"] == title
 
 
 def test_a_row_that_is_half_written_says_nothing(run: Path) -> None:

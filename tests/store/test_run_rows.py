@@ -43,11 +43,11 @@ def run(tmp_path: Path) -> Path:
         data += line
     (path / "journal.jsonl").write_bytes(data)
     drawn = {
-        "v": 1,
+        "v": board.PICTURE_VERSION,
         "seq": 3,
         "length": len(data),
         "sum": total,
-        "row": {"id": "1", "title": 'a ",\n"decisions":[] title'},
+        "row": {"id": "1", "title": 'a ",\n"decisions":[] title', "waiting": []},
         "decisions": [DECISION],
     }
     (path / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))
@@ -71,7 +71,7 @@ def change(run: Path, **changes: Any) -> None:
 
 def test_a_row_is_read_back_as_it_was_drawn(run: Path) -> None:
     row = look(run)
-    assert row["row"] == {"id": "1", "title": 'a ",\n"decisions":[] title'}
+    assert row["row"] == {"id": "1", "title": 'a ",\n"decisions":[] title', "waiting": []}
     assert row["decisions"] == [DECISION]
     assert "decisions" not in look(run, "row")
     told = look(run, "told")
@@ -190,7 +190,15 @@ def test_nobody_waits_for_a_pipe_or_fails_at_a_directory(run: Path) -> None:
     (run / run_rows.FILE).mkdir()
     assert look(run) is None
     run_rows.keep_row(
-        str(run), {"v": 1, "seq": 1, "length": 1, "sum": "", "row": {}, "decisions": []}
+        str(run),
+        {
+            "v": board.PICTURE_VERSION,
+            "seq": 1,
+            "length": 1,
+            "sum": "",
+            "row": {"waiting": []},
+            "decisions": [],
+        },
     )
 
 

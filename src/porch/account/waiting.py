@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import CHANGED, RunState, Standing
 from porch.model.protocol import (
     TRACK,
@@ -53,6 +54,14 @@ class Waiting(Struct, frozen=True):
     @property
     def needs_driver(self) -> bool:
         return self.on in _DRIVEN
+
+
+def wants_driver(protocol: Protocol, state: RunState) -> bool:
+    """Whether a driver moves this run: now, or once a person has answered.
+
+    Commands alone move a plan and a round of questions.
+    """
+    return not (state.outcome or state.paused or protocol.subject in DRIVERLESS)
 
 
 def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:

@@ -9,6 +9,7 @@ import os
 
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import LiveRows
+from porch.show.board import waits_on
 from porch.store import run_drivers, run_rows
 from porch.store import where as places
 from porch.store.run_names import rename_in_commands
@@ -77,12 +78,12 @@ def _make_row(name: str, row: RunRowShape, live: LiveRows, label: str) -> FleetR
 
 
 def _find_group(told: BoardRowShape, asked: Any, driver: run_drivers.RunDriver | None) -> str:
-    if told["waits"] == "porch resume":
+    if waits_on(told, "resume"):
         return "stopped"
     if asked:
         return "waiting"
     if driver is None:
-        is_over = not told["waits"] or told["waits"].startswith("porch finish ")
+        is_over = not told["waiting"] or waits_on(told, "finish")
         return "over" if is_over else "running"
     if driver.holder is None:
         return "alone"
@@ -94,12 +95,14 @@ def _describe(
 ) -> str:
     if group == "waiting":
         since = run_drivers.format_clock(run_drivers.parse_instant(asked[0][0]))
-        alone = "" if driver is None or driver.holder else "; nobody drives it"
-        return f"{asked[0][1]} since {since}{alone}"
+        nobody = "" if driver is None or driver.holder else "nobody drives it"
+        if nobody and any(each["needs_driver"] for each in told["waiting"]):
+            nobody = f"af resume {word} ({nobody})"
+        return "; ".join(filter(None, (f"{asked[0][1]} since {since}", nobody)))
     if group == "stopped":
         return f"af resume {word}"
     if group == "alone" and driver is not None:
-        nobody = run_drivers.describe_nobody(driver).replace("this run", "it")
+        nobody = run_drivers.describe_nobody(driver, "it")
         return f"af resume {word} ({nobody})"
     if group == "queued" and driver is not None:
         return run_drivers.describe_driver(driver, word)

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from porch.machine.state import RunState
     from porch.show.shapes import BoardRowShape, RunRowShape
 
+# Of rows and pictures that are kept in files; those of another version are made again.
+PICTURE_VERSION = 2
 WIDTH = 80
 _MOST_READ = 30  # files that are named in one question
 _GAP = 2
@@ -208,8 +210,13 @@ def _read_cell(row: BoardRowShape, key: str) -> str:
     return str((key == "title" and row.get("heading")) or row.get(key, ""))
 
 
+def waits_on(row: BoardRowShape, actor: str) -> bool:
+    """Whether a run waits for this actor; the names are those of `account/waiting.py`."""
+    return any(each["on"] == actor for each in row["waiting"])
+
+
 def _mark_row(row: BoardRowShape) -> str:
-    if row.get("waits", "").startswith("you: "):
+    if waits_on(row, "person"):
         return "asks"
     return _STATE_MARKS.get(row.get("state", ""), "")
 

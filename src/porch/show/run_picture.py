@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from porch.account.outcomes import SIGNS
-from porch.machine.state import CHANGED, RunState, Standing
+from porch.account.waiting import list_waits, wants_driver
+from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
-from porch.show.board import cut_text
+from porch.show.board import PICTURE_VERSION, cut_text
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
 from porch.show.request_lines import render_request
+from porch.show.wait_words import describe_waits, make_wait_data
 from porch.text.printable import make_printable
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
@@ -30,7 +31,6 @@ if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a whi
 
 __all__ = ["PICTURE_VERSION", "list_decisions", "make_run_picture", "row_with_decisions"]
 
-PICTURE_VERSION = 1
 _PHASE_MARKS = {"complete": "x", "in_progress": ">", "pending": " "}
 
 
@@ -116,87 +116,17 @@ def _make_board_row(protocol: p.Protocol, state: RunState) -> BoardRowShape:
     heading: BoardRowExtras = {"heading": _make_plain_line(said)} if said else {}
     # One word of what became of its work: this column is never cut.
     stands = status.name_place(state) if delivery is None else delivery.how
+    waits = list_waits(protocol, state)
     return {
         "id": _make_plain_line(run.id),
         "title": _make_plain_line(run.title),
         "protocol": _make_plain_line(run.protocol),
         "state": _make_plain_line(stands),
         **heading,
-        "waits": _make_plain_line(_describe_waits(protocol, state)),
+        "waits": _make_plain_line(describe_waits(waits)),
+        "waiting": [make_wait_data(each) for each in waits],
+        "wants_driver": wants_driver(protocol, state),
     }
-
-
-def _describe_waits(protocol: p.Protocol, state: RunState) -> str:
-    if state.outcome:
-        is_open = state.run.own_worktree and state.run.delivery is None
-        return f"porch finish {state.run.id or state.run.name}" if is_open else ""
-    if state.paused:
-        return "porch resume"
-    # While an approval is asked again nothing else begins.
-    asked = [each for each in state.positions.values() if each.state == CHANGED]
-    standing = asked or state.positions.values()
-    waiting = (
-        _describe_position_wait(protocol, state, each)
-        for each in standing
-        # Who has come to the end of a wave waits for those who are said anyway.
-        if protocol.subject != p.TRACK or not isinstance(_actor_at(protocol, each), p.Join)
-    )
-    return ", ".join(dict.fromkeys(waiting))
-
-
-def _actor_at(protocol: p.Protocol, standing: Standing) -> p.Actor | None:
-    kind = protocol.states.get(standing.state)
-    return kind.actor if kind else None
-
-
-def _describe_position_wait(protocol: p.Protocol, state: RunState, standing: Standing) -> str:
-    kind = protocol.states.get(standing.state)
-    if kind is None:
-        return "porch upgrade"
-    if kind.loop and not standing.item:
-        return "the plan"
-    if isinstance(kind.actor, p.Join) and not kind.waits_for:
-        return "`envoy` commands"
-    return _describe_actor_wait(state, standing, kind.actor)
-
-
-def _describe_actor_wait(state: RunState, standing: Standing, actor: p.Actor) -> str:
-    match actor:
-        case p.Agent():
-            return f"an agent{_describe_pause(state, standing)}"
-        case p.Check(commands=commands):
-            return f"checks: {', '.join(command.name for command in commands)}"
-        case p.Panel(reviewers=reviewers):
-            seen = state.marks.get(standing.position, {})
-            left = ", ".join(n for n in reviewers if f"review/{n}" not in seen)
-            return f"reviews: {left}{_describe_pause(state, standing)}"
-        case p.Human(name=name):
-            return f"you: {standing.item if standing.state == CHANGED else name}"
-        case p.Git() | p.Children() | p.Join() | p.End():
-            return _ACTOR_WAITS[type(actor)]
-        case _:
-            assert_never(actor)
-
-
-def _describe_pause(state: RunState, standing: Standing) -> str:
-    """What has to be sat out before anybody works on."""
-    marks = state.marks.get(standing.position, {})
-    waits = [value for key, value in marks.items() if key.startswith("wait/")]
-    for wait in (each for each in waits if f"fired/{each['name']}" not in marks):
-        if not wait["since"]:
-            return ", after a short wait"
-        due = datetime.fromisoformat(wait["since"]) + timedelta(seconds=wait["seconds"])
-        until = due.isoformat(timespec="seconds").replace("+00:00", "Z")
-        return f", waiting until {board.format_moment(until)}"
-    return ""
-
-
-_ACTOR_WAITS = {
-    p.Git: "git",
-    p.Children: "its children",
-    p.Join: "other work",
-    p.End: "nobody",
-}
 
 
 def _render_status_lines(
@@ -236,7 +166,7 @@ def _list_status_fields(
     yield "state", ", ".join([each.position for each in state.positions.values()]) or state.outcome
     told = (("finished", document.get("finished")), ("phase", document["current_phase"]))
     yield from ((name, value) for name, value in told if value)
-    waits = _describe_waits(protocol, state)
+    waits = describe_waits(list_waits(protocol, state))
     if waits:
         yield "waits for", f"{waits} (the run is stopped)" if state.paused else waits
     yield from _list_troubles(state)

@@ -99,6 +99,15 @@ class PositionShape(TypedDict):
     title: str
 
 
+class WaitShape(TypedDict):
+    """One thing that a run waits for: an actor of `account/waiting.py`, and which."""
+
+    on: str
+    names: list[str]
+    needs_driver: bool
+    until: NotRequired[str]
+
+
 class BoardRowExtras(TypedDict, total=False):
     """What only some lines of the board have."""
 
@@ -114,6 +123,8 @@ class BoardRowShape(BoardRowExtras):
     protocol: str
     state: str
     waits: str
+    waiting: list[WaitShape]
+    wants_driver: bool
 
 
 class RunRowShape(TypedDict):

@@ -9,13 +9,11 @@ import fcntl
 import os
 import time
 
-from porch.store.run_names import DRIVERLESS
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from porch.show.shapes import BoardRowShape, DriverShape
+    from porch.show.shapes import DriverShape
     from porch.store.lock import LockHolder
 
 # What a driver writes into its lock while it waits until fewer runs of this project work.
@@ -104,26 +102,19 @@ def _last_change(path: str) -> float:
         return 0.0
 
 
-def needs_driver(name: str, row: BoardRowShape) -> bool:
-    """Of a row of a list: over or stopped runs need none, and plans move by commands alone."""
-    waits = str(row.get("waits") or "")
-    is_over = not waits or waits.startswith(("porch finish ", "porch resume"))
-    return not is_over and not name.startswith(DRIVERLESS)
-
-
-def describe_driver(driver: RunDriver, word: str) -> str:
-    """For people; `word` is what means this run and no other."""
+def describe_driver(driver: RunDriver, word: str, program: str = "porch") -> str:
+    """For people; `word` means this run and no other, and `program` is what they have called."""
     by = driver.holder
     if by is None:
-        return f"{describe_nobody(driver)}: porch resume {word}"
+        return f"{describe_nobody(driver)}: {program} resume {word}"
     who = f"{by.what}, pid {by.pid}" if by.pid else "an unknown process"
     where = f" on {by.host}" if by.pid and by.host != os.uname().nodename else ""
     return f"{who}{where}, since {format_clock(parse_instant(by.since))}"
 
 
-def describe_nobody(driver: RunDriver) -> str:
+def describe_nobody(driver: RunDriver, run: str = "this run") -> str:
     since = f" since {format_clock(driver.alone_since)}" if driver.alone_since else ""
-    return f"nobody drives this run{since}"
+    return f"nobody drives {run}{since}"
 
 
 def make_driver_data(driver: RunDriver) -> DriverShape | None:

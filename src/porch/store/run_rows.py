@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 
+from porch.show.board import PICTURE_VERSION
 from porch.text.quick_json import parse_first_value, parse_value
 
 TYPE_CHECKING = False
@@ -147,7 +148,8 @@ def _parse_covering_row(
         row: Row = parse_first_value(head.decode() + "}")
         length, total = row["length"], row["sum"].encode()
         if (
-            type(row["row"]) is not dict
+            row["v"] != PICTURE_VERSION
+            or not _is_board_row(row["row"])
             or _read_journal_end(directory, name, length) != _SEAM % total
             or not rest.endswith(_END)
         ):
@@ -157,6 +159,10 @@ def _parse_covering_row(
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
     return row
+
+
+def _is_board_row(row: Any) -> bool:
+    return type(row["waiting"]) is list and all(type(each["on"]) is str for each in row["waiting"])
 
 
 def _add_questions(row: Row, rest: bytes, part: Part) -> None:

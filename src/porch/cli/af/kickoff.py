@@ -27,10 +27,6 @@ def _kick_off(args: Args) -> View:
     said = _read_request() if args.request == "-" else b""
     main = find_program("porch")
     started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
-    if "[own-worktrees]" in started.said:
-        # A tree makes a worktree for each of its parts anyway.
-        words.remove("--worktree")
-        started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")

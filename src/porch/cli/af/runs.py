@@ -38,16 +38,15 @@ def _reject(args: Args) -> View:
 def _decide(args: Args, decided: View) -> View:
     """What was decided, and a driver for what comes next if the run has none."""
     from porch.fleet.drivers.go_on import needs_new_driver
-    from porch.run.verbs.read_run import read_run
 
     where, name = _find(args.id)
-    if not needs_new_driver(where, name, read_run(where, name).state):
+    if not needs_new_driver(where, name):
         return decided
     began = _start(where, name, "goes on")
     # The note that nobody drives it was true until now.
-    lines = [line for line in decided.text.split("\n") if "nobody drives" not in line]
-    data = {**decided.data, "driver": began.data}
-    return View("\n".join([*lines, began.text]), data, began.code)
+    data = {key: value for key, value in decided.data.items() if key != "next"}
+    text = decided.text.removesuffix(f"\n{decided.data.get('next', '')}")
+    return View(f"{text}\n{began.text}", {**data, "driver": began.data}, began.code)
 
 
 def _start(where: "ProjectPaths", name: str, how: str) -> View:
@@ -76,10 +75,9 @@ def _stop(args: Args) -> View:
 
     where, name = _find(args.id)
     driver = find_driver(where.run_dir(name)).holder
-    steered = steer.stop_run(where, name, args.as_person)
+    steered = steer.stop_run(where, name, args.as_person, program="af")
     wait_until_gone(driver.pid if driver else 0, _LEAVE_S)
-    message = steered.message.replace("porch resume", "af resume")
-    return View(message, {**steered.data, "message": message})
+    return View(steered.message, {**steered.data, "message": steered.message})
 
 
 def _clean_up(args: Args) -> View:

@@ -123,6 +123,7 @@ def _describe_revived(revived: "Revived | None") -> list[str]:
 
 
 def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None") -> View:
+    from porch.account.waiting import wants_driver
     from porch.cli.terminal_width import table_width, terminal_style
     from porch.run.verbs import overview
     from porch.run.verbs.read_run import read_run
@@ -135,13 +136,13 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
 
     name = find_run(where, word)
     found = read_run(where, name)
-    is_live = not (found.state.outcome or found.state.paused or name.startswith("plan_"))
+    is_live = wants_driver(found.definition.protocol, found.state)
     driver = run_drivers.find_driver(where.run_dir(name))
     revived = _revive(where, [name]) if is_live and driver.holder is None else None
     if revived and revived.started:
         driver = run_drivers.find_driver(where.run_dir(name))
     unique = unique_word(where.names(), name, found.state.run.id)
-    driven = run_drivers.describe_driver(driver, unique) if is_live else ""
+    driven = run_drivers.describe_driver(driver, unique, "af") if is_live else ""
     pairs = forecast.look_at_run(found.state) if forecast else ()
     unkept = read_uncommitted_work(where.run_dir(name))
     removed = read_removed_place(where.run_dir(name)) if found.state.paused else None
@@ -149,7 +150,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     lines = render_checklist(
         found.definition.protocol,
         found.state,
-        driven.replace("porch resume", "af resume"),
+        driven,
         table_width(),
         colour=look is not None and look.colour,
         notes=[

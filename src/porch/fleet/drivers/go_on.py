@@ -1,17 +1,18 @@
 """A driver for what comes next: where a person has decided, the run goes on by itself."""
 
+from porch.account.waiting import wants_driver
 from porch.fleet.drivers.revive import forget_tries
 from porch.fleet.drivers.start import DriverStart, start_driver
-from porch.machine.state import RunState
+from porch.run.verbs.read_run import read_run
 from porch.store.run_drivers import find_driver
-from porch.store.run_names import DRIVERLESS
 from porch.store.where import ProjectPaths
 
 
-def needs_new_driver(where: ProjectPaths, name: str, state: RunState) -> bool:
-    """Whether a run has work and nobody drives it; a plan moves by commands alone."""
-    is_done = bool(state.outcome or state.paused) or name.startswith(DRIVERLESS)
-    return not is_done and find_driver(where.run_dir(name)).holder is None
+def needs_new_driver(where: ProjectPaths, name: str) -> bool:
+    """Whether a driver has to go on with a run and it has none."""
+    run = read_run(where, name)
+    is_wanted = wants_driver(run.definition.protocol, run.state)
+    return is_wanted and find_driver(where.run_dir(name)).holder is None
 
 
 def start_again(where: ProjectPaths, name: str) -> DriverStart:

@@ -58,7 +58,7 @@ def list_live_branches(where: ProjectPaths) -> list[str]:
         except PorchError:
             continue
         branch = own_branch(state)
-        if branch and not is_merged(state):
+        if branch and state.outcome in ("", "complete") and not is_merged(state):
             found.append(branch)
     heads = {b: repository.resolve_commit(where.base, f"refs/heads/{b}") for b in found}
     return [branch for branch in found if heads[branch]]
@@ -72,7 +72,7 @@ def _list_unmerged_runs(where: ProjectPaths) -> list[str]:
     """By their rows: in an old project most runs are merged, and need not be read."""
     rows = run_list.every_row(where, "row").rows
     told = {name: row["row"] for name, row in rows.items()}
-    return [name for name, row in told.items() if row["waits"] or row["state"] not in MERGED]
+    return [name for name, row in told.items() if row["waiting"] or row["state"] not in MERGED]
 
 
 def forecast_conflicts(repo: str, branches: Sequence[str], target: str) -> ConflictForecast:

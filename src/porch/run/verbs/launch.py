@@ -164,15 +164,11 @@ def _leave_other_worktree(where: ProjectPaths, wanted: RunRequest) -> tuple[Proj
 
 
 def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
-    """A tree has worktrees anyway; a run that nobody asked to go elsewhere needs a repository."""
-    if protocol.spec and wanted.place == "worktree":
-        raise UsageError(
-            f"{protocol.name} works in worktrees of its own anyway",
-            fix="leave out --worktree",
-            code="own-worktrees",
-        )
-    is_possible = bool(where.common_dir) and not protocol.spec
-    return wanted.place == "worktree" or (wanted.place == "worktree-if-possible" and is_possible)
+    """A tree makes one for each of its parts; who only tries a protocol may have no repository."""
+    if protocol.spec:
+        return False
+    is_trial = wanted.place == "worktree-if-possible" and bool(where.common_dir)
+    return wanted.place == "worktree" or is_trial
 
 
 def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:

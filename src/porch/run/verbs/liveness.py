@@ -11,7 +11,6 @@ import os
 from porch.show import board
 from porch.store import run_drivers, run_rows
 from porch.store.run_names import (
-    DRIVERLESS,
     list_shared_ids,
     quote_word,
     rename_decision,
@@ -47,7 +46,7 @@ class LiveRows:
     def __init__(self, where: ProjectPaths, rows: Rows) -> None:
         self._rows = rows
         self._where = where
-        live = [n for n, row in rows.items() if run_drivers.needs_driver(n, row["row"])]
+        live = [n for n, row in rows.items() if row["row"]["wants_driver"]]
         self.drivers = run_drivers.find_drivers(os.path.join(where.state_dir, "runs"), live)
         ids = {name: str(row["row"].get("id") or name) for name, row in rows.items()}
         shared = list_shared_ids(ids)
@@ -69,17 +68,19 @@ class LiveRows:
             return waits
         if driver.is_queued:
             return run_drivers.describe_driver(driver, self.words[name])
-        since = run_drivers.describe_nobody(driver).replace("this run", "it")
-        if waits.startswith("you: "):
-            return f"{waits} ({since})"
-        return f"porch resume {self.words[name]} ({since})"
+        nobody = run_drivers.describe_nobody(driver, "it")
+        if not any(each["needs_driver"] for each in row["waiting"]):
+            return f"{waits} ({nobody})"
+        asked = [n for each in row["waiting"] if each["on"] == "person" for n in each["names"]]
+        questions = "".join(f"you: {each}, " for each in dict.fromkeys(asked))
+        return f"{questions}porch resume {self.words[name]} ({nobody})"
 
     def is_removed(self, name: str) -> bool:
         return self._find_removed(name) is not None
 
     def _find_removed(self, name: str) -> RemovedPlace | None:
         """Only stopped runs are looked at: of one that is over nobody needs the worktree."""
-        is_stopped = self._rows[name]["row"].get("waits") == "porch resume"
+        is_stopped = board.waits_on(self._rows[name]["row"], "resume")
         return _find_removed_place(self._where, name) if is_stopped else None
 
     def _describe_removed(self, name: str) -> str:
@@ -154,12 +155,14 @@ def _asks_anything(row: RunRowShape) -> bool:
 
 def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     """Who would have to go on first; nothing if somebody does, or nobody has to."""
+    from porch.account.waiting import wants_driver
+
     state = run.state
     if state.paused and (removed := _find_removed_place(where, run.name)):
         word = unique_word(where.names(), run.name, state.run.id)
         told = removed.describe(f"porch resume {word}")
         return [f"{told[0].upper()}{told[1:]}."]
-    if state.outcome or state.paused or run.name.startswith(DRIVERLESS):
+    if not wants_driver(run.definition.protocol, state):
         return []
     driver = run_drivers.find_driver(where.run_dir(run.name))
     if driver.holder is not None and not driver.is_queued:
@@ -180,7 +183,7 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     removed = _find_removed_place(where, name) if picture["paused"] else None
     if removed and not picture["outcome"]:
         lines = _with_line(lines, "removed", removed.describe(f"porch resume {word}"))
-    if picture["outcome"] or picture["paused"] or name.startswith(DRIVERLESS):
+    if not picture["row"]["wants_driver"]:
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))
     return {
@@ -204,7 +207,7 @@ def describe_next_move(where: ProjectPaths, name: str) -> str:
         told = run_drivers.describe_driver(driver, name)
         return f"{told}, goes on with it" if not driver.is_queued else told
     picture = picture_cache.read_current_picture(where.run_dir(name))
-    if picture is None or picture["outcome"] or name.startswith(DRIVERLESS):
+    if picture is None or not (picture["row"]["wants_driver"] or picture["paused"]):
         return ""
     word = unique_word(where.names(), name, str(picture["status"].get("id") or ""))
     return f"nobody drives this run now; to go on: porch resume {word}"

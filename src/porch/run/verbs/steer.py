@@ -47,9 +47,14 @@ def _steer_result(
 
 
 def stop_run(
-    where: ProjectPaths, run: str, as_person: bool = False, channel: str = "cli"
+    where: ProjectPaths,
+    run: str,
+    as_person: bool = False,
+    channel: str = "cli",
+    *,
+    program: str = "porch",
 ) -> SteerResult:
-    """Stop the agents of a run; everything stays, and `resume` goes on."""
+    """Stop the agents of a run; everything stays, and `PROGRAM resume` goes on."""
     found = read_run(where, run)
     data = {"run": run}
     if found.state.outcome or found.state.paused:
@@ -59,7 +64,8 @@ def stop_run(
     fact = send_wish(where, run, wish, "porch stop")
     _stop_left_agents(where, run)
     word = unique_word(where.names(), run, found.state.run.id)
-    return _steer_result(run, fact, f"{run} is stopped; continue with `porch resume {word}`", data)
+    message = f"{run} is stopped; continue with `{program} resume {word}`"
+    return _steer_result(run, fact, message, data)
 
 
 def _stop_left_agents(where: ProjectPaths, run: str) -> None:

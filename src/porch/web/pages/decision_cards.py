@@ -83,7 +83,7 @@ def _make_card(
         "waited": describe_time_since(str(decision["asked_at"]), now),
         "chips": list(list_chips(decision, known.work)),
         "cost": describe_cost(known.cost) if known.cost.get("turns") else "",
-        "nobody": "nobody drives" in str(decision.get("driven", "")),
+        "nobody": "driver" in decision and decision["driver"] is None,
         "address": address,
         "run_address": run_address(project.key, run),
         "answers": [

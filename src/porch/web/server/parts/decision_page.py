@@ -24,7 +24,7 @@ from porch.run.decisions.asked_files import (
 from porch.run.decisions.decision_facts import LastRound
 from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
-from porch.run.verbs.read_run import ReadRun, read_run
+from porch.run.verbs.read_run import ReadRun
 from porch.show.answer_effects import describe_answers
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
@@ -44,7 +44,7 @@ _MOVED = (
 def drive_on(dashboard: Dashboard, where: ProjectPaths, name: str) -> None:
     """What goes wrong here is told on the next pages: whoever clicked has had an answer."""
     try:
-        if not needs_new_driver(where, name, read_run(where, name).state):
+        if not needs_new_driver(where, name):
             return
         started = start_again(where, name)
     except (PorchError, OSError) as error:

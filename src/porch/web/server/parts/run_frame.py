@@ -4,6 +4,7 @@ import os
 from typing import Any
 from urllib.parse import urlencode
 
+from porch.account.waiting import wants_driver
 from porch.machine.records import RawRecord
 from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
@@ -29,21 +30,19 @@ class OpenRun:
         self._driver = run_drivers.find_driver(self.where.run_dir(self.name))
 
     @property
-    def is_driven(self) -> bool:
-        """Whether somebody holds it; a plan moves by commands alone."""
-        return self._driver.holder is not None or self.name.startswith("plan_")
+    def needs_driver(self) -> bool:
+        return wants_driver(self.protocol, self.state) and self._driver.holder is None
 
     @property
-    def needs_driver(self) -> bool:
-        return not (self.state.outcome or self.state.paused or self.is_driven)
+    def can_resume(self) -> bool:
+        is_stopped = self.state.paused and not self.state.outcome
+        return self.needs_driver or (is_stopped and self._driver.holder is None)
 
     def describe_driver(self) -> str:
         """Who drives it, or how to go on; nothing of a run that needs nobody."""
-        if self.state.outcome or self.state.paused or self.name.startswith("plan_"):
+        if not wants_driver(self.protocol, self.state):
             return ""
-        told = run_drivers.describe_driver(self._driver, self.word())
-        is_held = self._driver.holder is not None
-        return told if is_held else told.replace("porch resume", "af resume")
+        return run_drivers.describe_driver(self._driver, self.word(), "af")
 
     def word(self) -> str:
         """What somebody types who means this run."""

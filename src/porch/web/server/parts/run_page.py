@@ -32,12 +32,12 @@ def show_run(call: Call) -> Response:
             run.project,
             picture,
             list_checklist(run.protocol, run.state),
-            explain_positions(run.protocol, run.state, run.is_driven),
+            explain_positions(run.protocol, run.state, not run.needs_driver),
             driven=run.describe_driver(),
             now=call.dashboard.now(),
         ),
         "budgets": _list_budgets(run, picture),
-        "can_resume": not run.state.outcome and not run.is_driven,
+        "can_resume": run.can_resume,
         "is_changed": has_definition_changed(run.where, run.found),
     }
     return call.page("run.html", f"{context['id']} {context['heading']}", context)
