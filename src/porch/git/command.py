@@ -40,6 +40,7 @@ _NEUTRAL = {
     late_pattern(r"filter\..*\.required", re.DOTALL): "false",
     late_pattern(r"merge\..*\.driver", re.DOTALL): _PLAIN_MERGE,
 }
+_LOCK = late_pattern(r"Unable to create '([^\n]+\.lock)'")
 _ASKED = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 # Without one of these words no file can name such a program.
 _WORDS = (b"filter", b"driver", b"include")
@@ -199,11 +200,23 @@ def read_git_bytes(directory: str, *words: str) -> bytes:
 
 
 def git_error(directory: str, words: Sequence[str], done: GitEnd) -> OutsideError:
+    if lock := _LOCK.search(done.stderr):
+        return lock_error(lock[1], words[0])
     last = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-8:])
     message = (
         f"`git {' '.join(words)}` in {directory} failed with exit code {done.returncode}\n{last}"
     )
     return OutsideError(message.rstrip(), fix="fix what git reports, then try again")
+
+
+def lock_error(lock: str, command: str) -> OutsideError:
+    """Another git command works, or died; the lock comes first, because logs cut long lines."""
+    name = lock[lock.rfind("/.git/") + 1 :]
+    return OutsideError(
+        f"{name} exists, so `git {command}` could not write",
+        fix=f"wait until no other git command runs here, remove {name} if it is still there, "
+        "then try again",
+    )
 
 
 def disarm_environment(directory: str, ask_git: AskGit) -> dict[str, str]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import git_directory
-from porch.git.command import git_error, run_git, try_git
+from porch.git.command import git_error, lock_error, run_git, try_git
 from porch.system import crash_points
 from porch.system.regular_file import open_regular
 from porch.system.scratch import copy_with_times, scratch_directory
@@ -87,6 +87,8 @@ def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str
     trailer is adopted, so that the same call after a crash finishes what was begun. Ignored files
     are left out. No hooks run.
     """
+    # First, so that no commit is made whose files the index would show as removed.
+    _wait_for_index_lock(toplevel)
     done = find_commit_by_trailer(toplevel, trailer) or _create_commit(
         toplevel, paths, message, trailer
     )
@@ -338,5 +340,7 @@ def _wait_for_index_lock(toplevel: str) -> None:
     """A person's own git holds the lock for an instant only; give it that."""
     lock = find_git_path(toplevel, "index.lock")
     deadline = time.monotonic() + INDEX_LOCK_S
-    while os.path.exists(lock) and time.monotonic() < deadline:
+    while os.path.exists(lock):
+        if time.monotonic() >= deadline:
+            raise lock_error(lock, "update-index")
         time.sleep(0.05)

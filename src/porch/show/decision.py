@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from porch.account.phases import list_phases
 from porch.machine import approvals
+from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
@@ -41,6 +42,11 @@ _ANSWER_COMMANDS: Mapping[str, str] = {
     "answered": 'porch answer {run} {name} "..."',
     "retry": "porch retry {run}",
     "skip": 'porch skip {run} --reason "..."',
+}
+_REPETITIONS: Mapping[Cause, str] = {
+    "measurement": "run the checks again; no agent is started and no attempt is charged",
+    "git": "commit again; no agent is started and no attempt is charged",
+    "environment": "start the agent again; no attempt is charged",
 }
 
 
@@ -186,6 +192,7 @@ def _list_options(
     has_failed: bool,
 ) -> Iterator[OptionShape]:
     """Where an approval would be refused now, only its form with a reason is offered."""
+    standing = state.positions[decision.position]
     has_waiver = any(option.exit == "waived" for option in human.options)
     effects = describe_answers(protocol, state, decision)
     for option in human.options:
@@ -194,13 +201,20 @@ def _list_options(
         if not (option.exit == "approved" and needs_override and has_waiver):
             told: OptionShape = {
                 "answer": option.exit,
-                "meaning": option.meaning,
+                "meaning": _describe_option(protocol, standing, option),
                 "needs_text": option.needs_text,
                 "command": _format_answer_command(protocol, state, decision, option),
             }
             if effects.get(option.exit):
                 told["then"] = effects[option.exit]
             yield told
+
+
+def _describe_option(protocol: Protocol, standing: Standing, option: Option) -> str:
+    """What an answer does; another try repeats only what failed."""
+    if option.exit == RETRY and repeated_state(protocol, standing):
+        return _REPETITIONS[failure_cause(protocol, standing)]
+    return option.meaning
 
 
 def _format_answer_command(

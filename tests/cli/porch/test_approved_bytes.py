@@ -305,7 +305,8 @@ def test_k1_a_link_in_the_place_of_an_approved_file_is_not_committed(approved: "
     file.unlink()
     file.with_name("elsewhere.md").rename(file)
     approved.porch("retry", "1")
-    approved.porch("resume", "1", code=3)
+    approved.porch("resume", "1")
+    assert approved.git("ls-tree", "HEAD", SPEC_FILE).startswith("100644 blob")
 
 
 def test_k2_an_upgrade_asks_only_gates_that_it_adds_or_changes(desk: "Desk") -> None:
@@ -371,6 +372,10 @@ def test_k11_after_a_refused_commit_and_a_retry_skip_leads_to_the_gate(desk: "De
     assert desk.entered()[-1] == "failed:specify"
     assert desk.status()["gates"]["spec-ok"]["status"] == "approved"
     desk.porch("retry", "1")
+    assert desk.status()["gates"]["spec-ok"]["status"] == "approved"
+    desk.porch("resume", "1", code=3)
+    assert desk.entered()[-2:] == ["specify:commit", "failed:specify"]
+    desk.porch("rollback", "1", "specify")
     assert desk.status()["gates"]["spec-ok"]["status"] == "waiting"
     desk.porch("resume", "1", code=3)
     assert desk.entered()[-2:] == ["specify:checks", "failed:specify"]

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, assert_never
 
+from msgspec.structs import replace
+
 from porch.machine import moves as m
+from porch.machine.exits.causes import RETRY, repeated_state
 from porch.machine.exits.held_resources import passed_on_moves
 from porch.machine.exits.sibling_updates import (
     Departure,
@@ -119,7 +122,12 @@ def _arrival_moves(leaving: Departure, targets: tuple[Target, ...], delay_s: flo
 
 def _chosen_edge(leaving: Departure) -> Edge | None:
     edges = leaving.protocol.edges_of(leaving.standing.state, leaving.exit)
-    return next((e for e in edges if all(_guard_holds(leaving, g) for g in e.guards)), None)
+    edge = next((e for e in edges if all(_guard_holds(leaving, g) for g in e.guards)), None)
+    if edge is None or leaving.exit != RETRY:
+        return edge
+    again = repeated_state(leaving.protocol, leaving.standing)
+    # Budgets are for the work, and nothing is known about the work.
+    return replace(edge, targets=(Target(again),), resets=()) if again else edge
 
 
 def _guard_holds(leaving: Departure, guard: Guard) -> bool:
