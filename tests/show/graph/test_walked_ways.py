@@ -1,63 +1,53 @@
-"""A run on the picture of its protocol: counted from records, marked on nodes and arrows."""
-
-from typing import Any
+"""A run on the picture of its protocol: its ways from its past, marked on nodes and arrows."""
 
 from porch.machine.state import RunState, Standing
-from porch.show.graph.picture import Arrow, Node, ProtocolPicture
+from porch.show.graph.picture import Arrow, Node, ProtocolPicture, make_protocol_picture
 from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
-from porch.show.graph.walked_ways import RunWalk, WalkCount, make_walk, mark_walk
-
-
-def entered(state: str, visit: int = 1, instance: str = "") -> dict[str, Any]:
-    front = f"{instance}/" if instance else ""
-    at = f"{front}{state}#{visit}"
-    return {"is": "Entered", "position": at, "state": state, "instance": instance}
-
-
-def left(position: str) -> dict[str, Any]:
-    return {"is": "Left", "position": position}
-
-
-def record(seq: int, *moves: dict[str, Any]) -> dict[str, Any]:
-    return {"seq": seq, "moves": list(moves)}
-
-
-RECORDS = [
-    record(1, entered("a")),
-    record(2, left("a#1"), entered("b")),
-    record(3, left("b#1"), entered("a", 2)),
-    record(4, left("a#2"), entered("b", 2), entered("c")),
-    record(5),
-]
-
-
-def test_what_one_record_leaves_and_enters_is_a_way() -> None:
-    counted = WalkCount()
-    counted.add_records(RECORDS)
-    assert counted.taken == {("", "a", "b"): 2, ("", "b", "a"): 1, ("", "a", "c"): 1}
-    assert counted.seq == 5
-
-
-def test_records_that_were_counted_are_not_counted_again() -> None:
-    counted = WalkCount()
-    counted.add_records(RECORDS[:3])
-    counted.add_records(RECORDS)
-    assert counted.taken["", "a", "b"] == 2
-
-
-def test_what_is_no_record_of_ours_counts_for_nothing() -> None:
-    counted = WalkCount()
-    counted.add_records([{}, {"seq": 1, "moves": [{"is": "Left"}, {}, {"is": "Entered"}]}])
-    assert counted.taken == {}
+from porch.show.graph.walked_ways import RunWalk, WalkedWay, make_walk, mark_walk
+from porch.testing import Rig
+from tests.account.test_phases import BUILD, SHIP, check_all, fail_build, finish_work, start
 
 
 def test_the_walk_of_one_instance_is_without_the_others() -> None:
     standing = {f"{who}/b#1": Standing(f"{who}/b#1", who, "b", "", 1, "") for who in ("x", "y")}
-    state = RunState(positions=standing, visits={("x", "b", ""): 2, ("y", "b", "1"): 3})
-    taken = {("x", "a", "b"): 2, ("y", "a", "b"): 3}
-    assert make_walk(state, taken) == RunWalk(frozenset("b"), {"b": 5}, {("a", "b"): 5})
-    assert make_walk(state, taken, "x") == RunWalk(frozenset("b"), {"b": 2}, {("a", "b"): 2})
-    assert make_walk(state, taken, "z") == RunWalk(frozenset(), {}, {})
+    state = RunState(
+        positions=standing,
+        visits={("x", "b", ""): 2, ("y", "b", "1"): 3},
+        past_ways={("x", "a", "done", "", "b"): 2, ("y", "a", "done", "", "b"): 3},
+    )
+    protocol = start(BUILD, SHIP).protocol
+    ways = [WalkedWay("a", "done", ("b",), times) for times in (2, 3)]
+    assert make_walk(protocol, state) == RunWalk(frozenset("b"), {"b": 5}, tuple(ways))
+    assert make_walk(protocol, state, "x") == RunWalk(frozenset("b"), {"b": 2}, (ways[0],))
+    assert make_walk(protocol, state, "z") == RunWalk(frozenset(), {}, ())
+
+
+def taken(rig: Rig) -> dict[tuple[str, str, tuple[str, ...]], int]:
+    picture = make_protocol_picture(rig.protocol)
+    marked = mark_walk(picture, make_walk(rig.protocol, rig.state))
+    states = {node.id: node.state for node in marked.nodes}
+    return {
+        (states[arrow.source], states[arrow.target], arrow.exits): arrow.taken
+        for arrow in marked.arrows
+        if arrow.taken
+    }
+
+
+def test_a_check_that_failed_too_often_took_the_way_of_failing_and_no_other() -> None:
+    """T3: both exits lead to the same question, and the wrong one was said to be taken."""
+    rig = start(BUILD, SHIP)
+    fail_build(rig)
+    ways = taken(rig)
+    (question,) = (way for way in ways if way[1] == "failed:build")
+    assert ways[question] == 1
+    assert question[2] == ("failed",)
+
+
+def test_the_way_to_the_end_is_counted() -> None:
+    rig = start(SHIP)
+    finish_work(rig)
+    check_all(rig)
+    assert any(target == "complete" for _, target, _ in taken(rig))
 
 
 PICTURE = ProtocolPicture(
@@ -80,7 +70,11 @@ PICTURE = ProtocolPicture(
 
 
 def test_a_way_counts_for_the_plain_arrow_and_for_what_was_due_if_there_is_no_other() -> None:
-    walk = RunWalk(frozenset("b"), {"a": 1, "b": 1200}, {("a", "b"): 1200, ("b", "a"): 1})
+    walk = RunWalk(
+        frozenset("b"),
+        {"a": 1, "b": 1200},
+        (WalkedWay("a", "on", ("b",), 1200), WalkedWay("b", "back", ("a",), 1)),
+    )
     marked = mark_walk(PICTURE, walk)
     assert [each.taken for each in marked.arrows] == [0, 1200, 1]
     assert [describe_node_walk(each) for each in marked.nodes] == [

@@ -1,50 +1,23 @@
 """A run drawn on the picture of its protocol: where it stands, and how often it went each way."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.machine.past import ENDED
 from porch.machine.state import RunState
-from porch.model.protocol import Protocol
-from porch.show.graph.picture import DUE_KIND, Arrow, Node, ProtocolPicture
-
-# Instance, the state that was left, the state that was entered.
-Way = tuple[str, str, str]
+from porch.model.protocol import End, Protocol
+from porch.show.graph.picture import DUE_KIND, Node, ProtocolPicture
 
 
-class WalkCount:
-    """The ways of a run, counted record by record; `seq` is the last record that is in it."""
+class WalkedWay(Struct, frozen=True):
+    """One way that a run went; an end of a protocol can be reached under several names."""
 
-    __slots__ = ("_open", "seq", "taken")
-
-    def __init__(self) -> None:
-        self._open: dict[str, str] = {}
-        self.taken: dict[Way, int] = {}
-        self.seq = 0
-
-    def add_records(self, records: Iterable[Mapping[str, Any]]) -> None:
-        for record in records:
-            seq = int(record.get("seq") or 0)
-            if seq > self.seq:
-                self.seq = seq
-                self._add_moves(record.get("moves") or ())
-
-    def _add_moves(self, moves: Iterable[Mapping[str, Any]]) -> None:
-        """What one record leaves and enters belongs together; who begins has left nothing."""
-        told = list(moves)
-        sources = [self._open.pop(_text(m, "position"), "") for m in told if m.get("is") == "Left"]
-        for move in (each for each in told if each.get("is") == "Entered"):
-            target, instance = _text(move, "state"), _text(move, "instance")
-            self._open[_text(move, "position")] = target
-            for source in dict.fromkeys(filter(None, sources)):
-                way = (instance, source, target)
-                self.taken[way] = self.taken.get(way, 0) + 1
-
-
-def _text(move: Mapping[str, Any], name: str) -> str:
-    return str(move.get(name) or "")
+    source: str
+    exit: str
+    targets: tuple[str, ...]
+    times: int
 
 
 class RunWalk(Struct, frozen=True):
@@ -52,10 +25,10 @@ class RunWalk(Struct, frozen=True):
 
     here: frozenset[str]
     entered: Mapping[str, int]
-    taken: Mapping[tuple[str, str], int]
+    ways: tuple[WalkedWay, ...]
 
 
-def make_walk(state: RunState, taken: Mapping[Way, int], instance: str | None = None) -> RunWalk:
+def make_walk(protocol: Protocol, state: RunState, instance: str | None = None) -> RunWalk:
     """Of the whole run, or of one instance of its tree."""
 
     def fits(each: str) -> bool:
@@ -65,12 +38,21 @@ def make_walk(state: RunState, taken: Mapping[Way, int], instance: str | None = 
     for (owner, name, _), visits in state.visits.items():
         if fits(owner):
             entered[name] = entered.get(name, 0) + visits
-    ways: dict[tuple[str, str], int] = {}
-    for (owner, source, target), number in taken.items():
-        if fits(owner):
-            ways[source, target] = ways.get((source, target), 0) + number
+    ways = tuple(
+        WalkedWay(source, exit_, _list_targets(protocol, target), times)
+        for (owner, source, exit_, _, target), times in state.past_ways.items()
+        if fits(owner)
+    )
     here = frozenset(each.state for each in state.positions.values() if fits(each.instance))
     return RunWalk(here, entered, ways)
+
+
+def _list_targets(protocol: Protocol, target: str) -> tuple[str, ...]:
+    if not target.startswith(ENDED):
+        return (target,)
+    ends = ((each.name, each.actor) for each in protocol.states.values())
+    outcome = target.removeprefix(ENDED)
+    return tuple(name for name, end in ends if isinstance(end, End) and end.outcome == outcome)
 
 
 def drop_idle_questions(protocol: Protocol, state: RunState) -> Protocol:
@@ -119,21 +101,17 @@ def _mark_node(node: Node, walk: RunWalk) -> Node:
 def _number_arrows(
     picture: ProtocolPicture, states: Mapping[str, str], walk: RunWalk
 ) -> dict[int, int]:
-    """A way counts for one arrow: the plain one, else that of a spent budget, else what was due."""
+    """A way counts for one arrow: the one that has its exit, and the plain one of several."""
     due = {node.id for node in picture.nodes if node.kind == DUE_KIND}
-    found: dict[int, int] = {}
-    for (source, target), number in walk.taken.items():
+    numbers: dict[int, int] = {}
+    for way in walk.ways:
         fits = [
-            (_rank_arrow(arrow, due), place)
+            (way.exit not in arrow.exits, arrow.target in due, arrow.spent, place)
             for place, arrow in enumerate(picture.arrows)
-            if states[arrow.source] == source
-            and (states[arrow.target] == target or arrow.target in due)
+            if states[arrow.source] == way.source
+            and (states[arrow.target] in way.targets or arrow.target in due)
         ]
         if fits:
-            place = min(fits)[1]
-            found[place] = found.get(place, 0) + number
-    return found
-
-
-def _rank_arrow(arrow: Arrow, due: set[str]) -> int:
-    return 2 if arrow.target in due else 1 if arrow.spent else 0
+            place = min(fits)[-1]
+            numbers[place] = numbers.get(place, 0) + way.times
+    return numbers

@@ -10,7 +10,6 @@ what is different.
 
 import contextlib
 import os
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,6 @@ from porch.run.decisions.asked_files import AskedFiles
 from porch.run.decisions.decision_evidence import measure_work
 from porch.run.verbs.read_run import read_run
 from porch.show.cost import make_cost_data
-from porch.show.graph.walked_ways import WalkCount
 from porch.store.where import ProjectPaths
 from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 from porch.web.server.access.peers import Peers
@@ -227,9 +225,6 @@ class Dashboard:
         self._notes: dict[str, str] = {}
         # Of runs at work, the number of the record at which their phases were read, and these.
         self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str]]]] = {}
-        # Of runs whose graph was looked at, which ways they went; read on from where it ended.
-        self.walks: dict[tuple[str, str], WalkCount] = {}
-        self.walk_lock = threading.Lock()
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False
         # Browsers keep cookies by host alone, and two dashboards may run on one.

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from porch.errors import PorchError
 from porch.model.protocol import TRACK
-from porch.run.verbs.run_walk import count_walk, draw_walk
+from porch.run.verbs.run_walk import draw_walk
 from porch.show.graph.mermaid import render_mermaid
 from porch.show.graph.picture import ProtocolPicture, make_protocol_picture
 from porch.show.graph.svg import locate_run, render_svg
@@ -24,7 +24,7 @@ from porch.web.server.parts.run_frame import OpenRun
 
 def show_graph(call: Call) -> Response:
     run, instance = OpenRun(call), _read_instance(call)
-    drawn = _draw(call, run, instance)
+    drawn = _draw(run, instance)
     # Another number makes an open page fetch the picture again.
     query = {"at": run.state.seq, **({} if instance is None else {"instance": instance})}
     context = {
@@ -48,7 +48,7 @@ def _name_drawn(run: OpenRun) -> str:
 
 def send_graph(call: Call) -> Response:
     """A picture of its own, so that its style is not one of the page."""
-    drawn = _draw(call, OpenRun(call), _read_instance(call))
+    drawn = _draw(OpenRun(call), _read_instance(call))
     return Response(render_svg(drawn, call.theme), media_type="image/svg+xml")
 
 
@@ -70,15 +70,11 @@ def _read_instance(call: Call) -> str | None:
     return call.asked("instance") if "instance" in call.request.query_params else None
 
 
-def _draw(call: Call, run: OpenRun, instance: str | None) -> ProtocolPicture:
+def _draw(run: OpenRun, instance: str | None) -> ProtocolPicture:
     if instance is not None and instance not in run.state.instances:
         raise NoSuchPage(f"{run.name} has no instance '{instance}'", fix="see the tree of the run")
     if run.protocol.subject == TRACK:
         with contextlib.suppress(PorchError, OSError):
             # People know the plan; the protocol has states for everything that may come up.
             return make_protocol_picture(make_plan_protocol(look_at_run(run.where, run.found)))
-    dashboard, key = call.dashboard, (run.project, run.name)
-    with dashboard.walk_lock:
-        counted = count_walk(run.where, run.name, dashboard.walks.get(key))
-        dashboard.walks[key] = counted
-        return draw_walk(run.found, counted, instance)
+    return draw_walk(run.found, instance)
