@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from porch.machine.facts import WishTaken
 from porch.machine.moves import GateNoted
 from porch.machine.records import decode_record, encode_record
 from porch.machine.route import route_fact
@@ -71,11 +72,15 @@ def unexplained(value: Any) -> Any:
 
 # A gate that is waived says so since release 0.2; before, it said approved.
 SAYS_WAIVED = "gate-waived"
+# A retry repeats only what failed; before, it always began with the agent.
+RETRIES_LESS = ("commit-refused",)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_fact_of_a_kept_journal_still_moves_what_it_moved(name: str) -> None:
     for step in kept(name).steps():
+        if name in RETRIES_LESS and isinstance(step.record.fact, WishTaken):
+            continue
         moves = route_fact(step.protocol, step.before, step.record.fact)
         if name == SAYS_WAIVED:
             moves = tuple(each for each in moves if not isinstance(each, GateNoted))

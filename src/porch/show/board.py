@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
@@ -323,9 +324,12 @@ def _render_findings(
 
 
 def _shorten_report(name: str, report: str) -> str:
-    """Of what a check printed, how it ended; a reason begins with what happened, so all of it."""
-    told = report.strip().splitlines() or [""]
-    return " ".join(map(str.strip, told)) if name.endswith(_REASON_FIELD) else told[-1]
+    """Of what a check printed, why it failed; a reason begins with what happened, so all of it."""
+    if name.endswith(_REASON_FIELD):
+        return " ".join(line.strip() for line in report.strip().splitlines())
+    from porch.text.telling_line import find_telling_line
+
+    return find_telling_line(report)
 
 
 def render_hook_lines(decisions: Iterable[Mapping[str, Any]]) -> str:

@@ -223,9 +223,13 @@ def _describe_check(fact: Raw, _kind: str, name: str) -> str:
 
 
 def _first_line(report: str) -> str:
-    """How a report begins; after an exit code alone, the line that follows it too."""
-    told = [line.strip() for line in report.split("\n") if line.strip()]
-    return ": ".join(told[: 2 if told and told[0].startswith("exit code") else 1])
+    """How a report begins; after an exit code alone, the line that says why, too."""
+    first, _, rest = report.strip().partition("\n")
+    if not first.startswith("exit code") or not rest.strip():
+        return first.strip()
+    from porch.text.telling_line import find_telling_line
+
+    return f"{first.strip()}: {find_telling_line(rest)}"
 
 
 def _describe_review(fact: Raw, _kind: str, name: str) -> str:
