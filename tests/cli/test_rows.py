@@ -175,11 +175,11 @@ PLACES = {
 }
 READING = {"asyncio", "jinja2", "logging", "rich", "tempfile", "yaml", "porch.run.engine.driver"}
 CALLS = {
-    ("porch", "explain", "1"): (READING | {"subprocess"}, 90),
-    ("porch", "next", "1"): (READING | {"subprocess"}, 110),
+    ("porch", "explain", "1"): (READING | {"subprocess"}, 120),
+    ("porch", "next", "1"): (READING | {"subprocess"}, 120),
     ("porch", "settings"): (READING | {"subprocess"}, 40),
-    ("porch", "stop", "1"): (READING, 90),
-    ("porch", "approve", "1", "go", "--as-person"): (READING, 100),
+    ("porch", "stop", "1"): (READING, 120),
+    ("porch", "approve", "1", "go", "--as-person"): (READING, 120),
     ("porch", "protocols", "lint", "spider"): (READING | {"difflib", "subprocess"}, 90),
 }
 
