@@ -5,7 +5,8 @@ list. The rule is the same everywhere:
 
 - A phase in which somebody stands is `working`, or `waiting` if a person is asked.
 - A phase that nobody entered was not run.
-- A phase that was left is `stale` if the run has since entered something in front of it.
+- A phase that was left is `stale` if the run has since entered something in front of it: an earlier
+  phase, or an earlier item of its list. So is an item that is not finished and has nobody at work.
 - Otherwise it has passed only if nothing is missing: each required check was good the last time,
   the last round of its reviewers approved, and its gate was not passed in spite of a failure. What
   is missing is a gap. A person who answered after it let it pass: the phase was skipped or waived,
@@ -15,6 +16,7 @@ Each statement names the record (`seq`) that it rests on. Content on the disk is
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct
@@ -286,7 +288,8 @@ class _Place(Struct, frozen=True):
             visit is last and isinstance(kind.actor, Human) and kind.actor.kind != "gate"
             for kind, visit in visits
         )
-        if is_human and last.exit not in _LETS_PASS:
+        # With an item that is finished, the answer was that nothing is left to do.
+        if is_human and last.exit not in _LETS_PASS and not self._is_finished_item():
             # A person ended the work here, or answered a question that nobody worked on since.
             return ("failed" if self.state.outcome else "stopped"), last
         return ("passed" if last.exit else "stopped"), last
@@ -298,16 +301,35 @@ class _Place(Struct, frozen=True):
     def _is_behind_rework(self, last: PastVisit) -> bool:
         """Whether the run has entered something in front of this phase after it was left."""
         mine = min(self.protocol.order(kind.name) for kind in self.kinds)
-        loop = next((kind.loop for kind in self.kinds if kind.loop), "")
+        loop = self._loop()
         entries = [*self.entries.get(("", ""), ())]
         if loop:
             entries += self.entries.get((loop, self.item), ())
         else:
             entries += [e for (each, _), found in self.entries.items() if each for e in found]
-        return any(
+        return (bool(self.item) and self._is_behind_item(last)) or any(
             entry.seq >= last.left and entry.order < mine and entry.group != self.group
             for entry in entries
         )
+
+    def _loop(self) -> str:
+        return next((kind.loop for kind in self.kinds if kind.loop), "")
+
+    def _is_finished_item(self) -> bool:
+        listed = self.state.items.get((self.instance, self._loop()))
+        return bool(self.item) and listed is not None and self.item in listed.finished
+
+    def _is_behind_item(self, last: PastVisit) -> bool:
+        """Whether the run went back to an earlier item of the list, or to the list itself."""
+        if self._is_finished_item():
+            return False
+        loop = self._loop()
+        names = (item.id for item in self.state.items[(self.instance, loop)].items)
+        for item in takewhile(lambda name: name != self.item, names):
+            if any(entry.seq >= last.left for entry in self.entries.get((loop, item), ())):
+                return True
+        places = {(each.instance, each.item) for each in self.state.positions.values()}
+        return not self.state.outcome and (self.instance, self.item) not in places
 
     def _list_checks(self) -> Iterator[CheckAccount]:
         """Of a check that several states of the phase repeat, the latest result counts."""

@@ -112,11 +112,9 @@ def _list_position_waits(
             on: Actor = "git" if isinstance(kind.actor, Git) else "children"
             yield Waiting(on, (), place, since, failure=failure)
         case Join():
-            if not kind.waits_for:
-                yield Waiting("commands", (), place, since)
-            elif protocol.subject != TRACK:
-                # In a track, who has come to the end of a wave waits for those named anyway.
-                yield Waiting("others", (), place, since)
+            # In a track, who has come to the end of a wave waits for those named anyway.
+            if protocol.subject != TRACK:
+                yield Waiting("others" if kind.waits_for else "commands", (), place, since)
         case End():
             return
 
