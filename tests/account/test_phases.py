@@ -7,6 +7,7 @@ from porch.account.outcomes import SIGNS, Outcome, worst_outcome
 from porch.account.phases import PhaseAccount, list_phases, list_plan_phases
 from porch.dialects.registry import parse_definition
 from porch.machine.approvals import add_engine_states
+from porch.model import protocol as p
 from porch.testing import Rig
 
 SPECIFY: dict[str, Any] = {
@@ -178,3 +179,77 @@ def test_a_whole_is_as_good_as_its_worst_part() -> None:
 
 def test_only_what_passed_has_the_sign_of_being_done() -> None:
     assert [outcome for outcome, sign in SIGNS.items() if sign == "x"] == ["passed"]
+
+
+LOOPED: list[dict[str, Any]] = [
+    {"id": "plan", "artifacts": ["plan.md"], "transition": {"on_complete": "do"}},
+    {"id": "do", "type": "per_plan_phase", "phases_from": "plan.md"},
+    {"id": "tell"},
+]
+
+
+def test_behind_a_rollback_to_one_plan_phase_the_later_ones_are_stale() -> None:
+    """They are done again, and kept their ticks."""
+    rig = start(*LOOPED)
+    finish_work(rig)
+    check_all(rig)
+    rig.reads("one=1", "two=2")
+    for _ in range(2):
+        finish_work(rig)
+        check_all(rig)
+    plan = list_plan_phases(rig.protocol, rig.state)
+    assert [each.outcome for each in plan] == ["passed", "passed"]
+    rig.ask("rollback", state="do", item="one")
+    plan = list_plan_phases(rig.protocol, rig.state)
+    assert [each.outcome for each in plan] == ["working", "stale"]
+
+
+def test_behind_a_gate_that_a_rollback_asks_again_everything_is_stale() -> None:
+    """Nobody works in front of it, and yet it will be done again."""
+    gated = {"id": "spec", "gate": {"name": "go", "next": "build"}}
+    rig = start(gated, BUILD, SHIP)
+    finish_work(rig)
+    rig.asked()
+    rig.decide("approved")
+    finish_work(rig)
+    check_all(rig)
+    assert outcomes(rig)["build"] == "passed"
+    rig.ask("rollback", state="spec:gate")
+    rig.asked()
+    assert outcomes(rig) == {"spec": "waiting", "build": "stale", "ship": "stale"}
+
+
+def start_graph() -> Rig:
+    """As graphs do it, the file lists the review in front of the work."""
+    review = p.Agent("review", exits=(p.Exit("GOOD"), p.Exit("BAD")))
+    work = p.Agent("work", exits=(p.Exit("DONE"), p.Exit("STUCK")))
+    states = {
+        "review": p.State("review", "review", review),
+        "work": p.State("work", "work", work),
+        "merged": p.State("merged", "merged", p.End("complete")),
+        "failed": p.State("failed", "failed", p.End("failed")),
+    }
+    ways = [("work", "DONE", "review"), ("work", "STUCK", "failed")]
+    ways += [("review", "GOOD", "merged"), ("review", "BAD", "work")]
+    edges = tuple(p.Edge(source, exit_, (p.Target(target),)) for source, exit_, target in ways)
+    return Rig(p.Protocol("small", p.Target("work"), states, edges)).start()
+
+
+def test_work_is_not_stale_because_its_review_stands_first_in_the_file() -> None:
+    """A tree that was green to its end told of its merge: must be done again."""
+    rig = start_graph()
+    rig.exit("DONE")
+    assert outcomes(rig) == {"review": "working", "work": "passed"}
+    rig.exit("BAD")
+    assert outcomes(rig) == {"review": "stale", "work": "working"}
+    rig.exit("DONE")
+    rig.exit("GOOD")
+    assert outcomes(rig) == {"review": "passed", "work": "passed"}
+
+
+def test_an_agent_that_gives_up_and_so_ends_the_run_has_not_passed() -> None:
+    """It was left by an exit, and was ticked."""
+    rig = start_graph()
+    rig.exit("STUCK")
+    assert rig.state.outcome == "failed"
+    assert outcomes(rig) == {"review": "not run", "work": "failed"}

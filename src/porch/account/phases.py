@@ -22,8 +22,9 @@ from typing import Any
 from msgspec import Struct
 
 from porch.account.outcomes import CHECK_OUTCOMES, Outcome, worst_outcome
+from porch.machine.past import ENDED
 from porch.machine.state import PastCheck, PastVisit, PositionKey, RunState, Standing
-from porch.model.protocol import Agent, Check, Human, Panel, Protocol, State
+from porch.model.protocol import Agent, Check, Human, Join, Panel, Protocol, State
 
 # Answers of people with which a run goes on without what is missing.
 _LETS_PASS: Mapping[str, Outcome] = {"skip": "skipped", "waived": "waived", "approved": "waived"}
@@ -187,10 +188,9 @@ def _sum_parts(parts: tuple[PhaseAccount, ...], finished: tuple[str, ...]) -> Ou
 
 
 class _Entry(Struct, frozen=True):
-    """When a state in which somebody works was entered last."""
+    """When a state in which somebody works or decides was entered last."""
 
-    order: int
-    group: str
+    state: str
     seq: int
 
 
@@ -201,8 +201,8 @@ def _index_entries(
     entries: dict[tuple[str, str], list[_Entry]] = {}
     for (owner, name, item), visit in state.past_visits.items():
         kind = protocol.states.get(name)
-        if kind and owner == instance and isinstance(kind.actor, (Agent, Check, Panel)):
-            entry = _Entry(protocol.order(name), kind.group, visit.entered)
+        if kind and owner == instance and not isinstance(kind.actor, Join):
+            entry = _Entry(name, visit.entered)
             entries.setdefault((kind.loop, item if kind.loop else ""), []).append(entry)
     return entries
 
@@ -292,7 +292,17 @@ class _Place(Struct, frozen=True):
         if is_human and last.exit not in _LETS_PASS and not self._is_finished_item():
             # A person ended the work here, or answered a question that nobody worked on since.
             return ("failed" if self.state.outcome else "stopped"), last
+        if any(visit is last and self._ended_badly(kind, visit) for kind, visit in visits):
+            return "failed", last
         return ("passed" if last.exit else "stopped"), last
+
+    def _ended_badly(self, kind: State, last: PastVisit) -> bool:
+        """The exit by which this was left is one that ended the run, or its instance, in vain."""
+        return any(
+            (instance, name, exit_) == (self.instance, kind.name, last.exit)
+            and target in (f"{ENDED}failed", f"{ENDED}abandoned")
+            for instance, name, exit_, _, target in self.state.past_ways
+        )
 
     def _was_skipped(self, kind: State, visit: PastVisit, last: PastVisit) -> bool:
         """A person went on from here although the work itself had given no result."""
@@ -300,16 +310,18 @@ class _Place(Struct, frozen=True):
 
     def _is_behind_rework(self, last: PastVisit) -> bool:
         """Whether the run has entered something in front of this phase after it was left."""
-        mine = min(self.protocol.order(kind.name) for kind in self.kinds)
+        if self.item and self._is_behind_item(last):
+            return True
         loop = self._loop()
         entries = [*self.entries.get(("", ""), ())]
         if loop:
             entries += self.entries.get((loop, self.item), ())
         else:
             entries += [e for (each, _), found in self.entries.items() if each for e in found]
-        return (bool(self.item) and self._is_behind_item(last)) or any(
-            entry.seq >= last.left and entry.order < mine and entry.group != self.group
-            for entry in entries
+        later = {entry.state for entry in entries if entry.seq >= last.left}
+        later -= {kind.name for kind in self.kinds}
+        return bool(later) and any(
+            later & self.protocol.states_in_front(kind.name) for kind in self.kinds
         )
 
     def _loop(self) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import field
 
+from porch.model.flow import find_states_in_front
 from porch.model.memory_paths import evidence_path
 from porch.model.protocol_parts import (
     Budget,
@@ -351,6 +352,21 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
         return readers
 
     @cached_property
+    def _in_front(self) -> Mapping[str, frozenset[str]]:
+        starts = [self.initial.state, *(part.initial for part in self.parts.values())]
+        awaited = {
+            name: [path.rpartition(".")[0] for path in state.waits_for]
+            for name, state in self.states.items()
+        }
+        return find_states_in_front(starts, self._list_ways(), awaited)
+
+    def _list_ways(self) -> Iterator[tuple[str, str]]:
+        for edge in self.edges:
+            for target in (*edge.targets, *edge.spent):
+                ahead = self.loops[target.next_of].after if target.next_of else target
+                yield edge.state, ahead.state
+
+    @cached_property
     def gates(self) -> tuple[str, ...]:
         actors = [state.actor for state in self.states.values()]
         return tuple(a.name for a in actors if isinstance(a, Human) and a.kind == "gate")
@@ -392,6 +408,10 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     def order(self, state: str) -> int:
         """How far along a state stands; rollback goes to lower numbers only."""
         return self._order[state]
+
+    def states_in_front(self, state: str) -> frozenset[str]:
+        """The states from which a run comes here without going back."""
+        return self._in_front[state]
 
     def readers_of(self, path: str) -> tuple[str, ...]:
         """The states whose work looks different once something else is remembered under a path."""
