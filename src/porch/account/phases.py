@@ -281,7 +281,7 @@ class _Place(Struct, frozen=True):
             if review.is_open
         ]
         gaps += ["waived" for gate in gates if gate.status == "waived"]
-        gaps += ["skipped" for kind, visit in visits if self._was_skipped(kind, visit, last)]
+        gaps += ["skipped" for kind, visit in visits if self._was_skipped(kind, visit, visits)]
         if gaps:
             return worst_outcome(gaps), last
         is_human = any(
@@ -304,9 +304,18 @@ class _Place(Struct, frozen=True):
             for instance, name, exit_, _, target in self.state.past_ways
         )
 
-    def _was_skipped(self, kind: State, visit: PastVisit, last: PastVisit) -> bool:
-        """A person went on from here although the work itself had given no result."""
-        return isinstance(kind.actor, Human) and visit is last and visit.exit == "skip"
+    def _was_skipped(
+        self, kind: State, visit: PastVisit, visits: list[tuple[State, PastVisit]]
+    ) -> bool:
+        """A person went on although the work had given no result, and no agent began again."""
+        return (
+            isinstance(kind.actor, Human)
+            and visit.exit == "skip"
+            and not any(
+                isinstance(each.actor, Agent) and other.entered >= visit.left
+                for each, other in visits
+            )
+        )
 
     def _is_behind_rework(self, last: PastVisit) -> bool:
         """Whether the run has entered something in front of this phase after it was left."""

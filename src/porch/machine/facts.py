@@ -357,7 +357,9 @@ class WorkFinished(Tagged, frozen=True, kw_only=True, tag="WorkFinished"):
     checks: Mapping[str, str] = field(default_factory=dict)  # on the merged files, by name
     by: str = ""
     as_person: bool = False
-    accepted: tuple[str, ...] = ()  # what differs from what was approved
+    accepted: tuple[str, ...] = ()  # what differs from what was approved, or came after the end
+    not_passed: tuple[str, ...] = ()  # parts of the run, delivered for this reason
+    reason: str = ""
 
 
 class StatusEdited(Tagged, frozen=True, kw_only=True, tag="StatusEdited"):

@@ -1,7 +1,9 @@
 """What became of a phase in a few words, the same in lists, on pages and in pull requests."""
 
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
+from porch.account.gaps import Gap
 from porch.account.outcomes import GAPS
 from porch.account.phases import Decided, PhaseAccount, ReviewAccount
 from porch.text.printable import make_printable
@@ -21,13 +23,15 @@ LOOKS: Mapping[str, str] = {
     "stopped": "failed",
 }
 
+_STALE = "must be done again"
+
 
 def describe_outcome(phase: PhaseAccount) -> list[str]:
     """Why a phase is not simply done, ahead of it or being worked on; empty if it is."""
     if phase.outcome not in GAPS:
         return []
     if phase.outcome == "stale":
-        return ["must be done again"]
+        return [_STALE]
     words = [str(phase.outcome), *_list_causes(phase)]
     if phase.decided:
         words.append(describe_answer(phase.decided))
@@ -60,10 +64,23 @@ def describe_review(review: ReviewAccount) -> str:
     return f"{number}: {what}{'; no rounds are left' if review.is_used_up else ''}"
 
 
-def list_gaps(phases: list[PhaseAccount]) -> list[str]:
-    """One line for each phase that has not passed although the run is over."""
-    return [
-        f"{phase.name}: {', '.join(words)}"
-        for phase in phases
-        if (words := describe_outcome(phase))
-    ]
+def describe_gap(gap: Gap) -> str:
+    """`defend (phase_1): tests failed 3 times, skipped by ann: later`."""
+    answer = describe_answer(gap.decided) if gap.decided else ""
+    times = f" {gap.runs} times" if gap.runs > 1 else ""
+    match gap.kind:
+        case "check":
+            words = [f"{gap.name} {gap.outcome}{times}", answer]
+        case "review":
+            words = [describe_review(gap.review) if gap.review else gap.name, answer]
+        case "gate":
+            words = [f"{gap.name} {answer}" if answer else f"{gap.name} {gap.outcome}"]
+        case "phase":
+            words = [answer or (_STALE if gap.outcome == "stale" else gap.outcome)]
+        case "child" | "run":
+            return make_printable(f"{gap.name}: {gap.outcome}")
+        case _:
+            assert_never(gap.kind)
+    item = f" ({gap.item})" if gap.item else ""
+    place = " ".join(filter(None, (gap.instance, gap.phase)))
+    return make_printable(f"{place}{item}: {', '.join(filter(None, words))}")

@@ -471,7 +471,7 @@ def test_p24_a_pull_request_holds_what_was_asked_measured_and_decided(
     body = (gh / "body").read_text()
     for heading in ("## What was asked", "## Checks", "## Decisions"):
         assert heading in body
-    assert "- tests: passed" in body
+    assert "- work, tests: passed" in body
     assert "approved by" in body
     assert f"--base main --head {NAME}" in (gh / "calls").read_text()
     assert "pull request https://example.org/pull/7" in desk.porch("status", "0001").out
@@ -493,7 +493,7 @@ def test_p24_a_bugfix_ends_with_the_pull_request_that_its_agent_wrote(
     body = (gh / "body").read_text()
     assert body.startswith("The cause is in `codev/executions/bugfix_142/diagnosis.md`.\n")
     assert "> The button is red." in body
-    assert "- tests: passed" in body
+    assert "- complete, tests: passed" in body
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from porch.cli.products import PRODUCTS
 from porch.cli.terminal.one_key import read_one_key
 from porch.cli.terminal.stream import Stream, drive_exit_code
 from porch.fleet.finish import finish
+from porch.fleet.finish.acceptance import FinishRequest
 from porch.fleet.setup import extra_package
 from porch.fleet.setup.demo_project import SCRIPT, make_demo_project
 from porch.fleet.setup.extra_package import WEB_PACKAGES
@@ -83,7 +84,7 @@ def _offer_merge(where: places.ProjectPaths, driven: DriveResult, yes: bool) -> 
     if key != "m":
         return False
     _show_command(f"porch finish {_ID} --merge")
-    _say(finish.finish_run(where, driven.name, "merge").message)
+    _say(finish.finish_run(where, driven.name, FinishRequest("merge")).message)
     return True
 
 

@@ -7,23 +7,21 @@ from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, re
 
 def _finish_run(args: Args) -> View:
     from porch.fleet.finish import finish
+    from porch.fleet.finish.acceptance import FinishRequest, FinishWay
     from porch.run.verbs.run_lookup import find_run
     from porch.store import where as places
 
-    refuse_empty_values(args, "into")
+    refuse_empty_values(args, "into", "accept")
     where = places.find_project(os.getcwd())
     name = find_run(where, args.id)
-    ways: tuple[finish.FinishWay, ...] = ("merge", "squash", "pr", "keep")
+    ways: tuple[FinishWay, ...] = ("merge", "squash", "pr", "keep")
     way = finish.choose_way([each for each in ways if getattr(args, each)])
     into = args.into or ""
     told = (
         finish.finish_run(
             where,
             name,
-            way,
-            into=into,
-            as_person=args.as_person,
-            accept_changes=args.accept_changes,
+            FinishRequest(way, into, args.as_person, args.accept_changes, args.accept or ""),
         )
         if way
         else finish.show_choices(where, name, into)
@@ -57,7 +55,12 @@ COMMANDS: Verbs = {
             make_argument(
                 "--accept-changes",
                 action="store_true",
-                help="deliver files that were changed after their approval as they are",
+                help="deliver what was changed after its approval or after the end of the run",
+            ),
+            make_argument(
+                "--accept",
+                metavar="REASON",
+                help="deliver although not all of it has passed; the reason is recorded",
             ),
             PERSON,
         ),

@@ -95,9 +95,11 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     word = unique_word(where.names(), driven.name, id_) if where is not None else id_
     lines = _render_closing(driven, word)
     if where is not None and driven.rest == "ended":
-        from porch.fleet.finish.finish_texts import describe_ended_run
+        from porch.fleet.finish.finish_texts import describe_ended_run, list_not_passed
 
-        lines += describe_ended_run(where, state)
+        gaps = list_not_passed(where, state)
+        lines += describe_ended_run(where, state, gaps)
+        data |= {"not_passed": list(gaps)} if gaps else {}
     return View("\n".join(lines), data, drive_exit_code(driven), is_prose=True)
 
 

@@ -1,12 +1,12 @@
 """Before work is delivered: what people approved is still what is delivered, or a person says so.
 
-After its end a run asks nobody. So a change of an approved file is refused here, or accepted by
-whoever finishes the run.
+After its end a run asks nobody. So a change of an approved file has to be accepted by whoever
+finishes the run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from porch.errors import FailedError, OutsideError
+from porch.errors import OutsideError
 from porch.fleet.finish.run_work import RunWork
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
@@ -20,16 +20,6 @@ from porch.text.sha256 import sha256
 def list_changed_approvals(protocol: Protocol, state: RunState, work: RunWork) -> tuple[str, ...]:
     """What is delivered and differs from what was approved, one sentence for each gate."""
     return tuple(_describe_changes(protocol, state, work))
-
-
-def refuse_changed_approvals(id_: str, way: str, changed: Sequence[str]) -> None:
-    if changed:
-        raise FailedError(
-            "; ".join(changed),
-            fix="put the files back as they were approved; or deliver them as they are: "
-            f"porch finish {id_} --{way} --accept-changes",
-            code="finish-changed-approval",
-        )
 
 
 def _describe_changes(protocol: Protocol, state: RunState, work: RunWork) -> Iterator[str]:

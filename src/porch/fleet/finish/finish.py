@@ -9,13 +9,19 @@ agent, nothing happens: the last words of the run say how to finish it.
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import FailedError, PorchError, UsageError
-from porch.fleet.finish.approved_work import list_changed_approvals, refuse_changed_approvals
+from porch.fleet.finish.acceptance import (
+    FinishRequest,
+    FinishWay,
+    UnacceptedError,
+    add_concerns,
+    refuse_unaccepted,
+)
 from porch.fleet.finish.candidate_checks import list_checks_of_run
 from porch.fleet.finish.checkout_work import commit_here
 from porch.fleet.finish.finish_texts import describe_choices, describe_left_out
@@ -40,7 +46,6 @@ from porch.show.board import describe_delivery, describe_state_delivery
 from porch.store.where import ProjectPaths
 from porch.system import crash_points
 
-FinishWay = Literal["merge", "squash", "pr", "keep"]
 _THERE = "the work was there already"
 
 
@@ -64,27 +69,20 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
         _require_target(found.state, work, may_be_remote=True)
     is_there = work.is_own and bool(work.into) and _has_target(work)
     pairs = forecast_live_runs(where, work.into) if is_there else None
-    changed = list_changed_approvals(found.definition.protocol, found.state, work)
+    work = add_concerns(found.definition.protocol, found.state, work)
     shown = work if is_there or not work.is_own else replace(work, into="")
     checks = list_checks_of_run(where, found.state, found.definition.protocol)
-    text = describe_choices(where, found.state, replace(shown, accepted=changed), pairs, checks)
+    text = describe_choices(where, found.state, shown, pairs, checks)
     data = {"run": name, "finished": describe_state_delivery(found.state), **_data_of(work)}
     conflicts = [pair.describe() for pair in pairs.of_branch(work.branch)] if pairs else []
-    more = {"conflicts": conflicts, "changed_approvals": list(changed)}
+    more = {"conflicts": conflicts, "changed_approvals": list(work.changed)}
     due = {each.name: each.command.shell for each in checks if not each.reason_left_out}
     return FinishResult(text, {**data, **more, "checks": due, "left_out": _reasons(checks)})
 
 
-def finish_run(
-    where: ProjectPaths,
-    name: str,
-    way: FinishWay,
-    *,
-    into: str = "",
-    as_person: bool = False,
-    accept_changes: bool = False,
-) -> FinishResult:
-    """Finish the work of a run in one way, once; `accept_changes` those of approved files."""
+def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> FinishResult:
+    """Finish the work of a run in one way, once."""
+    way, into = request.way, request.into
     with hold_run(where, name, "porch finish") as found:
         state = found.book.state
         _refuse_unfinished(name, state.outcome, state.run.id or name)
@@ -105,14 +103,20 @@ def finish_run(
                 code="finish-not-complete",
             )
         if way != "keep":
-            changed = list_changed_approvals(found.book.definition.protocol, state, work)
-            if not accept_changes:
-                refuse_changed_approvals(state.run.id or name, way, changed)
-            work = replace(work, accepted=changed)
+            work = add_concerns(found.book.definition.protocol, state, work)
+            refuse_unaccepted(state.run.id or name, request, work)
+            work = replace(work, reason=request.reason.strip() if work.not_passed else "")
         rivals = _list_rivals(where, work) if way != "keep" else []
         fact, said = _WAYS[way](found, work, way == "squash", bool(into))
         crash_points.reach_point("finish.before-record")
-        done = replace(fact, by=find_user_name(), as_person=as_person, accepted=work.accepted)
+        done = replace(
+            fact,
+            by=find_user_name(),
+            as_person=request.as_person,
+            accepted=work.accepted,
+            not_passed=work.not_passed if work.reason else (),
+            reason=work.reason,
+        )
         found.book.record(done)
         checks = list_checks_of_run(where, state, found.book.definition.protocol)
         data = {"run": name, **_fact_data(done), "conflicts": rivals, "left_out": _reasons(checks)}
@@ -310,12 +314,14 @@ def _data_of(work: RunWork) -> dict[str, Any]:
         "added": work.added,
         "removed": work.removed,
         "uncommitted": list(work.uncommitted),
+        "not_passed": list(work.not_passed),
     }
 
 
 def _fact_data(fact: f.WorkFinished) -> dict[str, Any]:
-    names = ("how", "branch", "into", "commit", "url")
-    return {**{name: getattr(fact, name) for name in names}, "checks": dict(fact.checks)}
+    names = ("how", "branch", "into", "commit", "url", "reason")
+    told = {name: getattr(fact, name) for name in names}
+    return {**told, "checks": dict(fact.checks), "not_passed": list(fact.not_passed)}
 
 
 def propose_when_complete(
@@ -326,7 +332,9 @@ def propose_when_complete(
         return
     word = state.run.id or state.run.name
     try:
-        told = finish_run(where, state.run.name, "pr")
+        told = finish_run(where, state.run.name, FinishRequest("pr"))
+    except UnacceptedError as error:
+        notice(f"the pull request was not opened: {error}")
     except (PorchError, OSError) as error:
         notice(f"the pull request was not opened: {error}; try `porch finish {word} --pr`")
     else:

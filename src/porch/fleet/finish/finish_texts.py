@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from porch.account.gaps import list_gaps
 from porch.errors import PorchError
 from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
 from porch.machine.state import RunState
 from porch.model.delivery_checks import DeliveryCheck
+from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.show.board import describe_state_delivery
+from porch.show.phase_words import describe_gap
 from porch.store.run_names import unique_word
 from porch.store.uncommitted_work import read_uncommitted_work
 from porch.store.where import ProjectPaths
@@ -19,8 +24,16 @@ if TYPE_CHECKING:  # the end of a run is told without a look at other runs
 NAMED = 5
 
 
-def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
-    """What was done, what it cost, what is not committed, and the way out."""
+def list_not_passed(where: ProjectPaths, state: RunState) -> tuple[str, ...]:
+    """What has not passed of a run, one sentence each."""
+    definition = read_pinned_definition(where, state.run.name, state.run.digest)
+    return tuple(map(describe_gap, list_gaps(definition.protocol, state)))
+
+
+def describe_ended_run(
+    where: ProjectPaths, state: RunState, not_passed: Sequence[str] = ()
+) -> list[str]:
+    """What was done, what it cost, what has not passed or is not committed, and the way out."""
     try:
         work = survey_work(where, state)
     except (PorchError, OSError):
@@ -28,7 +41,8 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
         return []
     turns = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
     cost = f"{turns}, {state.usd:.2f} USD"
-    lines = [f"  {work.describe()}; {cost}", *_list_uncommitted(where, state, work)]
+    work = replace(work, not_passed=tuple(not_passed))
+    lines = [f"  {work.describe()}; {cost}", *_list_concerns(where, state, work)]
     if not (work.files or work.commits):
         return lines
     is_done = is_settled(state, work)
@@ -40,7 +54,8 @@ def describe_ended_run(where: ProjectPaths, state: RunState) -> list[str]:
 def _name_ways(where: ProjectPaths, state: RunState, work: RunWork) -> str:
     id_ = unique_word(where.names(), state.run.name, state.run.id)
     how = f"--merge {_name_target(work)}" if work.is_own else f"--merge commits it on {work.branch}"
-    return f"porch finish {id_} ({how}, --squash, --pr, --keep)"
+    more = '; all but --keep need --accept "REASON"' if work.not_passed else ""
+    return f"porch finish {id_} ({how}, --squash, --pr, --keep){more}"
 
 
 def _name_target(work: RunWork) -> str:
@@ -53,6 +68,12 @@ def _tell_no_target(state: RunState) -> str:
     return (
         f"it began on {gone}, and there is no such branch now" if gone else "it began on no branch"
     )
+
+
+def _list_concerns(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
+    """What a person has to know before the work is delivered."""
+    told = [f"  not passed: {each}" for each in work.not_passed]
+    return [*told, *_list_uncommitted(where, state, work)]
 
 
 def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
@@ -86,7 +107,7 @@ def describe_choices(
 ) -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
-    lines = [f"{run.name}: {work.describe()}", *_list_uncommitted(where, state, work)]
+    lines = [f"{run.name}: {work.describe()}", *_list_concerns(where, state, work)]
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
@@ -96,6 +117,8 @@ def describe_choices(
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]
     lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]
+    if work.not_passed:
+        lines += ['  --accept "REASON" is needed, except for --keep: not all of it has passed']
     lines += [
         f"  --into BRANCH chooses another branch than {work.into}"
         if work.into

@@ -110,7 +110,7 @@ def _open_pull_request(found: HeldRun, work: RunWork) -> str:
     request = payloads.read_payload(store, run.subject).decode() if run.subject else ""
     protocol, records = found.book.definition.protocol, found.records_after(0)
     written = read_written_text(work, state)
-    measured = write_pull_request_text(protocol, state, request, records, accepted=work.accepted)
+    measured = write_pull_request_text(protocol, state, request, records, work)
     body = f"{written.body}\n\n{measured}" if written.body else measured
     title = written.title or redact_text(name_work(state))
     return github.create_pull_request(

@@ -15,6 +15,7 @@ from porch.fleet.finish.run_work import RunWork, name_work
 from porch.git import merge, worktrees
 from porch.git.merge import Conflict, MergeCandidate
 from porch.git.repository import TRAILER
+from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.session import HeldRun
 from porch.system import crash_points
 
@@ -70,17 +71,25 @@ def _dirty_target_error(work: RunWork, path: str, what: str) -> FailedError:
 def _make_candidate(found: HeldRun, work: RunWork, is_squash: bool) -> MergeCandidate:
     state = found.book.state
     named = name_work(state)
+    accepted = _describe_accepted(work)
     made = merge.create_finish_candidate(
         work.repo,
         work.into,
         work.head,
-        named if is_squash else f"Merge {work.branch}: {named}",
+        f"{named if is_squash else f'Merge {work.branch}: {named}'}{accepted}",
         trailer=f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
         is_squash=is_squash,
     )
     if isinstance(made, Conflict):
         raise _conflict_error(work, made)
     return made
+
+
+def _describe_accepted(work: RunWork) -> str:
+    """The body of the commit: whoever reads the history knows what was delivered, and why."""
+    lines = [f"- {each}" for each in (*work.not_passed, *work.accepted)]
+    why = [f"Accepted: {redact_text(work.reason)}"] if work.reason else []
+    return "\n".join(["", "", *map(redact_text, lines), *why]) if lines else ""
 
 
 def _conflict_error(work: RunWork, made: Conflict) -> FailedError:

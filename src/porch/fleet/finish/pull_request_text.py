@@ -1,15 +1,19 @@
 """What a pull request says of a run: what was asked, what was measured, and who decided.
 
-Everything comes from the journal. Texts of agents are quoted and shortened.
+Everything comes from the journal, and what became of its parts from the account. Texts of agents
+are quoted and shortened.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from porch.account.phases import CheckAccount, list_phases
+from porch.fleet.finish.run_work import RunWork
 from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.fact_redaction import redact_text
 from porch.show.evidence_notes import describe_touched_files
+from porch.show.phase_words import describe_answer
 from porch.text.printable import make_printable
 
 Raw = Mapping[str, Any]
@@ -22,20 +26,20 @@ def write_pull_request_text(
     state: RunState,
     request: str,
     records: Sequence[Raw],
-    *,
-    accepted: Sequence[str] = (),
+    work: RunWork,
 ) -> str:
-    """The body in Markdown, without secrets; `accepted` are changes of approved files."""
+    """The body in Markdown, without secrets."""
     facts = [record["fact"] for record in records]
     parts = [
         (
             "What was asked",
             _quote(request, LONGEST_REQUEST) or [state.run.heading or state.run.title],
         ),
-        ("Checks", list(_list_checks(facts))),
+        ("Not passed", list(_list_not_passed(work))),
+        ("Checks", list(_list_checks(protocol, state))),
         ("Reviews", list(_list_reviews(facts))),
         ("Decisions", list(_list_decisions(facts))),
-        ("Changed after the approval", [f"- {each}" for each in accepted]),
+        ("Changed afterwards", [f"- {each}" for each in work.accepted]),
         ("What measured the work", list(_list_measured_by(protocol, state))),
     ]
     run = state.run
@@ -54,11 +58,28 @@ def _quote(text: str, limit: int) -> list[str]:
     return [f"> {line}".rstrip() for line in cut.splitlines()]
 
 
-def _list_checks(facts: Sequence[Raw]) -> Iterator[str]:
-    last = {effect_parts(fact["effect"])[2]: fact for fact in facts if fact["is"] == "CheckEnded"}
-    for name, fact in last.items():
-        flaky = " (flaky: it failed first)" if fact.get("flaky") else ""
-        yield f"- {name}: {fact['result']}{flaky}"
+def _list_not_passed(work: RunWork) -> Iterator[str]:
+    yield from (f"- {each}" for each in work.not_passed)
+    if work.not_passed:
+        yield from ("", f"Delivered all the same, with this reason: {_first_words(work.reason)}")
+
+
+def _list_checks(protocol: Protocol, state: RunState) -> Iterator[str]:
+    """Each check of each phase and plan phase: two of one name are two."""
+    for instance in state.instances or ("",):
+        for phase in list_phases(protocol, state, instance):
+            for part in phase.parts or (phase,):
+                place = " ".join(filter(None, (instance, part.name)))
+                item = f" ({part.item})" if part.item else ""
+                for check in part.checks if part.outcome != "not run" else ():
+                    yield f"- {place}{item}, {check.name}: {_describe_check(check)}"
+
+
+def _describe_check(check: CheckAccount) -> str:
+    flaky = " (flaky: it failed first)" if check.is_flaky else ""
+    times = f" {check.runs} times" if check.runs > 1 and check.outcome == "failed" else ""
+    answer = f", {describe_answer(check.let_pass)}" if check.let_pass else ""
+    return f"{check.outcome}{times}{flaky}{answer}"
 
 
 def _list_reviews(facts: Sequence[Raw]) -> Iterator[str]:

@@ -29,8 +29,15 @@ class RunWork(Struct, frozen=True):
     added: int
     removed: int
     uncommitted: tuple[str, ...]
-    # What differs from what was approved, and a person delivers all the same.
-    accepted: tuple[str, ...] = ()
+    # What a person has to accept who delivers it, in sentences; see `acceptance`.
+    not_passed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # since it was approved
+    reason: str = ""  # why it is delivered although not all of it has passed
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """What is not as it was when people looked at it last."""
+        return self.changed
 
     def describe(self) -> str:
         what = "1 commit" if self.commits == 1 else f"{self.commits} commits"

@@ -27,7 +27,7 @@ _TEXTS: Mapping[type, tuple[str, ...]] = {
     f.ReviewEnded: ("summary", "findings", "why"),
     f.ItemsRead: ("items", "notes"),
     f.CommitEnded: ("refused",),
-    f.WorkFinished: ("url",),
+    f.WorkFinished: ("url", "accepted", "not_passed", "reason"),
     f.WishTaken: ("wish",),
     f.WishRefused: ("wish", "reason"),
     f.Wish: ("text", "claimed"),

@@ -298,8 +298,10 @@ def _describe_finish(fact: Raw) -> str:
     parts = (str(fact.get(name, "")) for name in ("how", "into", "url", "branch"))
     at = f" ({fact['commit'][:12]})" if fact.get("commit") else ""
     person = " (confirmed to be a person)" if fact.get("as_person") is True else ""
-    changed = "".join(f"; {each}" for each in fact.get("accepted") or ())
-    return f"{describe_delivery(*parts)}{at} by {fact.get('by') or 'unknown'}{person}{changed}"
+    more = [*(fact.get("accepted") or ()), *(fact.get("not_passed") or ())]
+    more += [f"accepted: {fact['reason']}"] if fact.get("reason") else []
+    told = "".join(f"; {each}" for each in more)
+    return f"{describe_delivery(*parts)}{at} by {fact.get('by') or 'unknown'}{person}{told}"
 
 
 def _describe_budget_reached(fact: Raw) -> str:
