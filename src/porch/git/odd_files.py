@@ -16,11 +16,18 @@ _NOT_TAKEN = late_pattern(
 _NO_COMMIT = late_pattern(r"^error: '(.*)/' does not have a commit checked out$", re.MULTILINE)
 
 
+# Then nothing is wrong with the file that git was about to write.
+_NO_ROOM = late_pattern(
+    r": (No space left on device|Disk quota exceeded|Read-only file system|Input/output error)$",
+    re.MULTILINE,
+)
+
+
 def refuse_odd_files(toplevel: str, said: str) -> None:
     """What `git add` said of such a file, in words that tell what to do."""
     if blank := _NO_COMMIT.search(said):
         raise embedded_repository_error(toplevel, blank[1])
-    if odd := _NOT_TAKEN.search(said):
+    if (odd := _NOT_TAKEN.search(said)) and not _NO_ROOM.search(said):
         raise OutsideError(
             f"git cannot take {odd[2]} in {toplevel}: {odd[1]}",
             fix="remove the file, or make it readable",

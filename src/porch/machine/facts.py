@@ -86,6 +86,7 @@ class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     envelope: Payload = field(default_factory=dict)
     seconds: float = 0
     touched: tuple[str, ...] = ()  # files that decide a measurement, changed since the phase began
+    uncompared: str = ""  # why these files could not be compared
     commit: str = ""  # in a worktree of its own: where the engine kept the work of this exit
     target_head: str = ""  # of the branch that a tree merges into, where the tree lacks it
 
@@ -101,6 +102,7 @@ class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
     tokens: int = 0
     seconds: float = 0
     touched: tuple[str, ...] = ()
+    uncompared: str = ""
 
 
 class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):

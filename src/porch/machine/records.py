@@ -42,6 +42,8 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("Closed", "artifacts"): 2,
     ("ExitAccepted", "touched"): 2,
     ("TurnEndedSilent", "touched"): 2,
+    ("ExitAccepted", "uncompared"): 3,
+    ("TurnEndedSilent", "uncompared"): 3,
     ("RunStarted", "base_tree"): 2,
     ("Began", "base_tree"): 2,
     ("RunStarted", "settings"): 2,

@@ -270,7 +270,7 @@ def _turn_moves(
     hand: InHand,
     fact: f.ExitAccepted | f.TurnEndedSilent,
 ) -> tuple[m.Move, ...]:
-    touched = touched_moves(protocol, state, standing, fact.touched)
+    touched = touched_moves(protocol, state, standing, fact)
     if isinstance(fact, f.TurnEndedSilent):
         return (*touched, *_silent_turn_moves(protocol, state, standing, fact))
     moves = accepted_exit_moves(protocol, state, standing, fact)

@@ -6,13 +6,14 @@ that an agent changed.
 
 from collections.abc import Iterator, Mapping
 
-from porch.machine.exits.touched_files import list_touched_files
+from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
 from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 
 TITLE = "what measured this was changed by the agent"
+UNCOMPARED = "what measures this could not be compared"
 MOST_SHOWN = 20
 _EVIDENCE = "evidence."
 _COMPARED = "the files were only compared: the checks ran with these changes"
@@ -82,12 +83,14 @@ def list_check_notes(state: RunState) -> Iterator[str]:
 
 
 def describe_touched_files(protocol: Protocol, state: RunState) -> dict[str, str]:
-    """One report for whoever decides; none where everything is as it was found."""
+    """Reports for whoever decides; none where everything was compared and is as it was found."""
     names = list_touched_files(state)
     more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     told = make_printable(", ".join(names[:MOST_SHOWN])) + more
     how = _LOOKED_AFTER if _has_runner(protocol) else _COMPARED
-    return {TITLE: f"{told} ({how})"} if names else {}
+    changed = {TITLE: f"{told} ({how})"} if names else {}
+    reasons = make_printable("; ".join(list_uncompared(state)))
+    return {**changed, **({UNCOMPARED: reasons} if reasons else {})}
 
 
 def _has_runner(protocol: Protocol) -> bool:

@@ -242,3 +242,43 @@ def test_v16_a_document_up_to_the_limit_is_read(tmp_path: Path) -> None:
     swap(file, plant_pipe)
     with pytest.raises(DefinitionError, match="not a regular file"):
         document_file.read_document(str(file))
+
+
+NO_INODES = """
+if [ -e {flag} ]; then
+  for word in "$@"; do
+    if [ "$word" = add ]; then
+      echo "error: unable to create temporary file: No space left on device" >&2
+      echo "error: b.txt: failed to insert into database" >&2
+      echo "error: unable to index file 'b.txt'" >&2
+      echo "fatal: adding files failed" >&2
+      exit 128
+    fi
+  done
+fi
+exec {git} "$@"
+"""
+
+
+def test_a_disk_without_room_is_no_changed_file_and_a_retry_pays_no_second_turn(
+    desk: "Desk", command: Callable[[str, str], Path]
+) -> None:
+    """T9: git says these lines where no inode is left."""
+    flag = desk.root.parent / "full"
+    command("git", NO_INODES.format(flag=flag, git=shutil.which("git")))
+    fills = {"write": {"b.txt": "b"}, "run": ["touch", str(flag)]}
+    phase = {"id": "work", "checks": {"tests": {"command": "true"}}}
+    desk.begin(phase, agents={"work": [fills]}, code=3)
+    [turn] = desk.facts("ExitAccepted")
+    assert "touched" not in turn
+    assert "No space left on device" in turn["uncompared"]
+    [decision] = desk.porch("pending", "--json").json["decisions"]
+    assert "No space left" in decision["reports"]["what measures this could not be compared"]
+    told = " ".join(desk.porch("pending").out.split())
+    assert "changed by the agent" not in told
+    assert "make it readable" not in told
+    assert "No space left on device" in " ".join(desk.porch("status", "1").out.split())
+    flag.unlink()
+    desk.porch("retry", "1")
+    desk.porch("resume", "1", code=0)
+    assert len(desk.started()) == 1

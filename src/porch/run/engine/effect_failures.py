@@ -17,8 +17,7 @@ def make_failure_fact(effect: str, error: Exception) -> f.EffectFailed:
 def _describe_error(error: Exception) -> tuple[str, str, bool]:
     """What kind it is, what there is to say of it, and whether it is the same the next time."""
     if isinstance(error, PorchError):
-        told = "; ".join(map(_describe_finding, error.findings))
-        return error.code, told, _is_hopeless(error)
+        return error.code, describe_error(error), _is_hopeless(error)
     if isinstance(error, OSError):
         return "outside", str(error), False
     return "bug", _describe_bug(error), True
@@ -28,6 +27,11 @@ def _is_hopeless(error: PorchError) -> bool:
     """A document, a template, a setting or a planted link is the same the next time."""
     is_escape = any(finding.code == "path-escape" for finding in error.findings)
     return is_escape or isinstance(error, (DefinitionError, UsageError))
+
+
+def describe_error(error: PorchError) -> str:
+    """In one line, with what to do."""
+    return "; ".join(map(_describe_finding, error.findings))
 
 
 def _describe_finding(finding: Finding) -> str:

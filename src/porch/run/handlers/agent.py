@@ -84,7 +84,7 @@ def _refuse_lost_work(world: World, fact: f.EffectFact) -> f.EffectFact:
 def _add_touched_files(world: World, position: str, fact: f.EffectFact) -> f.EffectFact:
     """What decides a measurement and was changed, told with whatever the agent said."""
     if isinstance(fact, (f.ExitAccepted, f.TurnEndedSilent)):
-        return replace(fact, touched=protected_files.list_touched_files(world, position))
+        return protected_files.add_touched_files(world, position, fact)
     return fact
 
 

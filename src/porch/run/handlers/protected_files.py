@@ -16,6 +16,7 @@ from porch.model.path_globs import matches_any
 from porch.model.protection import WORDS, ProtectedPaths, make_protected_paths
 from porch.model.protocol import Agent, Check, Human, Protocol
 from porch.run.agents.world import World
+from porch.run.engine.effect_failures import describe_error
 from porch.run.handlers.phase_entries import PhaseEntry, read_phase_entry, write_phase_entry
 from porch.text.sha256 import sha256
 
@@ -84,21 +85,23 @@ def _entry_after_person(
     return replace(known, since=standing.position, last=now, given=given, agreed=agreed, refused={})
 
 
-def list_touched_files(world: World, position: str) -> tuple[str, ...]:
+def add_touched_files(
+    world: World, position: str, fact: f.ExitAccepted | f.TurnEndedSilent
+) -> f.ExitAccepted | f.TurnEndedSilent:
     """After a turn: what is protected here and no longer as the phase found it."""
     standing = world.state().positions.get(position)
     if standing is None or not world.in_git:
-        return ()
+        return fact
     if read_phase_entry(world.phase_entry_file(standing)) is None:
-        return (f"could not be compared: {UNKNOWN_ENTRY}",)
+        return replace(fact, uncompared=UNKNOWN_ENTRY)
     try:
         refused, agreed = _compare_with_entry(world, standing, measure_workspace(world))
         carried = _list_still_changed(world, standing)
     except OutsideError as error:
-        return (f"could not be compared: {error}",)
+        return replace(fact, uncompared=describe_error(error))
     names = sorted({*refused, *agreed, *carried})
     more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return (*names[:MOST_NAMED], *more)
+    return replace(fact, touched=(*names[:MOST_NAMED], *more))
 
 
 def _list_still_changed(world: World, standing: Standing) -> list[str]:
