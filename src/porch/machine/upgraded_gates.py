@@ -8,6 +8,7 @@ from porch.machine.approvals import APPROVED, STATE, find_gate, list_gates
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.rollback import lies_behind
 from porch.machine.state import RunState, Standing, position_text
+from porch.model.artifact_names import describe_name
 from porch.model.protocol import Human, Protocol
 from porch.model.protocol import State as Kind
 
@@ -54,7 +55,7 @@ def _is_behind_inside(protocol: Protocol, standing: Standing, gate: str) -> bool
 def _describe_change(before: Human, now: Human) -> str:
     """What of a gate is different, before and after; how long it may wait is not what it asks."""
     parts = {
-        "files": (", ".join(before.artifacts), ", ".join(now.artifacts)),
+        "files": (_name_files(before), _name_files(now)),
         "question": (before.description, now.description),
         "answers": (_name_answers(before), _name_answers(now)),
         "checks that must not fail": (", ".join(before.override), ", ".join(now.override)),
@@ -64,6 +65,10 @@ def _describe_change(before: Human, now: Human) -> str:
         for name, (then, fresh) in parts.items()
         if then != fresh
     )
+
+
+def _name_files(human: Human) -> str:
+    return ", ".join(map(describe_name, human.artifacts))
 
 
 def _name_answers(human: Human) -> str:

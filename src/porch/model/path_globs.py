@@ -21,10 +21,10 @@ def matches_any(path: str, globs: Iterable[str]) -> bool:
 def _compile_glob(glob: str) -> re.Pattern[str]:
     anchored = glob.removeprefix("./").removesuffix("/")
     front = "" if "/" in anchored else "(?:.*/)?"
-    return re.compile(front + _translate_glob(anchored.removeprefix("/")) + "(?:/.*)?", re.DOTALL)
+    return re.compile(front + translate_glob(anchored.removeprefix("/")) + "(?:/.*)?", re.DOTALL)
 
 
-def _translate_glob(glob: str) -> str:
+def translate_glob(glob: str) -> str:
     parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?)", glob)
     words = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return "".join(words.get(part) or re.escape(part) for part in parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from porch.account.phases import list_phases
@@ -13,6 +14,7 @@ from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_sta
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
+from porch.model.artifact_names import is_pattern
 from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
@@ -88,7 +90,7 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
         "options": list(
             _list_options(protocol, state, decision, human, needs_override, bool(seen))
         ),
-        "artifacts": list(decision.artifacts or human.artifacts),
+        "artifacts": list(decision.artifacts or filterfalse(is_pattern, human.artifacts)),
         "digest": decision.digest,
         "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
         "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),

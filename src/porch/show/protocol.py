@@ -1,7 +1,8 @@
 """A protocol as people read it: its phases in order, who works in each, and where it may go."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from porch.model.artifact_names import describe_name
 from porch.model.protocol import Agent, Check, Edge, End, Git, Human, Panel, Protocol, State, Target
 
 
@@ -17,7 +18,7 @@ def _render_states(protocol: Protocol) -> Iterator[str]:
         if state.group != group:
             group = state.group
             loop = (
-                f" (once for each phase of {protocol.loops[state.loop].source})"
+                f" (once for each phase of {describe_name(protocol.loops[state.loop].source)})"
                 if state.loop
                 else ""
             )
@@ -33,7 +34,7 @@ def _render_states(protocol: Protocol) -> Iterator[str]:
 def _describe_actor(state: State) -> str:
     match state.actor:
         case Agent(artifacts=artifacts):
-            return f"agent, writes {', '.join(artifacts)}" if artifacts else "agent"
+            return f"agent, writes {_name_files(artifacts)}" if artifacts else "agent"
         case Check(commands=commands):
             return f"checks {', '.join(command.name for command in commands)}"
         case Panel(reviewers=reviewers, review=review, quorum=quorum):
@@ -41,11 +42,15 @@ def _describe_actor(state: State) -> str:
         case Human(name=name, description=description):
             return f"you decide {name}{': ' if description else ''}{description}"
         case Git(paths=paths):
-            return f"commits {', '.join(paths)}"
+            return f"commits {_name_files(paths)}"
         case End(outcome=outcome):
             return f"the run ends {outcome}"
         case _:
             return "children"
+
+
+def _name_files(names: Iterable[str]) -> str:
+    return ", ".join(map(describe_name, names))
 
 
 def _describe_edge(protocol: Protocol, edge: Edge) -> str:

@@ -8,6 +8,7 @@ from porch.dialects.registry import ProtocolReading, parse_definition
 from porch.model.protocol import Agent, Edge, Human, Loop, Panel, Protocol, Target
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "phases"
+PLAN = "plan.md|/codev/plans/${PROJECT_ID}-*.md"
 PACKAGED = Path(__file__).parents[3] / "src" / "porch" / "protocols"
 
 
@@ -80,9 +81,7 @@ def test_the_drafted_signal_leads_to_the_panel(first: Protocol) -> None:
 @pytest.mark.req("P-067")
 def test_the_panel_has_the_models_type_and_manner_of_the_file(first: Protocol) -> None:
     panel = first.states["plan:consult"].actor
-    assert panel == Panel(
-        ("gemini", "codex", "claude"), "plan-review", "plan", 2, True, ("plan.md",)
-    )
+    assert panel == Panel(("gemini", "codex", "claude"), "plan-review", "plan", 2, True, (PLAN,))
 
 
 @pytest.mark.req("P-068")
@@ -108,7 +107,7 @@ def test_an_unnamed_gate_is_called_after_its_phase(first: Protocol) -> None:
     gate = first.states["specify:gate"].actor
     assert isinstance(gate, Human)
     assert (gate.kind, gate.name) == ("gate", "specify_approval")
-    assert gate.artifacts == ("spec.md",)
+    assert gate.artifacts == ("spec.md|/codev/specs/${PROJECT_ID}-*.md",)
 
 
 @pytest.mark.req("P-071")
@@ -122,7 +121,7 @@ def test_gates_lead_to_a_substate_or_to_a_plan_phase(first: Protocol) -> None:
 @pytest.mark.req("P-075")
 @pytest.mark.req("P-076")
 def test_phased_phases_are_one_loop_in_file_order(first: Protocol) -> None:
-    assert first.loops == {"implement": Loop("implement", "plan.md", "implement", Target("review"))}
+    assert first.loops == {"implement": Loop("implement", PLAN, "implement", Target("review"))}
     assert leads(first, "implement", "PHASE_COMPLETE") == Target("implement:checks")
     assert leads(first, "implement:checks", "passed") == Target("defend")
     assert leads(first, "defend:checks", "passed") == Target("evaluate")

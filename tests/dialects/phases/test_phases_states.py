@@ -125,7 +125,7 @@ def test_a_phase_of_build_and_verify_is_an_agent_with_a_panel_and_an_artifact() 
     assert (panel.review, panel.parallel, panel.quorum) == ("spec-review", False, 2)
     assert protocol.budgets["specify:rounds"].limit == 6
     assert agent(protocol, "specify").prompt == "s.md"
-    assert human(protocol, "specify:gate").artifacts == ("codev/specs/${PROJECT_ID}-*.md",)
+    assert human(protocol, "specify:gate").artifacts == ("/codev/specs/${PROJECT_ID}-*.md",)
     assert leads(protocol, "specify:gate", "approved") == [Target("specify:commit")]
     assert leads(protocol, "specify:commit", "clean") == [Target("complete")]
 
@@ -138,9 +138,9 @@ def test_verify_may_be_null_and_a_consultation_may_be_switched_off() -> None:
 @pytest.mark.parametrize(
     "phase, artifacts",
     [
-        ({"id": "specify"}, ("spec.md",)),
-        ({"id": "plan"}, ("plan.md",)),
-        ({"id": "review"}, ("review.md",)),
+        ({"id": "specify"}, ("spec.md|/codev/specs/${PROJECT_ID}-*.md",)),
+        ({"id": "plan"}, ("plan.md|/codev/plans/${PROJECT_ID}-*.md",)),
+        ({"id": "review"}, ("review.md|/codev/reviews/${PROJECT_ID}-*.md|",)),
         ({"id": "other"}, ()),
         ({"id": "plan", "artifacts": ["a.md", "b.md"]}, ("a.md", "b.md")),
     ],
@@ -786,7 +786,11 @@ def test_a_gate_inside_a_loop_is_asked_for_each_item() -> None:
 
 @pytest.mark.parametrize(
     "said, source",
-    [("plan", "thoughts.md"), ("idle", "plan.md"), ("notes/plan.md", "notes/plan.md")],
+    [
+        ("plan", "thoughts.md"),
+        ("idle", "plan.md|/codev/plans/${PROJECT_ID}-*.md"),
+        ("notes/plan.md", "/notes/plan.md"),
+    ],
 )
 def test_the_list_of_a_loop_is_read_from_a_phases_artifact_or_a_file(
     said: str, source: str

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from porch.dialects.phases.artifact_reader import list_default_files, read_files
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks, read_verification
 from porch.dialects.phases.file_records import (
     CheckRecord,
@@ -36,7 +37,6 @@ PER_PLAN_PHASE = "per_plan_phase"
 SWITCH_WORDS = ("yes", "no", "true", "false", "on", "off", "y", "n")
 # States and searches are named after these, so no phase may be.
 RESERVED_IDS = ("complete", "abandoned", "failed", "blocked", "undecided", "changed")
-DEFAULT_ARTIFACTS = {"specify": ("spec.md",), "plan": ("plan.md",), "review": ("review.md",)}
 _WORK_KEYS = (
     "prompt", "build", "substates", "steps", "checks", "backpressure", "verification",
     "consultation", "verify", "signals", "gate", "phased",
@@ -49,6 +49,7 @@ class PhaseDefaults(Struct, frozen=True):
     checks: CheckDefaults = CheckDefaults()
     panel: PanelDefaults = PanelDefaults()
     every_phase: tuple[CheckRecord, ...] = ()
+    is_shared: bool = False  # its documents lie in codev/specs and its like
 
 
 def read_phase(node: Node, findings: Findings, defaults: PhaseDefaults) -> Phase | None:
@@ -87,7 +88,7 @@ def _read_phase_record(id_: str, form: StrictFields, defaults: PhaseDefaults) ->
     form.note("hooks", "hooks are not run")
     form.note("input", "only the 'input' of the whole protocol is used")
     build = form.form("build", "build")
-    artifacts = _read_artifacts(id_, form, build)
+    artifacts = _read_artifacts(form, build) or list_default_files(id_, defaults.is_shared)
     is_bare_end = not any(key in form for key in _WORK_KEYS) and (
         form.flag("terminal") or id_ == "complete"
     )
@@ -118,11 +119,10 @@ def _read_phase_record(id_: str, form: StrictFields, defaults: PhaseDefaults) ->
     )
 
 
-def _read_artifacts(id_: str, form: StrictFields, build: StrictFields | None) -> tuple[str, ...]:
-    own = form.paths("artifact", "artifacts")
-    built = build.paths("artifact", "artifacts") if build else ()
-    said = tuple(dict.fromkeys(own + built))
-    return said or DEFAULT_ARTIFACTS.get(id_, ())
+def _read_artifacts(form: StrictFields, build: StrictFields | None) -> tuple[str, ...]:
+    own = read_files(form, "artifact", "artifacts")
+    built = read_files(build, "artifact", "artifacts") if build else ()
+    return tuple(dict.fromkeys(own + built))
 
 
 def _read_prompt(form: StrictFields, build: StrictFields | None) -> str:
@@ -217,7 +217,7 @@ def _read_commits(form: StrictFields, artifacts: tuple[str, ...]) -> tuple[str, 
         inner.report("wrong-type", message, node.place, "write true or false, without quotes")
         return ()
     if not (isinstance(node, ScalarNode) and node.kind == "bool"):
-        return inner.paths("commit")
+        return read_files(inner, "commit")
     if node.text == "true" and not artifacts:
         message = "'commit' names no artifact to commit; porch commits an agent's work anyway"
         form.findings.append(Finding("no-meaning", message, node.place, severity="note"))

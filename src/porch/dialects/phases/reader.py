@@ -3,6 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.dialects.phases.artifact_reader import names_shared_directories
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks
 from porch.dialects.phases.file_records import DEFAULT_RETRIES, DEFAULT_ROUNDS, Phase, PhasesFile
 from porch.dialects.phases.gate_signal_reader import (
@@ -52,6 +53,7 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
     form.note("hooks", "hooks are not run")
     config = _read_config(form.form("config", "config"))
     defaults = _read_defaults(form.form("defaults", "defaults"), config)
+    defaults = replace(defaults, is_shared=names_shared_directories(root))
     ends = _read_ends(form)
     phases = _read_phases(form, defaults)
     phases = fold_gates(form, phases)

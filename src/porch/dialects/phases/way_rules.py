@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 
-from porch.dialects.phases.compiler.loops import DEFAULT_PLAN_FILE
+from porch.dialects.phases.compiler.loops import PLAN_FILE, PLAN_PHASE
 from porch.dialects.phases.compiler.stages import PhaseLayout
 from porch.dialects.phases.compiler.targets import PhaseLookup, ResolvedTarget
 from porch.dialects.phases.file_records import PhasesFile, SignalRecord
 from porch.errors import Finding
 from porch.model.protocol import BLOCKED, Target
 from porch.text.nodes import ScalarNode
-
-PLAN_PHASE = "plan"
 
 
 def find_way_findings(definition: PhasesFile, atlas: PhaseLookup) -> Iterator[Finding]:
@@ -133,11 +131,11 @@ def _missing_plan_findings(first: PhaseLayout, atlas: PhaseLookup) -> Iterator[F
         return
     before = [each.phase for each in atlas.layouts.values() if each.index < first.index]
     names = {word.text for word in words} or {PLAN_PHASE}
-    if any(p.id in names or (not words and DEFAULT_PLAN_FILE in p.artifacts) for p in before):
+    if any(p.id in names or (not words and PLAN_FILE in p.artifacts) for p in before):
         return
     message = (
         f"phase '{first.phase.id}' runs for each phase of the plan, and no phase before it "
-        f"writes {DEFAULT_PLAN_FILE if not words else 'that plan'}"
+        f"writes {PLAN_FILE if not words else 'that plan'}"
     )
     fix = "add a phase that writes the plan, or name the document in 'phases_from'"
     place = words[0].place if words else first.phase.place

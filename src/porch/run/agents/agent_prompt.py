@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
 from porch.machine.state import RunState
+from porch.run.engine.artifacts import name_artifact_file
 from porch.show import prompt, status, status_yaml
 from porch.store.large_payloads import expand_payloads
 
@@ -51,14 +52,16 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
 def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> dict[str, Any]:
     state = world.state()
     run = state.run
-    artifact = os.path.join(run.project_dir, effect.artifacts[0]) if effect.artifacts else ""
+    named = [
+        name_artifact_file(world.workspace, run, name, effect.item) for name in effect.artifacts[:1]
+    ]
     variables: dict[str, Any] = {
         "project_id": run.id,
         "title": run.title,
         "current_state": effect.position.rpartition("#")[0],
         "protocol": run.protocol,
         "project_dir": run.project_dir,
-        "artifact": artifact,
+        "artifact": named[0] if named else "",
         "iteration": state.turns,
         "base_commit": run.base_commit,
         "subject_text": world.subject_text,

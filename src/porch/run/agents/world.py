@@ -42,7 +42,11 @@ class World(Struct, frozen=True):
 
     def project_file(self, name: str) -> str:
         """A path inside the project directory; one that escapes it is nobody's artifact."""
-        path = os.path.join(self.workspace, self.state().run.project_dir, name)
+        return self.workspace_file(os.path.join(self.state().run.project_dir, name))
+
+    def workspace_file(self, name: str) -> str:
+        """A path inside the workspace, as it really leads."""
+        path = os.path.join(self.workspace, name)
         # Agents can plant links, so what counts is where a path really leads.
         real = os.path.realpath(path)
         if not real.startswith(os.path.realpath(self.workspace) + os.sep):

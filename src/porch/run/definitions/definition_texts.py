@@ -27,6 +27,15 @@ _PLAIN_PROMPT = """# {title}
 Do the work of this phase for project {{{{ project_id }}}} ({{{{ title }}}}) under \
 {{{{ protocol }}}}. Its documents are in `{{{{ project_dir }}}}/`.
 """
+_WRITTEN_FILE = "The document that this phase writes is `{{ artifact }}`.\n"
+
+
+def _make_plain_prompt(state: "State") -> str:
+    from porch.model.protocol import Agent
+
+    text = _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
+    is_writing = isinstance(state.actor, Agent) and state.actor.artifacts
+    return text + _WRITTEN_FILE if is_writing else text
 
 
 class DefinitionTexts:
@@ -55,7 +64,7 @@ class DefinitionTexts:
             return self._template(state, path)
         if path is None:
             self._missing(state)
-            return _PLAIN_PROMPT.format(title=state.title or state.group, about=state.description)
+            return _make_plain_prompt(state)
         from porch.show import prompt  # a protocol may have no file of one
 
         return self._checked(path, prompt.list_known_variables(bool(state.loop)))

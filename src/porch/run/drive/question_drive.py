@@ -82,7 +82,7 @@ class QuestionDrive:
             return f.EffectStopped(effect=request.id)
         try:
             place = workspace_of(self._found.where, state)
-            return open_question(place, state.run.project_dir, request)
+            return open_question(place, state, request)
         except Exception as error:  # noqa: BLE001 - as in a drive: a question must not be left open
             return make_failure_fact(request.id, error)
 

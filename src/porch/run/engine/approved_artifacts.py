@@ -11,6 +11,7 @@ from porch.machine import facts as f
 from porch.machine.state import InHand, RunState, Standing
 from porch.model.protocol import TRACK, Protocol
 from porch.run.engine.artifacts import (
+    MISSING,
     changed_artifacts,
     digest_hashes,
     hash_artifacts,
@@ -149,7 +150,8 @@ def _outdated_fact(
     names, over = paths[:MOST_SHOWN], len(paths) - MOST_SHOWN
     told = ", ".join((*names, *([f"and {over} more"] if over > 0 else ())))
     reason = f"changed since {gate} was approved: {told}\n{PUT_BACK}"
-    shown = {path: describe_difference(workspace, store, path, then[path]) for path in names}
+    before = {path: then.get(path, MISSING) for path in names}
+    shown = {path: describe_difference(workspace, store, path, before[path]) for path in names}
     asked = make_question(now, reason, shown, is_changed=True)
     return f.ApprovalOutdated(gate=gate, question=asked)
 

@@ -4,6 +4,17 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from porch.machine.state import Run
+from porch.model.artifact_names import (
+    fill_name,
+    has_wildcard,
+    is_optional,
+    is_pattern,
+    list_alternatives,
+    make_values,
+    name_new_file,
+    split_pattern,
+)
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
@@ -16,15 +27,74 @@ UNREADABLE = "unreadable"
 _PART = late_pattern(r"(^|/)(plan|track|tasks)\.xml#|/@(link|file)$", re.DOTALL)
 
 
+def list_artifact_paths(
+    workspace: str, run: Run, names: Iterable[str], item: str = ""
+) -> list[str]:
+    """The files that a protocol names, as paths from the workspace on.
+
+    A pattern that no file fits stays there under its own name, and so it is missing.
+    """
+    found = (_find_artifacts(workspace, run, name, item) for name in names)
+    return list(dict.fromkeys(path for paths in found for path in paths))
+
+
+def name_artifact_file(workspace: str, run: Run, name: str, item: str = "") -> str:
+    """The file to write: the one that is there, or the one that would fit first."""
+    values = make_values(run.id, run.title, run.project_dir, item)
+    found = _find_artifacts(workspace, run, name, item)
+    if found and os.path.lexists(os.path.join(workspace, found[0])):
+        return found[0]
+    return os.path.normpath(name_new_file(list_alternatives(name)[0], values))
+
+
+def _find_artifacts(workspace: str, run: Run, name: str, item: str) -> list[str]:
+    if not is_pattern(name):
+        return [os.path.normpath(os.path.join(run.project_dir, name))]
+    values = make_values(run.id, run.title, run.project_dir, item)
+    alternatives = list_alternatives(name)
+    for each in alternatives:
+        path = os.path.normpath(fill_name(each, values))
+        if has_wildcard(each):
+            if fitting := _list_fitting_files(workspace, *split_pattern(each, values)):
+                return fitting
+        elif os.path.lexists(os.path.join(workspace, path)):
+            return [path]
+    return [] if is_optional(name) else [os.path.normpath(fill_name(alternatives[0], values))]
+
+
+def _list_fitting_files(workspace: str, directory: str, fitting: re.Pattern[str]) -> list[str]:
+    """Below one directory; links to directories are not followed, for agents can plant them."""
+    top, start = os.path.realpath(workspace), os.path.join(workspace, directory)
+    if os.path.commonpath((top, os.path.realpath(start))) != top:
+        return []
+    found: list[str] = []
+    for parent, directories, files in os.walk(start):
+        directories[:] = sorted(set(directories) - {".git"})
+        paths = (os.path.relpath(os.path.join(parent, name), workspace) for name in files)
+        found += [path for path in paths if fitting.fullmatch(path)]
+    return sorted(found)
+
+
 def hash_artifacts(workspace: str, project_dir: str, names: Iterable[str]) -> dict[str, str]:
-    """Path relative to the workspace and SHA-256 of each artifact."""
-    paths = join_artifact_paths(project_dir, names)
-    return {path: _hash_file(workspace, path) for path in paths}
+    """Path relative to the workspace and SHA-256 of each artifact.
+
+    Of names with their hashes, a pattern that no file had fitted is looked for again.
+    """
+    known = names if isinstance(names, Mapping) else {}
+    paths = [
+        path
+        for name in names
+        for path in (_look_again(workspace, name) if known.get(name) == MISSING else (name,))
+    ]
+    joined = (os.path.normpath(os.path.join(project_dir, path)) for path in paths)
+    return {path: _hash_file(workspace, path) for path in joined}
 
 
-def join_artifact_paths(project_dir: str, names: Iterable[str]) -> list[str]:
-    """The names of a protocol as paths from the workspace on."""
-    return [os.path.normpath(os.path.join(project_dir, name)) for name in names]
+def _look_again(workspace: str, name: str) -> list[str]:
+    if not has_wildcard(name) or os.path.lexists(os.path.join(workspace, name)):
+        return [name]
+    pattern = split_pattern(name, make_values("", "", ""))
+    return _list_fitting_files(workspace, *pattern) or [name]
 
 
 def list_odd_artifacts(known: Mapping[str, str]) -> list[str]:

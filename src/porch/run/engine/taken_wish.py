@@ -11,7 +11,7 @@ from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.model.protocol import Protocol
 from porch.run.engine import approved_artifacts
-from porch.run.engine.artifacts import hash_artifacts
+from porch.run.engine.artifacts import hash_artifacts, list_artifact_paths
 from porch.text.sha256 import sha256
 
 _MOVED = "the files changed while you answered; look again, then decide"
@@ -55,7 +55,11 @@ def _take_decision(
         approved_artifacts.keep_artifacts(workspace, store, known)
     is_again = state.positions[wish.position].state == approvals.STATE
     protocol = book.definition.protocol
-    listed = _read_new_list(protocol, state, store, known) if is_approval and is_again else None
+    listed = (
+        _read_new_list(protocol, state, (workspace, store), known)
+        if is_approval and is_again
+        else None
+    )
     loop, items = listed or ("", ())
     return f.WishTaken(
         wish=wish,
@@ -68,11 +72,12 @@ def _take_decision(
 
 
 def _read_new_list(
-    protocol: Protocol, state: RunState, store: str, known: Mapping[str, str]
+    protocol: Protocol, state: RunState, places: tuple[str, str], known: Mapping[str, str]
 ) -> tuple[str, tuple[f.Item, ...]] | None:
     """The phases of a plan that is approved anew, if they are others than before."""
+    workspace, store = places
     for (_, loop), listed in state.items.items():
-        path = plan_path(protocol, state, loop)
+        path = plan_path(workspace, protocol, state, loop)
         data = approved_artifacts.read_kept_file(store, known.get(path, ""))
         if data is not None:
             from porch.run.engine.plan_items import list_items
@@ -82,10 +87,9 @@ def _read_new_list(
     return None
 
 
-def plan_path(protocol: Protocol, state: RunState, loop: str) -> str:
+def plan_path(workspace: str, protocol: Protocol, state: RunState, loop: str) -> str:
     known = protocol.loops.get(loop)
-    source = known.source if known else ""
-    return os.path.normpath(os.path.join(state.run.project_dir, source))
+    return list_artifact_paths(workspace, state.run, (known.source if known else "",))[0]
 
 
 def _take_upgrade(book: ReadBook, store: str, workspace: str, wish: f.Wish) -> f.WishTaken:
@@ -93,10 +97,11 @@ def _take_upgrade(book: ReadBook, store: str, workspace: str, wish: f.Wish) -> f
     from porch.machine import upgraded_gates
 
     old, new = book.definition.protocol, book.pinned(str(wish.data["digest"])).protocol
-    project, asked = book.state.run.project_dir, {}
+    asked: dict[str, f.GateQuestion] = {}
     for gate, reason in upgraded_gates.gates_to_ask(old, new, book.state).items():
         known = approvals.find_gate(new, gate)
-        now = hash_artifacts(workspace, project, known[1].artifacts if known else ())
+        names = known[1].artifacts if known else ()
+        now = hash_artifacts(workspace, "", list_artifact_paths(workspace, book.state.run, names))
         asked[gate] = approved_artifacts.make_upgrade_question(
             workspace, store, book.state, gate, now=now, reason=reason
         )
@@ -111,7 +116,7 @@ def _take_replan(
     """A plan that was approved is read again only as it was approved; else it is asked first."""
     state, protocol = book.state, book.definition.protocol
     loop = str(wish.data["loop"])
-    path = plan_path(protocol, state, loop)
+    path = plan_path(workspace, protocol, state, loop)
     gate, then = approved_artifacts.find_approved_digest(state, path)
     if not gate or gate not in protocol.gates:
         return f.WishTaken(wish=wish)

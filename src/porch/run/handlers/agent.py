@@ -12,6 +12,7 @@ from porch.claims.legal_signal import legal_signals
 from porch.claims.signals import choose_signal, read_signals
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
+from porch.model.artifact_names import has_wildcard, list_alternatives
 from porch.model.protocol import Exit
 from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
@@ -20,6 +21,7 @@ from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.turn_record import has_lost_worktree
 from porch.run.agents.world import World
 from porch.run.engine import run_commits
+from porch.run.engine.artifacts import name_artifact_file
 from porch.run.handlers import protected_files
 from porch.show import prompt
 from porch.system import atomic
@@ -156,6 +158,10 @@ def _agent_turn(world: World, post: EmployedAgent, effect: RunAgent) -> Turn:
 def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
     project = world.state().run.project_dir
     item = find_item(world.state(), world, effect)
+    run = world.state().run
+    paths = [
+        name_artifact_file(world.workspace, run, name, effect.item) for name in effect.artifacts
+    ]
     return {
         "id": world.state().run.id,
         "title": world.state().run.title,
@@ -166,7 +172,7 @@ def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
         "try": effect.attempt + 1,
         "kind": "reminder" if effect.reminder else "agent",
         "name": effect.role,
-        "artifacts": [{"path": os.path.join(project, name)} for name in effect.artifacts],
+        "artifacts": [{"path": path} for path in paths if not has_wildcard(path)],
         "project_dir": project,
         "legal": [signal for known in effect.exits for signal in known.signals[:1]],
         "plan_item": {"id": item.id, "title": item.title} if item else None,
@@ -178,8 +184,9 @@ def _write_templates(world: World, effect: RunAgent) -> None:
     templates = world.definition().templates
     run = world.state().run
     for name in effect.artifacts:
-        path = world.project_file(name)
-        text = templates.get(os.path.basename(name))
+        path = world.workspace_file(name_artifact_file(world.workspace, run, name, effect.item))
+        names = map(os.path.basename, list_alternatives(name))
+        text = next((templates[each] for each in names if each in templates), None)
         if text is None or os.path.exists(path):
             continue
         os.makedirs(os.path.dirname(path), exist_ok=True)

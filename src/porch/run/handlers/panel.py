@@ -16,6 +16,7 @@ from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.run.engine.artifacts import list_artifact_paths
 from porch.run.handlers import check_traces
 from porch.show import prompt, review_feedback
 from porch.store.large_payloads import expand_payloads
@@ -127,7 +128,7 @@ def _review_turn(world: World, post: EmployedAgent, effect: AskReviewer, files: 
             "kind": "review",
             "name": effect.name,
             "project_dir": run.project_dir,
-            "artifacts": [{"path": os.path.join(run.project_dir, a)} for a in effect.artifacts],
+            "artifacts": [{"path": path} for path in _list_reviewed_files(world, effect)],
             "review": {"type": effect.review, "round": effect.round, "form": effect.form},
         },
         workspace=world.workspace,
@@ -145,13 +146,13 @@ def _review_turn(world: World, post: EmployedAgent, effect: AskReviewer, files: 
 def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
     run = world.state().run
     template = world.definition().reviews.get(effect.review, "")
-    first = effect.artifacts[0] if effect.artifacts else ""
+    paths = _list_reviewed_files(world, effect)
     variables: prompt.Variables = {
         "review_type": effect.review,
         "project_id": run.id,
         "title": run.title,
         "project_dir": run.project_dir,
-        "artifact": os.path.join(run.project_dir, first) if first else "",
+        "artifact": paths[0] if paths else "",
         "round": effect.round,
         "model": effect.name,
         "phase": effect.subject,
@@ -160,7 +161,7 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
         "workspace_dir": world.workspace,
         "track_dir": os.path.join(world.workspace, run.project_dir),
     }
-    texts = {name: _read_artifact(world, name) for name in effect.artifacts}
+    texts = {path: _read_artifact(world, path) for path in paths}
     shown = world.shown(effect.shown)
     return prompt.compose_review_prompt(
         template,
@@ -173,8 +174,13 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
     )
 
 
+def _list_reviewed_files(world: World, effect: AskReviewer) -> list[str]:
+    names = effect.artifacts
+    return list_artifact_paths(world.workspace, world.state().run, names, effect.item)
+
+
 def _read_artifact(world: World, name: str) -> str:
-    path = world.project_file(name)
+    path = world.workspace_file(name)
     return read_head_and_tail(path, ARTIFACT_READ) if os.path.isfile(path) else "(not written yet)"
 
 

@@ -19,6 +19,7 @@ from porch.run.engine.artifacts import (
     MISSING,
     digest_hashes,
     hash_artifacts,
+    list_artifact_paths,
     list_odd_artifacts,
 )
 from porch.run.engine.plan_items import decode_plan, make_item
@@ -27,11 +28,11 @@ from porch.text.sha256 import sha256
 
 
 def read_items(world: World, effect: ReadItems) -> f.EffectFact:
-    name = os.path.normpath(os.path.join(world.state().run.project_dir, effect.source))
+    name = list_artifact_paths(world.workspace, world.state().run, (effect.source,))[0]
     text, why = _read_plan_text(world, name)
     if text is None:
         return f.EffectFailed(effect=effect.id, why="no-plan", detail=why, hopeless=True)
-    reading = read_plan(text, effect.source)
+    reading = read_plan(text, name)
     notes = tuple(finding.message for finding in reading.findings)
     items = tuple(map(make_item, reading.phases))
     digest = sha256(text.encode()).hexdigest()
@@ -63,7 +64,10 @@ async def commit_artifacts(world: World, effect: CommitPaths) -> f.EffectFact:
 
 def _commit_named_paths(world: World, effect: CommitPaths) -> f.EffectFact:
     run = world.state().run
-    known = hash_artifacts(world.workspace, run.project_dir, effect.paths)
+    standing = world.state().positions.get(effect.position)
+    item = standing.item if standing else ""
+    paths = list_artifact_paths(world.workspace, run, effect.paths, item)
+    known = hash_artifacts(world.workspace, "", paths)
     if is_changed_since_approval(world.state(), known):
         # Between the look of the driver and ours; it looks again before the next try.
         return f.EffectStopped(effect=effect.id)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.model.artifact_names import describe_name
 from porch.model.protocol import Agent, Check, Edge, End, Human, Panel, Protocol, State, Target
 from porch.show.graph import edge_labels, ranks
 from porch.show.graph.edge_labels import LabelledExit
@@ -235,7 +236,7 @@ def _collect_groups(protocol: Protocol, nodes: _NodeTable) -> tuple[NodeGroup, .
 def _collect_loops(protocol: Protocol, nodes: _NodeTable) -> tuple[NodeGroup, ...]:
     return tuple(
         NodeGroup(
-            clean_line(f"for each item of {loop.source}"),
+            clean_line(f"for each item of {describe_name(loop.source)}"),
             tuple(nodes.state(s.name) for s in protocol.states.values() if s.loop == loop.name),
         )
         for loop in protocol.loops.values()

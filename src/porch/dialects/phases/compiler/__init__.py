@@ -32,6 +32,7 @@ from porch.dialects.phases.file_records import (
 )
 from porch.dialects.phases.mapping_reader import MOST_STEPS, Findings
 from porch.errors import Finding
+from porch.model.artifact_names import describe_name
 from porch.model.budget_cycles import drop_knotted_resets
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import (
@@ -168,7 +169,9 @@ def draw_commit(bench: PhaseDraft) -> None:
     if not bench.commit:
         return
     phase, agent = bench.phase, bench.layout.mender(None)
-    message = f"{bench.definition.name}: {phase.title} {', '.join(phase.commits)}"
+    message = (
+        f"{bench.definition.name}: {phase.title} {', '.join(map(describe_name, phase.commits))}"
+    )
     bench.add(bench.commit, Git(phase.commits, message), phase.place)
     refusals = tuple(f"{bench.commit}.{exit_}" for exit_ in ("refused", "conflict"))
     bench.leave(bench.commit, "clean", forgets=refusals)

@@ -4,16 +4,20 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from porch.dialects.phases.artifact_reader import list_default_files, read_file_name
 from porch.dialects.phases.compiler.protocol_draft import ProtocolDraft
 from porch.dialects.phases.compiler.stages import PhaseLayout
 from porch.dialects.phases.compiler.targets import PhaseLookup
 from porch.dialects.phases.file_records import PhasesFile
-from porch.dialects.phases.mapping_reader import check_stays_inside, did_you_mean
+from porch.dialects.phases.mapping_reader import did_you_mean
 from porch.errors import Finding
+from porch.model.artifact_names import require_file
 from porch.model.protocol import Loop, Target
 from porch.text.nodes import ScalarNode
 
-DEFAULT_PLAN_FILE = "plan.md"
+PLAN_PHASE = "plan"
+PLAN_FILE = "plan.md"
+(DEFAULT_PLAN_FILE,) = list_default_files(PLAN_PHASE, is_shared=False)
 
 
 def assign_loops(
@@ -87,15 +91,23 @@ def _find_loop_source(members: list[PhaseLayout], atlas: PhaseLookup, draft: Pro
         if source != sources[0]:
             message = f"'{word.text[:80]}' is not the document that the loop starts with"
             draft.findings.append(Finding("said-twice", message, word.place, "name one document"))
-    return sources[0] if sources else DEFAULT_PLAN_FILE
+    return sources[0] if sources else find_plan_file(atlas)
+
+
+def find_plan_file(atlas: PhaseLookup) -> str:
+    """The plan of the phase that is called so; else where plans lie."""
+    layout = atlas.layouts.get(PLAN_PHASE)
+    names = layout.phase.artifacts if layout else ()
+    return next((name for name in names if PLAN_PHASE in name), DEFAULT_PLAN_FILE)
 
 
 def _find_source_document(word: ScalarNode, atlas: PhaseLookup, draft: ProtocolDraft) -> str:
     layout = atlas.layouts.get(word.text)
     if layout is not None:
-        return layout.phase.artifacts[0] if layout.phase.artifacts else DEFAULT_PLAN_FILE
+        names = layout.phase.artifacts
+        return require_file(names[0]) if names else DEFAULT_PLAN_FILE
     if "." in word.text or "/" in word.text:
-        return word.text if check_stays_inside(word, draft.findings) else DEFAULT_PLAN_FILE
+        return read_file_name(word, draft.findings) or DEFAULT_PLAN_FILE
     message = f"'phases_from' names '{word.text[:80]}', which is neither a phase nor a file"
     fix = did_you_mean(word.text, atlas.layouts)
     draft.findings.append(Finding("unknown-state", message, word.place, fix))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from porch.fleet.finish.run_changes import RunChanges, compare_run
 from porch.git.file_changes import ChangedContent, read_blob, read_patches
 from porch.model.protocol import Agent, Human, Panel, Protocol
-from porch.run.engine.artifacts import join_artifact_paths
+from porch.run.engine.artifacts import list_artifact_paths
 from porch.run.engine.run_places import workspace_of
 from porch.system.inner_file import read_inner_file
 from porch.web.pages import diff_view, files_view
@@ -101,7 +101,7 @@ def show_files(call: Call) -> Response:
 def _list_documents(run: OpenRun) -> Iterator[tuple[str, int | None]]:
     """What the protocol calls its files, each with its size if it is there."""
     workspace = workspace_of(run.where, run.state)
-    for path in join_artifact_paths(run.state.run.project_dir, _list_artifacts(run.protocol)):
+    for path in list_artifact_paths(workspace, run.state.run, _list_artifacts(run.protocol)):
         found = read_inner_file(workspace, path, 0)
         yield path, found.size if found else None
 

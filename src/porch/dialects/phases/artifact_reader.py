@@ -1,0 +1,98 @@
+"""The files that a phase, a gate or a commit names: plain names, or patterns from the top.
+
+A name without a slash lies in the directory of the project. Anything with a slash begins at the top
+of the repository, unless it begins with `${PROJECT_DIR}/`.
+"""
+
+from porch.dialects.phases.mapping_reader import (
+    Findings,
+    StrictFields,
+    check_stays_inside,
+    did_you_mean,
+)
+from porch.errors import Finding
+from porch.model.artifact_names import (
+    PROJECT_DIR,
+    TOP,
+    VARIABLES,
+    has_wildcard,
+    join_alternatives,
+    list_variables,
+    remove_variables,
+)
+from porch.model.path_globs import find_glob_problem
+from porch.text.late_pattern import late_pattern
+from porch.text.nodes import ListNode, MapNode, Node, ScalarNode
+
+# The second name is where other projects of this format keep the same.
+_DEFAULT_FILES = {
+    "specify": ("spec.md", "codev/specs"),
+    "plan": ("plan.md", "codev/plans"),
+    "review": ("review.md", "codev/reviews"),
+}
+# Its gate may be about something else, such as a pull request.
+_OPTIONAL = ("review",)
+_PROMPT_WORDS = {
+    "project_id": "PROJECT_ID",
+    "title": "PROJECT_TITLE",
+    "project_dir": "PROJECT_DIR",
+    "plan_phase_id": "PLAN_PHASE_ID",
+}
+_WORD = late_pattern(r"\{\{\s*(\w+)\s*\}\}|\$(\w+)")
+
+
+def read_files(form: StrictFields, *keys: str) -> tuple[str, ...]:
+    words = (word for key in keys for word in form.words(key))
+    return tuple(name for word in words if (name := read_file_name(word, form.findings)))
+
+
+def read_file_name(word: ScalarNode, findings: Findings) -> str:
+    """One name as the model has it; empty if it means nothing, which is then reported."""
+    if not check_stays_inside(word, findings):
+        return ""
+    text = _WORD.sub(lambda found: _spell_variable(found[0], found[1] or found[2]), word.text)
+    for name in list_variables(text):
+        if name not in VARIABLES:
+            message = f"'{name[:80]}' is not a variable of file names"
+            fix = did_you_mean(name, VARIABLES) or f"known variables: {', '.join(VARIABLES)}"
+            findings.append(Finding("unknown-variable", message, word.place, fix))
+            return ""
+    text = text.strip().removeprefix("./")
+    problem = find_glob_problem(remove_variables(text) or "x")
+    problem = problem or ("'|' has no meaning" if "|" in text else "")
+    if problem:
+        message = f"'{word.text[:80]}' is no name of files: {problem}"
+        fix = "write a path such as codev/specs/${PROJECT_ID}-*.md"
+        findings.append(Finding("wrong-value", message, word.place, fix))
+        return ""
+    if "/" in text:
+        return TOP + text
+    return PROJECT_DIR + text if list_variables(text) or has_wildcard(text) else text
+
+
+def _spell_variable(text: str, name: str) -> str:
+    known = _PROMPT_WORDS.get(name, name) if text.startswith("{") else name
+    return f"${{{known}}}"
+
+
+def names_shared_directories(node: Node) -> bool:
+    """Whether a file says anywhere that documents lie in codev/specs and its like."""
+    match node:
+        case MapNode():
+            return any(names_shared_directories(entry.value) for entry in node.entries)
+        case ListNode():
+            return any(map(names_shared_directories, node.items))
+        case ScalarNode():
+            return any(f"{directory}/" in node.text for _, directory in _DEFAULT_FILES.values())
+        case _:
+            return False
+
+
+def list_default_files(phase: str, is_shared: bool) -> tuple[str, ...]:
+    """What a phase writes if the file does not say it."""
+    if phase not in _DEFAULT_FILES:
+        return ()
+    name, directory = _DEFAULT_FILES[phase]
+    both = (name, f"{TOP}{directory}/${{PROJECT_ID}}-*.md")
+    is_optional = phase in _OPTIONAL
+    return (join_alternatives(*(both[::-1] if is_shared else both), optional=is_optional),)
