@@ -4,10 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from porch.run.engine.run_places import payload_directory
 from porch.run.setting_keys import KEYS
-from porch.run.settings import TABLES, Settings, make_settings
+from porch.run.settings import TABLES, Settings, list_settings_files, make_settings
 from porch.store import payloads
+from porch.store.settings_stamps import write_settings_stamps
 from porch.store.where import ProjectPaths
 
 # What does not govern: these count as they are now.
@@ -58,7 +61,10 @@ def serialize_settings(known: Settings) -> bytes:
 
 def pin_settings(where: ProjectPaths, run: str, known: Settings) -> str:
     """Keep them beside the run; the digest is what a record names."""
-    return payloads.write_payload(payload_directory(where, run), serialize_settings(known))
+    digest = payloads.write_payload(payload_directory(where, run), serialize_settings(known))
+    if not where.is_bare:
+        write_settings_stamps(where.run_dir(run), list_settings_files(where.root))
+    return digest
 
 
 def read_pinned_settings(where: ProjectPaths, run: str, digest: str, now: Settings) -> Settings:
@@ -72,14 +78,34 @@ def read_pinned_settings(where: ProjectPaths, run: str, digest: str, now: Settin
     return make_settings({**free, **pinned}, now.origins, now.notes)
 
 
-def list_changed_keys(where: ProjectPaths, run: str, digest: str, now: Settings) -> list[str]:
-    """The keys that say something else now than what governs the run."""
+class SettingChange(Struct, frozen=True):
+    """A setting that says something else now; None where it is not set."""
+
+    key: str
+    old: Any
+    new: Any
+
+
+def list_setting_changes(
+    where: ProjectPaths, run: str, digest: str, now: Settings
+) -> list[SettingChange]:
+    """What says something else now than what governs the run."""
     if not digest:
         return []
     pinned = _read_values(where, run, digest)
     current: dict[str, Any] = json.loads(serialize_settings(now))
-    keys = sorted({*pinned, *current})
-    return [key for key in keys if pinned.get(key) != current.get(key)]
+    changes = (
+        SettingChange(key, pinned.get(key), current.get(key))
+        for key in sorted({*pinned, *current})
+        # A key that is newer than the pin counts as it is.
+        if key in pinned or key not in KEYS
+    )
+    return [each for each in changes if each.old != each.new]
+
+
+def list_changed_keys(where: ProjectPaths, run: str, digest: str, now: Settings) -> list[str]:
+    """The keys of these."""
+    return [each.key for each in list_setting_changes(where, run, digest, now)]
 
 
 def _read_values(where: ProjectPaths, run: str, digest: str) -> dict[str, Any]:

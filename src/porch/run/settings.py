@@ -142,10 +142,14 @@ def user_directory(environ: Mapping[str, str]) -> str:
 
 def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
     """The settings that hold here; raises DefinitionError with everything wrong in both files."""
+    path, project_path = list_settings_files(project_root, user_dir)
+    return _read_settings(path, _read_bytes(path), _read_bytes(project_path))
+
+
+def list_settings_files(project_root: str, user_dir: str | None = None) -> tuple[str, str]:
+    """The person's own file and the project's; either may be missing."""
     own = user_directory(os.environ) if user_dir is None else user_dir
-    path = os.path.join(own, USER_FILE)
-    mine, ours = _read_bytes(path), _read_bytes(os.path.join(project_root, PROJECT_FILE))
-    return _read_settings(path, mine, ours)
+    return os.path.join(own, USER_FILE), os.path.join(project_root, PROJECT_FILE)
 
 
 # A start asks many times, and the same bytes mean the same.

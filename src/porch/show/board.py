@@ -289,6 +289,7 @@ def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
         *(get("reason") or "").split("\n"),
         *(f"review of {missing}" for missing in get("reviews") or ()),
         *(f"your answer cannot be used yet: {each}" for each in get("problems") or ()),
+        *(get("settings") or ()),
         *_list_files_to_read(get("worktree") or "", get("artifacts") or ()),
     ]
 

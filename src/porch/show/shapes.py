@@ -72,6 +72,7 @@ class DecisionShape(TypedDict):
     evidence: NotRequired[list[str]]
     reviews: NotRequired[list[str]]
     problems: NotRequired[list[str]]
+    settings: NotRequired[list[str]]  # what differs from those that the run keeps
     difference: NotRequired[dict[str, str]]
     driver: NotRequired[DriverShape | None]
     driven: NotRequired[str]

@@ -81,6 +81,13 @@ def list_asked(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(each["asked_at"], each["name"]) for each in row["decisions"]]
 
 
+def list_decision_kinds(row: Mapping[str, Any]) -> list[str]:
+    """Of each question of a row what kind it is."""
+    if "told" in row:
+        return [told[1] for told in row["told"]]
+    return [each["kind"] for each in row["decisions"]]
+
+
 def _is_plan(decisions: list[Mapping[str, Any]]) -> bool:
     return any(str(each.get("run", "")).startswith("plan_") for each in decisions)
 

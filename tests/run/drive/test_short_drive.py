@@ -199,7 +199,7 @@ def left_behind(where: ProjectPaths) -> dict[str, Any]:
             for name in names:
                 path = os.path.join(directory, name)
                 kept = os.path.relpath(path, where.root)
-                found[kept] = timeless(Path(path).read_text("utf-8"))
+                found[kept] = timeless(Path(path).read_text("utf-8")).replace(where.root, "ROOT")
     del found[os.path.relpath(os.path.join(where.run_dir(RUN), "lock"), where.root)]
     # The last is how long a row that is to come is, and its checksum.
     changing = re.compile(r'"(length|pid)":\d+|^[0-9a-f]{8} [0-9a-f]{8}$', re.MULTILINE)

@@ -56,7 +56,7 @@ def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
 
     next_ = "" if answered.notice else _describe_open(where, answered.run)
     next_ = next_ or ("" if answered.notice else describe_next_move(where, answered.run))
-    lines = [answered.message, *_draw_track(where, answered.run)]
+    lines = [answered.message, *answered.notes, *_draw_track(where, answered.run)]
     if answered.changed:
         lines.append(f"changed since porch asked: {', '.join(answered.changed)}")
     lines += [next_] if next_ else []
@@ -67,6 +67,7 @@ def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
         "message": answered.message,
         "notice": answered.notice,
         "changed": list(answered.changed),
+        **({"notes": list(answered.notes)} if answered.notes else {}),
         **({"next": next_} if next_ else {}),
     }
     return View("\n".join(lines), data)
@@ -116,14 +117,14 @@ def _answer_question(args: Args) -> View:
 
 
 def _retry_failure(args: Args) -> View:
-    return _resolve_failure(args, "retry", args.note or "")
+    return _resolve_failure(args, "retry", args.note or "", keeps_settings=args.keep_settings)
 
 
 def _skip_failure(args: Args) -> View:
     return _resolve_failure(args, "skip", args.reason)
 
 
-def _resolve_failure(args: Args, exit_: str, text: str) -> View:
+def _resolve_failure(args: Args, exit_: str, text: str, *, keeps_settings: bool = False) -> View:
     from porch.run.verbs import decide
     from porch.run.verbs.decide import DecisionRequest
     from porch.run.verbs.read_run import read_run
@@ -133,8 +134,8 @@ def _resolve_failure(args: Args, exit_: str, text: str) -> View:
     where = places.find_project(os.getcwd())
     run = find_run(where, args.id)
     name = decide.resolve_failure(read_run(where, run), exit_)
-    answered = _decide_question(where, run, name, DecisionRequest(exit_, text, args.as_person))
-    return _decision_view(where, answered)
+    verdict = DecisionRequest(exit_, text, args.as_person, keeps_settings=keeps_settings)
+    return _decision_view(where, _decide_question(where, run, name, verdict))
 
 
 def _read_gate(args: Args) -> str:
@@ -175,7 +176,18 @@ COMMANDS: Verbs = {
         ),
     ),
     "retry": Verb(
-        _retry_failure, (_HERE, make_argument("--note", help="a note to keep with it"), PERSON)
+        _retry_failure,
+        (
+            _HERE,
+            make_argument("--note", help="a note to keep with it"),
+            make_argument(
+                "--keep-settings",
+                action="store_true",
+                help="try again with the settings that the run keeps, although a setting on "
+                "which it failed was changed",
+            ),
+            PERSON,
+        ),
     ),
     "skip": Verb(
         _skip_failure,

@@ -100,7 +100,7 @@ def _print_pending(flags: set[str]) -> int | None:
     # What was drawn with the rows is as wide as this; a narrower terminal has it laid out anew.
     width = table_width()
     found = _read_rows(where, "told" if width >= board.WIDTH else "decisions")
-    if found is None:
+    if found is None or _may_have_other_settings(where, found.rows):
         return None
     from porch.run.verbs.liveness import LiveRows
 
@@ -121,6 +121,8 @@ def _print_decision_data(where: ProjectPaths, flags: set[str]) -> int | None:
         return None
     if is_hook:
         return _print_hook_lines(found.rows)
+    if _may_have_other_settings(where, found.rows):
+        return None
     from porch.run.verbs.liveness import LiveRows
 
     _add_form_problems(where, found.rows)
@@ -138,6 +140,18 @@ def _print_hook_lines(rows: Mapping[str, Any]) -> int:
     ]
     asked.sort(key=lambda each: each["asked_at"])
     return _print_text(board.render_hook_lines(asked))
+
+
+def _may_have_other_settings(where: ProjectPaths, rows: Mapping[str, Any]) -> bool:
+    """Whether something failed under settings that may have been changed; the long way compares."""
+    from porch.store.run_rows import list_decision_kinds
+
+    failed = [name for name, row in rows.items() if "failure" in list_decision_kinds(row)]
+    if not failed:
+        return False
+    from porch.store.settings_stamps import may_have_changed
+
+    return any(may_have_changed(where.run_dir(name)) for name in failed)
 
 
 def _add_form_problems(where: ProjectPaths, rows: Mapping[str, Any]) -> None:

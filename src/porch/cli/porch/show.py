@@ -78,6 +78,7 @@ def _show_pending(args: Args) -> View:
     from porch.plan.gate_files.pending_problems import add_form_problems
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
+    from porch.run.verbs.setting_changes import add_setting_changes
     from porch.show import board
     from porch.store import where as places
 
@@ -86,6 +87,7 @@ def _show_pending(args: Args) -> View:
     live = LiveRows(where, runs.rows)
     decisions = live.decisions()
     add_form_problems(where, decisions)
+    add_setting_changes(where, decisions)
     text = (
         board.render_hook_lines(decisions)
         if args.hook

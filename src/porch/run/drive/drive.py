@@ -22,6 +22,7 @@ from porch.run.agents.world import World
 from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
 from porch.run.drive.governing_settings import govern_settings
+from porch.run.drive.live_world import LiveWorld
 from porch.run.drive.start_notes import (
     describe_people_at_work,
     list_setting_notes,
@@ -68,16 +69,18 @@ def drive_run(
     # Behind every refusal: whoever may not drive pins nothing either, and what is pinned is said.
     now = settings.load_settings(settings_root(found.where, book.state))
     known, pin_notes = govern_settings(found, now)
-    world = make_world(
+    make = partial(
+        make_world,
         found.where,
         found.name,
-        known,
         state=lambda: book.state,
         definition=lambda: book.definition,
         progress=watch.output,
         script=script,
         agent=wanted.agent,
     )
+    live = LiveWorld(found, known, make)
+    world = live.current()
     notes = [
         *pin_notes,
         *list_setting_notes(known, book.definition.protocol),
@@ -111,7 +114,7 @@ def drive_run(
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
     manner = replace(manner, poll_s=_polling_seconds(known, book))
     cleanup = products.make_cleanup(partial(products.remove_finished_worktrees, world))
-    absent = UnattendedPolicy(known, found.directory, answers.has_answer)
+    absent = UnattendedPolicy(lambda: live.current().settings, found.directory, answers.has_answer)
     on_record, on_idle = _make_watchers(
         found,
         watch,
@@ -134,12 +137,12 @@ def drive_run(
     driver = Driver(
         book,
         queue,
-        perform=cleanup.after_cleanup(make_performer(world, products.handlers)),
+        perform=cleanup.after_cleanup(make_performer(live.current, products.handlers)),
         wishes=found.wishes,
         manner=manner,
         on_record=on_record,
         on_idle=look_around,
-        may_begin=partial(_find_objection, known, world, restore),
+        may_begin=partial(_find_objection, live, restore),
         place=manner.open_place(found.directory) if manner.open_place else None,
     )
     _review_questions(world, book)
@@ -159,8 +162,7 @@ def drive_run(
 
 
 def _find_objection(
-    known: settings.Settings,
-    world: World,
+    live: LiveWorld,
     restore: Callable[[Run], None],
     definition: Definition,
     state: RunState,
@@ -170,11 +172,12 @@ def _find_objection(
     with contextlib.suppress(PorchError):
         # Somebody may have deleted it while the run waited. If it cannot be made, the effect fails.
         restore(state.run)
-    protocol, store = definition.protocol, world.payload_directory
+    world, protocol = live.current(), definition.protocol
+    store = world.payload_directory
     changed = approved_artifacts.check_approvals(world.workspace, store, protocol, state, hand)
     if changed is not True:
         return changed
-    return budget_limits.check_budget_of_work(known, protocol, state, hand)
+    return budget_limits.check_budget_of_work(world.settings, protocol, state, hand)
 
 
 def _review_questions(world: World, book: Book) -> None:

@@ -18,9 +18,12 @@ class UnattendedPolicy:
     """Declines what no script answers, the first time that it is asked; later a person is there."""
 
     def __init__(
-        self, known: Settings, directory: str, is_answered: Callable[[RunState, Decision], bool]
+        self,
+        read_settings: Callable[[], Settings],
+        directory: str,
+        is_answered: Callable[[RunState, Decision], bool],
     ):
-        self._denies = known.unattended == "deny"
+        self._read_settings = read_settings
         self._inbox = os.path.join(directory, "inbox")
         self._is_answered = is_answered
 
@@ -35,7 +38,8 @@ class UnattendedPolicy:
                 self._decline(protocol, state, decision)
 
     def _decline(self, protocol: Protocol, state: RunState, decision: Decision) -> None:
-        if not self._denies or protocol.subject != TRACK or self._is_answered(state, decision):
+        denies = protocol.subject == TRACK and self._read_settings().unattended == "deny"
+        if not denies or self._is_answered(state, decision):
             return
         standing = state.positions[decision.position]
         actor = protocol.states[standing.state].actor

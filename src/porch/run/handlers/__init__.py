@@ -72,12 +72,12 @@ HANDLERS: Mapping[type[e.Effect], Handler] = dict(
 
 
 def make_performer(
-    world: World, handlers: Mapping[type[e.Effect], Handler]
+    current_world: Callable[[], World], handlers: Mapping[type[e.Effect], Handler]
 ) -> Callable[[e.Request], Awaitable[EffectFact]]:
-    """What the driver calls for every request."""
+    """What the driver calls for every request; each gets the world as it is when it begins."""
 
     async def perform(request: e.Request) -> EffectFact:
-        ended = handlers[type(request)](world, request)
+        ended = handlers[type(request)](current_world(), request)
         return await ended if isinstance(ended, Awaitable) else ended
 
     return perform

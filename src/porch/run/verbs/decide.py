@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError, suggest_name
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import DRIVERLESS
+from porch.machine.exits.causes import RETRY
 from porch.machine.state import Decision, RunState, Standing
 from porch.machine.wishes import TOO_LATE
 from porch.model.protocol import Human, Protocol
@@ -16,6 +18,7 @@ from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_ar
 from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.read_run import ReadRun, read_run
+from porch.run.verbs.setting_changes import check_retry
 from porch.show.decision import list_answerable
 from porch.store.where import ProjectPaths
 
@@ -28,6 +31,7 @@ class DecisionRequest(Struct, frozen=True):
     as_person: bool = False
     digest: str = ""
     channel: str = "cli"
+    keeps_settings: bool = False  # try again although the settings of the run are old ones
 
 
 class DecisionResult(Struct, frozen=True):
@@ -40,6 +44,7 @@ class DecisionResult(Struct, frozen=True):
     notice: bool = False
     changed: tuple[str, ...] = ()
     seq: int = 0  # of the record that holds the answer
+    notes: tuple[str, ...] = ()
 
 
 # Reads the words for a gate as its form; nothing if the gate has none.
@@ -64,6 +69,9 @@ def decide_question(
         return _answer_nothing_asked(found, name, verdict)
     if verdict.exit in APPROVED and decision.artifacts:
         _require_readable(where, found.state)
+    notes: list[str] = []
+    if verdict.exit == RETRY and decision.kind == "failure" and not verdict.keeps_settings:
+        notes = check_retry(where, found, decision)
     now = hash_artifacts(workspace_of(where, found.state), "", decision.artifacts)
     wish = {
         "kind": "decide",
@@ -77,7 +85,8 @@ def decide_question(
     }
     record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
     moved = tuple(changed_artifacts(decision.artifacts, now))
-    return _decision_result(run, decision, verdict, record=record, moved=moved)
+    answered = _decision_result(run, decision, verdict, record=record, moved=moved)
+    return replace(answered, notes=tuple(notes))
 
 
 def _require_readable(where: ProjectPaths, state: RunState) -> None:

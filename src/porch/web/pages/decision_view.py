@@ -57,6 +57,7 @@ def make_decision(
         "request": decision.get("request") or (),
         "reasons": [line for line in str(decision.get("reason") or "").split("\n") if line],
         "problems": decision.get("problems") or (),
+        "settings": decision.get("settings") or (),
         "evidence": decision.get("evidence") or (),
         "reviews": decision.get("reviews") or (),
         "evidence_chips": list(list_chips(decision, facts.work)),

@@ -25,6 +25,7 @@ from porch.run.decisions.decision_facts import LastRound
 from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.read_run import ReadRun
+from porch.run.verbs.setting_changes import add_setting_changes
 from porch.show.answer_effects import describe_answers
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
@@ -115,6 +116,7 @@ def _find_told(run: OpenRun, picture: Mapping[str, Any], at: str) -> Mapping[str
     """The decision as `porch pending` has it."""
     told = next(each for each in picture["decisions"] if each["position"] == at)
     add_form_problems(run.where, [told])
+    add_setting_changes(run.where, [told])
     return cast("Mapping[str, Any]", told)
 
 
