@@ -213,11 +213,12 @@ def test_a_conflict_names_the_files_and_the_way_out_which_works(desk: "Desk") ->
     said = desk.porch("finish", "0001", "--merge", code=1).err
     assert "Files: new.py" in said
     assert "git merge main" in said
+    assert "finish again with --accept-changes" in said
     assert desk.git("for-each-ref") == before
     assert f"{NAME} and main conflict in new.py" in desk.porch("finish", "0001").out
     place = str(desk.root / "worktrees" / NAME)
     desk.git("-C", place, "merge", "-q", "-X", "ours", "main")
-    desk.porch("finish", "0001", "--merge")
+    desk.porch("finish", "0001", "--merge", "--accept-changes")
     assert (desk.root / "new.py").read_text() == "x = 1\n"
 
 
@@ -428,7 +429,8 @@ def test_a_commit_of_a_submodule_that_only_the_run_has_is_pushed_first(
         assert f"git -C {work} push origin HEAD:refs/heads/BRANCH" in said
     assert desk.git("rev-parse", "main") == main
     desk.git("-C", str(work), "push", "-q", "origin", "HEAD:refs/heads/new")
-    assert "merged into main" in desk.porch("finish", "0001", "--merge").out
+    said = desk.porch("finish", "0001", "--merge", "--accept-changes").out
+    assert "merged into main" in said
 
 
 # --- pull requests

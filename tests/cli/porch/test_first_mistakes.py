@@ -131,10 +131,10 @@ def test_mistake_5_a_dirty_tree_is_said_at_the_start_and_in_the_way_of_a_merge(
     (worktree / "greeting.txt").write_text("Hello\n")
     real.git("-C", str(worktree), "add", "-A")
     real.git("-C", str(worktree), "commit", "-qm", "greet")
-    said = told(real.porch("finish", "1", "--merge", code=None))
+    said = told(real.porch("finish", "1", "--merge", "--accept-changes", code=None))
     assert "which has changes that are not committed: codev/config.toml" in said
     do(quoted(said, "git "))
-    assert "merged into main" in real.porch("finish", "1", "--merge").out
+    assert "merged into main" in real.porch("finish", "1", "--merge", "--accept-changes").out
     assert (real.root / "greeting.txt").read_text() == "Hello\n"
     real.git("stash", "pop", "-q")
     assert '"true"' in (real.root / "codev" / "config.toml").read_text()

@@ -10,10 +10,12 @@ import os
 from msgspec.structs import replace
 
 from porch.errors import FailedError
+from porch.fleet.finish.later_protection import FINISH, note_files_at_end
+from porch.fleet.finish.run_work import RunWork
 from porch.git.checkouts import open_detached_checkout
 from porch.machine.effects import RunCheck
-from porch.machine.facts import CheckEnded
 from porch.machine.state import RunState
+from porch.model.definition import Definition
 from porch.model.delivery_checks import DeliveryCheck, list_delivery_checks
 from porch.model.protocol import Protocol
 from porch.run.agents.world import World
@@ -33,7 +35,7 @@ from porch.system import process_marks
 REPORT_LINES = 20
 
 
-def check_candidate(found: HeldRun, commit: str) -> dict[str, str]:
+def check_candidate(found: HeldRun, commit: str, work: RunWork) -> dict[str, str]:
     """Run the checks on a commit; refuses with the report of the first that does not pass."""
     where, state = found.where, found.book.state
     known = _read_settings(found.where, state)
@@ -45,7 +47,9 @@ def check_candidate(found: HeldRun, commit: str) -> dict[str, str]:
     scratch = worktree_path(where, f"finish_{found.name}")
     with open_detached_checkout(where.base, scratch, commit):
         _prepare(found, scratch, known)
-        world = replace(_make_world(found, known), workspace=scratch)
+        world = replace(make_finish_world(where, state, found.book.definition), workspace=scratch)
+        if any(check.command.runner for check in due):
+            note_files_at_end(world, work)
         return {check.name: _run(world, state, check, commit) for check in due}
 
 
@@ -61,10 +65,12 @@ def _read_settings(where: ProjectPaths, state: RunState) -> Settings:
     return read_pinned_settings(where, state.run.name, state.run.settings, settings)
 
 
-def _make_world(found: HeldRun, known: Settings) -> World:
-    book = found.book
+def make_finish_world(where: ProjectPaths, state: RunState, definition: Definition) -> World:
+    """The world of a run that is over: it stands nowhere but at its finish."""
+    standing = replace(state, positions={FINISH.position: FINISH})
+    known = _read_settings(where, state)
     return make_world(
-        found.where, found.name, known, state=lambda: book.state, definition=lambda: book.definition
+        where, state.run.name, known, state=lambda: standing, definition=lambda: definition
     )
 
 
@@ -79,11 +85,10 @@ def _prepare(found: HeldRun, scratch: str, known: Settings) -> None:
 
 
 def _run(world: World, state: RunState, check: DeliveryCheck, commit: str) -> str:
-    id_ = f"finish#1/check/{check.name}/{state.seq}"
-    effect = RunCheck(
-        id=id_, position="finish#1", kind="check", name=check.name, command=check.command
-    )
-    ended: CheckEnded = asyncio.run(run_command_check(world, effect, check.command.shell))
+    at = FINISH.position
+    id_ = f"{at}/check/{check.name}/{state.seq}"
+    effect = RunCheck(id=id_, position=at, kind="check", name=check.name, command=check.command)
+    ended = asyncio.run(run_command_check(world, effect))
     if ended.result != "passed":
         report = "\n".join(f"  {line}" for line in ended.report.splitlines()[-REPORT_LINES:])
         raise FailedError(

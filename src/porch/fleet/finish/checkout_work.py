@@ -131,7 +131,7 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
     def write_tree(head: str | None) -> str:
         return write_run_tree(place, state.run.base, paths, head)
 
-    checks = _check_tree(found, place, write_tree(repository.read_head(place)))
+    checks = _check_tree(found, work, write_tree(repository.read_head(place)))
     message = name_work(state)
     made = repository.commit_tree_on_head(place, write_tree, message, trailer)
     if made is None:
@@ -187,12 +187,13 @@ def _refuse_mixed_runs(name: str, place: str, measured: MeasuredChanges) -> None
     )
 
 
-def _check_tree(found: HeldRun, place: str, tree: str) -> Mapping[str, str]:
+def _check_tree(found: HeldRun, work: RunWork, tree: str) -> Mapping[str, str]:
+    place = work.workspace
     head = repository.read_head(place)
     words = ("commit-tree", tree, *(("-p", head) if head else ()), "-m", "candidate")
     commit = run_git(place, *words, env=repository.read_commit_identity(place)).strip()
     crash_points.reach_point("finish.after-candidate")
-    checks = check_candidate(found, commit)
+    checks = check_candidate(found, commit, work)
     crash_points.reach_point("finish.after-checks")
     return checks
 

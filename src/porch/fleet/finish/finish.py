@@ -20,6 +20,7 @@ from porch.fleet.finish.acceptance import (
     FinishWay,
     UnacceptedError,
     add_concerns,
+    commit_accepted_files,
     refuse_unaccepted,
 )
 from porch.fleet.finish.candidate_checks import list_checks_of_run
@@ -29,7 +30,7 @@ from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list
 from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
-from porch.fleet.finish.run_work import RunWork, is_settled, own_branch, survey_work
+from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
 from porch.fleet.finish.submodule_work import refuse_unpushed_submodules
 from porch.git import repository
 from porch.machine import facts as f
@@ -39,7 +40,7 @@ from porch.plan.branches import github
 from porch.plan.branches.base_branch import branch_commit, find_base_branch
 from porch.run.engine.caller import find_agent_sign, find_user_name
 from porch.run.engine.run_commits import commit_last_work
-from porch.run.engine.run_places import workspace_of
+from porch.run.engine.run_places import own_branch, workspace_of
 from porch.run.engine.session import HeldRun, hold_run
 from porch.run.verbs.read_run import read_run
 from porch.show.board import describe_delivery, describe_state_delivery
@@ -69,7 +70,7 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
         _require_target(found.state, work, may_be_remote=True)
     is_there = work.is_own and bool(work.into) and _has_target(work)
     pairs = forecast_live_runs(where, work.into) if is_there else None
-    work = add_concerns(found.definition.protocol, found.state, work)
+    work = add_concerns(where, found.state, found.definition, work)
     shown = work if is_there or not work.is_own else replace(work, into="")
     checks = list_checks_of_run(where, found.state, found.definition.protocol)
     text = describe_choices(where, found.state, shown, pairs, checks)
@@ -103,9 +104,7 @@ def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> Finish
                 code="finish-not-complete",
             )
         if way != "keep":
-            work = add_concerns(found.book.definition.protocol, state, work)
-            refuse_unaccepted(state.run.id or name, request, work)
-            work = replace(work, reason=request.reason.strip() if work.not_passed else "")
+            work = _require_acceptance(found, request, work)
         rivals = _list_rivals(where, work) if way != "keep" else []
         fact, said = _WAYS[way](found, work, way == "squash", bool(into))
         crash_points.reach_point("finish.before-record")
@@ -122,6 +121,17 @@ def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> Finish
         data = {"run": name, **_fact_data(done), "conflicts": rivals, "left_out": _reasons(checks)}
         told = [f"other live runs conflict with it: {each}" for each in rivals]
         return FinishResult("\n".join(_tell(name, done, [*said, *told])), data)
+
+
+def _require_acceptance(found: HeldRun, request: FinishRequest, work: RunWork) -> RunWork:
+    """The work as it goes, with what lies uncommitted behind the end once that is accepted."""
+    where, state, definition = found.where, found.book.state, found.book.definition
+    work = add_concerns(where, state, definition, work)
+    refuse_unaccepted(state.run.id or found.name, request, work)
+    if commit_accepted_files(where, state, work):
+        work = add_concerns(where, state, definition, survey_work(where, state, request.into))
+        refuse_unaccepted(state.run.id or found.name, request, work)
+    return replace(work, reason=request.reason.strip() if work.not_passed else "")
 
 
 def _list_rivals(where: ProjectPaths, work: RunWork) -> list[str]:
@@ -176,7 +186,7 @@ def _no_target_error(state: RunState) -> FailedError:
 
 def _commit_missing_work(where: ProjectPaths, state: RunState, way: FinishWay) -> None:
     """What could not be committed at the end of the run is tried again; nothing goes without it."""
-    why = commit_last_work(where, state).failure
+    why = commit_last_work(where, state).failure if state.run.own_worktree else ""
     if why and way != "keep":
         raise FailedError(
             f"work of {state.run.name} in {workspace_of(where, state)} is not committed: {why}",
@@ -315,6 +325,7 @@ def _data_of(work: RunWork) -> dict[str, Any]:
         "removed": work.removed,
         "uncommitted": list(work.uncommitted),
         "not_passed": list(work.not_passed),
+        "later": list(work.later.describe()) if work.later else [],
     }
 
 

@@ -73,12 +73,14 @@ def _tell_no_target(state: RunState) -> str:
 def _list_concerns(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
     """What a person has to know before the work is delivered."""
     told = [f"  not passed: {each}" for each in work.not_passed]
+    told += [f"  {each}" for each in (work.later.describe() if work.later else ())]
     return [*told, *_list_uncommitted(where, state, work)]
 
 
 def _list_uncommitted(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
     why = read_uncommitted_work(where.run_dir(state.run.name))
-    if not work.uncommitted and not why:
+    is_later = work.later is not None and bool(work.later.uncommitted)
+    if is_later or not (work.uncommitted or why):
         return []
     more = ", ..." if len(work.uncommitted) > NAMED else ""
     names = f"{', '.join(work.uncommitted[:NAMED])}{more}" or f"work in {work.workspace}"
@@ -111,12 +113,14 @@ def describe_choices(
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
-    lines += [f"  {each}; --accept-changes delivers it as it is" for each in work.accepted]
+    lines += [f"  {each}" for each in work.changed]
     lines += _list_checks(checks)
     id_ = unique_word(where.names(), run.name, run.id)
     rows = _list_ways(work)
     lines += ["Nothing was changed. Choose one:"]
     lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]
+    if work.accepted:
+        lines += ["  --accept-changes is needed, except for --keep: it delivers that as it is"]
     if work.not_passed:
         lines += ['  --accept "REASON" is needed, except for --keep: not all of it has passed']
     lines += [

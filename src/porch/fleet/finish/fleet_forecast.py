@@ -12,10 +12,10 @@ from porch.fleet.finish.forecast import (
     is_merged,
     list_live_branches,
 )
-from porch.fleet.finish.run_work import own_branch
 from porch.git.command import try_git
 from porch.machine.state import RunState
 from porch.plan.branches.base_branch import find_base_branch
+from porch.run.engine.run_places import own_branch
 from porch.store.where import ProjectPaths
 
 _HEADS = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")

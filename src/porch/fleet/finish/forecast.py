@@ -9,11 +9,11 @@ from itertools import combinations
 from msgspec import Struct
 
 from porch.errors import PorchError
-from porch.fleet.finish.run_work import own_branch
 from porch.git import repository
 from porch.git.command import run_git, try_git
 from porch.git.merge import Conflict, merge_commits
 from porch.machine.state import RunState
+from porch.run.engine.run_places import own_branch
 from porch.run.verbs import run_list
 from porch.run.verbs.read_run import RunReader
 from porch.store.where import ProjectPaths

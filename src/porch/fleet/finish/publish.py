@@ -39,7 +39,7 @@ def merge_work(found: HeldRun, work: RunWork, is_squash: bool) -> MergedWork:
         if merge.has_ancestor(work.repo, made.old_head, made.commit):
             return MergedWork(made.commit, {}, is_new=False)
         crash_points.reach_point("finish.after-candidate")
-        checks = check_candidate(found, made.commit)
+        checks = check_candidate(found, made.commit, work)
         crash_points.reach_point("finish.after-checks")
         if _publish(work, made) == "done":
             return MergedWork(made.commit, checks, is_new=True)
@@ -97,7 +97,7 @@ def _conflict_error(work: RunWork, made: Conflict) -> FailedError:
         f"{work.branch} and '{work.into}' changed the same places; nothing was changed. "
         f"Files: {', '.join(made.files)}",
         fix=f"in {work.workspace}: git merge {work.into}, resolve the files, git commit; then "
-        "finish again. Or --pr, or --keep",
+        "finish again with --accept-changes. Or --pr, or --keep",
         code="finish-conflict",
     )
 

@@ -5,12 +5,12 @@ import os
 from msgspec import Struct
 
 from porch.errors import FailedError, OutsideError, PorchError
-from porch.fleet.finish.run_work import measure_now, own_branch, shown_paths
+from porch.fleet.finish.run_work import measure_now, shown_paths
 from porch.git import repository
 from porch.git.file_changes import ChangedContent, list_changed_contents
 from porch.machine.state import RunState
 from porch.plan.branches.implementation_branches import ARCHIVED
-from porch.run.engine.run_places import workspace_of
+from porch.run.engine.run_places import own_branch, workspace_of
 from porch.store.where import ProjectPaths
 
 

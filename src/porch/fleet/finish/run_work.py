@@ -6,11 +6,12 @@ from msgspec import Struct
 
 from porch.errors import FailedError
 from porch.fleet.finish.later_runs import SETTLED, LaterRun, find_later_run
+from porch.fleet.finish.later_work import LaterWork, find_later_work
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
 from porch.machine.state import RunState
 from porch.plan.branches.implementation_branches import ARCHIVED
-from porch.run.engine.run_places import list_own_paths, tree_room, workspace_of
+from porch.run.engine.run_places import list_own_paths, own_branch, tree_room, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of, list_placed
 
@@ -32,12 +33,13 @@ class RunWork(Struct, frozen=True):
     # What a person has to accept who delivers it, in sentences; see `acceptance`.
     not_passed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()  # since it was approved
+    later: LaterWork | None = None
     reason: str = ""  # why it is delivered although not all of it has passed
 
     @property
     def accepted(self) -> tuple[str, ...]:
         """What is not as it was when people looked at it last."""
-        return self.changed
+        return (*self.changed, *(self.later.describe() if self.later else ()))
 
     def describe(self) -> str:
         what = "1 commit" if self.commits == 1 else f"{self.commits} commits"
@@ -75,12 +77,6 @@ def name_work(state: RunState) -> str:
     return f"{state.run.id} {state.run.heading or state.run.title}".strip()
 
 
-def own_branch(state: RunState) -> str:
-    """The branch that porch made for a run or a tree; empty if it worked in a checkout."""
-    root = state.instances.get("")
-    return state.run.branch or (root.branch if root else "")
-
-
 def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str) -> RunWork:
     head = repository.resolve_commit(where.base, f"refs/heads/{branch}")
     if head is None:
@@ -98,6 +94,7 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
     commits = _count_commits(where.base, base, head)
     rows = _count_lines(where.base, base, head) if base != head else []
     workspace = workspace_of(where, state)
+    uncommitted = _list_uncommitted(where, workspace, branch)
     return RunWork(
         where.base,
         workspace,
@@ -109,7 +106,8 @@ def _survey_branch(where: ProjectPaths, state: RunState, branch: str, into: str)
         tuple(path for _, _, path in rows),
         sum(added for added, _, _ in rows),
         sum(removed for _, removed, _ in rows),
-        _list_uncommitted(where, workspace, branch),
+        uncommitted,
+        later=find_later_work(where, state, head, uncommitted, target) if state.outcome else None,
     )
 
 

@@ -12,16 +12,20 @@ import os
 from msgspec import Struct
 
 from porch.errors import OutsideError, PorchError
-from porch.git import work_commits
+from porch.git import git_directory, repository, work_commits
 from porch.git.repository import TRAILER, quote_glob
 from porch.machine.state import RunState
-from porch.run.engine.run_places import list_own_paths, workspace_of
+from porch.run.engine.run_places import list_own_paths, own_branch, workspace_of
 from porch.store.uncommitted_work import note_uncommitted_work
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, find_record_of, list_placed
 from porch.system import atomic
+from porch.system.regular_file import open_regular
 
 END_FILE = "end-commit"
+_LONGEST = 128
+_OPEN = "open"
+_UNKNOWN = "-"
 
 
 class KeptWork(Struct, frozen=True):
@@ -49,22 +53,63 @@ def commit_exit_work(places: WorkPlaces, state: RunState, position: str, effect:
     return _commit_work(places, state, label, effect)
 
 
+class RunEnd(Struct, frozen=True):
+    """The commit with which a run ended; while it is open, the last work is not committed yet.
+
+    Earlier releases noted no commit where the agents had committed everything themselves.
+    """
+
+    commit: str
+    is_open: bool = False
+
+
+def read_run_end(directory: str) -> RunEnd | None:
+    """What was noted at the end of a run; None while it goes on, and of runs without a branch."""
+    try:
+        with open(os.path.join(directory, END_FILE), encoding="ascii", opener=open_regular) as file:
+            commit, _, more = file.read(_LONGEST).strip().partition(" ")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return RunEnd("")
+    return RunEnd(commit if git_directory.is_whole_hash(commit) else "", more == _OPEN)
+
+
 def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
-    """At the end of a run, once: what no exit has kept, such as the answers of reviewers."""
+    """At the end of a run, once: what no exit has kept, such as the answers of reviewers.
+
+    The head of its branch is noted then: what is committed there later is not work of the run.
+    """
+    branch = own_branch(state)
     directory, workspace = where.run_dir(state.run.name), workspace_of(where, state)
-    marker = os.path.join(directory, END_FILE)
-    is_due = state.run.own_worktree and state.outcome and os.path.isdir(workspace)
-    if not is_due or os.path.lexists(marker):
+    end = read_run_end(directory)
+    if not (state.outcome and branch) or (end and not end.is_open):
         return KeptWork()
-    places = WorkPlaces(workspace, directory, find_record_of(where, workspace))
-    kept = _commit_work(places, state, state.outcome, "end")
-    if not kept.notes:
-        try:
-            # What somebody changes there from now on is theirs.
-            atomic.replace_file(marker, f"{kept.commit}\n".encode(), sync=False)
-        except PorchError as error:
-            return KeptWork(kept.commit, (str(error),))
+    kept, before = KeptWork(), _read_branch(where, branch)
+    if state.run.own_worktree and os.path.isdir(workspace):
+        places = WorkPlaces(workspace, directory, find_record_of(where, workspace))
+        kept = _commit_work(places, state, state.outcome, "end")
+    # What somebody committed between two tries stays behind the end.
+    is_moved = end is not None and end.commit != before
+    commit = end.commit if end and is_moved else _read_branch(where, branch)
+    text = f"{commit or _UNKNOWN}{f' {_OPEN}' if kept.failure else ''}\n"
+    try:
+        atomic.replace_file(os.path.join(directory, END_FILE), text.encode(), sync=False)
+    except PorchError as error:
+        return KeptWork(kept.commit, (*kept.notes, str(error)), kept.failure)
     return kept
+
+
+def _read_branch(where: ProjectPaths, branch: str) -> str:
+    return repository.resolve_commit(where.base, f"refs/heads/{branch}") or ""
+
+
+def commit_later_work(where: ProjectPaths, state: RunState) -> KeptWork:
+    """What lies in the worktree of a run that is over, where a person wants that, too."""
+    workspace = workspace_of(where, state)
+    directory = where.run_dir(state.run.name)
+    places = WorkPlaces(workspace, directory, find_record_of(where, workspace))
+    return _commit_work(places, state, "changed after the end", "later")
 
 
 def _commit_work(places: WorkPlaces, state: RunState, label: str, effect: str) -> KeptWork:

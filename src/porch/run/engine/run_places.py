@@ -29,6 +29,12 @@ def workspace_of(where: ProjectPaths, state: RunState) -> str:
     return os.path.normpath(os.path.join(where.base, state.run.worktree or "."))
 
 
+def own_branch(state: RunState) -> str:
+    """The branch that porch made for a run or a tree; empty if it worked in a checkout."""
+    root = state.instances.get("")
+    return state.run.branch or (root.branch if root else "")
+
+
 def settings_root(where: ProjectPaths, state: RunState) -> str:
     """Where the settings of a run lie; a bare repository has none but in the worktrees of runs."""
     return workspace_of(where, state) if where.is_bare else where.root

@@ -197,9 +197,9 @@ class HeldRun(Struct, frozen=True):
         return answered
 
     def keep_last_work(self) -> tuple[str, ...]:
-        """Where a run has ended in a worktree of its own; returns what could not be committed."""
+        """Where a run has ended on a branch of its own; returns what could not be committed."""
         state = self.book.state
-        if not state.outcome or not state.run.own_worktree:
+        if not state.outcome or not (state.run.own_worktree or state.instances):
             return ()
         from porch.run.engine.run_commits import commit_last_work
 

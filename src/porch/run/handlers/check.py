@@ -176,10 +176,11 @@ def _missing_command(world: World, effect: RunCheck, command: Command) -> f.Chec
     return unmeasured(effect, f"{said}; {fix}")
 
 
-async def run_command_check(world: World, effect: RunCheck, text: str) -> f.CheckEnded:
-    """One command in the workspace of this world, once; for whoever has no phase to measure."""
+async def run_command_check(world: World, effect: RunCheck) -> f.CheckEnded:
+    """A check in the workspace of this world, once; for whoever has no phase to measure."""
     world.new_turn_directory(effect.id)
-    return await _run_shell(world, effect, text, 1)
+    tree = await hash_workspace(world) if effect.command.runner else ""
+    return await _run_command(world, effect, 1, tree)
 
 
 async def _run_shell(

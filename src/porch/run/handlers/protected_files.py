@@ -251,6 +251,13 @@ def measure_workspace(world: World) -> str:
     return measured_tree.measure_tree(world.workspace, world.own_paths(), world.tree_room)
 
 
+def note_entry_tree(world: World, standing: Standing, tree: str) -> None:
+    """For a position that nobody works in: what it is compared with."""
+    hidden = _hash_hidden_files(world, standing)
+    entry = PhaseEntry(standing.position, tree, tree, hidden=hidden)
+    write_phase_entry(world.phase_entry_file(standing), entry)
+
+
 def find_entry_tree(world: World, standing: Standing) -> str:
     """The files as the phase of a position found them; empty if nobody noted that."""
     known = read_phase_entry(world.phase_entry_file(standing))

@@ -3,14 +3,12 @@
 import os
 
 from porch.errors import StateError
-from porch.git import git_directory, repository
+from porch.git import repository
 from porch.machine.state import Run
-from porch.run.engine.run_commits import END_FILE
+from porch.run.engine.run_commits import read_run_end
 from porch.store.journal import scan_journal
 from porch.store.where import ProjectPaths
-from porch.system.regular_file import open_regular
 
-_LONGEST = 128
 # Facts that say where the work of a run was kept on its own branch.
 _KINDS = ("ExitAccepted", "CommitEnded")
 
@@ -34,8 +32,8 @@ def describe_way_back(where: ProjectPaths, run: Run) -> str:
 def find_last_commit(where: ProjectPaths, run: Run) -> str:
     """As it was noted at the end, or as the journal has it; at first it is the one of the start."""
     directory = where.run_dir(run.name)
-    if at_end := _read_end_commit(directory):
-        return at_end
+    if (end := read_run_end(directory)) and end.commit:
+        return end.commit
     path = os.path.join(directory, "journal.jsonl")
     try:
         facts = [record["fact"] for record in scan_journal(path).records]
@@ -43,12 +41,3 @@ def find_last_commit(where: ProjectPaths, run: Run) -> str:
         return ""
     commits = (fact.get("commit") for fact in reversed(facts) if fact["is"] in _KINDS)
     return next(filter(None, commits), None) or run.base_commit
-
-
-def _read_end_commit(directory: str) -> str:
-    try:
-        with open(os.path.join(directory, END_FILE), encoding="ascii", opener=open_regular) as file:
-            said = file.read(_LONGEST).strip()
-    except (OSError, ValueError):
-        return ""
-    return said if git_directory.is_whole_hash(said) else ""
