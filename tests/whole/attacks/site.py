@@ -99,12 +99,19 @@ class Site:
 
     def begin(self, *phases: Phase, agents: Mapping[str, Any], **more: Any) -> Said:
         """Start the run of these phases; `more` are parts of the script and `top` of the file."""
+        variables = more.pop("variables", {})
+        self.prepare(*phases, agents=agents, **more)
+        return self.start(**variables)
+
+    def prepare(self, *phases: Phase, agents: Mapping[str, Any], **more: Any) -> None:
+        """Write the files of such a run."""
         text = json.dumps({"name": "p", "phases": list(phases), **more.pop("top", {})})
         self.write("codev/protocols/p/protocol.json", text)
-        variables = more.pop("variables", {})
-        script = self._script("script.yaml", agents=agents, **more)
-        words = ("run", "p", "0001", "--title", "x", "--script", script)
-        return self.porch(*words, **variables)
+        self._script("script.yaml", agents=agents, **more)
+
+    def start(self, *options: str, **variables: str) -> Said:
+        words = ("run", "p", "0001", "--title", "x", "--script", str(self.base / "script.yaml"))
+        return self.porch(*words, *options, **variables)
 
     def _script(self, name: str, **parts: Any) -> str:
         path = self.base / name
