@@ -138,10 +138,12 @@ class Walk(Rig):
                 verdict=verdict,
                 summary="looked",
                 findings=findings,
-                why="unreadable" if verdict == "ABSTAIN" else "",
+                why="no verdict line" if verdict == "ABSTAIN" else "",
+                cause="unreadable" if verdict == "ABSTAIN" else "",
             )
         )
-        self.tell(f.FeedbackWritten(effect=self.held("feedback"), path="round.md"))
+        if any(hand.kind == "feedback" for hand in self.state.in_hand.values()):
+            self.tell(f.FeedbackWritten(effect=self.held("feedback"), path="round.md"))
         return self
 
     def says(self, kind: str, node: str, text: str = "because") -> str:

@@ -64,7 +64,7 @@ ENVOY: tuple[Guard, ...] = (
     Guard(
         "rounds of reviews",
         "plan/reviews/review_round.py",
-        "if spent >= usual + granted or _is_stopped(held, wanted):",
+        "if is_used_up or _is_stopped(held, wanted) or _is_asked(held, wanted):",
         "if False:",
         "test_rounds_end_and_a_person_allows_more",
     ),

@@ -13,6 +13,8 @@ from porch.text.markdown import MarkdownLine, bullet_of, heading_of, parse_markd
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "ABSTAIN"]
 
 _LONGEST_SUMMARY = 300
+# The reason of the one abstention that a reviewer has chosen.
+_NO_DECISION = "the reviewer did not decide"
 
 _LABEL = late_pattern(
     r"(?:(?:final|overall|my)\s+)?(verdict|summary)\s*(?:[:=\u2013\u2014-]\s*(.*))?",
@@ -111,6 +113,11 @@ class Review(Struct, frozen=True):
     findings: tuple[str, ...] = ()
     why: str = ""
 
+    @property
+    def is_unreadable(self) -> bool:
+        """No verdict can be read; a reviewer that says that it abstains can be read well."""
+        return self.verdict == "ABSTAIN" and self.why != _NO_DECISION
+
 
 class _Claim(Struct, frozen=True):
     """What one verdict line says, or why nothing can be read from it."""
@@ -207,7 +214,7 @@ def _read_claim(value: str, lines: Sequence[MarkdownLine], at: int) -> _Claim:
     ):
         verdict = None
     if verdict == "ABSTAIN":
-        return _Claim(verdict, "the reviewer did not decide")
+        return _Claim(verdict, _NO_DECISION)
     if verdict is None:
         return _Claim("ABSTAIN", f"not a clear verdict: '{value[:60]}'")
     return _Claim(verdict)

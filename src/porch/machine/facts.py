@@ -156,6 +156,7 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
 
     `touched` are files that decide a measurement and that changed while the reviewer looked.
     `reply` is all that was said: what is read from it is a reading, and may miss something.
+    `cause` says why there is no verdict; a reviewer that abstains on purpose has none.
     """
 
     effect: str
@@ -168,6 +169,7 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     tokens: int = 0
     reply: str = ""
     touched: tuple[str, ...] = ()
+    cause: str = ""
 
 
 class Item(Tagged, frozen=True, kw_only=True, tag="Item"):

@@ -7,6 +7,7 @@ from porch.machine import approvals, budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evolve import PAID, evolve_state
+from porch.machine.exits.absences import absent_since_moves, review_moves
 from porch.machine.exits.accepted_exits import accepted_exit_moves, last_words_moves
 from porch.machine.exits.departure import (
     Departure,
@@ -19,7 +20,6 @@ from porch.machine.exits.departure import (
 from porch.machine.exits.evidence import (
     check_result_moves,
     idle_check_moves,
-    review_payload,
     review_round_moves,
 )
 from porch.machine.exits.retries import failure_moves, interruption_moves
@@ -28,7 +28,17 @@ from porch.machine.exits.touched_files import more_touched_moves, touched_moves
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState, Standing
 from porch.model.memory_paths import settled_path
-from porch.model.protocol import LAST_ITEM, SILENT, TRACK, Actor, Check, Human, Protocol, Target
+from porch.model.protocol import (
+    LAST_ITEM,
+    SILENT,
+    TRACK,
+    Actor,
+    Check,
+    Human,
+    Panel,
+    Protocol,
+    Target,
+)
 
 # Of what an agent said like a signal and did not count, so much is told back.
 NOTES_TOLD = 5
@@ -39,6 +49,7 @@ def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mov
     moves = _fact_moves(protocol, state, fact)
     moves = (*moves, *approvals.reopened_gate_moves(protocol, state, moves))
     moves = (*moves, *_idle_check_moves(protocol, state, fact, moves))
+    moves = (*moves, *absent_since_moves(protocol, state, moves))
     if protocol.subject == TRACK:
         moves = _of_track(protocol, state, fact, moves)
     if not protocol.spec:
@@ -295,8 +306,10 @@ def _measurement_moves(
             return (*touched, *check_result_moves(protocol, state, standing, hand, fact))
         case f.ReviewEnded():
             touched = more_touched_moves(protocol, state, standing, fact.touched)
-            mark = m.Marked(standing.position, f"review/{hand.name}", review_payload(fact))
-            return (*touched, mark)
+            actor = protocol.states[standing.state].actor
+            if not isinstance(actor, Panel):
+                return tuple(touched)
+            return (*touched, *review_moves(actor, state, standing, hand, fact))
         case f.FeedbackWritten(path=path):
             return review_round_moves(protocol, state, standing, path)
         case _:

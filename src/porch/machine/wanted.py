@@ -1,12 +1,13 @@
 """What should be happening now for one position; remembers nothing, so resuming is no feature."""
 
-from collections.abc import Iterator, Sequence
-from typing import assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, assert_never
 
 from porch.machine import approvals
 from porch.machine import effects as e
 from porch.machine import moves as m
 from porch.machine.effects import effect_header
+from porch.machine.exits.absences import UNREADABLE
 from porch.machine.exits.accepted_exits import asking_path
 from porch.machine.exits.evidence import due_commands, last_tree
 from porch.machine.exits.touched_files import list_touched_files
@@ -245,7 +246,10 @@ def _panel_requests(
             round=standing.visit,
             artifacts=panel.artifacts,
             timeout_s=panel.timeout_s,
-            shown=_discussed_inputs(state, standing, kind),
+            shown=(
+                *_discussed_inputs(state, standing, kind),
+                *_unreadable_input(marks, name),
+            ),
             form=panel.form,
         )
     if not missing:
@@ -256,6 +260,11 @@ def _panel_requests(
             round=standing.visit,
             reviews={name: marks[f"review/{name}"] for name in panel.reviewers},
         )
+
+
+def _unreadable_input(marks: Mapping[str, Any], reviewer: str) -> tuple[e.QuotedInput, ...]:
+    why = marks.get(f"{UNREADABLE}/{reviewer}")
+    return (e.QuotedInput("Your last reply could not be read", {"reason": why}),) if why else ()
 
 
 def _discussed_inputs(

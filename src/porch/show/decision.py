@@ -48,6 +48,7 @@ _ANSWER_COMMANDS: Mapping[str, str] = {
 _REPETITIONS: Mapping[Cause, str] = {
     "measurement": "run the checks again; no agent is started and no attempt is charged",
     "git": "commit again; no agent is started and no attempt is charged",
+    "reviewer": "ask the reviewers again; no round is charged",
     "environment": "start the agent again; no attempt is charged",
 }
 

@@ -99,7 +99,7 @@ def test_an_answer_is_an_envelope_and_its_exit_code_says_whether_there_is_one(
     told = envoy("review", "1", "--by", "eve", code=1)
     assert told["error"]["type"] == "review_error"
     assert told["error"]["suggestion"]
-    assert (told["data"]["verdict"], told["data"]["rounds_left"]) == ("error", 4)
+    assert (told["data"]["verdict"], told["data"]["rounds_left"]) == ("error", 5)
     # It was reviewed before, and nothing was said against that.
     assert court.fields()["status"] == "reviewed"
 

@@ -48,6 +48,8 @@ def test_after_an_agent_that_could_not_be_run_a_retry_starts_that_agent(rig: Rig
         ("commit.refused", "git", "commit"),
         ("specify:draft.exhausted", "environment", "specify:draft"),
         ("specify:draft.silent", "work", ""),
+        ("specify:consult.undecided", "reviewer", "specify:consult"),
+        ("specify:consult.changes", "work", ""),
         ("a-state-of-an-older-definition.unmeasured", "work", ""),
     ],
 )

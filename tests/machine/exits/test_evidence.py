@@ -165,11 +165,10 @@ def test_a_reviewer_that_cannot_be_reached_abstains_and_disturbs_no_other(rig: R
     rig.exit("SPEC_DRAFTED")
     rig.check("lint", "passed")
     rig.check("unit/fast", "passed")
-    for _ in range(4):
-        rig.fails("review", "gemini")
-        assert rig.held("review", "codex") == "specify:consult#1/review/codex/0"
-        assert rig.unwanted() == []
-        rig.fires()
+    rig.fails("review", "gemini")
+    assert rig.held("review", "codex") == "specify:consult#1/review/codex/0"
+    assert rig.unwanted() == []
+    rig.fires()
     rig.fails("review", "gemini")
     assert rig.state.marked("specify:consult#1", "review/gemini")["verdict"] == "ABSTAIN"
     rig.panel(codex="APPROVE", claude="APPROVE")

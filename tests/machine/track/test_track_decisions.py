@@ -298,14 +298,44 @@ def test_b1_reviews_that_keep_finding_issues_halt_the_run() -> None:
 @pytest.mark.req("C-050")
 def test_b2_a_report_that_cannot_be_read_is_asked_for_once_more_then_left_to_a_person() -> None:
     walk = Walk(AFTER_AI).work().report("ABSTAIN")
-    assert walk.place == "T1_1-after-ai#2"
+    assert walk.place == "T1_1-after-ai#1", "it is the same round"
     again = walk.request("review")
     assert isinstance(again, AskReviewer)
-    assert [given.label for given in again.shown] == ["Your last report could not be read"]
+    (given,) = again.shown
+    assert (given.label, given.payload) == (
+        "Your last reply could not be read",
+        {"reason": "no verdict line"},
+    )
     walk.report("ABSTAIN")
     assert (walk.place, walk.gate("T1.1-after-ai")) == ("T1_1-after-ai:fallback#1", "BLOCKED")
     walk.answer("approved")
     assert (walk.place, walk.gate("T1.1-after-ai")) == ("T1_2#1", "DONE")
+
+
+@pytest.mark.req("C-050")
+def test_b2_a_reviewer_that_crashes_is_asked_three_times_in_all_then_a_person_decides() -> None:
+    """E6"""
+    walk = Walk(AFTER_AI).work()
+    for _ in range(2):
+        walk.tell(f.EffectFailed(effect=walk.held("review", "checker"), why="crashed"))
+        walk.tell(f.TimerFired(effect=walk.held("timer")))
+    walk.tell(f.EffectFailed(effect=walk.held("review", "checker"), why="crashed"))
+    walk.tell(f.FeedbackWritten(effect=walk.held("feedback"), path="round.md"))
+    assert walk.place == "T1_1-after-ai:fallback#1"
+    assert walk.state.spent == {}, "only reports charge an attempt"
+    told = walk.state.memory["", ""]["T1_1-after-ai.undecided"]["coverage"]
+    assert told == (
+        "0 of 1 reviewers gave a verdict; 1 of 1 reviewers could not answer: "
+        "checker: failed 3 times; last error: crashed"
+    )
+
+
+def test_b2_a_reviewer_that_takes_too_long_is_not_asked_again_before_a_person_decides() -> None:
+    """Q8"""
+    walk = Walk(AFTER_AI).work()
+    walk.tell(f.EffectFailed(effect=walk.held("review", "checker"), why="timeout"))
+    walk.tell(f.FeedbackWritten(effect=walk.held("feedback"), path="round.md"))
+    assert walk.place == "T1_1-after-ai:fallback#1"
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,9 @@ def test_whoever_cannot_be_understood_has_passed_nothing(court: Court, name: str
     fields = court.fields()
     assert (fields["status"], fields["review"]) == ("implemented", None)
     assert [each["decision"] for each in fields["reviews"]] == ["error"]
-    # Otherwise one who never answers would be asked for ever.
-    assert (told["rounds_left"], fields["review_rounds"]) == (4, 1)
+    # Rounds are for verdicts; those without one are counted on their own.
+    assert (told["rounds_left"], fields["review_rounds"]) == (5, 0)
+    assert told["notes"] == ["no round was charged, because there was no verdict"]
 
 
 def test_whoever_takes_too_long_has_passed_nothing(court: Court) -> None:

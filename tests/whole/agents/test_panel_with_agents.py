@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ KEYS = {
     "gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 }
 RESUMING = {"--resume", "-r", "--continue", "resume", "--fork-session", "--session-file"}
-PHASE = {
+PHASE: dict[str, Any] = {
     "id": "write",
     "signals": {"DONE": "complete"},
     "consultation": {"models": ["a", "b", "c"], "type": "generic"},
@@ -160,18 +161,19 @@ def feedback(yard: Yard, round_: int = 1) -> str:
     "body,why,words,calls",
     [
         ('tell(type="failed", kind="auth", text="log in first")', "auth", "log in first", 1),
-        ("sys.exit('no memory left')", "crashed", "no memory left", 5),
+        ("sys.exit('no memory left')", "crashed", "no memory left", 2),
         ('tell(type="failed", kind="refused", text="not this")', "refused", "not this", 1),
-        ("pass", "crashed", "printed nothing", 5),
-        ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", "", 1),
-        ("print(PROMPT)", "the reply repeats the instructions", "", 1),
+        ("pass", "crashed", "printed nothing", 2),
+        ('print("VERDICT: APPROVE, if you must")', "not a clear verdict: 'APPROVE, if", "", 2),
+        ('print("VERDICT: ABSTAIN")', "the reviewer did not decide", "", 1),
+        ("print(PROMPT)", "the reply repeats the instructions", "", 2),
     ],
-    ids=["auth", "crash", "refusal", "silence", "half an approval", "echo"],
+    ids=["auth", "crash", "refusal", "silence", "half an approval", "no decision", "echo"],
 )
 def test_one_reviewer_who_fails_abstains_and_two_of_three_decide(
     body: str, why: str, words: str, calls: int, yard: Yard
 ) -> None:
-    """Who fails is asked again as an agent is; who answered badly is not."""
+    """Who crashes or cannot be read is asked once more; whom only a person can help, is not."""
     yard.agent("bad", body)
     panel(yard, "bad", "good", "fine", more="[agent]\nback_off = 0.01\n")
     yard.run("writer")
@@ -191,7 +193,7 @@ def test_a_reviewer_who_hangs_holds_up_nobody_and_is_over_by_its_own_clock(yard:
     yard.run("writer")
     assert sorted(f["effect"].split("/")[2] for f in yard.facts("ReviewEnded")) == ["fine", "good"]
     late = [fact for fact in yard.facts("EffectFailed") if "/bad/" in fact["effect"]]
-    assert [fact["why"] for fact in late] == ["timeout"] * 5
+    assert [fact["why"] for fact in late] == ["timeout"]
     told = feedback(yard).partition("## Bad\n**Verdict**: ABSTAIN (")[2]
     assert "timeout" in told
     assert yard.outcome == "complete"
@@ -222,7 +224,7 @@ def test_a_reviewer_who_is_not_installed_is_named_before_the_start_and_abstains(
     assert "the reviewer good: nothing is enforced" in terms, "a command can write all the same"
     assert yard.outcome == "complete"
     assert "## Ghost\n**Verdict**: ABSTAIN (" in feedback(yard)
-    assert "`ghost` could not be started" in feedback(yard)
+    assert "ABSTAIN (not-installed: not asked, because `ghost` is not on PATH)" in feedback(yard)
 
 
 def test_a_reviewer_whom_nobody_knows_is_refused_before_anything_begins(yard: Yard) -> None:
@@ -274,3 +276,95 @@ _STRICT = """
 verdict = "REQUEST_CHANGES" if found == "yes" else "APPROVE"
 print(f"VERDICT: {verdict}\\nSUMMARY: s\\nFINDINGS:\\n- mend {TURN}")
 """
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_the_reason(yard: Yard) -> None:
+    """E6"""
+    yard.agent("bad", f"print('looks fine to me') if TURN == 1 else {GOOD}")
+    panel(yard, "bad", "good", "fine")
+    yard.run("writer")
+    assert yard.outcome == "complete"
+    first, second = (call["prompt"] for call in yard.calls("bad"))
+    assert "could not be read" not in first
+    assert "## Your last reply could not be read" in second
+    assert "> no verdict line" in second
+    assert "3 of 3 reviewers gave a verdict" in str(yard.moves("Remembered"))
+
+
+def test_a_reviewer_without_a_login_is_named_before_the_start_and_no_turn_is_begun(
+    yard: Yard,
+) -> None:
+    """Q9"""
+    (yard.home / ".codex" / "auth.json").unlink()
+    yard.agent("codex", "time.sleep(99)")
+    yard.settings(
+        '[agents.writer]\ncommand = ["writer"]\n[agents.good]\ncommand = ["good"]\n'
+        '[agents.fine]\ncommand = ["good"]\n[panel]\nmodels = ["codex", "good", "fine"]\n'
+    )
+    told = yard.run("writer")
+    assert yard.outcome == "complete"
+    assert "note: the reviewer codex is not logged in and will abstain" in told
+    assert yard.calls("codex") == []
+    assert "## Codex\n**Verdict**: ABSTAIN (auth: not asked, because no key is set" in feedback(
+        yard
+    )
+
+
+def test_without_a_login_for_enough_reviewers_nothing_begins(yard: Yard) -> None:
+    """Q9"""
+    (yard.home / ".codex" / "auth.json").unlink()
+    yard.agent("codex", GOOD)
+    yard.settings(
+        '[agents.writer]\ncommand = ["writer"]\n[agents.good]\ncommand = ["good"]\n'
+        '[panel]\nmodels = ["codex", "ghost", "good"]\n[agents.ghost]\ncommand = ["ghost"]\n'
+    )
+    told = yard.run("writer", code=2)
+    assert "only 1 can be reached: codex is not logged in; ghost is not installed" in told
+    assert not yard.calls("writer")
+
+
+def test_a_reviewer_that_said_it_has_no_login_is_asked_again_only_after_a_person_decided(
+    yard: Yard,
+) -> None:
+    """Q9"""
+    yard.agent("bad", 'tell(type="failed", kind="auth", text="log in first")')
+    yard.agent("strict", "found = 'yes' if TURN in (1, 3) else 'no'\n" + _STRICT)
+    gate = {**PHASE, "gate": {"name": "go", "next": None}}
+    yard.protocol(gate)
+    panel(yard, "bad", "strict", "good")
+    yard.run("writer", code=3)
+    assert len(yard.calls("strict")) == 2
+    assert len(yard.calls("bad")) == 1, "the second round knows it"
+    assert "## Bad\n**Verdict**: ABSTAIN (auth: log in first)" in feedback(yard, 2)
+    yard.porch("reject", "0001", "go", "--reason", "more")
+    yard.porch("resume", "0001", code=3)
+    assert len(yard.calls("strict")) == 4
+    assert len(yard.calls("bad")) == 2, "a person may have logged in"
+
+
+def test_a_round_without_a_quorum_is_not_charged_and_the_person_is_told_why(yard: Yard) -> None:
+    """E6"""
+    yard.agent("slow", "time.sleep(99) if TURN <= 2 else 0\n" + GOOD)
+    yard.agent("bad", f"sys.exit('no memory') if TURN <= 4 else {GOOD}")
+    yard.agent("strict", "found = 'yes' if TURN == 3 else 'no'\n" + _STRICT)
+    phase = {**PHASE, "consultation": {**PHASE["consultation"], "max_rounds": 2}}
+    yard.protocol(phase)
+    panel(yard, "slow", "bad", "strict", more="[agent]\nback_off = 0.01\n")
+    yard.run("writer", code=3)
+    assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [1, 2, 1]
+    told = " ".join(yard.porch("pending").split())
+    assert (
+        "1 of 3 reviewers gave a verdict; 2 of 3 reviewers could not answer: slow: timeout" in told
+    )
+    assert "bad: failed 2 times; last error: crashed: ended without a final message" in told
+    assert "ask the reviewers again; no round is charged" in told
+    yard.porch("retry", "0001")
+    yard.porch("resume", "0001", code=3)
+    assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [2, 4, 2]
+    assert not yard.moves("Charged")
+    yard.porch("retry", "0001")
+    yard.porch("resume", "0001")
+    # The third asking is the first round that is charged, and there is one more.
+    assert [move["spent"] for move in yard.moves("Charged")][:1] == [1]
+    assert "VERDICT: REQUEST_CHANGES" in feedback(yard, 3)
+    assert yard.outcome == "complete"

@@ -148,6 +148,7 @@ def _read_review_request(named: str, args: Args) -> "ReviewRequest":
         by=split_names(args.by),
         max_rounds=args.max_rounds or 0,
         wait_s=_read_wait_seconds(args),
+        reviewers_s=args.wait or 0,
         script=os.path.abspath(args.script) if args.script else "",
         force=args.force,
         caller=args.agent,
@@ -155,6 +156,14 @@ def _read_review_request(named: str, args: Args) -> "ReviewRequest":
     )
 
 
+_REVIEW_WAIT = make_argument(
+    "--wait",
+    type=float,
+    default=None,
+    metavar="SECONDS",
+    help="wait so long for the reviewers, and for a person who has to answer them; 0 waits for no "
+    "person; default: consultation_timeout, and BLOCKING_GATE_TIMEOUT_MS or 12 hours",
+)
 _REVIEW = (
     make_argument("number", nargs="?", default="", help="the number of the prompt"),
     VARIANT,
@@ -165,7 +174,7 @@ _REVIEW = (
     ),
     make_argument("--script", default="", metavar="FILE", help="answers for the scripted agent"),
     FORCE,
-    _WAIT,
+    _REVIEW_WAIT,
     AGENT,
 )
 _PROVIDERS = {"gemini": "gemini", "openai": "codex"}

@@ -26,7 +26,7 @@ PEOPLE_ATTEMPTS = 5
 REVIEW_ATTEMPTS = 3
 GAP_ROUNDS = 5
 FIXES = ":fixes"  # the budget of rounds that nobody is asked about; none, unless a setting says so
-_BUDGETS = (FIXES, ":again", ":attempts")
+_BUDGETS = (FIXES, ":attempts")
 _GATE_EXITS = ("approved", "rejected", "declined", "stopped", "waived", "changes", "undecided")
 _HELPER_EXITS = ("approved", "rejected", "declined", "stopped", "waived", "retry")
 _HELPERS: tuple[HelperKind, ...] = ("issues", "fallback", "halted")
@@ -183,7 +183,6 @@ class _GateWays:
         panel = Panel((stage.agent,), stage.name, stage.name, 1, form="issues")
         inputs = [
             Input("What was found before", f"{gate}.changes"),
-            Input("Your last report could not be read", f"{gate}.undecided"),
             *(Input("What was said to that", p) for p in self.shows if p.startswith("said.")),
         ]
         draft.add(stage, gate, panel, stage.name, inputs)
@@ -194,9 +193,8 @@ class _GateWays:
         self._pass_edge(gate, "approved")
         forgets = (*self._forgotten(gate, "changes"), *self.others)
         self._draw_back(gate, "changes", fixes, issues, forgets)
-        again = draft.budget(f"{gate}:again", 1)
-        others = self._forgotten(gate, "undecided")
-        draft.edge(gate, "undecided", gate, charges=again, spent=(fallback,), forgets=others)
+        # Within the round it was asked again already, where that could help.
+        draft.edge(gate, "undecided", fallback, forgets=self._forgotten(gate, "undecided"))
         self._draw_issues(issues)
         self._draw_fallback(fallback)
 

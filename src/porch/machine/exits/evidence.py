@@ -112,7 +112,8 @@ def review_payload(fact: f.ReviewEnded) -> dict[str, Any]:
         "usd": fact.usd,
         "tokens": fact.tokens,
     }
-    return {**kept, "reply": fact.reply} if fact.reply else kept
+    more = {"reply": fact.reply, "cause": fact.cause}
+    return {**kept, **{name: value for name, value in more.items() if value}}
 
 
 def review_round_moves(
@@ -129,21 +130,41 @@ def review_round_moves(
     else:
         exit_ = "changes" if "REQUEST_CHANGES" in real else "approved"
     absent = [
-        {"by": name, "why": _shorten_words(review["why"])}
+        {"by": name, "why": _shorten_words(review["why"]), **_cause(review)}
         for name, review in reviews.items()
         if review["verdict"] == "ABSTAIN"
     ]
-    coverage = [f"{len(real)} of {len(reviews)} reviewers gave a verdict"]
-    coverage += [f"{each['by']} abstained: {each['why']}" for each in absent]
     payload = {
         "round": standing.visit,
         "file": path,
-        "coverage": "; ".join(coverage),
+        "coverage": _describe_coverage(len(reviews), absent),
         "findings": _list_findings(reviews),
         "earlier": _earlier_rounds(protocol, state, standing),
         **({"abstained": absent} if absent else {}),
     }
     return exit_moves(protocol, state, standing, exit_, payload)
+
+
+def _cause(review: Mapping[str, Any]) -> dict[str, str]:
+    return {"cause": review["cause"]} if review.get("cause") else {}
+
+
+def _describe_coverage(asked: int, absent: list[dict[str, str]]) -> str:
+    """How many gave a verdict, and of each other one why not."""
+    unable = [each for each in absent if "cause" in each]
+    told = [f"{asked - len(absent)} of {asked} reviewers gave a verdict"]
+    told += [f"{each['by']} abstained: {each['why']}" for each in absent if each not in unable]
+    if unable:
+        told.append(f"{len(unable)} of {asked} reviewers could not answer")
+    return "; ".join(told) + _list_causes(unable)
+
+
+def _list_causes(unable: list[dict[str, str]]) -> str:
+    """`: codex: timeout: it was still working ...; gemini: ...`."""
+    return "".join(
+        f"{';' if number else ':'} {each['by']}: {each['why']}"
+        for number, each in enumerate(unable)
+    )
 
 
 def _shorten_words(text: Any) -> str:

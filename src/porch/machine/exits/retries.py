@@ -4,8 +4,9 @@ from typing import Any
 
 from porch.machine import facts as f
 from porch.machine import moves as m
+from porch.machine.exits.absences import failed_review_moves
 from porch.machine.exits.departure import exit_moves
-from porch.machine.exits.evidence import check_result_moves, review_payload
+from porch.machine.exits.evidence import check_result_moves
 from porch.machine.exits.sibling_updates import UPDATE
 from porch.machine.state import InHand, RunState, Standing, work_text
 from porch.model.memory_paths import FAULT
@@ -28,6 +29,9 @@ def failure_moves(
         name = f"limit-{work}-{hand.effect.rpartition('/')[2]}"
         wait = m.Postponed(place, work, name, fact.wait_s, is_instant=True)
         return (m.Marked(place, "failure", why), wait)
+    actor = protocol.states[standing.state].actor
+    if isinstance(actor, Panel) and hand.kind == "review":
+        return failed_review_moves(actor, state, standing, hand, fact)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
     if fact.hopeless:
         return _give_up_moves(protocol, state, standing, hand, why, fact)
@@ -54,10 +58,6 @@ def _give_up_moves(
         case Check() if hand.kind == "check":
             ended = f.CheckEnded(effect=hand.effect, result="unmeasured", report=reason)
             return check_result_moves(protocol, state, standing, hand, ended)
-        case Panel() if hand.kind == "review":
-            # One model that cannot be reached is an abstention, and said so; the others count.
-            missing = f.ReviewEnded(effect=hand.effect, verdict="ABSTAIN", why=reason)
-            return (m.Marked(standing.position, f"review/{hand.name}", review_payload(missing)),)
         case Git(op=op):
             said = {"reason": reason}
             refused = (

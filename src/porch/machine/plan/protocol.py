@@ -59,9 +59,9 @@ GATES: Mapping[str, tuple[AskKind, str, tuple[Option, ...]]] = {
     ),
     "rounds": (
         "undecided",
-        "The reviewers did not agree: continue or stop?",
+        "No review has passed: ask the reviewers again or stop?",
         (
-            Option("retry", "allow the same number of rounds again"),
+            Option("retry", "ask the reviewers again; as many rounds as before are allowed"),
             Option(_STOPPED, "stop; no more reviews for this prompt"),
         ),
     ),

@@ -49,7 +49,11 @@ def review_work(where: ProjectPaths, wanted: ReviewRequest) -> ReviewResult | Re
                 return waiting
             with plan_session.hold_plan(where, wanted.caller) as held:
                 round_ = begin_round(held, wanted, known)
-            told = collect_reviews(plan, known, wanted.item, round_, script=wanted.script)
+            most = wanted.reviewers_s
+            left = max(began + most - time.monotonic(), 0.01) if most else 0
+            told = collect_reviews(
+                plan, known, wanted.item, round_, script=wanted.script, wait_s=left
+            )
             with plan_session.hold_plan(where, wanted.caller) as held:
                 result = end_round(held, wanted, round_, told)
             if result is not None:

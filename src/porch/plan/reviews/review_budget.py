@@ -1,7 +1,7 @@
 """Who may be asked for a review, and whether it can be paid for: said before anybody is asked."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,17 +23,19 @@ from porch.run.settings import Settings
 
 
 class ReviewerChoice(Struct, frozen=True):
-    """Who is asked, and who was meant too but is not installed."""
+    """Who is asked, and by reasons who was meant too but cannot be."""
 
     names: tuple[str, ...]
-    missing: tuple[str, ...] = ()
+    missing: Mapping[str, list[str]] = {}
 
     @property
     def note(self) -> str:
         if not self.missing:
             return ""
-        missing, names = ", ".join(self.missing), ", ".join(self.names)
-        return f"not installed, so not asked: {missing}; reviewed by {names}"
+        missing = [
+            f"{why}, so not asked: {', '.join(names)}" for why, names in self.missing.items()
+        ]
+        return f"{'; '.join(missing)}; reviewed by {', '.join(self.names)}"
 
 
 def choose_reviewers(
@@ -42,7 +44,7 @@ def choose_reviewers(
     """Who reviews: whom the caller names with `by`, else whom the settings name.
 
     The agent after which a command is named reviews where the settings leave it open. Of several
-    in the settings those that are installed are asked, and the others are said.
+    in the settings those that are installed and logged in are asked, and the others are said.
     """
     roster = Roster(known, held.state.run.agent)
     if by:
@@ -51,15 +53,17 @@ def choose_reviewers(
         return ReviewerChoice(tuple(by))
     usual = known.models or (known.agent,)
     lists = [known.review_agents] if known.review_agents else [(named,) * bool(named), usual]
-    missing: list[str] = []
+    missing: dict[str, list[str]] = {}
     for names in lists:
-        found = tuple(name for name in names if roster.reviewer(name).is_installed)
-        missing += [name for name in names if name not in found]
+        why = {name: roster.reviewer(name).why_not_asked for name in names}
+        found = tuple(name for name in names if not why[name])
+        for name in filter(why.get, names):
+            missing.setdefault(why[name], []).append(name)
         # Where nobody at all can be asked, those who were meant last are complained about.
         if found or names is lists[-1]:
             require_reviewers(known, [roster.reviewer(name) for name in found or names])
             break
-    return ReviewerChoice(found, tuple(missing))
+    return ReviewerChoice(found, missing)
 
 
 def _keep_agents_from_choosing(known: Settings, by: Sequence[str]) -> None:
@@ -76,7 +80,7 @@ def _keep_agents_from_choosing(known: Settings, by: Sequence[str]) -> None:
 
 
 def require_reviewers(known: Settings, posts: list[EmployedAgent]) -> None:
-    """Agents that are installed, and whose cost can be told where a budget is set."""
+    """Agents that are installed and logged in, and whose cost can be told where a budget is set."""
     for post in posts:
         require_installed(post)
     budget_limits.require_measurable(known, posts)
@@ -90,6 +94,12 @@ def require_installed(post: EmployedAgent) -> None:
             fix="install it, or name others with --by or [review] agents; "
             "`codev doctor` shows what is installed",
             code="agent-missing",
+        )
+    if post.missing_login:
+        raise OutsideError(
+            f"the reviewer '{post.name}' is not logged in: {post.missing_login}",
+            fix=f"{post.agent.LOGIN}; or name others with --by or [review] agents",
+            code="agent-login",
         )
 
 

@@ -19,6 +19,13 @@ from porch.plan.gates.form_answers import pose_question
 from porch.plan.prompts.branch_contents import hash_branch_files
 from porch.plan.prompts.prompt_rules import check_prompt_rules
 from porch.plan.reviews.interrupted_rounds import give_round_back
+from porch.plan.reviews.missed_rounds import (
+    MISSED,
+    MOST_MISSED,
+    MissedRounds,
+    count_missed_rounds,
+    describe_absence,
+)
 from porch.plan.reviews.review_budget import choose_reviewers, require_budget
 from porch.plan.reviews.review_material import collect_review_material, list_or_empty
 from porch.plan.reviews.reviewer_turns import (
@@ -38,7 +45,8 @@ class ReviewRequest(Struct, frozen=True):
     id: PromptId | None = None
     by: tuple[str, ...] = ()
     max_rounds: int = 0
-    wait_s: float = 0
+    wait_s: float = 0  # for people
+    reviewers_s: float = 0  # for reviewers; 0 leaves it to the settings
     script: str = ""
     force: bool = False
     caller: str = ""
@@ -106,8 +114,10 @@ def begin_round(held: LockedPlan, wanted: ReviewRequest, known: Settings) -> Rev
     give_round_back(held, wanted.id, _rounds_spent(held, wanted.id)[0])
     spent, granted = _rounds_spent(held, wanted.id)
     usual = _rounds_allowed(wanted, known)
-    if spent >= usual + granted or _is_stopped(held, wanted):
-        raise _no_rounds_error(held, wanted, spent)
+    missed = count_missed_rounds(held, wanted.item)
+    is_used_up = spent >= usual + granted or missed.count >= MOST_MISSED
+    if is_used_up or _is_stopped(held, wanted) or _is_asked(held, wanted):
+        raise _no_rounds_error(held, wanted, spent, missed)
     chosen = choose_reviewers(held, known, wanted.by, wanted.named)
     require_budget(held, known)
     form = held.recalled(run_rules.answer_path("clarifying"), wanted.item).get("form", {})
@@ -149,25 +159,41 @@ def _rounds_spent(held: LockedPlan, id_: PromptId | None) -> tuple[int, int]:
     return int(told.get("review_rounds", 0)), int(told.get("rounds_allowed", 0))
 
 
-def _no_rounds_error(held: LockedPlan, wanted: ReviewRequest, spent: int) -> FailedError:
+def _is_asked(held: LockedPlan, wanted: ReviewRequest) -> bool:
+    return run_rules.gate_position(held.state, "rounds", wanted.item) is not None
+
+
+def _no_rounds_error(
+    held: LockedPlan, wanted: ReviewRequest, spent: int, missed: MissedRounds
+) -> FailedError:
     if _is_stopped(held, wanted):
         return FailedError(
             f"a person stopped the reviews of {wanted.item or 'the plan'}",
             fix="continue with what the last review said, and ask a person to look at it",
             code="no-rounds-left",
         )
-    if run_rules.gate_position(held.state, "rounds", wanted.item) is None:
-        said = f"{spent} reviews of {wanted.item or 'the plan'} did not pass"
+    posed = held.recalled(run_rules.question_path("rounds"), wanted.item)
+    said = str(posed.get("reason", "")) if _is_asked(held, wanted) else ""
+    if not said:
+        said = _describe_no_round(wanted, spent, missed)
         fact = f.QuestionPosed(
             state="rounds", item=wanted.item, payload={"reason": said}, agent=held.caller
         )
         held.found.book.record(fact)
     name = f"rounds:{wanted.item}" if wanted.item else "rounds"
     return FailedError(
-        f"{spent} reviews did not pass, and no round is left",
+        f"{said}; a person decides whether to ask the reviewers again",
         fix=f"a person can allow more: porch answer plan/{held.plan.branch} {name} retry",
         code="no-rounds-left",
     )
+
+
+def _describe_no_round(wanted: ReviewRequest, spent: int, missed: MissedRounds) -> str:
+    """The true reason: reviewers that could not answer have not disagreed."""
+    about = wanted.item or "the plan"
+    if missed.count >= MOST_MISSED:
+        return f"{missed.count} reviews of {about} in a row gave no verdict; {missed.why}"
+    return f"{spent} reviews of {about} did not pass, and no round is left"
 
 
 def _record_begun_round(
@@ -211,8 +237,9 @@ def end_round(
         pose_question(held, "clarifying", wanted.item, payload)
         return None
     entry = _review_entry(round_, result.verdict, result.thoughts, result.suggested_changes)
-    _keep_review(held, wanted, entry, result.verdict, round_.tree)
-    left = max(0, round_.most - round_.number)
+    missed = describe_absence(told) if result.verdict == "error" else ""
+    _keep_review(held, wanted, round_, entry, verdict=result.verdict, missed=missed)
+    left = max(0, round_.most - round_.number + bool(missed))
     return ReviewResult(
         verdict=result.verdict,
         thoughts=result.thoughts,
@@ -225,10 +252,11 @@ def end_round(
         max_rounds=round_.most,
         rounds_left=round_.usual if result.verdict == "passed" else left,
         reviewers=[each.row() for each in told],
-        notes=[*filter(None, [round_.note]), *held.notes],
+        notes=[*filter(None, [round_.note, missed and _NOT_CHARGED]), *held.notes],
     )
 
 
+_NOT_CHARGED = "no round was charged, because there was no verdict"
 # What makes of a prompt something that nobody has reviewed.
 _NEW_WORK = ("record-implementation", "write-prompt")
 
@@ -271,11 +299,19 @@ def _review_entry(round_: ReviewRound, verdict: str, thoughts: str, changes: str
 
 
 def _keep_review(
-    held: LockedPlan, wanted: ReviewRequest, entry: Fields, verdict: str, tree: str
+    held: LockedPlan,
+    wanted: ReviewRequest,
+    round_: ReviewRound,
+    entry: Fields,
+    *,
+    verdict: str,
+    missed: str,
 ) -> None:
     payload = {"verdict": verdict, "text": entry["suggested_changes"]}
+    payload |= {MISSED: missed} if missed else {}
+    given_back = {"review_rounds": round_.number - 1} if missed else {}
     if wanted.id is None:
-        news = {"review_rounds": 0, "rounds_allowed": 0} if verdict == "passed" else {}
+        news = {"review_rounds": 0, "rounds_allowed": 0} if verdict == "passed" else given_back
         held.record(
             f.PlanMoved(
                 action="review", prompts={}, plan={"review": verdict, **news}, payload=payload
@@ -284,7 +320,8 @@ def _keep_review(
         _keep_review_in_plan(held, entry)
         return
     prompt = held.prompts[wanted.id]
-    held.move("review", {wanted.id: fields_after_review(prompt, verdict, tree)}, **payload)
+    fields = {**fields_after_review(prompt, verdict, round_.tree), **given_back}
+    held.move("review", {wanted.id: fields}, **payload)
     file = prompt_files.read_prompt_file(held.plan, wanted.id)
     known = file.page.fields.get("reviews")
     prompt_pictures.draw_file(

@@ -1,17 +1,21 @@
 """The turns of reviewers: each fresh, read-only and by itself, all at once, none trusted."""
 
 import asyncio
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.agents.port import Outcome, Turn
 from porch.errors import PorchError
 from porch.machine import facts as f
+from porch.machine.exits import absences
 from porch.machine.plan import run_rules
 from porch.machine.state import InHand
 from porch.plan.files.locked_plan import LockedPlan
@@ -26,10 +30,12 @@ from porch.run.drive.world_setup import make_world
 from porch.run.engine.run_places import mark_of
 from porch.run.settings import Settings
 from porch.run.verbs.read_run import read_run
+from porch.show.prompt import one_line
 from porch.system import process_marks
 
-# One that failed is asked again, a little later each time; where that can help.
+# So often a vendor at its limit is asked again; how often others are, `absences` says.
 RETRIES = 3
+_ASK_AGAIN = "\n\nYour last answer could not be read: {why}. Answer again, in the form above.\n"
 _VERDICTS = {"passed": "APPROVE", "failed": "REQUEST_CHANGES", "error": "ABSTAIN"}
 
 
@@ -66,6 +72,11 @@ class ReviewerResult(Struct, frozen=True):
     fact: f.ReviewEnded
     retries: int = 0
 
+    @property
+    def is_absent(self) -> bool:
+        """It gave no verdict, which is not the same as one that asks for changes."""
+        return bool(self.fact.cause)
+
     def row(self) -> ReviewerRow:
         return ReviewerRow(
             name=self.name,
@@ -79,9 +90,16 @@ class ReviewerResult(Struct, frozen=True):
 
 
 def collect_reviews(
-    plan: Plan, known: Settings, item: str, round_: RoundPort, *, script: str = ""
+    plan: Plan,
+    known: Settings,
+    item: str,
+    round_: RoundPort,
+    *,
+    script: str = "",
+    wait_s: float = 0,
 ) -> list[ReviewerResult]:
-    """All turns of the round that the journal says has begun."""
+    """All turns of the round that the journal says has begun; with `wait_s`, within that time."""
+    ends_at = time.monotonic() + wait_s if wait_s else math.inf
     found = read_run(plan.where, plan.run)
     world = make_world(
         plan.where,
@@ -95,7 +113,9 @@ def collect_reviews(
 
     async def all_of_them() -> list[ReviewerResult]:
         _stop_politely()
-        return await asyncio.gather(*(_ask_reviewer(world, hand, item, round_) for hand in mine))
+        return await asyncio.gather(
+            *(_ask_reviewer(world, hand, item, round_, ends_at) for hand in mine)
+        )
 
     try:
         return asyncio.run(all_of_them())
@@ -119,18 +139,27 @@ def _is_review_of(hand: InHand, item: str) -> bool:
     )
 
 
-async def _ask_reviewer(world: World, hand: InHand, item: str, round_: RoundPort) -> ReviewerResult:
+async def _ask_reviewer(
+    world: World, hand: InHand, item: str, round_: RoundPort, ends_at: float
+) -> ReviewerResult:
     usd, tokens, seconds, retry = 0.0, 0, 0.0, 0
+    unread = ""
     while True:
-        outcome, took = await _take_turn(world, hand, item, round_, retry)
+        left = ends_at - time.monotonic()
+        outcome, took = await _take_turn(
+            world, hand, item, round_, retry=retry, left=left, unread=unread
+        )
         usd, tokens, seconds = usd + outcome.usd, tokens + outcome.tokens, seconds + took
+        answer = _read_outcome(outcome)
+        cause = _find_cause(outcome, answer)
         # One that could not even be started would not start the next time either.
-        is_final = outcome.kind in ("ok", *turns.HOPELESS) or not took
-        if is_final or retry == RETRIES:
+        is_final = not cause or cause in turns.HOPELESS or not took
+        wait = min(outcome.wait_s, 60) or 2**retry * world.settings.back_off
+        if is_final or retry + 1 >= _count_calls(cause) or time.monotonic() + wait >= ends_at:
             break
-        await asyncio.sleep(min(outcome.wait_s, 60) or 2**retry * world.settings.back_off)
+        unread = answer.why if cause == absences.UNREADABLE else ""
+        await asyncio.sleep(wait)
         retry += 1
-    answer = _read_outcome(outcome)
     fact = f.ReviewEnded(
         effect=hand.effect,
         verdict=_VERDICTS[answer.verdict],  # type: ignore[arg-type]
@@ -141,8 +170,20 @@ async def _ask_reviewer(world: World, hand: InHand, item: str, round_: RoundPort
         usd=usd,
         tokens=tokens,
         reply=outcome.final,
+        cause=cause,
     )
     return ReviewerResult(hand.name, answer, fact, retry)
+
+
+def _find_cause(outcome: Outcome, answer: ReviewAnswer) -> str:
+    """Why there is no verdict; nothing if there is one."""
+    if outcome.kind != "ok":
+        return outcome.kind
+    return absences.UNREADABLE if answer.verdict == "error" else ""
+
+
+def _count_calls(cause: str) -> int:
+    return RETRIES + 1 if cause == "rate_limit" else absences.count_calls(cause)
 
 
 def _read_outcome(outcome: Outcome) -> ReviewAnswer:
@@ -153,14 +194,21 @@ def _read_outcome(outcome: Outcome) -> ReviewAnswer:
 
 
 async def _take_turn(
-    world: World, hand: InHand, item: str, round_: RoundPort, retry: int
+    world: World,
+    hand: InHand,
+    item: str,
+    round_: RoundPort,
+    *,
+    retry: int,
+    left: float,
+    unread: str,
 ) -> tuple[Outcome, float]:
     try:
         post = world.roster.reviewer(hand.name)
         require_installed(post)
         turn = Turn(
             effect=hand.effect,
-            prompt=round_.prompt,
+            prompt=round_.prompt + (_ASK_AGAIN.format(why=one_line(unread)) if unread else ""),
             request=_turn_request(hand, item, round_, retry),
             workspace=round_.workspace,
             directory=world.new_turn_directory(hand.effect),
@@ -172,8 +220,9 @@ async def _take_turn(
             command=post.command,
             env=post.env,
         )
-        wall = world.settings.consultation_timeout
-        ended = await turns.run_turn(world, post, turn, wall_s=wall, idle_s=world.settings.idle)
+        wall = min(post.wall_s or world.settings.consultation_timeout or math.inf, max(left, 0.01))
+        post = replace(post, wall_s=0 if wall == math.inf else wall)
+        ended = await turns.run_turn(world, post, turn, wall_s=0, idle_s=world.settings.idle)
     except (PorchError, OSError) as error:
         return Outcome("crashed", detail=str(error)), 0
     if isinstance(ended, turns.StoppedTurn):

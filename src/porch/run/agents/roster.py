@@ -7,10 +7,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.agents import AGENTS
+from porch.agents.login_signs import find_login_signs
 from porch.agents.port import AgentPort
 from porch.errors import OutsideError, UsageError, suggest_name
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, parse_permissions
 from porch.run.settings import Settings
+from porch.system.variables import read_environment
 
 SCRIPTED = "scripted"
 # As the name of a reviewer: a new process of whoever does the work.
@@ -50,6 +52,28 @@ class EmployedAgent(Struct, frozen=True):
         read, from_cache, written = self.prices
         fresh = max(0, tokens - cached - output)
         return (fresh * read + cached * from_cache + output * written) / _MILLION
+
+    @property
+    def missing_login(self) -> str:
+        """Why it cannot be logged in; nothing if it may be.
+
+        Whoever is started by a command of the settings may have a login that nobody can see.
+        """
+        if self.command or not self.is_installed:
+            return ""
+        names = self.agent.CREDENTIALS
+        variables = (name for name in names if not name.endswith(("_HOME", "_DIR")))
+        signs = find_login_signs(self.kind, read_environment(), (*variables, *self.env))
+        if signs is None or signs:
+            return ""
+        return "no key is set, and it has no login file"
+
+    @property
+    def why_not_asked(self) -> str:
+        """What keeps it from working at all, as far as can be seen before it is started."""
+        if not self.is_installed:
+            return "not installed"
+        return "not logged in" if self.missing_login else ""
 
     def demand_installed(self) -> None:
         """Said before a run is begun, not after."""

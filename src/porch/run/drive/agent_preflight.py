@@ -71,8 +71,8 @@ def missing_reviewers(world: World, wanted: RunRequest) -> Iterator[str]:
     if world.roster.is_scripted or "agent" in wanted.hands_off:
         return
     for post in _without_repeats(_list_reviewers(world.roster, world.definition().protocol)):
-        if not post.is_installed:
-            yield f"note: the reviewer {post.name} is not installed and will abstain"
+        if post.why_not_asked:
+            yield f"note: the reviewer {post.name} is {post.why_not_asked} and will abstain"
 
 
 def _describe_reviewer(post: EmployedAgent) -> Iterator[str]:

@@ -4,11 +4,10 @@ All of it is said at once, so that nobody mends one thing to meet the next.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ParamSpec
 
-from porch.agents.login_signs import find_login_signs
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, UsageError
 from porch.git import repository
 from porch.model.protocol import Agent, Check, Command, Panel, Protocol
@@ -89,35 +88,45 @@ def _list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]
 
 
 def _require_login(post: EmployedAgent) -> None:
-    """Whoever is started by a command of the settings may have a login that nobody can see."""
-    variables = (name for name in post.agent.CREDENTIALS if not name.endswith(("_HOME", "_DIR")))
-    signs = find_login_signs(post.kind, os.environ, (*variables, *post.env))
-    if post.command or signs is None or signs or not post.is_installed:
+    missing = post.missing_login
+    if not missing:
         return
     import shlex
 
     raise OutsideError(
-        f"the agent '{post.name}' is not logged in: no key is set, and it has no login file",
+        f"the agent '{post.name}' is not logged in: {missing}",
         fix=f"{post.agent.LOGIN}; then try it: porch agents test {shlex.quote(post.name)}",
         code="agent-login",
     )
 
 
 def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel) -> None:
-    """Reviewers who are not installed abstain; too many of them, and the panel never decides."""
+    """Reviewers who cannot be asked abstain; too many of them, and the panel never decides."""
     posts = {name: roster.reviewer(name) for name in panel.reviewers}
-    here = [name for name, post in posts.items() if post.is_installed]
+    why = {name: post.why_not_asked for name, post in posts.items()}
+    here = [name for name in posts if not why[name]]
     if len(here) >= panel.quorum:
         return
-    missing = ", ".join(name for name in posts if name not in here)
+    missing = _list_missing({name: reason for name, reason in why.items() if reason})
     workers = (post.name for post in _list_workers(roster, protocol) if post.is_installed)
     models = ", ".join(f'"{name}"' for name in here or dict.fromkeys(workers))
     raise UsageError(
         f"the reviews of {phase} need {panel.quorum} of {len(posts)} reviewers, and only "
-        f"{len(here)} can be reached: {missing} {'is' if len(posts) - len(here) == 1 else 'are'} "
-        "not installed",
-        fix=f"install them, or write into {PROJECT_FILE}, below [panel]: models = [{models}]",
+        f"{len(here)} can be reached: {missing}",
+        fix=f"install them and log in, or write into {PROJECT_FILE}, below [panel]: "
+        f"models = [{models}]",
         code="quorum-unreachable",
+    )
+
+
+def _list_missing(why: Mapping[str, str]) -> str:
+    """`gemini, codex are not installed; claude is not logged in`."""
+    names: dict[str, list[str]] = {}
+    for name, reason in why.items():
+        names.setdefault(reason, []).append(name)
+    return "; ".join(
+        f"{', '.join(each)} {'is' if len(each) == 1 else 'are'} {reason}"
+        for reason, each in names.items()
     )
 
 

@@ -11,6 +11,7 @@ from porch.git import measured_tree, tree_changes
 from porch.git.diff_budget import is_generated_name
 from porch.machine import facts as f
 from porch.machine.effects import AskReviewer, WriteFeedback
+from porch.machine.exits import absences
 from porch.model.protocol import ReviewForm
 from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
@@ -35,6 +36,10 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
     post = world.roster.reviewer(effect.name)
+    missing = post.missing_login
+    if not post.is_installed or missing:
+        # Nothing is started: it would cost the time of a turn, and end without a verdict.
+        return _not_asked(effect.id, post, missing)
     before = await asyncio.to_thread(check_traces.look_at_files, world)
     turn = _review_turn(world, post, effect, await _describe_work(world, before))
     taken = await turns.run_turn(world, post, turn, wall_s=wall, idle_s=world.settings.idle)
@@ -46,6 +51,17 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     if isinstance(fact, f.ReviewEnded):
         return await asyncio.to_thread(check_traces.note_traces, world, effect, fact, before)
     return fact
+
+
+def _not_asked(effect: str, post: EmployedAgent, login: str) -> f.EffectFailed:
+    if login:
+        why, detail = absences.NO_LOGIN, f"not asked, because {login}; to do: {post.agent.LOGIN}"
+    else:
+        why, detail = (
+            absences.NOT_INSTALLED,
+            f"not asked, because `{post.executable}` is not on PATH",
+        )
+    return f.EffectFailed(effect=effect, why=why, detail=detail, hopeless=True)
 
 
 def read_review_outcome(
@@ -68,6 +84,7 @@ def read_review_outcome(
     return f.ReviewEnded(
         effect=effect,
         verdict=review.verdict,
+        cause=absences.UNREADABLE if review.is_unreadable else "",
         summary=review.summary,
         findings=_bound_findings(review.findings),
         why=review.why,
