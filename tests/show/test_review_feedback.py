@@ -122,10 +122,12 @@ def test_time_and_cost_stand_last_and_only_what_is_known_of_them() -> None:
         "claude": {**told, "usd": 0.0312},
         "codex": {**told, "usd": 0},
         "mine": {**told, "usd": 0, "tokens": 0},
+        "late": {**told, "seconds": 0},
         "none": {**told, "seconds": 0, "usd": 0, "tokens": 0},
     }
     text = review_feedback.render_feedback("specify", 1, reviews)
     assert "**Summary**: Good\n**Took**: 61.3 s, 4200 tokens, 0.0312 USD\n\n## Codex" in text
     assert "**Took**: 61.3 s, 4200 tokens\n\n## Mine" in text
-    assert "**Took**: 61.3 s\n\n## None" in text
+    assert "**Took**: 61.3 s\n\n## Late" in text
+    assert "**Took**: time unknown, 4200 tokens" in text, "found after porch had been killed"
     assert text.endswith("**Summary**: Good\n")

@@ -28,6 +28,7 @@ from porch.machine.wishes import find_refusal
 from porch.model.protocol import Human, Protocol
 
 Objection = Callable[[Protocol, RunState, InHand], f.Fact | None]
+Guard = Literal["", "budget", "approval"]
 _STEPS = 40  # of porch's own; a protocol that has more between two answers is cut there
 _WAYS = 16
 UNKNOWN_ITEM = "?"  # the first item of a list that was not read yet
@@ -42,6 +43,7 @@ class Stop(Struct, frozen=True):
     name: str = ""
     visit: int = 0
     instance: str = ""
+    guard: Guard = ""  # why a person is asked before the work of this state begins
 
 
 class Step(Struct, frozen=True):
@@ -68,12 +70,16 @@ class Consequence(Struct, frozen=True):
     ways: tuple[Way, ...] = ()
 
 
+def object_to_nothing(_protocol: Protocol, _state: RunState, _hand: InHand) -> None:
+    """For who knows neither settings nor files."""
+
+
 def foresee_answers(
     protocol: Protocol,
     state: RunState,
     decision: Decision,
     *,
-    objection: Objection = lambda _protocol, _state, _hand: None,
+    objection: Objection = object_to_nothing,
 ) -> list[Consequence]:
     """Every answer that a decision takes, and what it would do."""
     standing = state.positions[decision.position]
@@ -164,8 +170,9 @@ class _Walk(Struct):
         where = (standing.state, standing.item)
         objection = self.objection(self.protocol, state, e.as_in_hand(request))
         if objection is not None:
+            guard: Guard = "budget" if isinstance(objection, f.BudgetReached) else "approval"
             name = getattr(objection, "budget", "") or getattr(objection, "gate", "")
-            return Stop("person", *where, name, standing.visit, standing.instance)
+            return Stop("person", *where, name, standing.visit, standing.instance, guard)
         match request:
             case e.RunAgent() | e.AskAgent():
                 who: Literal["agent", "reviewers", "person", "git", "plan"] = "agent"

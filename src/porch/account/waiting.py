@@ -65,20 +65,24 @@ def wants_driver(protocol: Protocol, state: RunState) -> bool:
 
 
 def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
-    """Everything that a run waits for, oldest first; nothing if its work is delivered."""
+    """Everything that a run waits for, oldest first; nothing if its work is delivered.
+
+    What a person stopped can still be answered, but moves only once it is resumed, too.
+    """
     name = state.run.id or state.run.name
     if state.outcome:
         is_open = state.outcome == "complete" and state.run.own_worktree
         return [Waiting("finish", (name,))] if is_open and state.run.delivery is None else []
-    if state.paused:
-        return [Waiting("resume", (name,))]
     # While an approval is asked again nothing else begins.
     asked = [each for each in state.positions.values() if each.state == CHANGED]
-    return [
+    waits = [
         waiting
         for standing in asked or state.positions.values()
         for waiting in _list_position_waits(protocol, state, standing)
     ]
+    if state.paused:
+        return [*(each for each in waits if each.on == "person"), Waiting("resume", (name,))]
+    return waits
 
 
 def _list_position_waits(

@@ -78,14 +78,14 @@ def _make_row(name: str, row: RunRowShape, live: LiveRows, label: str) -> FleetR
 
 
 def _find_group(told: BoardRowShape, asked: Any, driver: run_drivers.RunDriver | None) -> str:
-    if waits_on(told, "resume"):
-        return "stopped"
     if asked:
         return "waiting"
+    if waits_on(told, "resume"):
+        return "stopped"
     if driver is None:
         is_over = not told["waiting"] or waits_on(told, "finish")
         return "over" if is_over else "running"
-    if driver.holder is None:
+    if not driver.is_moving:
         return "alone"
     return "queued" if driver.is_queued else "running"
 
@@ -98,14 +98,18 @@ def _describe(
         nobody = "" if driver is None or driver.holder else "nobody drives it"
         if nobody and any(each["needs_driver"] for each in told["waiting"]):
             nobody = f"af resume {word} ({nobody})"
+        if waits_on(told, "resume"):
+            nobody = f"stopped: af resume {word}"
         return "; ".join(filter(None, (f"{asked[0][1]} since {since}", nobody)))
     if group == "stopped":
         return f"af resume {word}"
+    if driver is not None and driver.holder and driver.is_suspended:
+        return f"suspended: kill -CONT {driver.holder.pid}"
+    if group == "queued" and driver is not None:
+        return run_drivers.describe_driver(driver, word)
     if group == "alone" and driver is not None:
         nobody = run_drivers.describe_nobody(driver, "it")
         return f"af resume {word} ({nobody})"
-    if group == "queued" and driver is not None:
-        return run_drivers.describe_driver(driver, word)
     return rename_in_commands(str(told["waits"]), told["id"], word)
 
 

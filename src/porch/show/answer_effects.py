@@ -3,12 +3,26 @@
 `starts Plan after its checks`, `asks you: plan_approval`, `ends the run: complete`.
 """
 
-from porch.account.consequences import Consequence, Stop, foresee_answers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from porch.account.consequences import (
+    Consequence,
+    Objection,
+    Stop,
+    foresee_answers,
+    object_to_nothing,
+)
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
 
 
-def describe_answers(protocol: Protocol, state: RunState, decision: Decision) -> dict[str, str]:
+def describe_answers(
+    protocol: Protocol,
+    state: RunState,
+    decision: Decision,
+    objection: Objection = object_to_nothing,
+) -> dict[str, str]:
     """For each answer what follows; nothing where that is not known beforehand.
 
     In a track every answer says itself what follows; its states have names that nobody knows.
@@ -18,8 +32,17 @@ def describe_answers(protocol: Protocol, state: RunState, decision: Decision) ->
     standing = state.positions[decision.position]
     return {
         answer.exit: describe_consequence(protocol, state, standing, answer)
-        for answer in foresee_answers(protocol, state, decision)
+        for answer in foresee_answers(protocol, state, decision, objection=objection)
     }
+
+
+def list_effect_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What follows from each answer of the open questions, a sentence for each question."""
+    return [
+        f"{asked['name']}: {'; '.join(told)}."
+        for asked in decisions
+        if (told := [f"{o['answer']} {o['then']}" for o in asked["options"] if o.get("then")])
+    ]
 
 
 def describe_consequence(
@@ -48,6 +71,10 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
     if kind is None:
         return ""
     title = kind.title or kind.group
+    if stop.guard == "budget":
+        return f"asks you first: the budget {stop.name} is used up"
+    if stop.guard == "approval":
+        return f"asks you first: {stop.name} again, because its files changed"
     if stop.who == "person":
         if stop.state == standing.state:
             return "asks you again"

@@ -23,26 +23,34 @@ def sum_cost_by_phase(protocol: Protocol, state: RunState) -> dict[str, Cost]:
 
 
 def make_cost_data(protocol: Protocol, state: RunState) -> CostShape:
-    """The same as plain data; turns of reviewers count too."""
+    """The same as plain data; turns of reviewers count too, and are named apart."""
     phases = sum_cost_by_phase(protocol, state)
     total = Cost()
     for cost in phases.values():
         total = total.plus(cost)
     whole = Cost(total.turns, state.usd, state.tokens, total.seconds)
+    reviews = _count_reviews(protocol, state)
     return {
-        **_cost_fields(whole),
-        "phases": {name: _cost_fields(cost) for name, cost in phases.items()},
+        **_cost_fields(whole, sum(reviews.values())),
+        "phases": {name: _cost_fields(cost, reviews.get(name, 0)) for name, cost in phases.items()},
     }
 
 
-def describe_turns(protocol: Protocol, state: RunState) -> str:
+def _count_reviews(protocol: Protocol, state: RunState) -> dict[str, int]:
+    """How many turns of each phase were those of reviewers."""
+    found: dict[str, int] = {}
+    for name, used in state.costs.items():
+        known = protocol.states.get(name)
+        if known and isinstance(known.actor, Panel):
+            found[known.group] = found.get(known.group, 0) + used.turns
+    return found
+
+
+def describe_turns(cost: CostShape) -> str:
     """Of agents, and of reviewers where there were any: lists of turns have both."""
-    reviews = sum(
-        used.turns
-        for name, used in state.costs.items()
-        if (known := protocol.states.get(name)) and isinstance(known.actor, Panel)
-    )
-    agents = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
+    reviews = cost.get("reviews", 0)
+    number = cost["turns"] - reviews
+    agents = "1 agent turn" if number == 1 else f"{number} agent turns"
     if not reviews:
         return agents
     return f"{agents} and {'1 review' if reviews == 1 else f'{reviews} reviews'}"
@@ -55,10 +63,13 @@ def format_cost(cost: Cost) -> str:
     return f"{turns}, {cost.usd:.2f} USD, {cost.tokens} tokens, {took}"
 
 
-def _cost_fields(cost: Cost) -> CostShape:
-    return {
+def _cost_fields(cost: Cost, reviews: int) -> CostShape:
+    data: CostShape = {
         "turns": cost.turns,
         "usd": round(float(cost.usd), 6),
         "tokens": cost.tokens,
         "seconds": round(float(cost.seconds), 3),
     }
+    if reviews:
+        data["reviews"] = reviews
+    return data

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
+from porch.account.consequences import Objection, object_to_nothing
 from porch.account.phases import list_phases
 from porch.machine import approvals
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
@@ -53,10 +54,15 @@ _REPETITIONS: Mapping[Cause, str] = {
 }
 
 
-def list_decisions(protocol: Protocol, state: RunState, request: str = "") -> list[DecisionShape]:
+def list_decisions(
+    protocol: Protocol,
+    state: RunState,
+    request: str = "",
+    objection: Objection = object_to_nothing,
+) -> list[DecisionShape]:
     """Everything a person is asked by this run, oldest first, and how its request begins."""
     asked = sorted(state.decisions.values(), key=lambda each: each.asked_at)
-    told = [_describe_decision(protocol, state, each) for each in asked]
+    told = [_describe_decision(protocol, state, each, objection) for each in asked]
     for each in told:
         if request:
             each["request"] = first_lines(request, each["id"])
@@ -67,7 +73,9 @@ def list_decisions(protocol: Protocol, state: RunState, request: str = "") -> li
     return [_make_printable(each) for each in told]
 
 
-def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) -> DecisionShape:
+def _describe_decision(
+    protocol: Protocol, state: RunState, decision: Decision, objection: Objection
+) -> DecisionShape:
     standing = state.positions[decision.position]
     actor = protocol.states[standing.state].actor
     human = actor if isinstance(actor, Human) else _make_stand_in_human(decision)
@@ -89,7 +97,15 @@ def _describe_decision(protocol: Protocol, state: RunState, decision: Decision) 
             (*_list_reasons(state, seen), *_list_facts(protocol, state, standing, human))
         ),
         "options": list(
-            _list_options(protocol, state, decision, human, needs_override, bool(seen))
+            _list_options(
+                protocol,
+                state,
+                decision,
+                human,
+                describe_answers(protocol, state, decision, objection),
+                needs_override=needs_override,
+                has_failed=bool(seen),
+            )
         ),
         "artifacts": list(decision.artifacts or filterfalse(is_pattern, human.artifacts)),
         "digest": decision.digest,
@@ -191,13 +207,14 @@ def _list_options(
     state: RunState,
     decision: Decision,
     human: Human,
+    effects: Mapping[str, str],
+    *,
     needs_override: bool,
     has_failed: bool,
 ) -> Iterator[OptionShape]:
     """Where an approval would be refused now, only its form with a reason is offered."""
     standing = state.positions[decision.position]
     has_waiver = any(option.exit == "waived" for option in human.options)
-    effects = describe_answers(protocol, state, decision)
     for option in human.options:
         if option.needs_failure and not (has_failed or needs_override):
             continue

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from porch.show.shapes import PlaceNames as Names
 
+    # Which attempt, and of how many.
+    Tried = tuple[int, int]
+
 # Steps that every phase may have; the line itself says that it is about a check or a review.
 _STEPS = {
     "checks": "checks",
@@ -29,6 +32,7 @@ _DECISIONS = {
     "budget": "your decision",
     "changed": "your approval again",
 }
+UNCOUNTED: Tried = (0, 0)
 _COUNTED = {"": "attempt", "checks": "attempt", "phase_completion": "attempt", "consult": "round"}
 
 
@@ -69,23 +73,34 @@ def item_words(item: str, names: Names) -> str:
     return str(known) if known else f"plan phase {_plan_phase_number(item) or item}"
 
 
-def place_words(position: str, names: Names, tried: str = "") -> str:
+def place_words(position: str, names: Names, tried: Tried = UNCOUNTED) -> str:
     """Phase, plan phase and attempt; `tried` says which of how many, where that is known."""
     place = ParsedPosition(position, names)
     words = [f"{place.instance}: {place.phase}" if place.instance else place.phase]
     words += [item_words(place.item, names)] if place.item else []
-    if (tried or place.visit > 1) and place.step in _COUNTED and not place.decision:
-        words.append(tried or f"{_COUNTED[place.step]} {place.visit}")
-    return ", ".join(words)
+    if place.step in _COUNTED and not place.decision:
+        words.append(attempt_words(place.visit, tried, _COUNTED[place.step]))
+    return ", ".join(filter(None, words))
 
 
-def next_words(position: str, source: str, names: Names, tried: str = "") -> str:
+def attempt_words(begun: int, tried: Tried = UNCOUNTED, counted: str = "attempt") -> str:
+    """`attempt 2 of 4`; behind a retry `attempt 6 (2 of 4 since the retry)`."""
+    number, limit = tried
+    if not limit:
+        return f"{counted} {begun}" if begun > 1 else ""
+    if begun <= number:
+        return f"{counted} {number} of {limit}"
+    return f"{counted} {begun} ({number} of {limit} since the retry)"
+
+
+def next_words(position: str, source: str, names: Names, tried: Tried = UNCOUNTED) -> str:
     """What comes next; inside the same phase only the step is worth a word."""
     place, before = ParsedPosition(position, names), ParsedPosition(source, names)
     step = _DECISIONS.get(place.decision) or _STEPS.get(place.step, "")
     same = ("instance", "phase", "item")
     if step and source and all(getattr(place, each) == getattr(before, each) for each in same):
-        return f"{step}, {tried}" if tried and not place.decision else step
+        told = attempt_words(place.visit, tried) if tried[1] and not place.decision else ""
+        return f"{step}, {told}" if told else step
     if source and place.instance == before.instance:
         position = position[len(place.instance) + 1 :] if place.instance else position
     return f"{place_words(position, names, tried)}{': ' if step else ''}{step}"
@@ -117,7 +132,7 @@ class PlaceWords:
     def place(self, position: str) -> str:
         return position if self._verbose else place_words(position, self._names)
 
-    def ways(self, positions: list[str], source: str, tried: str = "") -> str:
+    def ways(self, positions: list[str], source: str, tried: Tried = UNCOUNTED) -> str:
         """What comes next; a run may go on in several places."""
         if self._verbose:
             return "".join(f" -> {position}" for position in positions)
@@ -132,13 +147,13 @@ class PlaceWords:
             return f"{position}: waiting for your decision: {name}"
         return decision_words(position, name, self._names)
 
-    def tried(self, budget: str, spent: int) -> str:
-        """Which attempt comes next, of how many; empty if this budget counts something else."""
+    def tried(self, budget: str, spent: int) -> Tried:
+        """Which attempt comes next, of how many; zeros if this budget counts something else."""
         name, limit = self._budget(budget)
         is_retry = ":" in name or name == "phase_completion"
         if self._verbose or not limit or not is_retry or name.endswith(":rounds"):
-            return ""
-        return f"attempt {spent + 1} of {limit + 1}"
+            return UNCOUNTED
+        return spent + 1, limit + 1
 
     def charge(self, budget: str, spent: int) -> str:
         """How often something was tried again, of how many times."""

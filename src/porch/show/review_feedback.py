@@ -63,7 +63,8 @@ def _format_usage(review: Payload) -> str:
     tokens = int(review.get("tokens") or 0)
     # What an agent does not tell is left out: no price is not the same as nothing to pay.
     words = (
-        f"{seconds:.1f} s",
+        # A review that was found after porch had been killed has no time that anybody measured.
+        f"{seconds:.1f} s" if seconds else "time unknown",
         f"{tokens} tokens" if tokens else "",
         f"{usd:.4f} USD" if usd else "",
     )

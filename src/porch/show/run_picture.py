@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from porch.account.consequences import Objection, object_to_nothing
 from porch.account.outcomes import SIGNS
 from porch.account.waiting import list_waits, wants_driver
 from porch.machine.state import RunState, Standing
@@ -42,10 +43,11 @@ def make_run_picture(
     *,
     definition_changed: bool = False,
     request: str = "",
+    objection: Objection = object_to_nothing,
 ) -> PictureShape:
     """Everything a read command prints; nothing is ever decided from it."""
     document = status.make_status_document(protocol, state)
-    asked = list_decisions(protocol, state, request)
+    asked = list_decisions(protocol, state, request, objection)
     text = _render_status_lines(
         protocol, state, document, asked, definition_changed=definition_changed, request=request
     )
@@ -76,7 +78,13 @@ def make_run_picture(
 
 
 def row_with_decisions(
-    protocol: p.Protocol, state: RunState, length: int, sum: str, *, request: str = ""
+    protocol: p.Protocol,
+    state: RunState,
+    length: int,
+    sum: str,
+    *,
+    request: str = "",
+    objection: Objection = object_to_nothing,
 ) -> RunRowShape:
     """What lists of all runs print of one."""
     return {
@@ -85,7 +93,7 @@ def row_with_decisions(
         "length": length,
         "sum": sum,
         "row": _make_board_row(protocol, state),
-        "decisions": list_decisions(protocol, state, request) if state.decisions else [],
+        "decisions": list_decisions(protocol, state, request, objection) if state.decisions else [],
     }
 
 
@@ -175,7 +183,7 @@ def _list_status_fields(
     yield "started", board.format_moment(document["started_at"])
     yield "updated", board.format_moment(document["last_updated"])
     yield from (("checks", note) for note in list_check_notes(state))
-    turns = cost.describe_turns(protocol, state)
+    turns = cost.describe_turns(cost.make_cost_data(protocol, state))
     yield "spent", f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
     for title, names in describe_touched_files(protocol, state).items():
         yield "note", f"{title}: {names}"

@@ -76,6 +76,7 @@ class DecisionShape(TypedDict):
     difference: NotRequired[dict[str, str]]
     driver: NotRequired[DriverShape | None]
     driven: NotRequired[str]
+    stopped: NotRequired[bool]  # by a person; the answer alone does not make it continue
 
 
 class CostShape(TypedDict):
@@ -85,6 +86,7 @@ class CostShape(TypedDict):
     usd: float
     tokens: int
     seconds: float
+    reviews: NotRequired[int]  # of the turns; left out where there were none
     phases: NotRequired["dict[str, CostShape]"]
 
 
@@ -138,6 +140,7 @@ class RunRowShape(TypedDict):
     row: BoardRowShape
     decisions: list[DecisionShape]
     told: NotRequired[list[ToldDecision]]
+    stamps: NotRequired[list[list[Any]]]  # of files that had a say in what answers do
 
 
 class PlanPhaseShape(TypedDict):

@@ -33,9 +33,9 @@ def _describe_wait(waiting: Waiting) -> str:
     names = ", ".join(waiting.names)
     match waiting.on:
         case "agent":
-            return f"an agent{describe_delay(waiting)}"
+            return ", ".join(filter(None, ("an agent", describe_delay(waiting))))
         case "reviewers":
-            return f"reviews: {names}{describe_delay(waiting)}"
+            return ", ".join(filter(None, (f"reviews: {names}", describe_delay(waiting))))
         case "checks":
             return f"checks: {names}"
         case "person":
@@ -61,5 +61,5 @@ def _describe_wait(waiting: Waiting) -> str:
 def describe_delay(waiting: Waiting) -> str:
     """What has to pass before anybody works again."""
     if waiting.until:
-        return f", waiting until {format_moment(waiting.until)}"
-    return ", after a short wait" if waiting.is_delayed else ""
+        return f"waiting until {format_moment(waiting.until)}"
+    return "after a short wait" if waiting.is_delayed else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from porch.show.board import PICTURE_VERSION
+from porch.store.run_rows import has_old_stamps
 from porch.system.regular_file import open_regular
 from porch.text.quick_json import parse_value
 
@@ -27,7 +28,7 @@ def read_current_picture(directory: str) -> PictureShape | None:
             picture: PictureShape = parse_value(file.read())
         if type(picture) is not dict or any(part not in picture for part in _PARTS):
             return None
-        if picture["v"] != PICTURE_VERSION:
+        if picture["v"] != PICTURE_VERSION or has_old_stamps(picture):
             return None
         journal = os.path.join(directory, "journal.jsonl")
         is_whole = _ends_with(journal, picture["length"], picture["sum"].encode() + _END)

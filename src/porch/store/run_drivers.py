@@ -37,6 +37,22 @@ class RunDriver:
     def is_queued(self) -> bool:
         return self.holder is not None and self.holder.what.startswith(QUEUED)
 
+    @property
+    def is_moving(self) -> bool:
+        return self.holder is not None and not self.is_suspended
+
+    @property
+    def is_suspended(self) -> bool:
+        """Its process was halted, for example with Ctrl-Z: it holds the run and does nothing."""
+        by = self.holder
+        if by is None or not by.pid or by.host != os.uname().nodename:
+            return False
+        try:
+            with open(f"/proc/{by.pid}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[:1] == [b"T"]
+        except OSError:
+            return False
+
 
 class Pulse:
     """The sign of life of a driver: without it nobody could say when a killed one was gone."""
@@ -109,7 +125,8 @@ def describe_driver(driver: RunDriver, word: str, program: str = "porch") -> str
         return f"{describe_nobody(driver)}: {program} resume {word}"
     who = f"{by.what}, pid {by.pid}" if by.pid else "an unknown process"
     where = f" on {by.host}" if by.pid and by.host != os.uname().nodename else ""
-    return f"{who}{where}, since {format_clock(parse_instant(by.since))}"
+    halted = f"; it is suspended: kill -CONT {by.pid}" if driver.is_suspended else ""
+    return f"{who}{where}, since {format_clock(parse_instant(by.since))}{halted}"
 
 
 def describe_nobody(driver: RunDriver, run: str = "this run") -> str:

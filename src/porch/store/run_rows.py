@@ -39,6 +39,8 @@ _SEAM_LENGTH = 67
 # Nobody waits for a pipe that lies where a row should.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _PIECE = 1 << 14
+# The stamps of a row in which files and budgets had no say yet: whoever reads it measures them.
+NOT_MEASURED = [["", 0]]
 
 
 def encode_row(picture: Mapping[str, Any]) -> bytes:
@@ -49,7 +51,7 @@ def encode_row(picture: Mapping[str, Any]) -> bytes:
     """
     from porch.store.chain import encode_json as encode  # who only lists runs does without
 
-    head = encode({key: picture[key] for key in _FRAME})
+    head = encode({key: picture[key] for key in (*_FRAME, "stamps") if key in picture})
     if not picture["decisions"]:
         return head[:-1] + _BETWEEN + _NONE_ASKED + _END
     lines = head[:-1] + _BETWEEN + encode(picture["decisions"])
@@ -159,6 +161,7 @@ def _parse_covering_row(
             or not _is_board_row(row["row"])
             or _read_journal_end(directory, name, length) != _SEAM % total
             or not rest.endswith(_END)
+            or has_old_stamps(row)
         ):
             return None
         if part != "row":
@@ -166,6 +169,20 @@ def _parse_covering_row(
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
     return row
+
+
+def stamp_file(path: str) -> tuple[int, ...]:
+    """Another one as soon as the file is written; nothing if there is none."""
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+
+
+def has_old_stamps(row: Any) -> bool:
+    """Whether a file was written that had a say in what answers do."""
+    return any(tuple(now) != stamp_file(path) for path, *now in row.get("stamps") or ())
 
 
 def _is_board_row(row: Any) -> bool:

@@ -85,7 +85,8 @@ def test_a_run_is_stopped_and_goes_on_in_the_same_worktree(farm: Farm) -> None:
     assert not farm.driver()
     farm.desk.wait_for(lambda: not Path(f"/proc/{pid}").exists())
     assert Path(place).is_dir()
-    assert farm.group() == "stopped"
+    assert farm.group() == "waiting", "what is asked can be answered while it is stopped"
+    assert "stopped: af resume 0001" in farm.af("status", "--pending-only").out
     farm.af("resume", "1")
     assert farm.af("open", "1").out.strip() == place
     assert "already running" in farm.af("resume", "1", code=4).err

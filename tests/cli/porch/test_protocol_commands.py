@@ -40,6 +40,22 @@ def test_a_protocol_that_does_not_compile_is_listed_with_what_is_wrong(desk: "De
     assert "protocol.json:1:2" in said.err
 
 
+def test_a_list_tells_the_error_of_a_protocol_and_not_a_note_before_it(desk: "Desk") -> None:
+    """T14: a note stood there as if it were the error."""
+    document = {
+        "name": "broken",
+        "madeup": 1,
+        "phases": [{"id": "one", "transition": {"on_complete": "nowhere"}}],
+    }
+    desk.write("codev/protocols/broken/protocol.json", json.dumps(document))
+    findings = lint(desk, document, 2)
+    assert findings[0]["severity"] != "error"
+    (row,) = (
+        r for r in desk.porch("protocols", "--json").json["protocols"] if r["name"] == "broken"
+    )
+    assert "nowhere" in row["description"]
+
+
 @pytest.mark.req("P-081", "F-012")
 def test_show_prints_what_a_protocol_says_of_itself(desk: "Desk") -> None:
     phases = ({"id": "one", "name": "First", "description": "The first thing"},)

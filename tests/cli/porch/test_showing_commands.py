@@ -313,12 +313,13 @@ def _porch() -> tuple[str, ...]:
 
 
 def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
-    alone, said = asked.porch("explain", "1").out.splitlines()
+    alone, said, effects = asked.porch("explain", "1").out.splitlines()
     assert alone.startswith("Nobody drives this run since ")
     assert said.startswith("It is at write:gate#1 (came from write.PHASE_COMPLETE):")
     assert "waiting for your decision ready: approved - " in said
     told = asked.porch("explain", "1", "--json").json
-    assert told == {"run": "0001-x", "sentences": [alone, said]}
+    assert told == {"run": "0001-x", "sentences": [alone, said, effects]}
+    assert effects.startswith("ready: approved starts publish; rejected goes back")
     asked.porch("approve", "1", "ready")
     assert "an agent must continue the work" in asked.porch("explain", "1").out
 

@@ -98,8 +98,8 @@ def test_checks_are_called_fresh_only_where_it_was_measured() -> None:
 @pytest.mark.parametrize(
     "cost,words",
     [
-        ({"turns": 3, "usd": 0.456}, "0.46 USD, 3 turns"),
-        ({"turns": 1, "usd": 0}, "1 turn, no price reported"),
+        ({"turns": 3, "usd": 0.456}, "0.46 USD, 3 agent turns"),
+        ({"turns": 1, "usd": 0}, "1 agent turn, no price reported"),
         ({"turns": 0, "usd": 0}, ""),
     ],
 )

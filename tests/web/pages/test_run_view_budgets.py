@@ -16,17 +16,17 @@ def test_amounts_are_told_with_what_is_allowed() -> None:
     told = rows(COST, BudgetLimit("run.max_usd", "max_usd", 1.5, 2, 2))
     assert {title: (row["spent"], row["allowed"]) for title, row in told.items()} == {
         "Money": ("1.50 USD", "2.00 USD"),
-        "Turns": ("4", ""),
+        "Turns and reviews": ("4", ""),
         "Minutes of agents": ("1.5", ""),
         "Tokens": ("2,000", ""),
     }
     assert (told["Money"]["percent"], told["Money"]["look"]) == (75, "now")
-    assert told["Turns"]["percent"] is None
+    assert told["Turns and reviews"]["percent"] is None
 
 
 def test_what_is_nearly_or_wholly_used_says_so() -> None:
-    near = rows(COST, BudgetLimit("run.max_turns", "max_turns", 4, 5, 5))["Turns"]
-    over = rows(COST, BudgetLimit("run.max_turns", "max_turns", 4, 3, 3))["Turns"]
+    near = rows(COST, BudgetLimit("run.max_turns", "max_turns", 4, 5, 5))["Turns and reviews"]
+    over = rows(COST, BudgetLimit("run.max_turns", "max_turns", 4, 3, 3))["Turns and reviews"]
     assert (near["look"], near["word"]) == ("warn", "")
     assert (over["look"], over["word"], over["percent"]) == ("bad", "used up", 100)
 

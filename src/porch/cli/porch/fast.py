@@ -92,6 +92,8 @@ def _print_pending(flags: set[str]) -> int | None:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    if flags != {"--hook"} and not (where.common_dir or os.path.isdir(where.state_dir)):
+        return None  # outside of every project other repositories are looked at
     if flags:
         return _print_decision_data(where, flags)
     from porch.cli.terminal_width import table_width

@@ -83,6 +83,8 @@ def _show_pending(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    if not args.hook and not (where.common_dir or os.path.isdir(where.state_dir)):
+        return _show_pending_elsewhere(where)
     runs = overview.list_all_runs(where)
     live = LiveRows(where, runs.rows)
     decisions = live.decisions()
@@ -98,6 +100,35 @@ def _show_pending(args: Args) -> View:
     return View(
         told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs), is_prose=True
     )
+
+
+def _show_pending_elsewhere(where: "ProjectPaths") -> View:
+    """Outside of every project: what waits in the repositories that the person's settings list."""
+    from porch.cli.terminal_width import table_width
+    from porch.fleet.fleet_rows import find_other_projects
+    from porch.plan.gate_files.pending_problems import add_form_problems
+    from porch.run.verbs import overview
+    from porch.run.verbs.liveness import LiveRows
+    from porch.show import board
+
+    texts, decisions, code = [], [], 0
+    listed = find_other_projects(where, os.environ)
+    for _, project in listed:
+        runs = overview.list_all_runs(project)
+        asked = LiveRows(project, runs.rows).decisions()
+        add_form_problems(project, asked)
+        decisions += [{**each, "repository": project.root} for each in asked]
+        told = board.render_pending_decisions(asked, table_width()) if asked else ""
+        texts += [f"In {project.root} (run its commands there):\n\n{told}"] if told else []
+        texts += map(str, runs.troubles)
+        code = max(code, _exit_code(runs))
+    front = "This directory is in no repository and has no runs. " + (
+        "Shown are the repositories under [af] repositories in your config.toml."
+        if listed
+        else "List your repositories under [af] repositories in your config.toml to see theirs."
+    )
+    text = "\n\n".join([front, *(texts or ["No decision is waiting for you."])])
+    return View(text.rstrip("\n"), {"decisions": decisions}, code, is_prose=True)
 
 
 def _describe_lost_runs(where: "ProjectPaths") -> list[str]:
@@ -129,6 +160,7 @@ def _explain_run(args: Args) -> View:
     from porch.run.verbs.liveness import describe_explained_driver
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
+    from porch.show.answer_effects import list_effect_sentences
     from porch.store import where as places
     from porch.store.flaky_checks import describe_flaky_checks
 
@@ -137,7 +169,9 @@ def _explain_run(args: Args) -> View:
     flaky = describe_flaky_checks(where.state_dir, found.state.run.protocol)
     driven = describe_explained_driver(where, found)
     protocol = found.definition.protocol
-    sentences = (*driven, *explain_positions(protocol, found.state, not driven), *flaky)
+    asked = found.picture()["decisions"] if found.state.decisions else ()
+    stands = explain_positions(protocol, found.state, not driven)
+    sentences = (*driven, *stands, *list_effect_sentences(asked), *flaky)
     notes = _start_notes(where.run_dir(found.name)) if args.verbose else []
     data = {"run": found.name, "sentences": list(sentences)}
     return View("\n".join([*sentences, *notes]), data, is_prose=True)

@@ -47,6 +47,9 @@ def describe_ended_run(
         return lines
     is_done = is_settled(state, work)
     way = f"finish it: {_name_ways(where, state, work)}"
+    if state.outcome != "complete" and not is_done:
+        # What was given up is not offered for a merge; who wants it all the same can find it.
+        way = f"nothing was merged; the work stays {_name_place(work)}"
     lines.append(f"  it is {describe_state_delivery(state)}" if is_done else f"  {way}")
     return [make_printable(line) for line in lines]
 
@@ -56,6 +59,10 @@ def _name_ways(where: ProjectPaths, state: RunState, work: RunWork) -> str:
     how = f"--merge {_name_target(work)}" if work.is_own else f"--merge commits it on {work.branch}"
     more = '; all but --keep need --accept "REASON"' if work.not_passed else ""
     return f"porch finish {id_} ({how}, --squash, --pr, --keep){more}"
+
+
+def _name_place(work: RunWork) -> str:
+    return f"on branch {work.branch}" if work.is_own else f"in {work.workspace}"
 
 
 def _name_target(work: RunWork) -> str:

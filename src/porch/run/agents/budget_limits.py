@@ -46,18 +46,30 @@ def check_budget(
     settings: Settings, protocol: Protocol, state: RunState, *, state_name: str, position: str
 ) -> f.BudgetReached | bool:
     """The same of work that is known by the name of its state."""
-    known = _list_limits(settings, protocol, state, state_name)
-    over = [each for each in known if each.spent >= each.allowed]
-    fresh = [each for each in over if not budgets.is_question_open(state, each.budget)]
-    for limit in fresh:
-        return f.BudgetReached(
-            position=position,
-            budget=limit.budget,
-            spent=limit.spent,
-            limit=limit.allowed,
-            step=limit.step,
-        )
-    return not over
+    over = list(_list_used_up(settings, protocol, state, state_name, position))
+    fresh = (each for each in over if not budgets.is_question_open(state, each.budget))
+    return next(fresh, not over)
+
+
+def find_used_up(
+    settings: Settings, protocol: Protocol, state: RunState, state_name: str, *, position: str
+) -> f.BudgetReached | None:
+    """The budget that keeps this work from beginning, whether or not that is asked already."""
+    return next(_list_used_up(settings, protocol, state, state_name, position), None)
+
+
+def _list_used_up(
+    settings: Settings, protocol: Protocol, state: RunState, state_name: str, position: str
+) -> Iterator[f.BudgetReached]:
+    for limit in _list_limits(settings, protocol, state, state_name):
+        if limit.spent >= limit.allowed:
+            yield f.BudgetReached(
+                position=position,
+                budget=limit.budget,
+                spent=limit.spent,
+                limit=limit.allowed,
+                step=limit.step,
+            )
 
 
 def money_left_for_turn(world: World, state_name: str, spent: float = 0) -> float:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from porch.errors import DefinitionError, Finding, FindingShape, Place, UsageError
+from porch.errors import DefinitionError, Finding, FindingShape, Place, UsageError, errors_in
 from porch.run.definitions import library
 from porch.run.definitions.clean_protocols import is_known_clean, keep_clean
 from porch.run.definitions.reviewer_names import find_unknown_reviewers, list_settings_files
@@ -65,7 +65,8 @@ def _describe_protocol(where: ProjectPaths, found: library.FoundProtocol) -> "Li
         loaded = library.load_protocol(found.file, where)
         protocol = loaded.demand().protocol
     except DefinitionError as error:
-        broken = f"(has errors: {error.findings[0].message})"
+        worst = next(iter(errors_in(error.findings)), error.findings[0])
+        broken = f"(has errors: {worst.message})"
         return {"files": [], "told": {"version": "", "description": broken}}
     # A prompt that is new in one of these directories may be wrong.
     beside = [os.path.dirname(found.file)]

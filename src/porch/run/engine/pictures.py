@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from porch.errors import OutsideError
+from porch.errors import OutsideError, PorchError
+from porch.machine.budgets import NAMES
 from porch.machine.state import RunState
 from porch.model.definition import Definition
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
-from porch.store import compiled_protocols, run_rows
+from porch.store import compiled_protocols, payloads, run_rows
 from porch.store.coming_row import ComingRow
 from porch.store.journal import Journal
+from porch.store.run_rows import NOT_MEASURED
 from porch.store.snapshots import snapshot
 from porch.system import atomic
 from porch.system.clock import Clock
@@ -82,6 +84,7 @@ class RunPictures:
         self._stamp: tuple[int, ...] = ()
         self._snapshot_seq = snapshot_seq
         self.on_edited = on_edited
+        self._budgets: dict[str, bool] = {}  # by the digest of the settings that govern the run
         self.late = False
 
     def put_off(self) -> None:
@@ -100,7 +103,29 @@ class RunPictures:
         protocol = definition.protocol
         request = find_shown_request(self._directory, protocol, state.run)
         row = run_picture.row_with_decisions(protocol, state, length, total, request=request)
+        if self._is_guarded(state):
+            row["stamps"] = NOT_MEASURED
         self._coming.write(run_rows.encode_row(row))
+
+    def _is_guarded(self, state: RunState) -> bool:
+        """Whether budgets or approved files have a say in what an answer does.
+
+        Whoever reads this next measures them and keeps what follows.
+        """
+        if not state.decisions:
+            return False
+        if any(approval.artifacts for approval in state.approvals.values()):
+            return True
+        digest = state.run.settings
+        if digest and digest not in self._budgets:
+            try:
+                text = payloads.read_payload(os.path.join(self._directory, "payloads"), digest)
+                values = json.loads(text)
+            except (PorchError, ValueError):
+                values = {}
+            budgets = (value for key, value in values.items() if key.rpartition(".")[2] in NAMES)
+            self._budgets[digest] = any(budgets)
+        return self._budgets.get(digest, False)
 
     def close(self) -> None:
         """For whoever leaves the run, drawn or not."""
@@ -133,6 +158,8 @@ class RunPictures:
             self._journal.sum,
             request=find_shown_request(self._directory, definition.protocol, state.run),
         )
+        if self._is_guarded(state):
+            drawn["stamps"] = NOT_MEASURED
         try:
             aside = self._status(drawn["status"], state)
         finally:

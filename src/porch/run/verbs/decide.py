@@ -152,7 +152,7 @@ def _decision_result(
 
 def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -> DecisionResult:
     state, protocol = found.state, found.definition.protocol
-    if state.outcome:
+    if state.outcome and (not name or name in (*state.gates, *_list_names(protocol))):
         said = f"{found.name} is already {state.outcome}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     gate = state.gates.get(name)
@@ -182,12 +182,19 @@ def _say_nothing_fits(state: RunState) -> str:
 def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:
     names = [d.name for d in state.decisions.values()]
     open_ = ", ".join(names)
-    known = [s.actor.name for s in protocol.states.values() if isinstance(s.actor, Human)]
+    known = _list_names(protocol)
+    if state.outcome:
+        return f"{suggest_name(name, known)}the run is already {state.outcome}"
     if open_:
         return f"{suggest_name(name, names)}waiting now: {open_}"
     where = ", ".join(s.position for s in state.positions.values())
     later = "it comes later; " if name in known else ""
     return f"{later}the run is at {where}"
+
+
+def _list_names(protocol: Protocol) -> list[str]:
+    """What the decisions of a protocol are called."""
+    return [s.actor.name for s in protocol.states.values() if isinstance(s.actor, Human)]
 
 
 def resolve_failure(found: ReadRun, exit_: str) -> str:

@@ -64,9 +64,9 @@ class LiveRows:
         if driver is None:
             told = rename_in_commands(waits, str(row.get("id") or ""), self.words[name])
             return f"{told} (makes its worktree again)" if self.is_removed(name) else told
-        if driver.holder is not None and not driver.is_queued:
+        if driver.is_moving and not driver.is_queued:
             return waits
-        if driver.is_queued:
+        if driver.holder is not None:
             return run_drivers.describe_driver(driver, self.words[name])
         nobody = run_drivers.describe_nobody(driver, "it")
         if not any(each["needs_driver"] for each in row["waiting"]):
@@ -83,11 +83,14 @@ class LiveRows:
         is_stopped = board.waits_on(self._rows[name]["row"], "resume")
         return _find_removed_place(self._where, name) if is_stopped else None
 
-    def _describe_removed(self, name: str) -> str:
-        """Of a stopped run whose files cannot be read now: how they come back; else nothing."""
-        removed = self._find_removed(name)
-        told = removed.describe(f"porch resume {self.words[name]}") if removed else ""
-        return f"nobody; the run is stopped, and {told}" if told else ""
+    def _describe_stopped(self, name: str) -> str:
+        """Of a stopped run how it continues, and how its files come back; else nothing."""
+        if not board.waits_on(self._rows[name]["row"], "resume"):
+            return ""
+        again, removed = f"porch resume {self.words[name]}", self._find_removed(name)
+        if removed:
+            return f"nobody; the run is stopped, and {removed.describe(again)}"
+        return f"nobody; the run is stopped, continue after your answer: {again}"
 
     def data_rows(self) -> list[BoardRowShape]:
         """For programs: of each run that is not over, its driver, or null."""
@@ -110,8 +113,8 @@ class LiveRows:
     def _decision(self, name: str, decision: DecisionShape) -> DecisionShape:
         driver, named = self.drivers.get(name), rename_decision(decision, self.words[name])
         if driver is None:
-            removed = self._describe_removed(name)
-            return {**named, "driven": removed} if removed else named
+            stopped = self._describe_stopped(name)
+            return {**named, "driven": stopped, "stopped": True} if stopped else named
         named["driver"] = run_drivers.make_driver_data(driver)
         named["driven"] = run_drivers.describe_driver(driver, self.words[name])
         return named
@@ -129,7 +132,7 @@ class LiveRows:
     def _told_text(self, name: str, told: ToldDecision) -> str:
         driver, word = self.drivers.get(name), self.words[name]
         driven = (
-            run_drivers.describe_driver(driver, word) if driver else self._describe_removed(name)
+            run_drivers.describe_driver(driver, word) if driver else self._describe_stopped(name)
         )
         return board.join_told_decision(told[3], driven, word.join(told[4:]))
 
@@ -138,7 +141,7 @@ class LiveRows:
         return [
             f"{name}: {run_drivers.describe_driver(driver, self.words[name])}"
             for name, driver in self.drivers.items()
-            if driver.holder is None and not _asks_anything(self._rows[name])
+            if not driver.is_moving and not _asks_anything(self._rows[name])
         ]
 
 
@@ -165,7 +168,7 @@ def describe_explained_driver(where: ProjectPaths, run: ReadRun) -> list[str]:
     if not wants_driver(run.definition.protocol, state):
         return []
     driver = run_drivers.find_driver(where.run_dir(run.name))
-    if driver.holder is not None and not driver.is_queued:
+    if driver.is_moving and not driver.is_queued:
         return []
     told = run_drivers.describe_driver(driver, unique_word(where.names(), run.name, state.run.id))
     return [f"{told[0].upper()}{told[1:]}."]
@@ -178,8 +181,10 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     lines = [rename_in_commands(line, id_, word) for line in picture["text"]]
     asked = [rename_decision(each, word) for each in picture["decisions"]]
     if why := read_uncommitted_work(where.run_dir(name)):
-        again = f"porch finish {word}" if picture["outcome"] else "the end of the next phase"
-        lines = _with_line(lines, "work", f"not committed: {why} ({again} tries it again)")
+        again = {"": "the end of the next phase", "complete": f"porch finish {word}"}
+        next_try = again.get(picture["outcome"], "")
+        told = f" ({next_try} tries it again)" if next_try else ""
+        lines = _with_line(lines, "work", f"not committed: {why}{told}")
     removed = _find_removed_place(where, name) if picture["paused"] else None
     if removed and not picture["outcome"]:
         lines = _with_line(lines, "removed", removed.describe(f"porch resume {word}"))

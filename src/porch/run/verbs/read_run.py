@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from porch.account.consequences import object_to_nothing
 from porch.machine.state import RunState
 from porch.model.definition import Definition
+from porch.run.decisions.answer_guards import AnswerGuards
 from porch.run.engine.folded_journal import JournalReader
 from porch.run.engine.pinned_definition import find_shown_request, read_pinned_definition
 from porch.show import run_picture as picture
@@ -24,6 +26,7 @@ class ReadRun(Struct, frozen=True):
     length: int
     sum: str
     request: str = ""
+    guards: AnswerGuards | None = None
 
     def picture(self, changed: bool = False) -> "PictureShape":
         protocol = self.definition.protocol
@@ -34,14 +37,23 @@ class ReadRun(Struct, frozen=True):
             self.sum,
             definition_changed=changed,
             request=self.request,
+            objection=self.guards or object_to_nothing,
         )
 
     def row(self) -> "RunRowShape":
         """What the run's row file would hold if it were drawn now."""
         protocol = self.definition.protocol
-        return picture.row_with_decisions(
-            protocol, self.state, self.length, self.sum, request=self.request
+        row = picture.row_with_decisions(
+            protocol,
+            self.state,
+            self.length,
+            self.sum,
+            request=self.request,
+            objection=self.guards or object_to_nothing,
         )
+        if self.guards and (stamps := self.guards.list_stamps()):
+            row["stamps"] = stamps
+        return row
 
 
 class RunReader:
@@ -56,7 +68,8 @@ class RunReader:
         state, found = folded.state, folded.found
         definition = self._definition(name, state.run.digest)
         request = find_shown_request(self._where.run_dir(name), definition.protocol, state.run)
-        return ReadRun(name, definition, state, found.length, found.sum, request)
+        guards = AnswerGuards(self._where, definition.protocol, state)
+        return ReadRun(name, definition, state, found.length, found.sum, request, guards)
 
     def _definition(self, name: str, digest: str) -> Definition:
         """By its digest: what has the same one is the same."""

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from porch.account.attempts import find_attempt
 from porch.account.outcomes import SIGNS, Outcome
 from porch.account.phases import list_phases
+from porch.account.waiting import list_waits
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import TRACK, Protocol
 from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
 from porch.show.phase_words import LOOKS, describe_outcome
-from porch.show.place_words import item_words
+from porch.show.place_words import attempt_words, item_words
 from porch.show.status import names_of
+from porch.show.wait_words import describe_delay
 
 _TRACK_OUTCOMES: Mapping[str, Outcome] = {
     "complete": "passed",
@@ -119,6 +122,7 @@ def _describe_place(protocol: Protocol, state: RunState, group: str) -> list[str
                 item_words(standing.item, names) if standing.item else "",
                 f"waiting for you: {asked.name}" if asked else "",
                 _describe_attempt(protocol, state, standing),
+                _describe_wait(protocol, state, standing),
                 _describe_failure(protocol, state, standing),
             ]
             return [part for part in parts if part]
@@ -145,16 +149,15 @@ def _first_line(report: str) -> str:
     return lines[1] if lines[0].startswith("exit code") and len(lines) > 1 else lines[0]
 
 
+def _describe_wait(protocol: Protocol, state: RunState, standing: Standing) -> str:
+    """What has to pass before the next try."""
+    mine = [each for each in list_waits(protocol, state) if each.position == standing.position]
+    return next((describe_delay(each) for each in mine), "")
+
+
 def _describe_attempt(protocol: Protocol, state: RunState, standing: Standing) -> str:
-    """How often this was begun; of how many times, where a budget says so."""
-    front = f"{_group_of(protocol, standing)}:"
-    for budget, used in state.spent.items():
-        name, _, item = budget.rpartition("/")[2].partition("@")
-        known = protocol.budgets.get(name)
-        is_mine = name.startswith(front) and item in ("", standing.item)
-        if used and known and is_mine and not name.endswith(":rounds"):
-            return f"attempt {used + 1} of {known.limit + 1}"
-    return f"attempt {standing.visit}" if standing.visit > 1 else ""
+    attempt = find_attempt(protocol, state, standing)
+    return attempt_words(attempt.begun, (attempt.number, attempt.limit))
 
 
 def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[str]:
@@ -168,7 +171,8 @@ def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[st
     minutes, seconds = divmod(round(total["seconds"]), 60)
     took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
     yield f"started {format_moment(state.run.started_at)}, updated {format_moment(state.at)}"
-    spent = f"{total['turns']} turns, {state.usd:.2f} USD, {state.tokens} tokens"
+    turns = cost.describe_turns(total)
+    spent = f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
     yield f"agents worked {took}, {spent}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porch.show.board import clip_text, describe_delivery, format_moment, one_line
-from porch.show.place_words import PlaceWords
+from porch.show.place_words import UNCOUNTED, PlaceWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,22 +106,22 @@ def _describe_moves(raw: RawRecord, words: PlaceWords) -> Iterator[str]:
         yield " (too late: the run had already moved on; ignored)"
     source = _split_effect_id(fact)[0] or str((fact.get("wish") or {}).get("position") or "")
     entered = [each for each in moves if each.get("is") == "Entered"]
-    tried = _describe_attempt(moves, words) if entered else ""
+    tried = _count_attempt(moves, words) if entered else UNCOUNTED
     for each in moves:
         tell = _MOVE_DESCRIPTIONS.get(each.get("is"))
         # An attempt that is counted where it begins need not be counted as a retry before.
-        if tell and not (tried and each.get("is") == "Charged"):
+        if tell and not (tried[1] and each.get("is") == "Charged"):
             yield tell(each, words, source)
     if entered:
         yield words.ways([str(each.get("position")) for each in entered], source, tried)
         yield _describe_delay(entered[-1])
 
 
-def _describe_attempt(moves: list[Raw], words: PlaceWords) -> str:
+def _count_attempt(moves: list[Raw], words: PlaceWords) -> tuple[int, int]:
     """Which attempt begins, of how many, if the only thing that was counted is an attempt."""
     charged = [each for each in moves if each.get("is") == "Charged" and each.get("spent")]
     if len(charged) != 1:
-        return ""
+        return UNCOUNTED
     return words.tried(str(charged[0].get("budget")), charged[0]["spent"])
 
 

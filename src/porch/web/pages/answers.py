@@ -54,7 +54,7 @@ def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "answer": answer,
             "id": answer_id(answer),
             "verb": "Waive" if is_waiver else name_answer(answer),
-            "effect": meaning,
+            "effect": str(option.get("then") or meaning),
             "look": _LOOKS.get(answer, "plain"),
             "needs_text": bool(option.get("needs_text")),
             "text_label": label or "Note (kept with it)",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from porch.run.decisions.decision_facts import WorkMeasure
+from porch.show.cost import describe_turns
 from porch.show.evidence_notes import TITLE
 from porch.web.pages.page_words import count_of
 
@@ -38,9 +39,9 @@ def describe_lines(work: WorkMeasure) -> str:
     return f"+{work.added:,} -{work.removed:,} lines"
 
 
-def describe_cost(cost: Mapping[str, Any]) -> str:
+def describe_cost(cost: Any) -> str:
     """What was paid so far; an agent that tells no price is not called free."""
-    turns = count_of(int(cost.get("turns") or 0), "turn")
+    turns = describe_turns(cost)
     usd = float(cost.get("usd") or 0)
     return f"{usd:.2f} USD, {turns}" if usd else f"{turns}, no price reported"
 

@@ -84,6 +84,7 @@ def _make_card(
         "chips": list(list_chips(decision, known.work)),
         "cost": describe_cost(known.cost) if known.cost.get("turns") else "",
         "nobody": "driver" in decision and decision["driver"] is None,
+        "stopped": bool(decision.get("stopped")),
         "address": address,
         "run_address": run_address(project.key, run),
         "answers": [

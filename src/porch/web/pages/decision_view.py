@@ -25,10 +25,9 @@ _VERDICTS = {
 
 
 class DecisionFacts(Struct, frozen=True, kw_only=True):
-    """What is known of a decision besides its question; `effects` says what follows from each."""
+    """What is known of a decision besides its question."""
 
     shown: AskedFiles
-    effects: Mapping[str, str]
     last_round: LastRound | None = None
     reviewers: Sequence[ReviewerWords] = ()
     work: WorkMeasure | None = None
@@ -39,10 +38,6 @@ def make_decision(
     project: str, decision: Mapping[str, Any], facts: DecisionFacts, now: datetime
 ) -> dict[str, Any]:
     run, position = str(decision["run"]), str(decision["position"])
-    answers = [
-        {**answer, "effect": facts.effects.get(answer["answer"]) or answer["effect"]}
-        for answer in list_answers(decision)
-    ]
     reports = decision.get("reports") or {}
     return {
         "id": decision["id"],
@@ -80,7 +75,7 @@ def make_decision(
         "address": decision_address(project, run, position),
         "action": run_address(project, run, "decision"),
         "run_address": run_address(project, run),
-        "answers": answers,
+        "answers": list(list_answers(decision)),
         "is_gate": decision["kind"] == "gate",
     }
 

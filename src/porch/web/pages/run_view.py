@@ -8,13 +8,14 @@ from porch.machine.budgets import NAMES, RUN
 from porch.machine.records import RawRecord
 from porch.model.track_names import CODUMENT
 from porch.run.agents.budget_limits import BudgetLimit
+from porch.show.board import format_moment
+from porch.show.cost import describe_turns
 from porch.show.fleet.checklist import CheckRow
 from porch.show.phase_words import LOOKS
 from porch.show.place_words import PlaceWords
 from porch.show.records import timeline
 from porch.web.pages.answers import KINDS
 from porch.web.pages.page_words import (
-    count_of,
     decision_address,
     describe_seconds,
     describe_time_since,
@@ -23,7 +24,7 @@ from porch.web.pages.page_words import (
 
 _TITLES = {
     "max_usd": "Money",
-    "max_turns": "Turns",
+    "max_turns": "Turns and reviews",
     "max_minutes": "Minutes of agents",
     "max_tokens": "Tokens",
 }
@@ -75,15 +76,21 @@ def make_sentence(
     if picture["outcome"]:
         look = "good" if picture["outcome"] in ("complete", "merged") else "bad"
         return {"look": look, "text": f"Over: {status.get('finished') or picture['outcome']}"}
-    if picture["paused"]:
-        return {"look": "stopped", "text": "Stopped by a person"}
+    stopped = "Stopped by a person" if picture["paused"] else ""
     if asked:
         names = " and ".join(name_question(str(each["name"])) for each in asked)
         waited = describe_time_since(str(asked[0]["asked_at"]), now)
-        return {"look": "waiting", "text": f"Waiting for you: {names}, {waited}".rstrip(", ")}
+        told = f"Waiting for you: {names}, {waited}".rstrip(", ")
+        return {"look": "waiting", "text": f"{told}. {stopped}".rstrip(". ")}
+    if stopped:
+        return {"look": "stopped", "text": stopped}
     if not is_driven:
         return {"look": "alone", "text": f"Not moving: {driven.partition(': ')[0]}"}
     place = notes or status["current_phase"] or status["state"]
+    until = [each["until"] for each in picture["row"]["waiting"] if "until" in each]
+    if until and len(until) == len(picture["row"]["waiting"]):
+        where = status["current_phase"] or status["state"]
+        return {"look": "queued", "text": f"Waiting until {format_moment(min(until))}: {where}"}
     return {"look": "running", "text": f"Running: {place}"}
 
 
@@ -144,7 +151,7 @@ def _describe_used(picture: Mapping[str, Any], phase: str) -> str:
     used = (picture["cost"].get("phases") or {}).get(phase)
     if not used:
         return ""
-    return f"{count_of(used['turns'], 'turn')}, {describe_seconds(used['seconds'])}"
+    return f"{describe_turns(used)}, {describe_seconds(used['seconds'])}"
 
 
 def _make_question(project: str, decision: Mapping[str, Any], now: datetime) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 from porch.run.agents.turn_numbers import NumberedTurn
 from porch.run.verbs.ended_work import EndedWork
 from porch.show.activity import Entry, merge_message_pieces
+from porch.show.cost import describe_turns
 from porch.show.graph.picture import ProtocolPicture
 from porch.show.graph.walk_words import describe_arrow_walk, describe_node_walk
 from porch.web.pages.page_words import count_of, describe_seconds
@@ -79,7 +80,7 @@ def make_ended_work(work: Sequence[EndedWork]) -> list[dict[str, Any]]:
             "position": each.position,
             "result": each.result,
             "look": _LOOKS.get(each.result, "warn"),
-            "took": f"{each.seconds:.1f} s",
+            "took": f"{each.seconds:.1f} s" if each.seconds else "time unknown",
             "said": each.said,
             "findings": each.findings,
             "notes": each.notes,
@@ -101,9 +102,9 @@ def make_cost(cost: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cost_cells(cost: Mapping[str, Any]) -> dict[str, str]:
+def _cost_cells(cost: Any) -> dict[str, str]:
     return {
-        "turns": count_of(cost["turns"], "turn"),
+        "turns": describe_turns(cost),
         "usd": f"{cost['usd']:.2f} USD",
         "tokens": count_of(cost["tokens"], "token"),
         "took": describe_seconds(cost["seconds"]),

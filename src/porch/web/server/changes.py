@@ -82,7 +82,7 @@ def look_at_runs(runs: str, known: Mapping[str, RunLook]) -> dict[str, RunLook]:
         if (old := known.get(name)) is None or old[2] or old[:2] != size
     ]
     drivers = run_drivers.find_drivers(runs, asked)
-    driven = {name for name, driver in drivers.items() if driver.holder is not None}
+    driven = {name for name, driver in drivers.items() if driver.is_moving}
     return {name: (*size, name in driven) for name, size in sizes.items()}
 
 

@@ -64,7 +64,7 @@ def _watch_files(where: ProjectPaths, name: str, at: str) -> Callable[[], str]:
 
 def read_run_news(where: ProjectPaths, name: str, heard: str) -> News:
     """The number of the last record, with a mark if nobody drives the run, and the lines since."""
-    is_driven = run_drivers.find_driver(where.run_dir(name)).holder is not None
+    is_driven = run_drivers.find_driver(where.run_dir(name)).is_moving
     tail = run_log.read_last_records(where, name, _MOST_LINES)
     records = tail.records if tail else []
     last = int(records[-1]["seq"]) if records else 0

@@ -67,7 +67,7 @@ def test_reviews_are_shown_with_their_findings(desk: Desk, browser: TestClient) 
 def test_cost_is_told_by_phase(worked: Desk, browser: TestClient) -> None:
     page = browser.get(f"{RUN}/cost").text
     assert '<th scope="row">one</th>' in page
-    assert f"<td>{len(worked.started())} turn" in page
+    assert f"<td>{len(worked.started())} agent turn" in page
 
 
 def test_long_lists_of_turns_and_checks_are_shown_by_pages(

@@ -26,7 +26,6 @@ from porch.run.verbs import decide
 from porch.run.verbs.decide import DecisionRequest
 from porch.run.verbs.read_run import ReadRun
 from porch.run.verbs.setting_changes import add_setting_changes
-from porch.show.answer_effects import describe_answers
 from porch.show.board import format_moment
 from porch.store.where import ProjectPaths
 from porch.web.pages.answers import name_answer
@@ -77,9 +76,10 @@ def _show_open(
 ) -> Response:
     # Before the files are read: what is written after this is news.
     stream = run.stream(at)
-    facts, picture = _find_facts(run, at), run.picture()
-    call.dashboard.shown.keep(facts.shown)
+    picture = run.picture()
     told, now = _find_told(run, picture, at), call.dashboard.now()
+    facts = _find_facts(run, at)
+    call.dashboard.shown.keep(facts.shown)
     context = make_decision(run.project, told, replace(facts, cost=picture["cost"]), now)
     more = {
         **stream,
@@ -99,7 +99,6 @@ def _find_facts(run: OpenRun, at: str) -> DecisionFacts:
     history = decision_evidence.read_history(run.where, run.state, decision)
     return DecisionFacts(
         shown=_read_files(run, decision, history.last_round),
-        effects=describe_answers(run.protocol, run.state, decision),
         last_round=history.last_round,
         reviewers=history.reviewers,
         work=decision_evidence.measure_work(run.where, run.state, decision),

@@ -34,6 +34,10 @@ class OpenRun:
         return wants_driver(self.protocol, self.state) and self._driver.holder is None
 
     @property
+    def is_moving(self) -> bool:
+        return not self.needs_driver and not self._driver.is_suspended
+
+    @property
     def can_resume(self) -> bool:
         is_stopped = self.state.paused and not self.state.outcome
         return self.needs_driver or (is_stopped and self._driver.holder is None)
@@ -63,7 +67,7 @@ class OpenRun:
 
     def stream(self, at: str = "") -> dict[str, str]:
         """What makes a page of this run a live one; `at` is the decision that it shows."""
-        held = "driven" if self._driver.holder is not None else "alone"
+        held = "driven" if self._driver.is_moving else "alone"
         asked = f"?{urlencode({'at': at})}" if at else ""
         return {
             "stream": f"/events{run_address(self.project, self.name)}{asked}",
@@ -84,7 +88,7 @@ class OpenRun:
             **self.stream(),
             "sentence": run_view.make_sentence(
                 picture,
-                not self.needs_driver,
+                self.is_moving,
                 driven,
                 now,
                 notes=run_view.describe_place(list_checklist(self.protocol, self.state)),
