@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from porch.machine.budgets import DRIVERLESS
+from porch.machine.budgets import ASK, DRIVERLESS
 from porch.machine.state import CHANGED, RunState, Standing
 from porch.model.protocol import (
     TRACK,

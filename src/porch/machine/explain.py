@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from porch.machine.budgets import ASK
 from porch.machine.state import RunState, Standing
 from porch.machine.wishes import shows_failure
 from porch.model.protocol import (
@@ -31,7 +32,8 @@ def explain_positions(
         _describe_position(protocol, state, s, is_moving)
         for s in state.positions.values()
         # Who has come to the end of a wave waits for those who are told of anyway.
-        if protocol.subject != TRACK or not isinstance(protocol.states[s.state].actor, Join)
+        if protocol.subject not in (TRACK, ASK)
+        or not isinstance(protocol.states[s.state].actor, Join)
     )
     if state.paused:
         front = "The run is stopped. Continue with `porch resume`."

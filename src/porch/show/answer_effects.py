@@ -13,8 +13,15 @@ from porch.account.consequences import (
     foresee_answers,
     object_to_nothing,
 )
+from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
+
+
+_KEPT: Mapping[str, str] = {
+    ASK: "is kept; nothing else starts",
+    PLAN: "is kept; the next `envoy` command of this plan goes on from there",
+}
 
 
 def describe_answers(
@@ -30,10 +37,18 @@ def describe_answers(
     if protocol.subject == TRACK or decision.position not in state.positions:
         return {}
     standing = state.positions[decision.position]
+    answers = foresee_answers(protocol, state, decision, objection=objection)
+    if protocol.subject in DRIVERLESS:
+        # Their answers are forms, and commands of people go on from them.
+        return {answer.exit: _describe_kept(protocol, answer) for answer in answers}
     return {
-        answer.exit: describe_consequence(protocol, state, standing, answer)
-        for answer in foresee_answers(protocol, state, decision, objection=objection)
+        answer.exit: describe_consequence(protocol, state, standing, answer) for answer in answers
     }
+
+
+def _describe_kept(protocol: Protocol, answer: Consequence) -> str:
+    ends = [stop for way in answer.ways for stop in way.stops if stop.who == "end"]
+    return f"ends the run: {ends[0].name}" if ends else _KEPT[protocol.subject]
 
 
 def list_effect_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[str]:

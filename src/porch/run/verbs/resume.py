@@ -70,7 +70,7 @@ def _no_driver_error(subject: str, id_: str) -> UsageError:
         )
     return UsageError(
         f"{id_} is a round of questions: nothing is left to do but to answer them",
-        fix="`porch pending` shows them",
+        fix=f'read them with `porch pending`, then: porch answer {id_} questions "..."',
         code="no-driver",
     )
 

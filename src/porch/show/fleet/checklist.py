@@ -1,6 +1,6 @@
 """One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from porch.account.attempts import find_attempt
@@ -13,7 +13,7 @@ from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
 from porch.show.phase_words import LOOKS, describe_outcome
 from porch.show.place_words import attempt_words, item_words
-from porch.show.status import names_of
+from porch.show.status import find_position_title, names_of
 from porch.show.wait_words import describe_delay
 
 _TRACK_OUTCOMES: Mapping[str, Outcome] = {
@@ -64,14 +64,27 @@ def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
     """The phases of a run, each with its sign and with what there is to say of it now."""
     if protocol.subject == TRACK:
         return _list_track(protocol, state)
-    return [
+    phases = list_phases(protocol, state)
+    rows = [
         CheckRow(
             phase.name,
             phase.outcome,
             describe_outcome(phase) or _describe_place(protocol, state, phase.name),
         )
-        for phase in list_phases(protocol, state)
+        for phase in phases
     ]
+    return [*rows, *_list_questions(protocol, state, {phase.name for phase in phases})]
+
+
+def _list_questions(
+    protocol: Protocol, state: RunState, phases: Collection[str]
+) -> Iterator[CheckRow]:
+    """What is asked beside all phases: a budget, an approval once more, a round of questions."""
+    for decision in state.decisions.values():
+        standing = state.positions[decision.position]
+        if _group_of(protocol, standing) not in phases:
+            title = find_position_title(protocol, state, standing)
+            yield CheckRow(title, "waiting", [f"waiting for you: {decision.name}"])
 
 
 def _list_track(protocol: Protocol, state: RunState) -> list[CheckRow]:
