@@ -3,10 +3,14 @@
 import json
 from typing import Any
 
+from porch.account.attempts import Attempt
+from porch.account.failures import find_failure
 from porch.account.outcomes import SIGNS, Outcome, worst_outcome
 from porch.account.phases import PhaseAccount, list_phases, list_plan_phases
 from porch.dialects.registry import parse_definition
+from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
+from porch.machine.evolve import evolve_state
 from porch.model import protocol as p
 from porch.testing import Rig
 
@@ -253,3 +257,23 @@ def test_an_agent_that_gives_up_and_so_ends_the_run_has_not_passed() -> None:
     rig.exit("STUCK")
     assert rig.state.outcome == "failed"
     assert outcomes(rig) == {"review": "not run", "work": "failed"}
+
+
+def test_a_failure_names_its_checks_and_what_the_agent_said_and_was_denied() -> None:
+    rig = start(BUILD, SHIP)
+    agent = rig.held("agent")
+    notes = ("denied: rm -rf /", "another note")
+    rig.tell(f.ExitAccepted(effect=agent, exit="PHASE_COMPLETE", said="All good.", notes=notes))
+    check_all(rig, unit="failed")
+    rig.fires()
+    finish_work(rig)
+    check_all(rig, unit="failed")
+    (standing,) = rig.state.positions.values()
+    failure = find_failure(rig.protocol, rig.state, standing)
+    assert [(gap.name, gap.outcome, gap.runs) for gap in failure.checks] == [("unit", "failed", 2)]
+    assert failure.attempt == Attempt(2, 2, 2)
+    assert failure.turn is not None
+    assert (failure.turn.said, failure.turn.denied) == ("", ())
+    first = evolve_state(start(BUILD, SHIP).state, rig.records[1])
+    (turn,) = first.past_turns.values()
+    assert (turn.said, turn.denied) == ("All good.", ("rm -rf /",))

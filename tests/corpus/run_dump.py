@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 RUNS = HERE / "runs"
 PAYLOADS = HERE / "payloads"
 # Sentences for people: another release may say the same in other words.
-_SENTENCES = ("question", "description", "reason", "reports", "evidence")
+_SENTENCES = ("question", "description", "reason", "reports", "evidence", "failure")
 
 
 # Parts of a state that later releases work out from the same records; the dump is of the first.
@@ -37,6 +37,7 @@ _LATER = {
     ("RunState", name)
     for name in (
         *("approvals", "past_visits", "past_checks", "past_verdicts", "past_ways", "past_trees"),
+        "past_turns",
     )
 }
 # Fields that the first release did not have; where they say nothing, they are left out.
@@ -232,4 +233,11 @@ def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
 def _without_text(drawn: Mapping[str, Any]) -> dict[str, Any]:
     """What is left of a picture without its form and what stands elsewhere in the dump."""
     gone = ("v", "text", "row", "decisions", "status")
-    return {key: each for key, each in drawn.items() if key not in gone}
+    kept = {key: each for key, each in drawn.items() if key not in gone}
+    phases = {name: _first_figures(each) for name, each in drawn["cost"]["phases"].items()}
+    return {**kept, "cost": {**_first_figures(drawn["cost"]), "phases": phases}}
+
+
+def _first_figures(cost: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the counts that later releases have beside them."""
+    return {key: each for key, each in cost.items() if key not in ("reviews", "agent_turns")}

@@ -7,7 +7,6 @@ import pytest
 
 from porch.machine.facts import Item
 from porch.machine.state import (
-    Cost,
     Decision,
     GateStatus,
     InHand,
@@ -363,7 +362,7 @@ def test_the_text_of_a_run_tells_where_it_stands_and_what_can_be_done() -> None:
         gates={"specify_approval": GateStatus("approved", AT, AT, "ana")},
         marks={position.position: {"failure": "timeout after 600 s"}},
         run=Run(**{**_fields(RUN), "worktree": "worktrees/spider_0073"}),
-        costs={"implement": Cost(turns=3)},
+        turns=3,
         usd=1.234,
         tokens=10,
     )

@@ -79,6 +79,8 @@ def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
         waiting
         for standing in asked or state.positions.values()
         for waiting in _list_position_waits(protocol, state, standing)
+        # Of a round of questions nothing is left but to answer them.
+        if not (waiting.on == "commands" and protocol.subject == ASK)
     ]
     if state.paused:
         return [*(each for each in waits if each.on == "person"), Waiting("resume", (name,))]

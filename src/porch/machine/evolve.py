@@ -87,6 +87,7 @@ class _StateDraft:
             own("past_verdicts", base.past_verdicts),
             own("past_ways", base.past_ways),
             own("past_trees", base.past_trees),
+            own("past_turns", base.past_turns),
         )
 
 

@@ -69,6 +69,9 @@ class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):
     detached: bool = False  # kicked off by `af`, which starts it again if it dies
 
 
+DENIED = "denied: "  # how a note begins that says what an agent was not allowed to do
+
+
 class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     """An agent's turn ended with a legal exit."""
 

@@ -24,12 +24,14 @@ from porch.machine import moves as m
 from porch.machine.records import JournalRecord
 from porch.machine.state import (
     PastCheck,
+    PastTurn,
     PastVerdict,
     PastVisit,
     PositionKey,
     effect_parts,
 )
 
+DENIALS_KEPT = 5  # of what an agent was not allowed to do in its latest turn
 TEXT_KEPT = 500  # of what a person said with an answer; the journal has all of it
 ENDED = "end:"  # in the place of a state, for ways that end the run or an instance
 
@@ -117,7 +119,7 @@ def _count_way(draft: StateDraft, way: tuple[str, str, str, str, str]) -> None:
 def _note_fact(draft: StateDraft, record: JournalRecord) -> None:
     """Results of checks and verdicts, of effects that were really in hand."""
     fact = record.fact
-    if not isinstance(fact, (f.CheckEnded, f.ReviewEnded, f.ExitAccepted)):
+    if not isinstance(fact, (f.CheckEnded, f.ReviewEnded, f.ExitAccepted, f.TurnEndedSilent)):
         return
     if fact.effect not in draft.look("in_hand"):
         return
@@ -125,7 +127,9 @@ def _note_fact(draft: StateDraft, record: JournalRecord) -> None:
     place = _find_place(draft, position)
     if place is None:
         return
-    if not isinstance(fact, f.ReviewEnded) and fact.tree:
+    if isinstance(fact, (f.ExitAccepted, f.TurnEndedSilent)):
+        draft.own("past_turns")[place] = _make_turn(record, fact)
+    if isinstance(fact, (f.CheckEnded, f.ExitAccepted)) and fact.tree:
         draft.own("past_trees")[place[0]] = fact.tree
     if isinstance(fact, f.CheckEnded):
         results = draft.own("past_checks")
@@ -138,3 +142,11 @@ def _note_fact(draft: StateDraft, record: JournalRecord) -> None:
         draft.own("past_verdicts")[(*place, name)] = PastVerdict(
             record.seq, record.at, visit, fact.verdict
         )
+
+
+def _make_turn(record: JournalRecord, fact: f.ExitAccepted | f.TurnEndedSilent) -> PastTurn:
+    notes = (note for note in fact.notes if note.startswith(f.DENIED))
+    denied = tuple(note.removeprefix(f.DENIED)[:TEXT_KEPT] for note in notes)
+    exit_ = fact.exit if isinstance(fact, f.ExitAccepted) else ""
+    # The end of a long message says what the agent claims to have reached.
+    return PastTurn(record.seq, record.at, exit_, fact.said[-TEXT_KEPT:], denied[-DENIALS_KEPT:])

@@ -360,7 +360,7 @@ def _silent_turn_moves(
     protocol: Protocol, state: RunState, standing: Standing, fact: f.TurnEndedSilent
 ) -> tuple[m.Move, ...]:
     # What was denied to the agent says nothing about its signals.
-    noted = [note for note in fact.notes if not note.startswith("denied: ")][:NOTES_TOLD]
+    noted = [note for note in fact.notes if not note.startswith(f.DENIED)][:NOTES_TOLD]
     if state.marked(standing.position, "reminded"):
         reason = "; ".join(("the agent ended twice without giving a signal", *noted))
         said = {"reason": reason, "said": fact.said, "notes": list(fact.notes)}

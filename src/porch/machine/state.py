@@ -225,6 +225,16 @@ class PastVerdict(Tagged, frozen=True, tag="PastVerdict"):
     verdict: str
 
 
+class PastTurn(Tagged, frozen=True, tag="PastTurn"):
+    """The latest turn of an agent at one place: how it ended, what it said last, what it asked."""
+
+    seq: int
+    at: str
+    exit: str = ""  # empty if it ended without one
+    said: str = ""
+    denied: tuple[str, ...] = ()
+
+
 class RunState(Tagged, frozen=True, tag="State"):
     """Everything the machine knows of a run; the dictionaries are never changed in place."""
 
@@ -258,6 +268,7 @@ class RunState(Tagged, frozen=True, tag="State"):
     past_verdicts: Mapping[NamedPlace, PastVerdict] = field(default_factory=dict)
     past_ways: Mapping[PastWay, int] = field(default_factory=dict)
     past_trees: Mapping[str, str] = field(default_factory=dict)  # instance -> latest content
+    past_turns: Mapping[PositionKey, PastTurn] = field(default_factory=dict)
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

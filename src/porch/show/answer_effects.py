@@ -17,7 +17,6 @@ from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
 
-
 _KEPT: Mapping[str, str] = {
     ASK: "is kept; nothing else starts",
     PLAN: "is kept; the next `envoy` command of this plan goes on from there",

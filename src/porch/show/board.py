@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # Of rows and pictures that are kept in files; those of another version are made again.
 PICTURE_VERSION = 2
 WIDTH = 80
+_REPORT_END = 8  # lines of a report that are printed where somebody decides about a failure
+_CLAIM_SHOWN = 300
 _MOST_READ = 30  # files that are named in one question
 _GAP = 2
 _COLUMNS = (
@@ -263,7 +265,9 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     front += wrap_text(since, 2, width)
     lines = _render_request(get("request") or (), width)
     lines += _wrap_all(_list_remarks(decision), width)
-    lines += _render_findings(get("findings") or (), get("reports") or {}, width)
+    failure = get("failure") or {}
+    lines += _render_findings(get("findings") or (), get("reports") or {}, width, bool(failure))
+    lines += _wrap_all(_list_failure_notes(failure), width)
     for text in (get("difference") or {}).values():
         lines += [f"    {cut_text(_plain(line), width - 4)}" for line in text.split("\n")]
     if get("needs_override"):
@@ -280,13 +284,27 @@ def _wrap_all(texts: Iterable[str], width: int) -> list[str]:
     return [line for text in texts if text for line in wrap_text(text, 2, width)]
 
 
+def _list_failure_notes(failure: Mapping[str, Any]) -> list[str]:
+    """How often it was tried, what the agent said last and was not allowed, what it changed."""
+    get = failure.get
+    told = [f"{', '.join(get('checks') or ())} ({get('attempt')})"] if get("checks") else []
+    if get("claim"):
+        told.append(f"the agent said last: {clip_text(one_line(get('claim')), _CLAIM_SHOWN)}")
+    told += [f"denied to the agent: {what}" for what in get("denied") or ()]
+    return [*told, *([f"what it changed: {get('changes')}"] if get("changes") else [])]
+
+
 def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
     """What is asked, and what is to be read before it is answered."""
     get = decision.get
     return [
-        get("question") or "",
-        get("description") or "",
-        *(get("reason") or "").split("\n"),
+        *dict.fromkeys(
+            (
+                get("question") or "",
+                get("description") or "",
+                *(get("reason") or "").split("\n"),
+            )
+        ),
         *(f"review of {missing}" for missing in get("reviews") or ()),
         *(f"your answer cannot be used yet: {each}" for each in get("problems") or ()),
         *(get("settings") or ()),
@@ -314,13 +332,18 @@ def _render_request(lines: Iterable[str], width: int) -> list[str]:
 
 
 def _render_findings(
-    findings: Iterable[Mapping[str, str]], reports: Mapping[str, str], width: int
+    findings: Iterable[Mapping[str, str]],
+    reports: Mapping[str, str],
+    width: int,
+    is_failure: bool,
 ) -> list[str]:
     lines = []
     for found in findings:
         lines += wrap_text(f"{found['by']}: {found['finding']}", 4, width)
     for name, report in reports.items():
         lines += wrap_text(f"{name}: {_shorten_report(name, report)}", 4, width)
+        end = [line for line in report.splitlines() if line.strip()][-_REPORT_END:]
+        lines += [f"      | {cut_text(_plain(line), width - 8)}" for line in end if is_failure]
     return lines
 
 

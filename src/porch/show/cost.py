@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from porch.machine.budgets import PLAN
 from porch.machine.state import Cost, RunState
 from porch.model.protocol import Panel, Protocol
 
@@ -32,6 +33,7 @@ def make_cost_data(protocol: Protocol, state: RunState) -> CostShape:
     reviews = _count_reviews(protocol, state)
     return {
         **_cost_fields(whole, sum(reviews.values())),
+        "agent_turns": state.turns,
         "phases": {name: _cost_fields(cost, reviews.get(name, 0)) for name, cost in phases.items()},
     }
 
@@ -41,7 +43,8 @@ def _count_reviews(protocol: Protocol, state: RunState) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, used in state.costs.items():
         known = protocol.states.get(name)
-        if known and isinstance(known.actor, Panel):
+        # Of a plan agents only review; its commands do the rest.
+        if known and (isinstance(known.actor, Panel) or protocol.subject == PLAN):
             found[known.group] = found.get(known.group, 0) + used.turns
     return found
 
@@ -49,7 +52,7 @@ def _count_reviews(protocol: Protocol, state: RunState) -> dict[str, int]:
 def describe_turns(cost: CostShape) -> str:
     """Of agents, and of reviewers where there were any: lists of turns have both."""
     reviews = cost.get("reviews", 0)
-    number = cost["turns"] - reviews
+    number = cost.get("agent_turns", cost["turns"] - reviews)
     agents = "1 agent turn" if number == 1 else f"{number} agent turns"
     if not reviews:
         return agents

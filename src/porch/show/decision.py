@@ -9,6 +9,7 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from porch.account.consequences import Objection, object_to_nothing
+from porch.account.failures import find_failure
 from porch.account.phases import list_phases
 from porch.machine import approvals
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
@@ -25,6 +26,7 @@ from porch.show.evidence_notes import (
     list_check_notes,
     list_good_evidence,
 )
+from porch.show.failure_words import make_failure_data
 from porch.show.phase_words import describe_review
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
@@ -125,6 +127,8 @@ def _describe_decision(
         *_list_open_reviews(protocol, state, standing),
     ]:
         decided["reviews"] = missing
+    if decision.kind == "failure" and standing.state in protocol.states:
+        decided["failure"] = make_failure_data(find_failure(protocol, state, standing), state)
     if difference := _describe_difference(seen):
         decided["difference"] = difference
     return decided

@@ -44,6 +44,16 @@ class DriverShape(TypedDict):
     what: str
 
 
+class FailureShape(TypedDict):
+    """Why a phase failed: what, how often, and what the agent said last; `changes` shows them."""
+
+    checks: list[str]
+    attempt: str
+    claim: str
+    denied: list[str]
+    changes: NotRequired[str]
+
+
 class DecisionShape(TypedDict):
     """Something that a person is asked."""
 
@@ -71,6 +81,7 @@ class DecisionShape(TypedDict):
     request: NotRequired[list[str]]
     evidence: NotRequired[list[str]]
     reviews: NotRequired[list[str]]
+    failure: NotRequired[FailureShape]
     problems: NotRequired[list[str]]
     settings: NotRequired[list[str]]  # what differs from those that the run keeps
     difference: NotRequired[dict[str, str]]
@@ -87,6 +98,7 @@ class CostShape(TypedDict):
     tokens: int
     seconds: float
     reviews: NotRequired[int]  # of the turns; left out where there were none
+    agent_turns: NotRequired[int]  # of the run, with those that are under way or were cut short
     phases: NotRequired["dict[str, CostShape]"]
 
 

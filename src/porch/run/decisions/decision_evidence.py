@@ -110,6 +110,7 @@ def measure_work(where: ProjectPaths, state: RunState, decision: Decision) -> Wo
         removed=sum(int(removed) for _, removed, _ in rows if removed != "-"),
         fresh=tuple(name for name, tree in passed.items() if tree == now),
         stale=tuple(name for name, tree in passed.items() if tree != now),
+        paths=tuple(path for _, _, path in rows),
     )
 
 

@@ -36,6 +36,7 @@ class WorkMeasure(Struct, frozen=True, kw_only=True):
     removed: int
     fresh: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 class DecisionHistory(Struct, frozen=True):

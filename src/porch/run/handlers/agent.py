@@ -107,7 +107,7 @@ def read_agent_outcome(
             seconds=seconds,
         )
     choice = choose_signal(read_signals(outcome.final, nonce), legal_signals(exits))
-    notes = (*choice.notes, *(f"denied: {what}" for what in outcome.denied))
+    notes = (*choice.notes, *(f"{f.DENIED}{what}" for what in outcome.denied))
     if choice.exit is None:
         notes = (*notes, outcome.detail) if outcome.detail else notes
         said = outcome.final[-turns.SAID_KEPT :]

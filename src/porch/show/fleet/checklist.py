@@ -15,6 +15,7 @@ from porch.show.phase_words import LOOKS, describe_outcome
 from porch.show.place_words import attempt_words, item_words
 from porch.show.status import find_position_title, names_of
 from porch.show.wait_words import describe_delay
+from porch.text.telling_line import find_telling_line
 
 _TRACK_OUTCOMES: Mapping[str, Outcome] = {
     "complete": "passed",
@@ -152,14 +153,8 @@ def _describe_failure(protocol: Protocol, state: RunState, standing: Standing) -
         for path, payload in reversed([*state.memory.get(scope, {}).items()]):
             if _group_of_state(protocol, path.rpartition(".")[0]) == group:
                 for name, report in (payload.get("reports") or {}).items():
-                    return f"{name} failed: {_first_line(str(report))}"
+                    return f"{name} failed: {find_telling_line(str(report))}"
     return ""
-
-
-def _first_line(report: str) -> str:
-    """Of what a check printed; how it ended stands above that and says little."""
-    lines = [line for line in report.splitlines() if line.strip()] or [""]
-    return lines[1] if lines[0].startswith("exit code") and len(lines) > 1 else lines[0]
 
 
 def _describe_wait(protocol: Protocol, state: RunState, standing: Standing) -> str:

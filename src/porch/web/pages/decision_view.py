@@ -9,13 +9,15 @@ from msgspec import Struct
 from porch.run.decisions.asked_files import AskedFile, AskedFiles
 from porch.run.decisions.decision_facts import LastRound, ReviewerWords, WorkMeasure
 from porch.show.evidence_notes import TITLE
+from porch.text.telling_line import find_telling_line
 from porch.web.pages.answers import KINDS, list_answers, name_answer
-from porch.web.pages.chips import describe_cost, list_chips
+from porch.web.pages.chips import describe_cost, describe_lines, list_chips
 from porch.web.pages.decision_cards import describe_message
 from porch.web.pages.documents import cut_document, draw_document, list_difference_lines
 from porch.web.pages.page_words import decision_address, describe_time_since, run_address
 
 MOST_FILES = 40
+REPORT_LINES = 30  # the end of a report that is open on the page of a failure
 Difference = list[tuple[str, str]]
 _VERDICTS = {
     "APPROVE": ("good", "approves"),
@@ -46,16 +48,23 @@ def make_decision(
         "kind": KINDS.get(str(decision["kind"]), "Decision"),
         "message": describe_message(decision),
         "question": decision.get("question") or "",
+        "failure": _make_failure(decision, project),
         "description": decision.get("description") or "",
         "asked_at": decision["asked_at"],
         "waited": describe_time_since(str(decision["asked_at"]), now),
         "request": decision.get("request") or (),
-        "reasons": [line for line in str(decision.get("reason") or "").split("\n") if line],
+        "reasons": [
+            line
+            for line in str(decision.get("reason") or "").split("\n")
+            if line not in ("", decision.get("question"))
+        ],
         "problems": decision.get("problems") or (),
         "settings": decision.get("settings") or (),
         "evidence": decision.get("evidence") or (),
         "reviews": decision.get("reviews") or (),
         "evidence_chips": list(list_chips(decision, facts.work)),
+        "work_lines": describe_lines(facts.work) if facts.work else "",
+        "changed_files": facts.work.paths[:MOST_FILES] if facts.work else (),
         "cost": describe_cost(facts.cost) if facts.cost.get("turns") else "",
         "last_round": _make_last_round(facts.last_round, now),
         "touched": reports.get(TITLE, ""),
@@ -78,6 +87,24 @@ def make_decision(
         "answers": list(list_answers(decision)),
         "is_gate": decision["kind"] == "gate",
     }
+
+
+def _make_failure(decision: Mapping[str, Any], project: str) -> dict[str, Any] | None:
+    """Why a phase failed, with the end of each report that says so."""
+    failure = decision.get("failure")
+    if not failure:
+        return None
+    reports = [
+        {"name": name, "line": find_telling_line(text), "end": _cut_report(text)}
+        for name, text in (decision.get("reports") or {}).items()
+        if name != TITLE
+    ]
+    changes = run_address(project, str(decision["run"]), "diff")
+    return {**failure, "reports": reports, "changes": changes}
+
+
+def _cut_report(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-REPORT_LINES:])
 
 
 def _make_last_round(last: LastRound | None, now: datetime) -> str:

@@ -279,3 +279,27 @@ def test_questions_outside_of_a_run_are_answered_on_their_page(
     browser.post(address, data=form(page, "answered", text="q1: B\r\nq2: two\r\nlines"))
     assert desk.porch("ask", "q.yaml", "--json").json["answers"]["q2"]["text"] == "two\nlines"
     assert desk.facts("WishTaken", run)[0]["wish"]["channel"] == "dashboard"
+
+
+def test_the_page_of_a_failure_says_at_once_why(desk: Desk, browser: TestClient) -> None:
+    """T12: the headline twice, and then a closed `build`."""
+    report = "echo SyntaxError: invalid syntax; echo 'make: *** [build] Error 1'; false"
+    phase = {"id": "one", "checks": {"build": {"command": report, "max_retries": 1}}}
+    turns = [{"write": {"x.py": "x = =\n"}, "say": "It builds now."}]
+    desk.begin(phase, code=3, agents={"one": turns})
+    told = desk.porch("pending").out
+    assert "build: SyntaxError: invalid syntax" in told
+    assert "| make: *** [build] Error 1" in told
+    assert "build failed 2 times (attempt 2 of 2)" in told
+    assert "the agent said last: It builds now." in told
+    assert "what it changed: git" in told
+    page = browser.get("/run/project/0001-x/decision?at=failed%3Aone%231").text
+    why = page[page.index('id="failure"') : page.index("</section>", page.index('id="failure"'))]
+    assert "build failed 2 times" in why
+    assert "attempt 2 of 2" in why
+    assert "<h3>build: SyntaxError: invalid syntax</h3>" in why
+    assert "<details open>" in why
+    assert "It builds now." in why
+    assert 'href="/run/project/0001-x/diff"' in why
+    assert "<code>x.py</code>" in why
+    assert page.count("one failed") == 1, "the headline is not said twice"
