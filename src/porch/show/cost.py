@@ -59,9 +59,13 @@ def describe_turns(cost: CostShape) -> str:
     return f"{agents} and {'1 review' if reviews == 1 else f'{reviews} reviews'}"
 
 
+def format_duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def format_cost(cost: Cost) -> str:
-    minutes, seconds = divmod(round(cost.seconds), 60)
-    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    took = format_duration(cost.seconds)
     turns = "1 turn" if cost.turns == 1 else f"{cost.turns} turns"
     return f"{turns}, {cost.usd:.2f} USD, {cost.tokens} tokens, {took}"
 

@@ -230,13 +230,31 @@ class LiveStatusShape(TypedDict):
 
     text: list[str]
     decisions: list[DecisionShape]
-    driver: "DriverEntryShape"
+    driver: "LiveEntryShape"
+
+
+class CurrentTurnShape(TypedDict):
+    """A turn under way, as far as its transcript has it; no cost of the run has it yet."""
+
+    effect: str
+    agent: str
+    began_at: str
+    seconds: int
+    tools: int
+    tokens: int
+    usd: float
 
 
 class DriverEntryShape(TypedDict, total=False):
     """Who drives a run that is not over: null if nobody does."""
 
     driver: DriverShape | None
+
+
+class LiveEntryShape(DriverEntryShape, total=False):
+    """With the turns under way of one run."""
+
+    working: list[CurrentTurnShape]
 
 
 class ProtocolDataShape(TypedDict):

@@ -51,6 +51,24 @@ def test_a_run_whose_driver_is_suspended_is_not_said_to_run(farm: Farm) -> None:
     desk.clear()
 
 
+def test_a_working_agent_is_shown_at_work_beside_what_is_counted(farm: Farm) -> None:
+    """T13: 27 s into a turn `0 turns, 0.0 minutes, 0 tokens`."""
+    desk = farm.desk
+    desk.protocol("slow", {"id": "one"})
+    script = desk.script(agents={"one": [{"write": {"a.txt": "a\n"}, "hang": True}]})
+    desk.start("run", "slow", "0001", "--title", "x", "--no-claude", "--here", "--script", script)
+    desk.wait_for_turn("one#1/agent/one/0", "0001-x")
+    desk.wait_for(lambda: "1 tool call so far" in desk.call("status", "1", code=None).out)
+    told = desk.call("status", "1", "--json").json
+    (turn,) = told["working"]
+    assert (turn["effect"], turn["agent"], turn["tools"]) == ("one#1/agent/one/0", "scripted", 1)
+    assert turn["began_at"]
+    assert told["cost"]["seconds"] == 0, "the journal has counted nothing yet"
+    assert "scripted has worked for" in farm.af("status", "1").out
+    desk.clear()
+    assert "so far" not in desk.porch("status", "1").out
+
+
 def test_outside_of_every_repository_the_listed_ones_are_shown(
     farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     from porch.account.waiting import wants_driver
     from porch.cli.terminal_width import table_width, terminal_style
     from porch.run.verbs import overview
+    from porch.run.verbs.liveness import describe_current_turns
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
     from porch.show.fleet.checklist import render_checklist
@@ -146,6 +147,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     pairs = forecast.look_at_run(found.state) if forecast else ()
     unkept = read_uncommitted_work(where.run_dir(name))
     removed = read_removed_place(where.run_dir(name)) if found.state.paused else None
+    data = {**overview.show_run(where, word).data, "conflicts": [p.describe() for p in pairs]}
     look = terminal_style()
     lines = render_checklist(
         found.definition.protocol,
@@ -154,12 +156,12 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
         table_width(),
         colour=look is not None and look.colour,
         notes=[
+            *describe_current_turns(data.get("working") or []),
             *([f"not committed: {unkept}"] if unkept else []),
             *([removed.describe(f"af resume {unique}")] if removed else []),
             *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
         ],
     )
-    data = {**overview.show_run(where, word).data, "conflicts": [p.describe() for p in pairs]}
     return View("\n".join([*lines, *_describe_revived(revived)]), data)
 
 

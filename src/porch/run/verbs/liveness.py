@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from porch.run.verbs.read_run import ReadRun
     from porch.show.shapes import (
         BoardRowShape,
+        CurrentTurnShape,
         DecisionShape,
         DriverEntryShape,
+        LiveEntryShape,
         LiveStatusShape,
         PictureShape,
         RunRowShape,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
 
     Rows = Mapping[str, RunRowShape]
+    InHand = list[dict[str, str]]
 _BEFORE = "  started "
 
 
@@ -191,11 +194,30 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     if not picture["row"]["wants_driver"]:
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))
-    return {
-        "text": _with_line(lines, "driver", run_drivers.describe_driver(driver, word)),
-        "decisions": asked,
-        "driver": {"driver": run_drivers.make_driver_data(driver)},
-    }
+    lines = _with_line(lines, "driver", run_drivers.describe_driver(driver, word))
+    data: LiveEntryShape = {"driver": run_drivers.make_driver_data(driver)}
+    if driver.is_moving and (turns := find_current_turns(where, name, picture["in_hand"])):
+        data["working"] = turns
+        for told in describe_current_turns(turns):
+            lines = _with_line(lines, "working", told)
+    return {"text": lines, "decisions": asked, "driver": data}
+
+
+def find_current_turns(where: ProjectPaths, name: str, in_hand: InHand) -> list[CurrentTurnShape]:
+    """Loaded late: most of the time nobody works."""
+    if not any(hand["kind"] in ("agent", "review") for hand in in_hand):
+        return []
+    from porch.run.agents.current_turns import list_current_turns
+
+    return list_current_turns(where, name, in_hand)
+
+
+def describe_current_turns(turns: list[CurrentTurnShape]) -> list[str]:
+    if not turns:
+        return []
+    from porch.run.agents.current_turns import describe_current_turn
+
+    return [describe_current_turn(each) for each in turns]
 
 
 def _with_line(lines: list[str], name: str, told: str) -> list[str]:

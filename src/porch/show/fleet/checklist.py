@@ -176,8 +176,7 @@ def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[st
     if state.outcome:
         yield f"the run is {state.outcome}"
     total = cost.make_cost_data(protocol, state)
-    minutes, seconds = divmod(round(total["seconds"]), 60)
-    took = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    took = cost.format_duration(total["seconds"])
     yield f"started {format_moment(state.run.started_at)}, updated {format_moment(state.at)}"
     turns = cost.describe_turns(total)
     spent = f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"

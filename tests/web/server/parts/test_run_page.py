@@ -99,3 +99,26 @@ def test_a_damaged_journal_is_an_error_with_the_way_out(desk: Desk, browser: Tes
     told = browser.get(RUN)
     assert told.status_code == 500
     assert "What to do: run `porch repair`" in told.text
+
+
+def test_a_turn_under_way_is_shown_beside_what_was_counted(desk: Desk, browser: TestClient) -> None:
+    desk.protocol("slow", {"id": "one"})
+    script = desk.script(agents={"one": [{"write": {"a.txt": "a\n"}, "hang": True}]})
+    desk.start("run", "slow", "0001", "--title", "x", "--no-claude", "--here", "--script", script)
+    desk.wait_for_turn("one#1/agent/one/0", "0001-x")
+    desk.wait_for(lambda: "1 tool call so far, not counted yet" in browser.get(RUN).text)
+    desk.clear()
+    assert "so far" not in browser.get(RUN).text
+
+
+def test_a_rate_limit_is_the_headline_until_it_has_passed(desk: Desk, browser: TestClient) -> None:
+    """T14: `Running: specify, failed: rate_limit`; only `af status` said until when."""
+    desk.write("codev/config.toml", "[agent]\nback_off = 1\n")
+    desk.protocol("slow", {"id": "one"})
+    script = desk.script(agents={"one": [{"tries": [{"fail": "rate_limit"}]}]})
+    desk.start("run", "slow", "0001", "--title", "x", "--no-claude", "--here", "--script", script)
+    desk.wait_for(lambda: desk.run_dir().exists() and desk.facts("EffectFailed"))
+    pattern = r"Waiting until [-0-9]+ [:0-9]+Z: one"
+    desk.wait_for(lambda: re.search(pattern, browser.get(RUN).text))
+    assert "waiting until" in desk.porch("status", "1").out
+    desk.clear()

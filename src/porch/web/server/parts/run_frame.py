@@ -8,7 +8,11 @@ from porch.account.waiting import wants_driver
 from porch.machine.records import RawRecord
 from porch.run.decisions.asked_files import stamp_asked_files
 from porch.run.verbs import run_log
-from porch.run.verbs.liveness import complete_status
+from porch.run.verbs.liveness import (
+    complete_status,
+    describe_current_turns,
+    find_current_turns,
+)
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
 from porch.store import journal, run_drivers
@@ -64,6 +68,12 @@ class OpenRun:
         """With commands that name this run and no other."""
         drawn = self.found.picture()
         return {**drawn, "decisions": complete_status(self.where, self.name, drawn)["decisions"]}
+
+    def describe_work(self, picture: dict[str, Any]) -> list[str]:
+        """What turns under way have done so far; the figures of the run do not have it yet."""
+        if not self._driver.is_moving:
+            return []
+        return describe_current_turns(find_current_turns(self.where, self.name, picture["in_hand"]))
 
     def stream(self, at: str = "") -> dict[str, str]:
         """What makes a page of this run a live one; `at` is the decision that it shows."""

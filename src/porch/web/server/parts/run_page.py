@@ -36,6 +36,7 @@ def show_run(call: Call) -> Response:
             driven=run.describe_driver(),
             now=call.dashboard.now(),
         ),
+        "working": run.describe_work(picture),
         "budgets": _list_budgets(run, picture),
         "can_resume": run.can_resume,
         "is_changed": has_definition_changed(run.where, run.found),
