@@ -190,9 +190,9 @@ def run_exact_git(
     return done.stdout
 
 
-def read_git_bytes(directory: str, *words: str) -> bytes:
+def read_git_bytes(directory: str, *words: str, env: Mapping[str, str] | None = None) -> bytes:
     """The same, byte for byte: as text, line ends and other encodings would not survive."""
-    done = _start_git(directory, words, {})
+    done = _start_git(directory, words, env or {})
     if done.returncode:
         said = done.err.decode("utf-8", "replace")
         raise git_error(directory, words, GitEnd(done.returncode, "", said))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from porch.git.command import run_exact_git, run_git
+from porch.git.command import read_git_bytes, run_exact_git, run_git
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.own_git_directory import ensure_own_git_directory
 
@@ -34,6 +34,13 @@ def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, st
 def read_tree_text(worktree: str, entry: str) -> str:
     """The content of an entry as text; what is not UTF-8 is replaced."""
     return run_own_git(worktree, "cat-file", "blob", entry.split(" ")[1])
+
+
+def read_tree_bytes(worktree: str, entry: str) -> bytes:
+    """The same, byte for byte."""
+    toplevel = find_toplevel(worktree)
+    env = own_environment(toplevel, ensure_own_git_directory(toplevel))
+    return read_git_bytes(toplevel, "cat-file", "blob", entry.split(" ")[1], env=env)
 
 
 @lru_cache(maxsize=32)

@@ -181,8 +181,8 @@ SEEN = replace(
         (replace(SEEN, reviewed_tree=""), "t", ["review-outdated"]),
         (replace(SEEN, review=""), "t", []),
         (replace(SEEN, requires_manual_testing=False), "u", ["review-outdated"]),
-        # The logs of a fault are taken out after the test, and what is left is reviewed.
-        (replace(SEEN, kind="debug", reviewed_tree="u"), "u", []),
+        # That somebody has reviewed a fix is no test of it.
+        (replace(SEEN, kind="debug", reviewed_tree="u"), "u", ["testing-outdated"]),
         (replace(SEEN, kind="debug"), "u", ["review-outdated", "testing-outdated"]),
         (replace(SEEN, kind="debug", review="", reviewed_tree="u"), "u", ["testing-outdated"]),
         (replace(SEEN, testing="failed"), "u", ["review-outdated"]),
@@ -192,6 +192,14 @@ def test_what_was_seen_must_be_what_is_merged(
     prompt: Prompt, tree: str, expected: list[str]
 ) -> None:
     assert [each.code for each in life.outdated_conditions(prompt, tree)] == expected
+
+
+def test_a_fix_without_its_logs_is_what_was_tried() -> None:
+    fix = replace(SEEN, kind="debug", reviewed_tree="u")
+    assert life.outdated_conditions(fix, "u", is_without_logs=True) == []
+    feature = replace(fix, kind="feature")
+    (condition,) = life.outdated_conditions(feature, "u", is_without_logs=True)
+    assert condition.code == "testing-outdated"
 
 
 def test_what_is_planned_anew_has_not_been_seen_by_anybody() -> None:

@@ -184,3 +184,56 @@ def test_what_was_noticed_is_told_with_what_went_wrong(where: ProjectPaths) -> N
     with pytest.raises(Exception, match=r"not-found|no prompt") as caught:
         prompt_edits.clear_prompt(where, PromptId(9))
     assert "changed by hand" in str(caught.value)
+
+
+LOGGED = "def f():\n    # [" + "DEBUG-TEMP]\n    print(1)\n\n    real = 1\n    return real\n"
+CLEAN = "def f():\n\n    real = 1\n    return real\n"
+
+
+@pytest.fixture
+def logged(where: ProjectPaths) -> Branch:
+    """The fix of a fault, tried by a person with its logs still in it, and reviewed."""
+    branch = carried_out(where, "1", "fix.py", LOGGED)
+    mark(where, "1", kind="debug", completed_debug_logging=True)
+    passed(where)
+    return branch
+
+
+def review(where: ProjectPaths, branch: Branch) -> None:
+    plan = plan_location.find_current_plan(where)
+    mark(
+        where,
+        "1",
+        review="passed",
+        reviewed_tree=branch_contents.hash_branch_files(plan, branch.name),
+    )
+
+
+def test_a_fix_that_lost_only_its_logs_after_the_test_is_merged(
+    where: ProjectPaths, logged: Branch
+) -> None:
+    logged.commit("fix.py", CLEAN)
+    review(where, logged)
+    assert plan_merge.merge_worktree(where, ONE).forced == []
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        pytest.param("fix.py", CLEAN.replace("1", "666"), id="another value"),
+        pytest.param("fix.py", CLEAN + "\n", id="a line more"),
+        pytest.param("other.py", "x = 1\n", id="another file"),
+        pytest.param("fix.py", "", id="nothing left"),
+    ],
+)
+def test_a_fix_that_changed_after_the_test_is_tried_again(
+    where: ProjectPaths, logged: Branch, name: str, text: str
+) -> None:
+    """X12: real = 666 was reviewed and merged, and nobody had tried it."""
+    logged.commit("fix.py", CLEAN)
+    logged.commit(name, text)
+    review(where, logged)
+    with refused("testing-outdated"):
+        plan_merge.merge_worktree(where, ONE)
+    passed(where)
+    assert plan_merge.merge_worktree(where, ONE).forced == []

@@ -113,7 +113,7 @@ def test_logs_that_cannot_be_removed_are_mended_by_hand_and_the_rest_is_reviewed
     said = FIXED.replace("items):\n", 'items):\n    """What one basket costs."""\n')
     wish = {"verdict": "failed", "thoughts": "x", "suggested_changes": "say what price is"}
     asks = {"verdict": "failed", "clarifying_questions": ["Is 100 enough for the discount?"]}
-    tree = found(town, PASSED, asks, wish, PASSED)
+    tree = found(town, PASSED, asks, wish, PASSED, PASSED, PASSED)
     odd = "    # [DEBUG-TEMP] of Monday\n"
     hands = {
         "logs": [{"basket.py": logged(FAULTY, "f'{seen=}'")}],
@@ -123,17 +123,20 @@ def test_logs_that_cannot_be_removed_are_mended_by_hand_and_the_rest_is_reviewed
     answer = [{"question": "Is 100 enough for the discount?", "answer": "It is"}]
     people: dict[str, list[Does]] = {
         "1_logging": [lambda: reproduces(tree)],
-        "1_testing": [lambda: tries(tree)],
+        # What was mended by hand behind the test is tried again.
+        "1_testing": [lambda: tries(tree)] * 2,
         "1_review_questions": [{"questions": answer}],
     }
     with People(town, people):
         told = town.follow("debugging", hands, prompt_num=1, feature_branch="feat/x")
     assert told["output"] == MERGED
     cleanups = [call[1:] for call in told["calls"] if call[0] == "plan cleanup-debug-logs"]
-    assert cleanups == [[1, "unmatched_markers"], [0, ""]]
+    assert cleanups == [[1, "unmatched_markers"], [0, ""], [0, ""]]
     assert [each["decision"] for each in town.prompt("1")["reviews"]] == [
-        "approved", "needs_changes", "approved",
+        "approved", "needs_changes", "approved", "approved", "approved",
     ]  # fmt: skip
+    refusals = [call[2] for call in told["calls"] if call[0].startswith("git merge") and call[1]]
+    assert refusals == ["testing_outdated"]
     assert "It is" in town.seen_by_reviewer(BRANCH)[2]
     assert (town.root / "basket.py").read_text() == said
     town.is_whole()

@@ -278,12 +278,15 @@ _TEST_FRESH = Condition(
 )
 
 
-def outdated_conditions(prompt: Prompt, tree: str) -> Sequence[Condition]:
-    """What was said of other files than these. Of a fault the logs are taken out after the test;
-    there it is enough that somebody has reviewed what is left.
+def outdated_conditions(
+    prompt: Prompt, tree: str, *, is_without_logs: bool = False
+) -> Sequence[Condition]:
+    """What was said of other files than these.
+
+    The logs of a fault are taken out after the test: `is_without_logs` if that is the difference.
     """
     is_reviewed = prompt.review == "passed" and prompt.reviewed_tree == tree
-    is_tried = prompt.tested_tree == tree or (prompt.kind == "debug" and is_reviewed)
+    is_tried = prompt.tested_tree == tree or (prompt.kind == "debug" and is_without_logs)
     asked = [] if is_reviewed else [_REVIEW_FRESH]
     asked += [] if is_tried else [_TEST_FRESH]
     return [each for each in asked if not each.holds({}, PromptId(1), prompt)]

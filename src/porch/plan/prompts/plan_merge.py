@@ -14,7 +14,6 @@ from porch.machine.plan.prompt_lifecycle import (
     Condition,
     Prompt,
     merged_numbers,
-    outdated_conditions,
     unmet_conditions,
 )
 from porch.plan.branches import create_pr, implementation_branches
@@ -24,7 +23,6 @@ from porch.plan.files import locked_plan, plan_files, plan_snapshot, prompt_pict
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.prompts.branch_contents import (
     find_checkout,
-    hash_branch_files,
     list_unmerged_alternatives,
 )
 from porch.plan.prompts.late_commits import (
@@ -35,6 +33,7 @@ from porch.plan.prompts.late_commits import (
 from porch.plan.prompts.marked_lines import markers_in_plan, markers_to_merge
 from porch.plan.prompts.prompt_next_step import start_command
 from porch.plan.prompts.prompt_rules import check_broken_rules
+from porch.plan.prompts.tested_files import list_outdated_conditions
 from porch.plan.session import plan_session
 from porch.plan.session.file_sync import draw_stage
 from porch.run.engine.fact_redaction import redact_text
@@ -85,7 +84,7 @@ def merge_worktree(
         _require_committed(where, branch)
         message = f"Merge prompt {id_} implementation"
         _require_work(held, branch)
-        fresh = outdated_conditions(prompt, hash_branch_files(held.plan, branch))
+        fresh = list_outdated_conditions(held.plan, prompt)
         fresh = _say_late(held, id_, late, fresh)
         forced += check_broken_rules("merge-worktree", id_, fresh, force)
         done = _merge_branch(held, branch, message)

@@ -13,7 +13,6 @@ from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import (
     Prompt,
     fields_after_implementation,
-    outdated_conditions,
     unmet_conditions,
 )
 from porch.plan.files import (
@@ -28,12 +27,12 @@ from porch.plan.files.plan_location import Plan
 from porch.plan.prompts import claim_owner
 from porch.plan.prompts.branch_contents import (
     find_feature_head,
-    hash_branch_files,
     list_unmerged_alternatives,
 )
 from porch.plan.prompts.late_commits import late_commit_conditions
 from porch.plan.prompts.marked_lines import markers_in_feature
 from porch.plan.prompts.prompt_rules import check_broken_rules, check_prompt_rules
+from porch.plan.prompts.tested_files import list_outdated_conditions
 from porch.plan.session import plan_session
 from porch.store.where import ProjectPaths
 
@@ -172,11 +171,7 @@ def complete_prompt(
         merged = prompt.merge_commit_hash or find_merge_commit(held.plan, prompt)
         # Work that somebody merged by hand has not passed the look at its files yet.
         found = {} if merged == prompt.merge_commit_hash else {"merge_commit_hash": merged}
-        fresh = (
-            outdated_conditions(prompt, hash_branch_files(held.plan, prompt.worktree_branch_name))
-            if found
-            else ()
-        )
+        fresh = list_outdated_conditions(held.plan, prompt) if found else ()
         known = {**held.prompts, id_: replace(prompt, **found)}
         # Also of a merge that was forced, or that an older release made.
         marked = markers_in_feature(held, merged, prompt.base_commit) if merged else ()
