@@ -18,6 +18,7 @@ from porch.model.path_globs import translate_glob
 
 VARIABLES = ("PROJECT_ID", "PROJECT_TITLE", "PROJECT_DIR", "PLAN_PHASE_ID")
 TOP = "/"
+MISSING = "missing"  # in the place of the hash of a file
 PROJECT_DIR = "/${PROJECT_DIR}/"
 _BAR = "|"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -102,6 +103,11 @@ def _translate(pattern: str, values: Values) -> Iterator[str]:
         yield re.escape(values.get(found[1], found[0]))
         end = found.end()
     yield translate_glob(pattern[end:])
+
+
+def list_file_words(name: str) -> list[str]:
+    """By what a command would name the same file: each alternative without its directory."""
+    return [each.rpartition("/")[2] or each for each in list_alternatives(name)]
 
 
 def describe_name(name: str) -> str:

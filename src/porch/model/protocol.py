@@ -130,6 +130,7 @@ class Command(Tagged, frozen=True, tag="Command"):
     changed: bool = False  # whether anything outside the run's own directory has changed
     rerun: int = 0  # how often it is tried again on the same files after a failure
     about: CheckSubject = ""  # only what is about files alone stays true while they do not change
+    files: tuple[str, ...] = ()  # documents of the phase: passes if they are there and filled in
 
     def may_be_skipped(self, is_dry: bool) -> bool:
         """Whether it may have nothing to run; `is_dry` in a run of the scripted agent."""

@@ -308,13 +308,17 @@ def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
         *(f"review of {missing}" for missing in get("reviews") or ()),
         *(f"your answer cannot be used yet: {each}" for each in get("problems") or ()),
         *(get("settings") or ()),
-        *_list_files_to_read(get("worktree") or "", get("artifacts") or ()),
+        *_list_files_to_read(get("worktree") or "", get("artifacts") or (), get("missing") or ()),
     ]
 
 
-def _list_files_to_read(worktree: str, paths: Sequence[str]) -> list[str]:
-    """Some of them by name; an answer is for all."""
-    told = [f"read: {'/'.join(filter(None, (worktree, _name_file(path))))}" for path in paths]
+def _list_files_to_read(worktree: str, paths: Sequence[str], missing: Sequence[str]) -> list[str]:
+    """Some of them by name; an answer is for all. What was missing when it was asked, is said."""
+    told = [
+        f"{'missing' if path in missing else 'read'}: "
+        + "/".join(filter(None, (worktree, _name_file(path))))
+        for path in sorted(paths, key=lambda path: path not in missing)
+    ]
     over = len(told) - _MOST_READ
     rest = f"read: {over} more files; `porch pending --json` names them all"
     return told if over <= 0 else [*told[:_MOST_READ], rest]

@@ -16,7 +16,7 @@ from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_sta
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.artifact_names import is_pattern
+from porch.model.artifact_names import MISSING, is_pattern
 from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
@@ -120,6 +120,8 @@ def _describe_decision(
         },
         "needs_override": needs_override,
     }
+    if absent := [path for path, found in decision.artifacts.items() if found == MISSING]:
+        decided["missing"] = absent
     if good := list_good_evidence(state, standing):
         decided["evidence"] = good
     if missing := [

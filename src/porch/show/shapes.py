@@ -84,6 +84,7 @@ class DecisionShape(TypedDict):
     failure: NotRequired[FailureShape]
     problems: NotRequired[list[str]]
     settings: NotRequired[list[str]]  # what differs from those that the run keeps
+    missing: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]
     driver: NotRequired[DriverShape | None]
     driven: NotRequired[str]

@@ -114,7 +114,7 @@ def test_the_seeds_own_spider_runs_as_it_is_printed(
     desk.porch("approve", "0001", "plan_approval")
     desk.porch(*words)
     loop = [f"{s}:phase_{n}" for n in (1, 2) for s in ("implement", "defend", "evaluate")]
-    places = desk.entered()
+    places = [place for place in desk.entered() if not place.endswith(":checks")]
     assert places[:4] == ["specify:draft", f"specify:{panel}", "specify:revise", f"specify:{panel}"]
     assert [p for p in agents_of(places) if p != "specify:review"] == [
         "specify:draft",

@@ -64,13 +64,22 @@ def test_name_version_and_description_are_kept(first: Protocol) -> None:
 @pytest.mark.req("P-062")
 def test_substates_follow_in_the_order_of_the_file(first: Protocol) -> None:
     names = [name for name in first.states if name.startswith("specify:")]
-    assert names == ["specify:draft", "specify:consult", "specify:revise", "specify:gate"]
+    # Before reviewers or a person are asked, the document is looked for.
+    assert names == [
+        "specify:draft",
+        "specify:draft:checks",
+        "specify:consult",
+        "specify:revise",
+        "specify:revise:checks",
+        "specify:gate",
+    ]
 
 
 @pytest.mark.req("P-063")
 @pytest.mark.req("P-064")
 def test_the_drafted_signal_leads_to_the_panel(first: Protocol) -> None:
-    assert leads(first, "specify:draft", "SPEC_DRAFTED") == Target("specify:consult")
+    assert leads(first, "specify:draft", "SPEC_DRAFTED") == Target("specify:draft:checks")
+    assert leads(first, "specify:draft:checks", "passed") == Target("specify:consult")
     actor = first.states["specify:draft"].actor
     assert isinstance(actor, Agent)
     assert actor.exits[0].signals == ("SPEC_DRAFTED", "READY_FOR_REVIEW", "SPEC_READY")
@@ -98,7 +107,8 @@ def test_approval_of_the_reviewers_leads_to_the_gate_and_revision_back_to_them(
     first: Protocol,
 ) -> None:
     assert leads(first, "specify:consult", "approved") == Target("specify:gate")
-    assert leads(first, "specify:revise", "REVISION_COMPLETE") == Target("specify:consult")
+    assert leads(first, "specify:revise", "REVISION_COMPLETE") == Target("specify:revise:checks")
+    assert leads(first, "specify:revise:checks", "passed") == Target("specify:consult")
 
 
 @pytest.mark.req("P-070")
@@ -156,8 +166,9 @@ def test_a_failed_build_goes_back_to_its_agent_and_charges(first: Protocol) -> N
 @pytest.mark.req("P-107")
 def test_a_trigger_names_the_panel_by_its_full_state(second: Protocol) -> None:
     assert isinstance(second.states["specify:review"].actor, Panel)
-    assert leads(second, "specify:draft", "SPEC_DRAFTED") == Target("specify:review")
-    assert leads(second, "specify:revise", "REVISION_COMPLETE") == Target("specify:review")
+    for agent, signal in (("draft", "SPEC_DRAFTED"), ("revise", "REVISION_COMPLETE")):
+        assert leads(second, f"specify:{agent}", signal) == Target(f"specify:{agent}:checks")
+        assert leads(second, f"specify:{agent}:checks", "passed") == Target("specify:review")
 
 
 def test_permissions_reach_the_agents_of_their_phase(second: Protocol) -> None:
@@ -235,7 +246,8 @@ def test_defaults_give_the_retries_of_a_check_that_says_none(described: Protocol
 @pytest.mark.req("F-047")
 @pytest.mark.req("F-007")
 def test_a_common_signal_takes_every_phase_onward(described: Protocol) -> None:
-    assert leads(described, "plan", "PHASE_COMPLETE") == Target("plan:gate")
+    assert leads(described, "plan", "PHASE_COMPLETE") == Target("plan:checks")
+    assert leads(described, "plan:checks", "passed") == Target("plan:gate")
     actor = described.states["plan"].actor
     assert isinstance(actor, Agent)
     blocked = actor.exits[-1]

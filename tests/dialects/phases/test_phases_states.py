@@ -876,7 +876,8 @@ def test_gates_and_transitions_beside_the_phases_are_understood() -> None:
         **OLD,
     )
     assert leads(protocol, "specify:draft", "READY") == [Target("specify:review")]
-    assert leads(protocol, "specify:review", "PHASE_COMPLETE") == [Target("specify:gate")]
+    assert leads(protocol, "specify:review", "PHASE_COMPLETE") == [Target("specify:review:checks")]
+    assert leads(protocol, "specify:review:checks", "passed") == [Target("specify:gate")]
     gate = human(protocol, "specify:gate")
     assert (gate.name, gate.description) == ("specify_approval", "Is it right?")
     assert leads(protocol, "specify:gate", "approved") == [Target("plan")]

@@ -86,12 +86,13 @@ class Screen:
                 self._beside("", f"  {line}")
         for line in "\n".join(decision.get("difference", {}).values()).splitlines():
             self._beside("", f"  {line}")
-        self._name_files(decision["artifacts"], root)
+        self._name_files(decision["artifacts"], decision.get("missing") or (), root)
 
-    def _name_files(self, paths: Sequence[str], root: str) -> None:
+    def _name_files(self, paths: Sequence[str], missing: Sequence[str], root: str) -> None:
         """Some of them; an answer is for all."""
-        for path in paths[:_FILES_SHOWN]:
-            self.say(f"   read: {_path_from_here(os.path.join(root, path))}")
+        for path in sorted(paths, key=lambda path: path not in missing)[:_FILES_SHOWN]:
+            word = "missing" if path in missing else "read"
+            self.say(f"   {word}: {_path_from_here(os.path.join(root, path))}")
         if len(paths) > _FILES_SHOWN:
             self.say(f"   read: {len(paths) - _FILES_SHOWN} more files")
 

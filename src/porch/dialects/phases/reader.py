@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from porch.dialects.phases.artifact_reader import names_shared_directories
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks
+from porch.dialects.phases.file_checks import add_file_check
 from porch.dialects.phases.file_records import DEFAULT_RETRIES, DEFAULT_ROUNDS, Phase, PhasesFile
 from porch.dialects.phases.gate_signal_reader import (
     PanelDefaults,
@@ -59,6 +60,7 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
     phases = fold_gates(form, phases)
     phases = fold_transitions(form, phases)
     phases = _with_permissions(form, phases)
+    phases = tuple(map(add_file_check, phases))
     protected = read_protected(form)
     is_protecting = protected is not None or any(p.may_write is not None for p in phases)
     definition = PhasesFile(

@@ -10,10 +10,11 @@ from porch.errors import OutsideError
 from porch.fleet.finish.run_work import RunWork
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
+from porch.model.artifact_names import MISSING
 from porch.model.protocol import Protocol
 from porch.model.track_names import FILE, LINK
 from porch.run.engine.approved_artifacts import make_scope
-from porch.run.engine.artifacts import MISSING, hash_artifacts, is_part
+from porch.run.engine.artifacts import hash_artifacts, is_part
 from porch.text.sha256 import sha256
 
 

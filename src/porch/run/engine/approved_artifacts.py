@@ -9,9 +9,9 @@ from porch.errors import StateError
 from porch.machine import approvals
 from porch.machine import facts as f
 from porch.machine.state import InHand, RunState, Standing
+from porch.model.artifact_names import MISSING
 from porch.model.protocol import TRACK, Protocol
 from porch.run.engine.artifacts import (
-    MISSING,
     changed_artifacts,
     digest_hashes,
     hash_artifacts,

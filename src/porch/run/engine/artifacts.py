@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from porch.machine.state import Run
 from porch.model.artifact_names import (
+    MISSING,
     fill_name,
     has_wildcard,
     is_optional,
@@ -15,11 +16,11 @@ from porch.model.artifact_names import (
     name_new_file,
     split_pattern,
 )
+from porch.system.document_file import read_document
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
 from porch.text.late_pattern import late_pattern
 from porch.text.sha256 import sha256
 
-MISSING = "missing"
 NOT_REGULAR = "not a regular file"
 OUTSIDE = "not a regular file of this repository (a link leads out of it)"
 UNREADABLE = "unreadable"
@@ -95,6 +96,17 @@ def _look_again(workspace: str, name: str) -> list[str]:
         return [name]
     pattern = split_pattern(name, make_values("", "", ""))
     return _list_fitting_files(workspace, *pattern) or [name]
+
+
+def find_file_problem(workspace: str, path: str, template: str = "") -> str:
+    """Why a document is not ready for a reader; empty if it is there and filled in."""
+    found = _hash_file(workspace, path)
+    if found == MISSING or list_odd_artifacts({path: found}):
+        return found
+    text = read_document(os.path.join(workspace, path), "replace")
+    if not text.strip():
+        return "empty"
+    return "still the template" if text == template else ""
 
 
 def list_odd_artifacts(known: Mapping[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ from porch.claims.legal_signal import legal_signals
 from porch.claims.signals import choose_signal, read_signals
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
-from porch.model.artifact_names import has_wildcard, list_alternatives
+from porch.model.artifact_names import has_wildcard
 from porch.model.protocol import Exit
 from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
@@ -23,6 +23,7 @@ from porch.run.agents.world import World
 from porch.run.engine import run_commits
 from porch.run.engine.artifacts import name_artifact_file
 from porch.run.handlers import protected_files
+from porch.run.handlers.written_files import render_artifact_template
 from porch.show import prompt
 from porch.system import atomic
 
@@ -181,15 +182,12 @@ def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
 
 def _write_templates(world: World, effect: RunAgent) -> None:
     """A new artifact begins from the protocol's template; one that exists is never touched."""
-    templates = world.definition().templates
-    run = world.state().run
     for name in effect.artifacts:
-        path = world.workspace_file(name_artifact_file(world.workspace, run, name, effect.item))
-        names = map(os.path.basename, list_alternatives(name))
-        text = next((templates[each] for each in names if each in templates), None)
-        if text is None or os.path.exists(path):
+        named = name_artifact_file(world.workspace, world.state().run, name, effect.item)
+        path = world.workspace_file(named)
+        text = render_artifact_template(world, name)
+        if not text or has_wildcard(named) or os.path.exists(path):
             continue
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        words = {"project_id": run.id, "title": run.title}
         # All at once: half a template, left by a crash, would never be touched again.
-        atomic.replace_file(path, prompt.render_template(text, name, words).encode(), sync=False)
+        atomic.replace_file(path, text.encode(), sync=False)

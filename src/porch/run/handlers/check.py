@@ -21,6 +21,7 @@ from porch.model.protocol import Command
 from porch.run.agents.world import World
 from porch.run.handlers import check_traces, protected_files
 from porch.run.handlers.command_end import describe_kill, redact_output
+from porch.run.handlers.written_files import measure_written_files
 from porch.store.flaky_checks import count_flaky_check
 from porch.system import crash_points, process
 
@@ -106,6 +107,8 @@ async def _judge_files(world: World, effect: RunCheck, tree: str) -> f.CheckEnde
     command = effect.command
     if command.protects:
         return await protected_files.measure_protected_files(world, effect, tree)
+    if command.files:
+        return await asyncio.to_thread(measure_written_files, world, effect)
     if command.net_lines_below or command.changed:
         return await asyncio.to_thread(measure_against_base, world, effect, tree)
     return None if _find_text(world, command) else _missing_command(world, effect, command)

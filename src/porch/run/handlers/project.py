@@ -9,6 +9,7 @@ from porch.errors import OutsideError
 from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.effects import CommitPaths, ReadItems
+from porch.model.artifact_names import MISSING
 from porch.run.agents.world import World
 from porch.run.engine.approved_artifacts import (
     find_approved_digest,
@@ -16,7 +17,6 @@ from porch.run.engine.approved_artifacts import (
     read_approved_file,
 )
 from porch.run.engine.artifacts import (
-    MISSING,
     digest_hashes,
     hash_artifacts,
     list_artifact_paths,

@@ -103,6 +103,8 @@ def describe_message(decision: Row) -> str:
     if asked.startswith(CONFIRM):
         # The message of a confirmation says by itself what it is about.
         return asked
+    if missing := [str(path).rpartition("/")[2] for path in decision.get("missing") or ()]:
+        return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
     told = str(decision.get("description") or "").strip().split("\n")[0]
     files = [str(path).rpartition("/")[2] for path in decision.get("artifacts") or ()]
     if told:

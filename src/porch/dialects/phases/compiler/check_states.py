@@ -46,8 +46,13 @@ def has_required_checks(bench: PhaseDraft, agent: Stage) -> bool:
     """Whether passing the chain proves anything."""
     verification = bench.phase.verification
     records = bench.layout.checks + (verification.checks if verification else ())
-    telling = [r for r in records if not (r.command.optional or r.command.protects)]
+    telling = [r for r in records if not (r.command.optional or _is_added(r))]
     return bool(chain_state_names(bench, agent)) and bool(telling)
+
+
+def _is_added(record: CheckRecord) -> bool:
+    """Whether porch has added it; what it proves is not that the work is done."""
+    return record.command.protects or bool(record.command.files)
 
 
 def draw_chain(bench: PhaseDraft, agent: Stage) -> None:
@@ -180,7 +185,7 @@ def _draw_return(bench: PhaseDraft, state: str, back: Target, budget: str, perso
 def recheck_commands(bench: PhaseDraft) -> tuple[Command, ...]:
     """Everything a phase measures, once; a verification may reuse the name of a check."""
     # Behind a gate whatever changed since is a person's doing.
-    checks = [record for record in bench.phase.checks if not record.command.protects]
+    checks = [record for record in bench.phase.checks if not _is_added(record)]
     found = {command.name: command for command in list_commands(checks)}
     verification = bench.phase.verification
     for command in list_commands(verification.checks) if verification else ():

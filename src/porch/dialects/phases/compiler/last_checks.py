@@ -79,7 +79,7 @@ def _list_measurements(draft: ProtocolDraft) -> list[_Measurement]:
     for state in draft.states.values():
         for command in state.actor.commands if isinstance(state.actor, Check) else ():
             # What a phase found when it began can be compared only in that phase.
-            if command.optional or command.once or command.protects:
+            if command.optional or command.once or command.protects or command.files:
                 continue
             if _OF_ONE_ITEM in command.shell:
                 continue
