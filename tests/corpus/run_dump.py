@@ -31,6 +31,8 @@ PAYLOADS = HERE / "payloads"
 # Sentences for people: another release may say the same in other words.
 _SENTENCES = ("question", "description", "reason", "reports", "evidence", "failure")
 
+# What later releases say of a question besides.
+_LATER_KEYS = ("missing", "unmet")
 
 # Parts of a state that later releases work out from the same records; the dump is of the first.
 _LATER = {
@@ -38,6 +40,7 @@ _LATER = {
     for name in (
         *("approvals", "past_visits", "past_checks", "past_verdicts", "past_ways", "past_trees"),
         "past_turns",
+        "past_answers",
     )
 }
 # Fields that the first release did not have; where they say nothing, they are left out.
@@ -225,7 +228,7 @@ def _status_text(protocol: Protocol, state: RunState) -> str:
 
 
 def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: each for key, each in decision.items() if key not in _SENTENCES}
+    kept = {key: each for key, each in decision.items() if key not in (*_SENTENCES, *_LATER_KEYS)}
     options = [{k: o[k] for k in ("answer", "needs_text", "command")} for o in decision["options"]]
     return {**kept, "options": options}
 

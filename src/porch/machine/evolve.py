@@ -88,6 +88,7 @@ class _StateDraft:
             own("past_ways", base.past_ways),
             own("past_trees", base.past_trees),
             own("past_turns", base.past_turns),
+            own("past_answers", base.past_answers),
         )
 
 

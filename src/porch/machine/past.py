@@ -23,6 +23,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.records import JournalRecord
 from porch.machine.state import (
+    PastAnswer,
     PastCheck,
     PastTurn,
     PastVerdict,
@@ -33,6 +34,8 @@ from porch.machine.state import (
 
 DENIALS_KEPT = 5  # of what an agent was not allowed to do in its latest turn
 TEXT_KEPT = 500  # of what a person said with an answer; the journal has all of it
+ANSWERED = "answered"
+_QUESTION_FIELDS = ("question", "reason")  # of what an agent said when it asked
 ENDED = "end:"  # in the place of a state, for ways that end the run or an instance
 
 
@@ -62,6 +65,7 @@ def note_record(draft: StateDraft, record: JournalRecord) -> None:
             charged = "charged" if move.spent else charged
         elif isinstance(move, m.Closed):
             answers[move.position] = move
+            _note_answer(draft, record, move)
         elif isinstance(move, m.Left):
             place = places.get(move.position) or _find_place(draft, move.position)
             if place is not None:
@@ -109,6 +113,22 @@ def _end_visit(
         by=answer.who if answer else "",
         text=text,
     )
+
+
+def _note_answer(draft: StateDraft, record: JournalRecord, move: m.Closed) -> None:
+    """An answer to a question that somebody has asked counts for the rest of the run."""
+    decision = draft.look("decisions").get(move.position)
+    standing = draft.look("positions").get(move.position)
+    if decision is None or standing is None:
+        return
+    if decision.kind != "question" or move.exit != ANSWERED or not move.text:
+        return
+    scopes = ((standing.instance, standing.item), (standing.instance, ""))
+    found = (draft.look("memory").get(scope, {}).get(standing.because) for scope in scopes)
+    payload: Mapping[str, Any] = next(filter(None, found), {})
+    question = next((payload[key] for key in _QUESTION_FIELDS if payload.get(key)), decision.name)
+    answer = PastAnswer(record.seq, standing.instance, move.who, question, move.text)
+    draft.own("past_answers")[move.position] = answer
 
 
 def _count_way(draft: StateDraft, way: tuple[str, str, str, str, str]) -> None:

@@ -235,6 +235,16 @@ class PastTurn(Tagged, frozen=True, tag="PastTurn"):
     denied: tuple[str, ...] = ()
 
 
+class PastAnswer(Tagged, frozen=True, tag="PastAnswer"):
+    """What a person answered to a question, as texts or as references to what is kept beside."""
+
+    seq: int
+    instance: str
+    who: str
+    question: Any
+    text: Any
+
+
 class RunState(Tagged, frozen=True, tag="State"):
     """Everything the machine knows of a run; the dictionaries are never changed in place."""
 
@@ -269,6 +279,7 @@ class RunState(Tagged, frozen=True, tag="State"):
     past_ways: Mapping[PastWay, int] = field(default_factory=dict)
     past_trees: Mapping[str, str] = field(default_factory=dict)  # instance -> latest content
     past_turns: Mapping[PositionKey, PastTurn] = field(default_factory=dict)
+    past_answers: Mapping[str, PastAnswer] = field(default_factory=dict)  # by position
 
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""

@@ -10,7 +10,7 @@ _FORM = TaggedJson(
     (
         *(s.RunState, s.Run, s.Standing, s.Decision, s.InHand),
         *(s.Cost, s.LoopItems, s.GateStatus, s.Instance, s.Approval, Item),
-        *(s.Delivery, s.PastVisit, s.PastCheck, s.PastVerdict, s.PastTurn),
+        *(s.Delivery, s.PastVisit, s.PastCheck, s.PastVerdict, s.PastTurn, s.PastAnswer),
     )
 )
 

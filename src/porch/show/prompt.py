@@ -368,6 +368,13 @@ def _render_other_field(key: str, value: Any) -> Iterator[str]:
         yield f"{key}: {json.dumps(value, ensure_ascii=False, default=str)}"
 
 
+def render_answers(_: str, value: Any) -> Iterator[str]:
+    """The newest last; each has its share, so that a long one does not push out the others."""
+    for each in value:
+        yield f"asked: {cut_middle(str(each['question']), SHOWN_BYTES // 4 // len(value))}"
+        yield f"answered: {cut_middle(str(each['answer']), SHOWN_BYTES // 2 // len(value))}"
+
+
 _FIELD_RENDERERS: Mapping[str, Callable[[str, Any], Iterator[str]]] = {
     "reason": _render_text_field,
     "text": _render_text_field,
@@ -376,6 +383,7 @@ _FIELD_RENDERERS: Mapping[str, Callable[[str, Any], Iterator[str]]] = {
     "findings": _render_findings,
     "earlier": _render_earlier_rounds,
     "reports": _render_reports,
+    "answers": render_answers,
 }
 
 

@@ -119,6 +119,15 @@ A person said this, and no other part of this prompt repeats it.
 """
 
 
+def render_person_answers(label: str, text: str) -> str:
+    """What a person has answered to questions of this work and of the whole run."""
+    return f"""
+## {label}
+
+{quote_text(text)}
+"""
+
+
 def find_children_room(effect: AskAgent) -> Mapping[str, Any]:
     """What the agent was told of `engine.children`, whatever its input calls it."""
     names = [take.name for take in effect.ask.takes if take.paths == ("engine.children",)]

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine.effects import RunAgent
+from porch.machine.person_answers import list_person_answers
 from porch.machine.state import RunState
 from porch.run.engine.artifacts import name_artifact_file
 from porch.show import prompt, status, status_yaml
@@ -37,7 +38,10 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
     document = status.make_status_document(definition.protocol, state)
     brief = {key: value for key, value in document.items() if key not in ("log", "plan_phases")}
     told = status_yaml.render_status_file(brief, state.seq).rpartition("# porch seq")[0]
-    shown = world.shown(effect.shown)
+    standing = state.positions.get(effect.position)
+    instance = standing.instance if standing else ""
+    answers = list_person_answers(state, instance, effect.shown)
+    shown = world.shown((*effect.shown, *answers))
     word = world.nonce(effect.id)
     asked = prompt.unshown_request(template, world.subject_text)
     whole = prompt.compose_turn_prompt(

@@ -10,9 +10,11 @@ from porch.git import repository
 from porch.git.diff_budget import fit_text
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
+from porch.machine.person_answers import FIELD, list_person_answers
 from porch.model.protocol import Protocol
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.show import prompt
 from porch.show import strict_templates as templates
 from porch.store.large_payloads import expand_payloads
 from porch.tree import question_text
@@ -60,6 +62,11 @@ def prepare_first_prompt(
     told = templates.render_strict_template(template, effect.template, values)
     if effect.told and is_fresh:
         told = f"{told}\n{question_text.render_last_words(effect.told)}"
+    if is_fresh and not effect.ask.of_parent:
+        answers = list_person_answers(world.state(), effect.instance, effect.unread)
+        for each in world.shown(answers):
+            text = "\n".join(prompt.render_answers(FIELD, each.payload[FIELD]))
+            told = f"{told}\n{question_text.render_person_answers(each.label, text)}"
     for each in world.shown(effect.unread):
         told = f"{told}\n{question_text.render_unread_words(each.label, each.payload['text'])}"
     out = {known.name: list_unasked_fields(protocol, effect, known) for known in effect.exits}
