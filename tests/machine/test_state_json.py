@@ -127,6 +127,7 @@ TAGS = {
     "WorkFinished",
     "Delivered",
     "BudgetReached",
+    "CommandsDue",
     "ApprovalOutdated",
     "PinnedSettings",
     "SettingsPinned",

@@ -78,6 +78,7 @@ gate_poll_interval = 3
 max_gate_wait = 4
 idle = 0
 check = 6
+first_check = 7
 [checks]
 env = ["DATABASE_URL"]
 [agent]

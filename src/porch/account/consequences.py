@@ -31,6 +31,7 @@ Objection = Callable[[Protocol, RunState, InHand], f.Fact | None]
 Guard = Literal["", "budget", "approval"]
 _STEPS = 40  # of porch's own; a protocol that has more between two answers is cut there
 _WAYS = 16
+PAUSED = "paused"
 UNKNOWN_ITEM = "?"  # the first item of a list that was not read yet
 
 
@@ -134,6 +135,10 @@ class _Walk(Struct):
         if state.outcome:
             self.left -= 1
             yield Way(steps, (Stop("end", name=state.outcome),))
+            return
+        if state.paused:
+            self.left -= 1
+            yield Way(steps, (Stop("nobody", name=PAUSED),))
             return
         # An answer that enters nothing lets everything go on where it stands.
         fresh = [place for place in state.positions if place not in before]

@@ -112,8 +112,14 @@ def list_phases(protocol: Protocol, state: RunState, instance: str = "") -> list
     return [
         _make_phase(protocol, state, instance, group, kinds, entries)
         for group, kinds in groups.items()
-        if any(isinstance(kind.actor, (Agent, Check)) for kind in kinds)
+        if any(_is_work(kind) for kind in kinds)
     ]
+
+
+def _is_work(kind: State) -> bool:
+    """What the engine itself tries before the work is no phase of the protocol."""
+    actor = kind.actor
+    return isinstance(actor, Agent) or (isinstance(actor, Check) and not actor.listed)
 
 
 def list_plan_phases(protocol: Protocol, state: RunState, instance: str = "") -> list[PhaseAccount]:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from porch.machine.budgets import ASK, DRIVERLESS
+from porch.machine.exits.evidence import due_commands
 from porch.machine.state import CHANGED, RunState, Standing
 from porch.model.protocol import (
     TRACK,
@@ -103,8 +104,9 @@ def _list_position_waits(
     match kind.actor:
         case Agent(role=role):
             yield Waiting("agent", (role,), place, since, until, is_delayed, failure)
-        case Check(commands=commands):
-            yield Waiting("checks", tuple(command.name for command in commands), place, since)
+        case Check() as check:
+            names = tuple(command.name for command in due_commands(state, standing, check))
+            yield Waiting("checks", names, place, since)
         case Panel(reviewers=reviewers):
             marks = state.marks.get(place, {})
             missing = tuple(name for name in reviewers if f"review/{name}" not in marks)

@@ -87,6 +87,15 @@ def copy_tree(worktree: str, tree: str, place: str, index: str) -> None:
     run_own_git(worktree, *words, index=index)
 
 
+def write_out_files(worktree: str, tree: str, paths: Sequence[str], index: str) -> None:
+    """Some files of a tree into the worktree, byte for byte, over what lies there."""
+    run_own_git(worktree, "read-tree", tree, index=index)
+    listed = "".join(f"{path}\0" for path in paths)
+    words = ("checkout-index", "-f", "-z", "--stdin")
+    run_own_git(worktree, *words, stdin=listed, index=index)
+    os.unlink(index)
+
+
 def run_own_git(worktree: str, *words: str, stdin: str = "", index: str = "") -> str:
     toplevel = find_toplevel(worktree)
     env = own_environment(toplevel, ensure_own_git_directory(toplevel))

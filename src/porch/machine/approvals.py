@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
+from porch.machine.base_commands import add_base_commands
 from porch.machine.budgets import add_budget_state
 from porch.machine.exits.target_questions import add_target_questions
 from porch.machine.instances.git_state_inputs import add_unnamed_questions
@@ -49,7 +50,7 @@ def add_engine_states(protocol: Protocol) -> Protocol:
 
         protocol = add_fault_questions(protocol)
     asked = add_target_questions(add_unnamed_questions(protocol))
-    return add_changed_state(add_budget_state(asked))
+    return add_base_commands(add_changed_state(add_budget_state(asked)))
 
 
 def list_gates(protocol: Protocol) -> Iterator[tuple[Kind, Human]]:

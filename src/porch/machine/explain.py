@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from porch.machine.budgets import ASK
+from porch.machine.exits.evidence import due_commands
 from porch.machine.state import RunState, Standing
 from porch.machine.wishes import shows_failure
 from porch.model.protocol import (
@@ -68,8 +69,8 @@ def _describe_next_mover(
                 "an agent works on it and" if is_moving else "an agent must continue the work and"
             )
             return f"{works} must end with one of: {names}{last}"
-        case Check(commands=commands):
-            names = ", ".join(command.name for command in commands)
+        case Check() as check:
+            names = ", ".join(command.name for command in due_commands(state, standing, check))
             return f"the next step depends on these checks: {names}"
         case Panel(reviewers=reviewers, quorum=quorum):
             return (

@@ -243,6 +243,17 @@ class BudgetReached(Tagged, frozen=True, kw_only=True, tag="BudgetReached"):
     step: float  # what a person allows who says to go on
 
 
+class CommandsDue(Tagged, frozen=True, kw_only=True, tag="CommandsDue"):
+    """Before the first paid work: the commands of the settings that run once, by name.
+
+    With the scripted agent nothing is paid. Then `results` says of those that do not pass what is
+    known from an earlier look at the same files, and nothing runs.
+    """
+
+    commands: Mapping[str, str]
+    results: Mapping[str, str] = field(default_factory=dict)
+
+
 class ApprovalOutdated(Tagged, frozen=True, kw_only=True, tag="ApprovalOutdated"):
     """An approved file is no longer as it was approved; so a person is asked before work begins."""
 
@@ -402,6 +413,7 @@ Fact = (
     | WorkFinished
     | StatusEdited
     | BudgetReached
+    | CommandsDue
     | ApprovalOutdated
     | ApprovalRestored
     | PlanMoved

@@ -15,6 +15,7 @@ from porch.text.printable import TEXT_REF_KEY
 # as old as the format. An older release refuses what it does not know instead of misreading it.
 VERSION_OF_TAG: Mapping[str, int] = {
     "ApprovalOutdated": 2,
+    "CommandsDue": 3,
     "ApprovalRestored": 2,
     "SettingsPinned": 2,
     "PinnedSettings": 2,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from porch.machine import approvals, budgets, wishes
+from porch.machine import approvals, base_commands, budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evolve import PAID, evolve_state
@@ -68,7 +68,7 @@ def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mo
             return tuple(_adopt_moves(protocol, state, fact))
         case f.WishTaken():
             return wishes.wish_moves(protocol, state, fact.wish, fact)
-        case f.BudgetReached() | f.ApprovalOutdated() | f.ApprovalRestored():
+        case f.BudgetReached() | f.CommandsDue() | f.ApprovalOutdated() | f.ApprovalRestored():
             return tuple(_aside_moves(protocol, state, fact))
         case f.PlanMoved() | f.QuestionPosed():
             return _of_plan(protocol, state, fact)
@@ -106,10 +106,12 @@ def _is_repeated(actor: Actor) -> bool:
 def _aside_moves(
     protocol: Protocol,
     state: RunState,
-    fact: f.BudgetReached | f.ApprovalOutdated | f.ApprovalRestored,
+    fact: f.BudgetReached | f.CommandsDue | f.ApprovalOutdated | f.ApprovalRestored,
 ) -> Iterator[m.Move]:
     """Questions of the engine itself, beside whatever the run does."""
     match fact:
+        case f.CommandsDue():
+            return base_commands.due_moves(protocol, state, fact)
         case f.BudgetReached():
             return budgets.budget_question_moves(protocol, state, fact)
         case f.ApprovalOutdated():

@@ -55,7 +55,7 @@ def _describe_fact(record: JournalRecord) -> tuple[str, dict[str, Any]] | None:
             return _describe_lost_effect(fact)
         case f.DecisionAsked(effect=effect):
             return "asked", {"decision": effect_parts(effect)[0]}
-        case f.BudgetReached() | f.ApprovalOutdated() | f.ApprovalRestored():
+        case f.BudgetReached() | f.CommandsDue() | f.ApprovalOutdated() | f.ApprovalRestored():
             return _describe_aside_fact(fact)
         case f.PlanMoved() | f.QuestionPosed():
             return _describe_plan_fact(fact)
@@ -74,11 +74,14 @@ def _describe_fact(record: JournalRecord) -> tuple[str, dict[str, Any]] | None:
 
 
 def _describe_aside_fact(
-    fact: f.BudgetReached | f.ApprovalOutdated | f.ApprovalRestored,
+    fact: f.BudgetReached | f.CommandsDue | f.ApprovalOutdated | f.ApprovalRestored,
 ) -> tuple[str, dict[str, Any]]:
     match fact:
         case f.BudgetReached(budget=budget, spent=spent, limit=limit):
             return "budget_reached", {"budget": budget, "spent": spent, "limit": limit}
+        case f.CommandsDue(commands=commands, results=results):
+            known = {"results": dict(results)} if results else {}
+            return "commands_due", {"commands": list(commands), **known}
         case f.ApprovalOutdated(gate=gate, question=asked):
             return "approval_outdated", {"gate": gate, "reason": asked.reason.partition("\n")[0]}
         case f.ApprovalRestored(gate=gate):

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.approvals import APPROVED, STATE, find_gate, list_gates
+from porch.machine.base_commands import CHECK as COMMANDS_CHECK
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.rollback import lies_behind
 from porch.machine.state import RunState, Standing, position_text
@@ -34,7 +36,8 @@ def _was_approved(state: RunState, gate: str) -> bool:
 
 def _is_behind(protocol: Protocol, state: RunState, gate: Kind) -> bool:
     """Whether the run has passed the place of a gate; inside its phase it still comes to it."""
-    here = [each for each in state.positions.values() if each.state not in (STATE, BUDGET)]
+    beside = (STATE, BUDGET, COMMANDS, COMMANDS_CHECK)
+    here = [each for each in state.positions.values() if each.state not in beside]
     inside = [each for each in here if protocol.states[each.state].group == gate.group]
     if inside:
         return any(_is_behind_inside(protocol, each, gate.name) for each in inside)

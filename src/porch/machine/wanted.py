@@ -213,15 +213,15 @@ def _session_to_resume(state: RunState, standing: Standing) -> str:
 def _check_requests(
     state: RunState, standing: Standing, kind: p.State, check: p.Check
 ) -> Iterator[e.RunCheck]:
+    # Beside work that waits for them, and that has the worktree in the queue before them.
+    uses = f"turn:{standing.position}" if check.listed else _worktree_resource(standing)
     for command in due_commands(state, standing, check):
         if state.marked(standing.position, f"check/{command.name}") is not None:
             continue
         fresh = state.recall(standing, evidence_path(kind.group, command.name)) or {}
         tree = last_tree(state, standing, command) or fresh.get("tree", "")
         yield e.RunCheck(
-            **effect_header(
-                state, standing, "check", command.name, uses=(_worktree_resource(standing),)
-            ),
+            **effect_header(state, standing, "check", command.name, uses=(uses,)),
             command=command,
             item=standing.item,
             tree=tree if check.reuse else "",

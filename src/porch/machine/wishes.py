@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.machine import approvals, budgets
+from porch.machine import approvals, base_commands, budgets
 from porch.machine import moves as m
 from porch.machine.exits.departure import Departure, entry_moves, exit_moves, still_finished
 from porch.machine.exits.evidence import expired_evidence_moves
@@ -283,7 +283,9 @@ def _decision_moves(protocol: Protocol, state: RunState, taken: WishTaken) -> tu
     allowed = budgets.budget_grant_moves(protocol, state, standing, wish.exit)
     left = exit_moves(protocol, state, standing, wish.exit, payload)
     told = tuple(_decided_in_form(protocol, state, standing, wish))
-    return (*closed, *allowed, *told, *left, *_asked_onward(protocol, state, standing, wish))
+    onward = _asked_onward(protocol, state, standing, wish)
+    paused = base_commands.answer_moves(standing, wish.exit)
+    return (*closed, *allowed, *told, *left, *onward, *paused)
 
 
 def _closed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:

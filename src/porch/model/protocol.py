@@ -143,6 +143,7 @@ class Check(Tagged, frozen=True, tag="Check"):
 
     commands: tuple[Command, ...]
     reuse: bool = False
+    listed: str = ""  # where commands of the settings are remembered that are run as well
 
 
 class Panel(Tagged, frozen=True, tag="Panel"):

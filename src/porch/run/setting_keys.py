@@ -85,6 +85,7 @@ KEYS: Mapping[str, SettingKey] = {
     "timeouts.max_gate_wait": SettingKey("max_gate_wait", SECONDS),
     "timeouts.idle": SettingKey("idle", SECONDS_OR_OFF),
     "timeouts.check": SettingKey("check", SECONDS),
+    "timeouts.first_check": SettingKey("first_check", SECONDS),
     "checks.env": SettingKey("check_env", TEXTS),
     "agent.name": SettingKey("agent", TEXT),
     "agent.trusted": SettingKey("trusted", FLAG, only_user=True),

@@ -85,6 +85,7 @@ class Settings(Struct, frozen=True):
     max_gate_wait: float = 86400
     idle: float = 0
     check: float = 600
+    first_check: float = 600
     agent: str = "claude"
     trusted: bool = False
     max_running: int = 4

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from porch.account.consequences import (
+    PAUSED,
     Consequence,
     Objection,
     Stop,
     foresee_answers,
     object_to_nothing,
 )
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
@@ -81,6 +83,8 @@ def describe_consequence(
 def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop: Stop) -> str:
     if stop.who == "end":
         return f"ends the run: {stop.name}"
+    if stop.name == PAUSED:
+        return "pauses the run"
     kind = protocol.states.get(stop.state)
     if kind is None:
         return ""
@@ -101,6 +105,8 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
         return f"starts the review of {title}"
     if stop.who == "git":
         return f"goes on in {title}"
+    if here.group == COMMANDS and here.name != stop.state:
+        return f"starts {title}"  # nobody has worked yet
     is_back = kind.group == here.group or protocol.order(stop.state) < protocol.order(here.name)
     return f"{'goes back to' if is_back else 'starts'} {title}{_count_items(state, kind.loop)}"
 

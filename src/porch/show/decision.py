@@ -12,6 +12,7 @@ from porch.account.consequences import Objection, object_to_nothing
 from porch.account.failures import find_failure
 from porch.account.phases import list_phases
 from porch.machine import approvals
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
@@ -21,7 +22,7 @@ from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
 from porch.show.evidence_notes import (
-    describe_touched_files,
+    describe_measurement,
     list_abstentions,
     list_check_notes,
     list_good_evidence,
@@ -116,7 +117,7 @@ def _describe_decision(
         "findings": [found for each in seen for found in _payload_findings(each)],
         "reports": {
             **dict(_collect_reports(protocol, state, standing, human, seen)),
-            **describe_touched_files(protocol, state),
+            **describe_measurement(protocol, state),
         },
         "needs_override": needs_override,
     }
@@ -159,7 +160,7 @@ def _list_facts(
     protocol: Protocol, state: RunState, standing: Standing, human: Human
 ) -> Iterator[str]:
     """What a confirmation of a track is about; loaded where there is a track."""
-    if protocol.subject == TRACK and standing.state != approvals.STATE:
+    if protocol.subject == TRACK and standing.state not in (approvals.STATE, COMMANDS):
         from porch.show.track_rows import list_track_facts
 
         yield from list_track_facts(protocol, state, standing, human)

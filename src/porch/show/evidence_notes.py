@@ -6,6 +6,7 @@ that an agent changed.
 
 from collections.abc import Iterator, Mapping
 
+from porch.machine.base_commands import EXPECTED, find_base_failure
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
 from porch.machine.state import MemoryReader, RunState, Standing
@@ -13,6 +14,7 @@ from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 
 TITLE = "what measured this was changed by the agent"
+BASE = "before the work began"
 UNCOMPARED = "what measures this could not be compared"
 MOST_SHOWN = 20
 _EVIDENCE = "evidence."
@@ -82,15 +84,28 @@ def list_check_notes(state: RunState) -> Iterator[str]:
             yield f"{word}: {', '.join(names)} ({meaning})"
 
 
-def describe_touched_files(protocol: Protocol, state: RunState) -> dict[str, str]:
+def describe_measurement(protocol: Protocol, state: RunState) -> dict[str, str]:
     """Reports for whoever decides; none where everything was compared and is as it was found."""
     names = list_touched_files(state)
     more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     told = make_printable(", ".join(names[:MOST_SHOWN])) + more
     how = _LOOKED_AFTER if _has_runner(protocol) else _COMPARED
+    base = describe_base_failure(state)
+    before = {BASE: base} if base else {}
     changed = {TITLE: f"{told} ({how})"} if names else {}
     reasons = make_printable("; ".join(list_uncompared(state)))
-    return {**changed, **({UNCOMPARED: reasons} if reasons else {})}
+    return {**before, **changed, **({UNCOMPARED: reasons} if reasons else {})}
+
+
+def describe_base_failure(state: RunState) -> str:
+    """What did not pass before anybody worked, and what a person said to it."""
+    failure = find_base_failure(state)
+    if failure is None or not failure.answer:
+        return ""
+    names = ", ".join((*failure.failed, *failure.unmeasured))
+    by = failure.by or "somebody"
+    said = f"expected, says {by}" if failure.answer == EXPECTED else f"{by} went on all the same"
+    return make_printable(f"{names} did not pass ({said})")
 
 
 def _has_runner(protocol: Protocol) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Steps that every phase may have; the line itself says that it is about a check or a review.
 _STEPS = {
     "checks": "checks",
+    "check": "checks",
     "verification": "verification",
     "recheck": "checks again",
     "consult": "review",

@@ -14,7 +14,7 @@ from porch.model import protocol as p
 from porch.show import board, cost, status
 from porch.show.board import PICTURE_VERSION, cut_text
 from porch.show.decision import list_decisions
-from porch.show.evidence_notes import describe_touched_files, list_abstentions, list_check_notes
+from porch.show.evidence_notes import describe_measurement, list_abstentions, list_check_notes
 from porch.show.request_lines import render_request
 from porch.show.wait_words import describe_waits, make_wait_data
 from porch.text.printable import make_printable
@@ -185,7 +185,7 @@ def _list_status_fields(
     yield from (("checks", note) for note in list_check_notes(state))
     turns = cost.describe_turns(cost.make_cost_data(protocol, state))
     yield "spent", f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
-    for title, names in describe_touched_files(protocol, state).items():
+    for title, names in describe_measurement(protocol, state).items():
         yield "note", f"{title}: {names}"
     phases = cost.sum_cost_by_phase(protocol, state)
     for name, used in phases.items() if len(phases) > 1 else ():

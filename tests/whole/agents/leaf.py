@@ -36,6 +36,8 @@ def leaf_shop(place: Path, room: Room, vendor: Vendors) -> Shop:
         f"[agent]\nback_off = 0.01\n[commands]\ntest = '{suite}'\n{models}",
     )
     shop.write("calc/__init__.py", "")
+    # Without a test the suite fails before the work, and a person would be asked.
+    shop.write("tests/test_start.py", "def test_start():\n    import calc  # noqa: F401\n")
     shop.write("spec.yaml", json.dumps(ADD.spec()))
     shop.git("add", "-A")
     shop.git("commit", "-q", "-m", "a calculator")

@@ -22,7 +22,7 @@ def _examine_project(args: Args) -> View:
 
     where = places.find_project(os.getcwd())
     fixed = _fix_project(doctor.examine_installation(where)) if args.fix else []
-    told = doctor.examine_installation(where, is_trial=args.notify)
+    told = doctor.examine_installation(where, is_trial=args.notify, tell=_tell)
     can_run, closing = doctor.conclude(told)
     look = terminal_style()
     text = "\n".join(row for line in told for row in _render_line(line, look))
@@ -36,6 +36,14 @@ def _examine_project(args: Args) -> View:
     done = done or ("nothing that can be fixed without you\n" if args.fix else "")
     whole = f"{make_printable(done)}{text}\n\n{make_printable(closing)}"
     return View(whole, data, 0 if can_run else EXIT_OUTSIDE, is_painted=True)
+
+
+def _tell(what: str) -> None:
+    """What one waits for, if somebody watches."""
+    import sys
+
+    if sys.stderr.isatty():
+        print(make_printable(what), file=sys.stderr, flush=True)
 
 
 def _fix_project(told: "list[DoctorLine]") -> list[str]:

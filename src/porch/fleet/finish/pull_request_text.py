@@ -12,7 +12,7 @@ from porch.fleet.finish.run_work import RunWork
 from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.fact_redaction import redact_text
-from porch.show.evidence_notes import describe_touched_files
+from porch.show.evidence_notes import describe_measurement
 from porch.show.phase_words import describe_answer
 from porch.text.printable import make_printable
 
@@ -105,7 +105,7 @@ def _list_decisions(facts: Sequence[Raw]) -> Iterator[str]:
 
 
 def _list_measured_by(protocol: Protocol, state: RunState) -> Iterator[str]:
-    for title, told in describe_touched_files(protocol, state).items():
+    for title, told in describe_measurement(protocol, state).items():
         yield f"- {title}: {told}"
 
 

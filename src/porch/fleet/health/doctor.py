@@ -11,13 +11,19 @@ from porch.fleet.health import (
     project_health,
     repository_health,
 )
+from porch.fleet.health.command_health import Tell
 from porch.run.agents import agent_health
 from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
 
-def examine_installation(where: ProjectPaths, *, is_trial: bool = False) -> list[DoctorLine]:
-    """Everything; what needs git is left out where there is none. A trial sends a real notice."""
+def examine_installation(
+    where: ProjectPaths, *, is_trial: bool = False, tell: Tell | None = None
+) -> list[DoctorLine]:
+    """Everything; what needs git is left out where there is none. A trial sends a real notice.
+
+    The commands of the settings run only if somebody waits for them, who is told which.
+    """
     known, findings = project_health.load_known_settings(where)
     machine = list(machine_health.examine_machine(where))
     has_git = not any(line.stops and line.what == "git" for line in machine)
@@ -25,7 +31,7 @@ def examine_installation(where: ProjectPaths, *, is_trial: bool = False) -> list
         *machine,
         *(repository_health.examine_repository(where) if has_git else ()),
         *project_health.examine_settings(where, findings),
-        *(project_health.examine_project(where, known) if has_git else ()),
+        *(project_health.examine_project(where, known, tell) if has_git else ()),
         *copied_protocols.examine_copies(where),
         *agent_health.examine_agents(known),
         *mcp_health.examine_mcp(where),

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, errors_in
+from porch.fleet.health import command_health
 from porch.fleet.setup import project_commands
 from porch.fleet.setup.claude_settings import HOOK, SETTINGS_FILE, has_hook
 from porch.fleet.setup.small_files import read_small_file
@@ -22,8 +23,11 @@ _NEED_TESTS = "not spider, tick, bugfix or v3: they need [commands] test"
 _OLD_SPEC = re.compile(r"[0-9]+-.+\.md")
 
 
-def examine_project(where: ProjectPaths, known: settings.Settings) -> Iterator[DoctorLine]:
+def examine_project(
+    where: ProjectPaths, known: settings.Settings, tell: command_health.Tell | None = None
+) -> Iterator[DoctorLine]:
     yield from _check_commands(where, known)
+    yield from command_health.examine_commands(where, known, tell)
     yield from _check_protocols(where)
     yield from _check_hook(where)
     yield from _check_old_shape(where)
@@ -64,7 +68,6 @@ def _describe_finding(finding: Finding) -> DoctorLine:
 
 def _check_commands(where: ProjectPaths, known: settings.Settings) -> Iterator[DoctorLine]:
     if "test" in known.commands:
-        yield DoctorLine("ok", f"tests are run with: {known.commands['test']}")
         return
     found = {each.name: each for each in project_commands.find_commands(where.root)}
     what = "[commands] test is not set"

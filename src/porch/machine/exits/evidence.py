@@ -41,7 +41,9 @@ def expired_evidence_moves(state: RunState) -> Iterator[m.Move]:
 
 def due_commands(state: RunState, standing: Standing, check: Check) -> tuple[Command, ...]:
     """What is to be measured here: of what is only repeated, what has passed before."""
-    return tuple(c for c in check.commands if not c.evidence or last_tree(state, standing, c))
+    listed = (state.recall(standing, check.listed) or {}) if check.listed else {}
+    own = tuple(c for c in check.commands if not c.evidence or last_tree(state, standing, c))
+    return (*own, *(Command(name, setting=name) for name in listed.get("commands") or ()))
 
 
 def last_tree(state: RunState, standing: Standing, command: Command) -> str:

@@ -17,7 +17,7 @@ from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, Run, RunState
 from porch.model.definition import Definition
 from porch.run import settings
-from porch.run.agents import budget_limits
+from porch.run.agents import base_commands, budget_limits
 from porch.run.agents.world import World
 from porch.run.drive import script_answers, takeover
 from porch.run.drive.agent_preflight import describe_terms, missing_reviewers
@@ -109,6 +109,7 @@ def drive_run(
                 )
             )
         )
+    _tell_known_failures(world, book, watch)
     # A runner that does not wait for people has no use for the timers of their gates.
     hands_off = wanted.hands_off if manner.wait else (*wanted.hands_off, PATIENT)
     queue = EffectQueue({AGENT_SLOT: known.max_running}, hands_off)
@@ -177,7 +178,23 @@ def _find_objection(
     changed = approved_artifacts.check_approvals(world.workspace, store, protocol, state, hand)
     if changed is not True:
         return changed
-    return budget_limits.check_budget_of_work(world.settings, protocol, state, hand)
+    within = budget_limits.check_budget_of_work(world.settings, protocol, state, hand)
+    if within is not True:
+        return within
+    return base_commands.check_base_commands(world, protocol, state, hand)
+
+
+def _tell_known_failures(world: World, book: Book, watch: DriveWatch) -> None:
+    """With the scripted agent nothing is tried before the work, and nobody is asked."""
+    if not base_commands.has_known_trials(world, book.state):
+        return
+    from porch.run.handlers.base_check import recall_failures
+
+    results = recall_failures(world)
+    if results:
+        book.record(f.CommandsDue(commands=world.settings.commands, results=results))
+    for name, line in results.items():
+        watch.notice(f"{name} did not pass before the work, on the same files: {line}")
 
 
 def _review_questions(world: World, book: Book) -> None:

@@ -19,7 +19,7 @@ from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.queue import EffectQueue
 from porch.system.late_asyncio import asyncio
 
-Objection = f.BudgetReached | f.ApprovalOutdated
+Objection = f.BudgetReached | f.CommandsDue | f.ApprovalOutdated
 BeginGuard = Callable[[Definition, RunState, InHand], Objection | bool]
 Perform = Callable[[Request], Awaitable[f.EffectFact]]
 RestReason = Literal["ended", "stopped", "waiting", "idle", "interrupted"]

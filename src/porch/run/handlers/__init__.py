@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from porch.machine import effects as e
+from porch.machine.base_commands import CHECK as COMMANDS_CHECK
 from porch.machine.facts import EffectFact
 from porch.run.agents.world import World
 from porch.run.handlers.products import Handler, handler_row
@@ -16,6 +17,10 @@ def _run_agent(world: World, effect: e.RunAgent) -> Awaitable[EffectFact]:
 
 
 def _run_check(world: World, effect: e.RunCheck) -> Awaitable[EffectFact]:
+    if effect.position.startswith(f"{COMMANDS_CHECK}#"):
+        from porch.run.handlers import base_check
+
+        return base_check.run_base_check(world, effect)
     from porch.run.handlers import check
 
     return check.run_check(world, effect)

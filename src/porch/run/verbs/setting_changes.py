@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from porch.errors import PorchError, UsageError
 from porch.machine.approvals import asked_human
+from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_ours
 from porch.machine.exits.causes import failure_cause
 from porch.machine.state import Decision, RunState
 from porch.model.protocol import Check, Human, Protocol
@@ -97,13 +99,20 @@ def _list_failed_keys(
     kind = protocol.states.get(standing.state)
     if kind is None or not isinstance(kind.actor, Human):
         return
+    shows = asked_human(protocol, standing, kind.actor).shows
+    failed = {
+        name
+        for payload in (state.recall(standing, path) for path in shows)
+        if payload
+        for name in _list_failed_checks(payload)
+    }
+    if standing.state == COMMANDS and is_ours(protocol):
+        # There checks have the names of the commands.
+        yield from ("checks.env", "timeouts.first_check", *(f"commands.{name}" for name in failed))
+        return
     if failure_cause(protocol, standing) == "environment":
         yield from (each.key for each in changes if each.key.split(".")[0] in _AGENT_SECTIONS)
         return
-    shown = (
-        state.recall(standing, path) for path in asked_human(protocol, standing, kind.actor).shows
-    )
-    failed = {name for payload in shown if payload for name in _list_failed_checks(payload)}
     if failed:
         yield from _CHECK_KEYS
     for each in protocol.states.values():

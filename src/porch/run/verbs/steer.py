@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
 from porch.machine import facts as f
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.records import JournalRecord, RawRecord, encode_record
 from porch.machine.state import CHANGED, RunState
@@ -111,7 +112,9 @@ def find_rollback_target(found: ReadRun, target: str) -> tuple[str, str]:
 def _list_phases(protocol: Protocol) -> list[str]:
     """Ends are groups too, and so are the questions that porch asks by itself."""
     states = [s for s in protocol.states.values() if not isinstance(s.actor, End)]
-    return list(dict.fromkeys(s.group for s in states if s.name not in (BUDGET, CHANGED)))
+    return list(
+        dict.fromkeys(s.group for s in states if s.group not in (BUDGET, CHANGED, COMMANDS))
+    )
 
 
 def _find_state(protocol: Protocol, name: str) -> str:

@@ -23,14 +23,15 @@ def run_setup_commands(
 ) -> None:
     """Run them all; raises OutsideError with the end of the output of the first that failed."""
     env = {
-        **_environment(os.environ, known),
+        **check_environment(os.environ, known),
         PORT_VARIABLE: str(port_base),
     }
     for number, command in enumerate(known.setup, 1):
         _run_command(worktree, command, env, known.check, f"{mark}:setup-{number}", log)
 
 
-def _environment(environ: Mapping[str, str], known: Settings) -> dict[str, str]:
+def check_environment(environ: Mapping[str, str], known: Settings) -> dict[str, str]:
+    """What checks get, too."""
     allowed = scrub_environment(environ, known.check_env)
     return {k: v for k, v in allowed.items() if not k.startswith(("GIT_", "PORCH_"))}
 

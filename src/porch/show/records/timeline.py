@@ -308,6 +308,14 @@ def _describe_budget_reached(fact: Raw) -> str:
     return f"the budget {fact.get('budget')} is used up: {fact.get('spent')} of {fact.get('limit')}"
 
 
+def _describe_due_commands(fact: Raw) -> str:
+    results = fact.get("results") or {}
+    if results:
+        told = "; ".join(f"{name}: {line}" for name, line in results.items())
+        return f"before the work: {told} (not run now: the agent is scripted)"
+    return f"before the first turn these commands run once: {', '.join(fact.get('commands') or ())}"
+
+
 def _describe_outdated_approval(fact: Raw) -> str:
     reason = str((fact.get("question") or {}).get("reason") or "").partition("\n")[0]
     return f"{fact.get('gate')} must be approved again: {reason}"
@@ -379,6 +387,7 @@ _FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
     "StatusEdited": _describe_status_edit,
     "WorkFinished": _describe_finish,
     "BudgetReached": _describe_budget_reached,
+    "CommandsDue": _describe_due_commands,
     "ApprovalOutdated": _describe_outdated_approval,
     "ApprovalRestored": _describe_restored_approval,
     "PlanMoved": _describe_plan_move,
