@@ -6,6 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.machine.base_commands import CHECK as COMMANDS_CHECK
+from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_ours
 from porch.machine.budgets import ASK, DRIVERLESS
 from porch.machine.exits.evidence import due_commands
 from porch.machine.state import CHANGED, RunState, Standing
@@ -74,8 +77,9 @@ def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
     if state.outcome:
         is_open = state.outcome == "complete" and state.run.own_worktree
         return [Waiting("finish", (name,))] if is_open and state.run.delivery is None else []
-    # While an approval is asked again nothing else begins.
-    asked = [each for each in state.positions.values() if each.state == CHANGED]
+    # While an approval is asked again, or commands are tried, nothing else begins.
+    first = (CHANGED, *((COMMANDS, COMMANDS_CHECK) if is_ours(protocol) else ()))
+    asked = [each for each in state.positions.values() if each.state in first]
     waits = [
         waiting
         for standing in asked or state.positions.values()

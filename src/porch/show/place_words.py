@@ -118,6 +118,8 @@ def decision_words(position: str, name: str, names: Names) -> str:
             return f"{where}: waiting for your answer to the agent's question ({name})"
         case "budget":
             return f"the budget {place.phase} is used up: continue or stop?"
+        case _ if position.startswith("commands#"):
+            return "commands of the settings do not pass: begin all the same?"
         case _:
             what = "approval" if place.step == "gate" else "decision"
             return f"{where}: waiting for your {what}: {name}"

@@ -41,7 +41,7 @@ def asked(desk: "Desk") -> dict[str, Any]:
 def test_what_cannot_run_is_one_question_before_anybody_is_paid(real: "Desk") -> None:
     said = begin(real, test=BROKEN, lint="exit 2", build="true")
     assert real.started() == []
-    assert "waiting for your decision: commands" in said.out
+    assert "waiting for your decision: commands of the settings do not pass" in said.out
     results = {f["effect"].split("/")[-2]: f["result"] for f in real.facts("CheckEnded")}
     assert results == {"test": "failed", "lint": "failed", "build": "passed"}
     decision = asked(real)
@@ -54,7 +54,8 @@ def test_what_cannot_run_is_one_question_before_anybody_is_paid(real: "Desk") ->
     assert then["stopped"] == "ends the run: abandoned"
     told = " ".join(real.porch("pending").out.split())
     assert "test: No module named pytest" in told
-    assert "you: commands" in real.porch("status").out
+    [row] = real.porch("status", "--json").json["runs"]
+    assert row["waits"] == "you: commands"
     assert "commands" in real.porch("explain", "1").out
 
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from porch.errors import PorchError
 from porch.git import measured_tree, repository, worktrees
 from porch.git.checkouts import open_detached_checkout
-from porch.run import command_trials
-from porch.run.command_trials import TrialPlace, TrialResult
 from porch.run.engine.run_places import list_own_paths, mark_of
+from porch.run.handlers import command_trials
+from porch.run.handlers.command_trials import TrialPlace, TrialResult
 from porch.run.settings import PROJECT_FILE, Settings
 from porch.run.worktrees.make import worktree_path
 from porch.run.worktrees.placed_files import place_files

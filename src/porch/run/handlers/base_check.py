@@ -14,9 +14,9 @@ from porch.git import measured_tree, tree_changes, tree_files
 from porch.git.checkouts import open_detached_checkout
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
-from porch.run import command_trials
 from porch.run.agents.world import World
-from porch.run.command_trials import TrialPlace
+from porch.run.handlers import command_trials
+from porch.run.handlers.command_trials import TrialPlace
 from porch.run.worktrees.names import DIRECTORY
 
 
