@@ -32,7 +32,10 @@ def _agent(*exits: str) -> p.Agent:
 
 
 def _states() -> list[p.State]:
-    lint, unit = p.Command("lint", "lint", optional=True), p.Command("unit/fast", "unit")
+    lint, unit = (
+        p.Command("lint", "lint", optional=True),
+        p.Command("unit/fast", "unit", about="files"),
+    )
     panel = p.Panel(("gemini", "codex", "claude"), "spec-review", "specify", 2)
     findings = p.Input("The reviewers ask for", "specify:consult.changes")
     rejected = p.Input("The architect said no", "specify:gate.rejected")

@@ -83,6 +83,33 @@ def test_fresh_evidence_may_stand_for_a_check_only_where_the_state_says_so(at_ga
     assert again.tree == ""
 
 
+@pytest.mark.parametrize(
+    "command, carries_over",
+    [
+        (p.Command("unit/fast", "unit"), False),
+        (p.Command("unit/fast", "unit", about="outside"), False),
+        (p.Command("unit/fast", "unit", about="files"), True),
+        (p.Command("unit/fast", net_lines_below=300), True),
+        (p.Command("unit/fast", changed=True), True),
+    ],
+)
+def test_only_what_depends_on_files_alone_is_carried_over(
+    protocol: p.Protocol, command: p.Command, carries_over: bool
+) -> None:
+    """T5"""
+    again = replace(protocol.states["specify:again"], actor=p.Check((command,), reuse=True))
+    rig = Rig(replace(protocol, states={**protocol.states, "specify:again": again})).start()
+    rig.exit("SPEC_DRAFTED")
+    rig.check("lint", "passed")
+    rig.check("unit/fast", "passed", tree="t1")
+    rig.panel(gemini="APPROVE", codex="APPROVE", claude="APPROVE")
+    rig.asked()
+    rig.decide("approved")
+    request = rig.request("check", "unit/fast")
+    assert isinstance(request, e.RunCheck)
+    assert request.tree == ("t1" if carries_over else "")
+
+
 def test_a_reuse_without_evidence_is_a_plain_run(protocol: p.Protocol) -> None:
     rig = started(protocol, protocol.states["specify:again"])
     request = rig.request("check")

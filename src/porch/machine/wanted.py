@@ -224,7 +224,7 @@ def _check_requests(
             **effect_header(state, standing, "check", command.name, uses=(uses,)),
             command=command,
             item=standing.item,
-            tree=tree if check.reuse else "",
+            tree=tree if check.reuse and command.depends_on_files_alone else "",
         )
 
 

@@ -132,6 +132,12 @@ class Command(Tagged, frozen=True, tag="Command"):
     about: CheckSubject = ""  # only what is about files alone stays true while they do not change
     files: tuple[str, ...] = ()  # documents of the phase: passes if they are there and filled in
 
+    @property
+    def depends_on_files_alone(self) -> bool:
+        """Whether a pass stays true while no file changes; porch knows it only of its own checks."""
+        is_own = self.protects or self.changed or bool(self.net_lines_below)
+        return is_own or self.about == "files"
+
     def may_be_skipped(self, is_dry: bool) -> bool:
         """Whether it may have nothing to run; `is_dry` in a run of the scripted agent."""
         also = "skip-scripted" if is_dry else "skip"
@@ -139,7 +145,7 @@ class Command(Tagged, frozen=True, tag="Command"):
 
 
 class Check(Tagged, frozen=True, tag="Check"):
-    """Commands that the engine runs; `reuse` lets fresh passing evidence stand for a run."""
+    """Commands that the engine runs; `reuse` carries over passes of what is about files alone."""
 
     commands: tuple[Command, ...]
     reuse: bool = False

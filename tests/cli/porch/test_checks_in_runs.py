@@ -207,7 +207,7 @@ def test_the_same_name_in_two_phases_is_two_checks(desk: "Desk") -> None:
     # Each run of such a check changes the tree once; the second look finds it changed again.
     desk.write(".gitignore", "log.txt\n")
     desk.begin(*phases, code=0)
-    assert (desk.root / "log.txt").read_text() == "one\ntwo\n"
+    assert (desk.root / "log.txt").read_text() == "one\ntwo\none\n", "an agent worked behind it"
 
 
 def test_a_check_over_its_time_is_killed_with_all_it_started(desk: "Desk") -> None:

@@ -37,8 +37,9 @@ def test_k12_what_is_broken_again_and_again_is_for_a_person(desk: "Desk") -> Non
     assert desk.status()["state"] == "complete"
 
 
-def test_k12_evidence_that_is_fresh_is_not_measured_again(desk: "Desk") -> None:
-    desk.begin(BUILD, REVIEW, agents={"review": [{"say": "nothing to write"}]}, code=0)
+def test_k12_fresh_evidence_about_files_alone_is_not_measured_again(desk: "Desk") -> None:
+    build = {**BUILD, "checks": {"tests": {**GREEN, "about": "files"}}}
+    desk.begin(build, REVIEW, agents={"review": [{"say": "nothing to write"}]}, code=0)
     ended = desk.facts("CheckEnded")
     assert [(each["effect"].split("#")[0], each.get("reused", False)) for each in ended] == [
         ("build:checks", False),

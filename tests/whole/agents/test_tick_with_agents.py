@@ -29,7 +29,7 @@ def test_a_whole_tick_is_done_by_a_real_agent(
     passed = [f for f in shop.facts("CheckEnded") if f["effect"].find("/tests/") > 0]
     assert [(f["result"], f.get("reused", False)) for f in passed] == [
         ("passed", False),
-        ("passed", True),  # the reviewers changed nothing
+        ("passed", False),  # nothing says that these tests depend on files alone
     ]
     assert sorted(model.reviews) == ["anthropic", "google", "openai"]
     assert not living(clean_room)

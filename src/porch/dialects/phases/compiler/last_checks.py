@@ -81,6 +81,8 @@ def _list_measurements(draft: ProtocolDraft) -> list[_Measurement]:
             # What a phase found when it began can be compared only in that phase.
             if command.optional or command.once or command.protects or command.files:
                 continue
+            if command.about == "outside":
+                continue
             if _OF_ONE_ITEM in command.shell:
                 continue
             same = replace(command, name="", description="", if_missing="fail")
