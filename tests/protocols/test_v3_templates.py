@@ -15,11 +15,12 @@ NAMES = ("scaffold", "write_tests", "impl", "review", "judge", "merger", "rebase
 
 Values = dict[str, Any]
 
+FRESH: Values = {"new_tests_may_pass": False, "tests_may_stay": False}
 ALWAYS: Values = {
     "memory": {},
     "budget": {"rounds": {"spent": 2, "limit": 5, "left": 3}},
     "commands": {"build": "make build", "test": "make test"},
-    "where": {"directory": "trees/auth", "branch": "porch/auth", "commit": "c0ffee1"},
+    "where": {"directory": "trees/auth", "branch": "porch/auth", "commit": "c0ffee1", **FRESH},
     "instance": {"id": "auth", "branch": "porch/auth", "depth": 1},
 }
 SPEC: Values = {
@@ -182,7 +183,7 @@ LEAST: dict[str, Values] = {
 QUIET: Values = {
     "budget": {},
     "commands": {"build": "", "test": ""},
-    "where": {"directory": "trees/auth", "branch": "", "commit": "c0ffee1"},
+    "where": {"directory": "trees/auth", "branch": "", "commit": "c0ffee1", **FRESH},
 }
 
 
@@ -429,6 +430,18 @@ def test_the_test_author_is_held_to_the_public_api_and_one_criterion_per_test() 
     assert "One criterion per test" in numbered[1]
     assert "MUST fail on the skeleton (red)" in numbered[2]
     assert "all tests together" in numbered[3]
+
+
+def test_the_test_author_is_told_exactly_which_tests_are_taken() -> None:
+    """E5"""
+    usual = told("write_tests")
+    assert "Porch refuses an answer with a new test that passes." in usual
+    assert "may pass" not in usual
+    values = {**ALWAYS["where"], "new_tests_may_pass": True, "tests_may_stay": True}
+    again = told("write_tests", where=values)
+    assert "a new test of that work may pass" in again
+    assert "refuses an answer with a new test" not in again
+    assert "`testFiles` names the files that hold them, or none." in again
 
 
 def test_tests_are_written_in_one_batch() -> None:

@@ -107,7 +107,45 @@ def test_t4_the_same_refused_answer_ends_the_try_and_then_asks_a_person(bench: B
     assert second.hopeless
     assert not bench.turn(again(asked, 1), 2).exists()
     bench.rig.tell(replace(second, effect=asked.id))
-    assert bench.wanted("person").kind == "ask"
+    assert bench.wanted("scaffold:fault").kind == "ask", "here, where nothing else is paid again"
+
+
+def test_a_rule_that_refuses_in_two_tries_asks_a_person_whatever_files_are_named(
+    bench: Bench,
+) -> None:
+    """E5: four turns in all, and not three in each of five tries."""
+    bench.until(*TO_TESTS)
+    asked = bench.wanted("impl")
+
+    def outside(*numbers: int) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        for number in reversed(numbers):
+            write = {f"elsewhere-{number}.txt": "x\n"}
+            entry = {**IMPL, "write": write, **({"refused": entry} if entry else {})}
+        return entry
+
+    bench.script("impl", outside(1, 2, 3))
+    first = bench.perform(asked)
+    assert (first.why, first.hopeless, first.fault) == ("refused", False, False)
+    assert bench.turn(asked, 3).exists()
+    bench.script("impl", outside(4, 5, 6))
+    second = bench.perform(again(asked, 1))
+    assert (second.why, second.hopeless, second.fault) == ("refused", True, True)
+    assert not bench.turn(again(asked, 1), 2).exists()
+    assert second.detail.startswith("refused in two tries by the same rule (paths): ")
+    assert "'elsewhere-4.txt' was changed, but you may change only " in second.detail
+    bench.rig.tell(replace(second, effect=asked.id))
+    assert bench.wanted("impl:fault").kind == "ask"
+
+
+def test_a_rule_that_was_broken_once_on_the_way_does_not_end_a_later_try(bench: Bench) -> None:
+    """E5: only what ended a try counts, for an agent may have mended the rest."""
+    asked = bench.wanted("scaffold")
+    uncovered = {**SCAFFOLD, "payload": {**SCAFFOLD["payload"], "testPlan": []}}
+    bench.script("scaffold", {**bad("Stuck"), "refused": {**uncovered, "refused": uncovered}})
+    assert bench.perform(asked).why == "refused"
+    bench.script("scaffold", {**bad("Reject"), "refused": SCAFFOLD})
+    assert isinstance(bench.perform(again(asked, 1)), f.ExitAccepted)
 
 
 def test_t4_the_same_words_over_other_files_are_another_answer(bench: Bench) -> None:

@@ -134,7 +134,7 @@ class Command(Tagged, frozen=True, tag="Command"):
 
     @property
     def depends_on_files_alone(self) -> bool:
-        """Whether a pass stays true while no file changes; porch knows it only of its own checks."""
+        """Whether a pass stays true while no file changes; of its own checks porch knows it."""
         is_own = self.protects or self.changed or bool(self.net_lines_below)
         return is_own or self.about == "files"
 

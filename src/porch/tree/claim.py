@@ -40,6 +40,14 @@ class Claim(Struct):
     # What lay there when it was asked who changed what, and what differed from where it began.
     tree: str = ""
     changed: tuple[str, ...] | None = None
+    # Which rules refuse it: what is compared, for the words of a refusal name files.
+    rules: list[str] = field(default_factory=list)
+
+    def broke(self, rule: str, reasons: list[str]) -> list[str]:
+        """The reasons of one rule, which is noted if there are any."""
+        if reasons and rule not in self.rules:
+            self.rules.append(rule)
+        return reasons
 
     def values(self, paths: Iterable[str]) -> list[Any]:
         """What the paths of a measure lead to, as one flat list."""

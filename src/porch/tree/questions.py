@@ -30,6 +30,7 @@ from porch.tree.prompts.refusals import (
     begin_where_all_was_well,
     digest_answer,
     end_refused_try,
+    find_repeated_rules,
     keep_refusal,
     list_refusals,
 )
@@ -149,8 +150,9 @@ async def _converse_until_accepted(
         _mark_judged(world, effect)
         talk.refusals += 1
         again = await asyncio.to_thread(_note_refusal, world, effect, place, answer, judged)
-        if again or talk.refusals >= MOST_REFUSALS:
-            return _end_refused(world, effect, talk, judged, again)
+        repeated = find_repeated_rules(world, effect, judged.rules)
+        if again or repeated or talk.refusals >= MOST_REFUSALS:
+            return _end_refused(world, effect, talk, judged, again=again, repeated=repeated)
         said, kind = question_text.render_refusal(judged.reasons), "refused"
         if budget_limits.is_out_of_money(world, effect.state, talk.usd):
             return talk.failed(effect.id, "budget", said)
@@ -185,18 +187,31 @@ def _note_refusal(
     """Keep it for the next try; how often this very answer was refused at this visit before."""
     digest = digest_answer(world, place, answer)
     before = [each.digest for each in list_refusals(world, effect)].count(digest)
-    keep_refusal(world, effect, KeptRefusal(answer.exit, judged.reasons, digest))
+    keep_refusal(world, effect, KeptRefusal(answer.exit, judged.reasons, digest, judged.rules))
     return before
 
 
 def _end_refused(
-    world: World, effect: AskAgent, talk: QuestionTalk, judged: RefusedAnswer, again: int
+    world: World,
+    effect: AskAgent,
+    talk: QuestionTalk,
+    judged: RefusedAnswer,
+    *,
+    again: int,
+    repeated: tuple[str, ...],
 ) -> f.EffectFailed:
-    """One that comes again in spite of being told is nothing that another try would change."""
+    """What the same rule refuses again, in spite of being told, no other try would change.
+
+    Neither would another plan of the parent: a person is asked here. The rule is compared, because
+    the words name files, and those differ each time.
+    """
     end_refused_try(world, effect)
     why = "; ".join(judged.reasons)
     said = f"the same answer was refused {again + 1} times: {why}" if again else why
-    return replace(talk.failed(effect.id, "refused", said), hopeless=again > 1)
+    if repeated:
+        said = f"refused in two tries by the same rule ({', '.join(repeated)}): {why}"
+    is_over = bool(repeated) or again > 1
+    return replace(talk.failed(effect.id, "refused", said), hopeless=is_over, fault=is_over)
 
 
 def _judge_silence(

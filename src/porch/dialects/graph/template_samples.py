@@ -43,7 +43,13 @@ def _sample_values(
         },
         "budget": dict.fromkeys(protocol.budgets, count),
         "instance": _sample_instance(meaning, full),
-        "where": {"directory": "d", "branch": "b", "commit": "0" * 40},
+        "where": {
+            "directory": "d",
+            "branch": "b",
+            "commit": "0" * 40,
+            "new_tests_may_pass": full,
+            "tests_may_stay": full,
+        },
         "commands": {"build": "make", "test": "make test"} if full else {"build": "", "test": ""},
     }
 

@@ -2,7 +2,8 @@
 
 A template that cannot be rendered, an agent that is not there or a full disk is nothing that
 another plan changes. A child that ended because of it would have its parent plan anew, which is
-paid for and leads to the same fault. So whoever meets it waits, and goes on where it stood.
+paid for and leads to the same fault. So whoever meets it waits, and goes on where it stood. The
+same is true of an answer that one rule has refused in two tries, although the agent was told why.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,11 @@ _REFUSED_REQUEST = "bad_request"
 _WHYS = frozenset((*(kind.code for kind in _ENGINE), "auth", _REFUSED_REQUEST))
 _TITLE = "Porch cannot go on here until somebody fixes what is wrong"
 _OPTIONS = (
-    Option(RETRY, "it is fixed: try again here (`porch upgrade` takes in a changed protocol)"),
+    Option(
+        RETRY,
+        "it is fixed: try again here (`porch upgrade` takes in a changed protocol); what you "
+        "write with this answer is told to the agent",
+    ),
     Option(STOPPED, "this part of the work ends as failed"),
 )
 

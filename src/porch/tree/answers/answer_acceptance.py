@@ -53,9 +53,10 @@ class AcceptedAnswer(Struct, frozen=True):
 
 
 class RefusedAnswer(Struct, frozen=True):
-    """What is wrong with an answer, for the agent to mend."""
+    """What is wrong with an answer, for the agent to mend, and which rules say so."""
 
     reasons: tuple[str, ...]
+    rules: tuple[str, ...]
 
 
 async def accept_answer(
@@ -64,23 +65,23 @@ async def accept_answer(
     """All reasons at once where possible; measuring begins only when the words are right."""
     known = next((each for each in effect.exits if each.name == answer.exit), None)
     if known is None:
-        return RefusedAnswer((_describe_unknown_exit(effect, answer),))
+        return RefusedAnswer((_describe_unknown_exit(effect, answer),), ("exit",))
     protocol = world.definition().protocol
     payload, reasons, notes = _repair_and_check_payload(
         protocol, world.state(), effect, known, answer.payload
     )
     reasons += _list_contradictions(place, known, answer.payload)
     if reasons:
-        return RefusedAnswer(tuple(reasons[:MOST_REASONS]))
+        return RefusedAnswer(tuple(reasons[:MOST_REASONS]), ("answer",))
     claim = Claim(world, effect, place, known, payload, notes=notes)
-    reasons = await _check_ownership(claim)
+    reasons = claim.broke("paths", await _check_ownership(claim))
     if not reasons:
         await asyncio.to_thread(_settle_files, claim)
         reasons = await measure_claim(claim)
     if not reasons and effect.ask.mechanical:
-        reasons = await asyncio.to_thread(_check_mechanical, claim)
+        reasons = claim.broke("mechanical", await asyncio.to_thread(_check_mechanical, claim))
     if reasons:
-        return RefusedAnswer(tuple(reasons[:MOST_REASONS]))
+        return RefusedAnswer(tuple(reasons[:MOST_REASONS]), tuple(claim.rules))
     if effect.ask.mechanical and _gives_up(claim):
         await asyncio.to_thread(_restore_branch, claim)
     return await asyncio.to_thread(_make_accepted_answer, claim)

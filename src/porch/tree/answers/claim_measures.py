@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.git import checkouts, repository
 from porch.machine.path_values import is_within
-from porch.machine.state import RunState
 from porch.model import types as t
-from porch.model.memory_paths import FAULT_QUESTION, name_question_state
-from porch.model.protocol import Agent, Measure
+from porch.model.protocol import Measure
+from porch.tree.answers.red_rule import find_red_rule
 from porch.tree.branches import branch_update, changes, refs
 from porch.tree.branches.update_troubles import find_update_trouble
 from porch.tree.claim import Claim
@@ -30,10 +29,11 @@ async def measure_claim(claim: Claim) -> list[str]:
     for measure in claim.exit.measures:
         if measure.name in WORD_CHECKS:
             found = await asyncio.to_thread(WORD_CHECKS[measure.name], claim, measure)
-            reasons += found[:MOST_REASONS]
+            reasons += claim.broke(measure.name, found[:MOST_REASONS])
     for measure in () if reasons else claim.exit.measures:
         if measure.name in MEASURES:
-            reasons += (await MEASURES[measure.name](claim, measure))[:MOST_REASONS]
+            found = await MEASURES[measure.name](claim, measure)
+            reasons += claim.broke(measure.name, found[:MOST_REASONS])
     return reasons
 
 
@@ -112,9 +112,12 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
     files = [str(each) for each in claim.values(measure.of)]
     base = str(claim.value(measure.by[0]))
     changed = await asyncio.to_thread(_list_changed_tests, claim, base, files)
-    mine = claim.effect
-    if _count_tries(claim.world.state(), mine.instance, mine.state) > 1 and not changed:
-        # Planned anew with the tests of before: whoever wants another one asks for it in a review.
+    protocol, mine = claim.world.definition().protocol, claim.effect
+    rule = find_red_rule(protocol, claim.world.state(), mine.instance, mine.state)
+    if rule.may_stay and not changed:
+        unnamed = await asyncio.to_thread(_list_changed_tests, claim, base, None)
+        if unnamed and not files:
+            return [f"name the test files that you changed: {', '.join(unnamed)}"]
         claim.notes.append("no test was added; the earlier ones are still there")
         return []
     async with hold_reader(claim.world, claim.effect.instance) as scratch:
@@ -123,8 +126,9 @@ async def _check_red(claim: Claim, measure: Measure) -> list[str]:
         return [found]
     old, new = found
     known = {case.id for case in old.cases} if old.has_cases else set()
-    work = _has_earlier_work(claim)
-    reasons, notes = suite_results.explain_not_red(new, old, known, has_work=work, changed=changed)
+    reasons, notes = suite_results.explain_not_red(
+        new, old, known, has_work=rule.may_pass, changed=changed
+    )
     claim.notes += notes
     claim.saw("red", "failed" if reasons else "passed", suite_results.describe_suite_run(new))
     return reasons
@@ -146,42 +150,15 @@ async def _run_without_work(
     return old, await suite_run.run_suite(world, claim.effect.id, scratch, key=key)
 
 
-def _has_earlier_work(claim: Claim) -> bool:
-    """Whether the commit without an implementation may hold a part of one all the same.
-
-    Planned anew, it holds what was done before, by this instance or by children that merged. In a
-    later round of the same plan it does not.
-    """
-    state, mine = claim.world.state(), claim.effect.instance
-    protocol = claim.world.definition().protocol
-    planner = protocol.epoch.state if protocol.epoch else protocol.initial.state
-    if _count_tries(state, mine, planner) < 2:
-        return False
-    judged = (name for name, kind in protocol.states.items() if _is_judged(kind.actor))
-    is_begun = any(state.visits.get((mine, name, "")) for name in judged)
-    return is_begun or any(k.parent == mine and k.merged for n, k in state.instances.items() if n)
-
-
-def _count_tries(state: RunState, instance: str, name: str) -> int:
-    """How often a state was entered for its work; who came to a fault there has done none."""
-    faults = state.visits.get((instance, name_question_state(name, FAULT_QUESTION), ""), 0)
-    return state.visits.get((instance, name, ""), 0) - faults
-
-
-def _is_judged(actor: object) -> bool:
-    exits = actor.exits if isinstance(actor, Agent) else ()
-    return any(each.name == "green" for exit_ in exits for each in exit_.measures)
-
-
 def _hash_words(*words: str) -> str:
     return sha256("\0".join(words).encode()).hexdigest()
 
 
-def _list_changed_tests(claim: Claim, base: str, files: list[str]) -> list[str]:
-    """Of these files, those that are not as the commit without an implementation has them."""
+def _list_changed_tests(claim: Claim, base: str, files: list[str] | None) -> list[str]:
+    """Of these files, or of all, those that the commit without an implementation has otherwise."""
     head = repository.read_head(claim.place.path) or "HEAD"
     found = changes.compare_commits(claim.place.path, base, head)
-    return [each.path for each in found if is_within(each.path, files)]
+    return [each.path for each in found if files is None or is_within(each.path, files)]
 
 
 async def _check_untouched(claim: Claim, measure: Measure) -> list[str]:

@@ -19,6 +19,7 @@ from porch.show import strict_templates as templates
 from porch.store.large_payloads import expand_payloads
 from porch.tree import question_text
 from porch.tree.answers import answer_schema, answer_sources
+from porch.tree.answers.red_rule import find_red_rule
 from porch.tree.branches import branch_update, changes, refs
 from porch.tree.branches.update_troubles import find_update_trouble
 from porch.tree.claim import InstancePlace
@@ -101,9 +102,16 @@ def _collect_template_values(
         values[take.name] = _read_field_value(world, effect, place, take, values[take.name])
     head = repository.read_head(place.path) or ""
     commands = world.settings.commands
+    rule = find_red_rule(world.definition().protocol, world.state(), effect.instance, effect.state)
     return {
         **values,
-        "where": {"directory": place.path, "branch": place.branch, "commit": head},
+        "where": {
+            "directory": place.path,
+            "branch": place.branch,
+            "commit": head,
+            "new_tests_may_pass": rule.may_pass,
+            "tests_may_stay": rule.may_stay,
+        },
         "commands": {name: commands.get(name, "") for name in ("build", "test")},
     }
 

@@ -6,6 +6,7 @@ An agent that gives a refused answer again, over the same files, would give it a
 import json
 import os
 import shutil
+from collections.abc import Collection
 from hashlib import sha256
 
 import msgspec
@@ -35,6 +36,7 @@ class KeptRefusal(Struct, frozen=True):
     exit: str
     reasons: tuple[str, ...]
     digest: str
+    rules: tuple[str, ...] = ()
 
 
 class RefusedTry(Struct, frozen=True):
@@ -74,6 +76,14 @@ def list_refusals(world: World, effect: AskAgent) -> list[KeptRefusal]:
     front, _, number = effect.id.rpartition("/")
     tries = [_read_try(world, f"{front}/{each}") for each in range(int(number) + 1)]
     return [refusal for each in tries for refusal in each.refusals]
+
+
+def find_repeated_rules(world: World, effect: AskAgent, rules: Collection[str]) -> tuple[str, ...]:
+    """Of these rules, those that have ended an earlier try of this visit already."""
+    front, _, number = effect.id.rpartition("/")
+    tries = (_read_try(world, f"{front}/{each}") for each in range(int(number)))
+    ended = {rule for each in tries if each.is_over for rule in each.refusals[-1].rules}
+    return tuple(rule for rule in rules if rule in ended)
 
 
 def begin_where_all_was_well(world: World, effect: AskAgent, place: InstancePlace) -> list[str]:
