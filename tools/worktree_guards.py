@@ -48,7 +48,7 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "nothing is merged before its checks have passed",
         "fleet/finish/publish.py",
-        "        checks = check_candidate(found, made.commit)\n",
+        "        checks = check_candidate(found, made.commit, work)\n",
         "        checks: dict[str, str] = {}\n",
         "test_a_failed_check_on_the_merged_files_refuses_with_the_report",
     ),
