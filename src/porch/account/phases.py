@@ -415,7 +415,7 @@ class _Place(Struct, frozen=True):
             payload = self._recall(f"{kind.name}.{visit.exit}") if visit.exit else {}
             yield ReviewAccount(
                 kind.name,
-                visit.visit,
+                visit.visit - self._count_missed_rounds(kind.name, visit),
                 visit.exit,
                 verdicts,
                 is_open,
@@ -425,6 +425,15 @@ class _Place(Struct, frozen=True):
                 visit.left or visit.entered,
                 self._find_pass_after(visit.left) if is_open else None,
             )
+
+    def _count_missed_rounds(self, panel: str, last: PastVisit) -> int:
+        """Before the last round, those that gave too few verdicts: they were not charged."""
+        if self.item:
+            # Ways are counted for all items together.
+            return 0
+        ways = self.state.past_ways.items()
+        missed = sum(n for way, n in ways if way[:3] == (self.instance, panel, "undecided"))
+        return missed - (last.exit == "undecided")
 
     def _recall(self, path: str) -> Mapping[str, Any]:
         memory = self.state.memory

@@ -289,6 +289,8 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_the_reason(ya
     assert "## Your last reply could not be read" in second
     assert "> no verdict line" in second
     assert "3 of 3 reviewers gave a verdict" in str(yard.moves("Remembered"))
+    told = yard.porch("log", "0001")
+    assert "review by bad: ABSTAIN (no verdict line): looks fine to me; asked once more" in told
 
 
 def test_a_reviewer_without_a_login_is_named_before_the_start_and_no_turn_is_begun(
@@ -362,6 +364,7 @@ def test_a_round_without_a_quorum_is_not_charged_and_the_person_is_told_why(yard
     yard.porch("resume", "0001", code=3)
     assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [2, 4, 2]
     assert not yard.moves("Charged")
+    assert "review of write, round 1 of 2" in " ".join(yard.porch("pending").split())
     yard.porch("retry", "0001")
     yard.porch("resume", "0001")
     # The third asking is the first round that is charged, and there is one more.

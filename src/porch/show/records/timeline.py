@@ -358,6 +358,8 @@ def _describe_charge(move: Raw, words: PlaceWords, _source: str) -> str:
 def _describe_abstention(move: Raw) -> str:
     """A reviewer that was given up: nobody else says so, for there is no answer to tell of."""
     key, kept = str(move.get("key", "")), move.get("value")
+    if key.startswith("unreadable/"):
+        return "; asked once more"
     if not key.startswith("review/") or not isinstance(kept, dict):
         return ""
     is_answer = kept.get("verdict") != "ABSTAIN" or kept.get("seconds") or kept.get("summary")
