@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,19 @@ def test_rounds_end_at_a_person(court: Court, envoy: Envoy, porch: Callable[...,
     porch("answer", "plan/feat/x", "rounds:1", "retry")
     assert "rounds:1" not in porch("pending")
     assert envoy(*words)["data"]["rounds_left"] == 1
+
+
+def test_the_time_that_the_caller_gives_bounds_a_reviewer_that_hangs(
+    court: Court, envoy: Envoy
+) -> None:
+    """E6"""
+    court.reviewer("ann", {"say": PASS, "sleep": 60})
+    began = time.monotonic()
+    told = envoy("review", "1", "--by", "ann", "--wait", "2", code=1)
+    assert time.monotonic() - began < 25
+    assert "timeout" in told["error"]["message"]
+    assert told["data"]["rounds_left"] == 5
+    assert len(court.shown()) == 1
 
 
 def test_a_question_is_pending_until_a_person_answers(

@@ -227,7 +227,7 @@ class _GateWays:
             Option("stopped", "stop here and wait for instructions"),
             _WAIVER,
         )
-        question = "The reviewer gave no report that can be read. Continue? (Y/N)"
+        question = "The reviewer gave no report. Continue? (Y/N)"
         self.shows = (f"{self.gate}.undecided", *self.shows)
         name = f"{self.stage.name}:fallback"
         self._draw_question(state, name, options, question, "undecided")
