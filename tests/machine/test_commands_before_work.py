@@ -12,7 +12,7 @@ from porch.machine.budgets import PLAN
 from porch.model import protocol as p
 from porch.testing import Rig
 
-DUE = f.CommandsDue(commands={"test": "make test", "lint": "make lint"})
+DUE = f.CommandsDue(commands={"test": "0a", "lint": "0b"})
 WORK, CHECKS, QUESTION = "specify:draft#1", f"{CHECK}#1", f"{STATE}#1"
 
 

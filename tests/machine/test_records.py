@@ -74,7 +74,7 @@ def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
         f.StatusEdited(aside="x"),
         f.WorkFinished(how="merged", into="main", checks={"test": "passed"}, as_person=True),
         f.BudgetReached(position="s#1", budget="run.max_usd", spent=1.5, limit=1.0, step=0.5),
-        f.CommandsDue(commands={"test": "make test"}, results={"test": "exit code 2"}),
+        f.CommandsDue(commands={"test": "0a"}, results={"test": "exit code 2"}),
         f.ApprovalOutdated(gate="g", question=asked),
         f.ApprovalRestored(gate="g"),
         f.PlanMoved(

@@ -77,7 +77,7 @@ def is_open(state: RunState) -> bool:
 
 
 def tried_commands(state: RunState) -> dict[str, str] | None:
-    """Name and text of what was to run before the work; None if nobody has asked for it."""
+    """Name and digest of what was to run before the work; None if nobody has asked for it."""
     known = state.memory.get(("", ""), {}).get(_DUE)
     return None if known is None else dict(known.get("commands") or {})
 

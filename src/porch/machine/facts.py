@@ -244,7 +244,7 @@ class BudgetReached(Tagged, frozen=True, kw_only=True, tag="BudgetReached"):
 
 
 class CommandsDue(Tagged, frozen=True, kw_only=True, tag="CommandsDue"):
-    """Before the first paid work: the commands of the settings that run once, by name.
+    """Before the first paid work: the commands of the settings that run once, and their digests.
 
     With the scripted agent nothing is paid. Then `results` says of those that do not pass what is
     known from an earlier look at the same files, and nothing runs.

@@ -508,6 +508,8 @@ def own_agent(desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     words = ["sh", "-c", "cat > /dev/null; echo 'x = 1' > new.py; echo done"]
     desk.write("codev/config.toml", f"{SETTINGS}\n[agents.mine]\ncommand = {json.dumps(words)}\n")
     desk.protocol("p", CHECKED)
+    # So that the tests pass before the work, too, and nobody is asked about them.
+    desk.write("new.py", "x = 0\n")
     desk.git("add", "-A")
     desk.git("commit", "-qm", "a protocol")
     return own / "config.toml"

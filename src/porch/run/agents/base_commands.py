@@ -8,9 +8,16 @@ from porch.machine.evolve import PAID
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Protocol
 from porch.run.agents.world import World
+from porch.run.settings import Settings
+from porch.text.sha256 import sha256
 
 # Where the results of earlier trials lie, beside the runs of a project.
 TRIALS = "command-trials"
+
+
+def digest_commands(known: Settings) -> dict[str, str]:
+    """Their names, and by what one sees that a text changed; a text may hold a secret."""
+    return {name: sha256(text.encode()).hexdigest()[:16] for name, text in known.commands.items()}
 
 
 def has_known_trials(world: World, state: RunState) -> bool:
@@ -34,7 +41,7 @@ def check_base_commands(
         return True
     if machine.is_open(state):
         return False
-    commands = dict(world.settings.commands)
+    commands = digest_commands(world.settings)
     if not commands or not world.in_git or world.roster.is_scripted or state.turns or state.costs:
         # A run that somebody has paid for already is past its base.
         return True

@@ -192,7 +192,9 @@ def _tell_known_failures(world: World, book: Book, watch: DriveWatch) -> None:
 
     results = recall_failures(world)
     if results:
-        book.record(f.CommandsDue(commands=world.settings.commands, results=results))
+        book.record(
+            f.CommandsDue(commands=base_commands.digest_commands(world.settings), results=results)
+        )
     for name, line in results.items():
         watch.notice(f"{name} did not pass before the work, on the same files: {line}")
 

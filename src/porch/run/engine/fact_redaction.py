@@ -20,8 +20,9 @@ if TYPE_CHECKING:  # most facts of short commands have no text, and then nothing
 _TEXTS: Mapping[type, tuple[str, ...]] = {
     f.RunStarted: ("title", "heading", "inputs"),
     f.RunAdopted: ("notes", "items", "start"),
-    f.ExitAccepted: ("notes", "said"),
-    f.TurnEndedSilent: ("notes", "said"),
+    f.ExitAccepted: ("notes", "said", "uncompared"),
+    f.TurnEndedSilent: ("notes", "said", "uncompared"),
+    f.CommandsDue: ("results",),
     f.EffectFailed: ("detail",),
     f.CheckEnded: ("report",),
     f.ReviewEnded: ("summary", "findings", "why"),

@@ -72,7 +72,7 @@ async def try_command(state_dir: str, text: str, place: TrialPlace, known: Setti
         if kept is not None and (kept.result == "passed" or kept.at > asked_at):
             return kept
         result = await _run(text, place, known.first_check)
-        _write_result(path, text, result)
+        _write_result(path, result)
     return result
 
 
@@ -163,9 +163,8 @@ def _read_result(path: str) -> TrialResult | None:
         return None
 
 
-def _write_result(path: str, text: str, result: TrialResult) -> None:
+def _write_result(path: str, result: TrialResult) -> None:
     kept = {
-        "command": text,
         "result": result.result,
         "report": result.report,
         "at": result.at,
