@@ -356,6 +356,20 @@ GUARDS: tuple[Guard, ...] = (
         "test_before_the_turn_that_would_go_beyond_it_a_person_is_asked",
     ),
     Guard(
+        "commands are tried before anybody is paid",
+        "run/agents/base_commands.py",
+        "return machine.tried_commands(state) == commands or f.CommandsDue(commands=commands)",
+        "return True",
+        "test_what_cannot_run_is_one_question_before_anybody_is_paid",
+    ),
+    Guard(
+        "a retry with an old setting is refused",
+        "run/verbs/setting_changes.py",
+        "    if not stale:\n",
+        "    if stale or not stale:\n",
+        "test_a_retry_with_the_command_that_was_fixed_is_refused_and_pays_nobody",
+    ),
+    Guard(
         "a grant is the answer's, not the question's",
         "machine/budgets.py",
         'if standing.state == STATE and exit_ == "retry":',
