@@ -5,7 +5,16 @@ from typing import Any
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.facts import Payload
 from porch.machine.state import RunState, Standing
+from porch.model import protocol as p
 from porch.show.evidence_notes import list_abstentions, list_check_notes, list_good_evidence
+
+STATES = ("specify:gate", "specify:consult", "plan:consult", "one:gate", "one:consult")
+PROTOCOL = p.Protocol(
+    "p",
+    p.Target("specify:gate"),
+    {name: p.State(name, name.partition(":")[0], p.End("complete")) for name in STATES},
+    (),
+)
 
 
 def test_checks_and_reviews_of_the_phase_are_told() -> None:
@@ -23,15 +32,15 @@ def test_checks_and_reviews_of_the_phase_are_told() -> None:
     state = RunState(memory=memory)
     at = Standing("specify:gate#1", "", "specify:gate", "", 1, "")
     told = ["passed: lint, test", "reviews: 3 of 3 gave a verdict"]
-    assert list_good_evidence(state, at) == told
+    assert list_good_evidence(PROTOCOL, state, at).describe() == told
     inside = Standing("specify:gate:phase_1#1", "", "specify:gate", "phase_1", 1, "")
-    assert list_good_evidence(state, inside)[0] == "passed: lint, test, types"
+    assert list_good_evidence(PROTOCOL, state, inside).describe()[0] == "passed: lint, test, types"
 
 
 def test_a_round_from_which_somebody_was_missing_is_not_good() -> None:
     memory = {("", ""): {"one:consult.approved": {"coverage": "1 of 2", "abstained": [{}]}}}
     at = Standing("one:gate#1", "", "one:gate", "", 1, "")
-    assert list_good_evidence(RunState(memory=memory), at) == []
+    assert list_good_evidence(PROTOCOL, RunState(memory=memory), at).describe() == []
 
 
 class ReadMemory(dict[str, Payload]):

@@ -413,6 +413,11 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     def edges_of(self, state: str, exit_: str) -> Iterator[Edge]:
         return iter(self._edges.get((state, exit_), ()))
 
+    def group_of(self, state: str) -> str:
+        """The phase of a state; of one that another definition had, its own name."""
+        known = self.states.get(state)
+        return known.group if known else state
+
     def order(self, state: str) -> int:
         """How far along a state stands; rollback goes to lower numbers only."""
         return self._order[state]

@@ -23,9 +23,10 @@ from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
 from porch.show.evidence_notes import (
     describe_measurement,
-    list_abstentions,
+    find_check_notes,
     list_check_notes,
     list_good_evidence,
+    list_phase_abstentions,
 )
 from porch.show.failure_words import make_failure_data
 from porch.show.phase_words import describe_review
@@ -69,6 +70,8 @@ def list_decisions(
     for each in told:
         if request:
             each["request"] = first_lines(request, each["id"])
+        if protocol.subject:
+            each["subject"] = protocol.subject
         if state.run.heading:
             each["heading"] = state.run.heading
         if state.run.worktree not in ("", "."):
@@ -123,10 +126,16 @@ def _describe_decision(
     }
     if absent := [path for path, found in decision.artifacts.items() if found == MISSING]:
         decided["missing"] = absent
-    if good := list_good_evidence(state, standing):
-        decided["evidence"] = good
+    good = list_good_evidence(protocol, state, standing)
+    if told := good.describe():
+        decided["evidence"] = told
+    unmeasured = [str(name) for each in seen for name in each.get("unmeasured") or ()]
+    measured = {"passed": good.checks, "reviews": good.reviews, "unmeasured": unmeasured}
+    measured |= find_check_notes(state)
+    if any(measured.values()):
+        decided["measured"] = {word: names for word, names in measured.items() if names}
     if missing := [
-        *list_abstentions(state, standing),
+        *list_phase_abstentions(protocol, state, standing),
         *_list_open_reviews(protocol, state, standing),
     ]:
         decided["reviews"] = missing

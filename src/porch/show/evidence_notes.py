@@ -5,11 +5,13 @@ that an agent changed.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from porch.machine.base_commands import EXPECTED, find_base_failure
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
 from porch.machine.state import MemoryReader, RunState, Standing
+from porch.model.memory_paths import evidence_path
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 
@@ -17,7 +19,6 @@ TITLE = "what measured this was changed by the agent"
 BASE = "before the work began"
 UNCOMPARED = "what measures this could not be compared"
 MOST_SHOWN = 20
-_EVIDENCE = "evidence."
 _COMPARED = "the files were only compared: the checks ran with these changes"
 _LOOKED_AFTER = "checks with a runner ran without these changes, others with them"
 _MEANING: Mapping[str, str] = {
@@ -26,37 +27,57 @@ _MEANING: Mapping[str, str] = {
 }
 
 
-def list_abstentions(state: RunState, standing: Standing | None = None) -> list[str]:
-    """One sentence for each panel whose last round somebody was missing from.
+class Evidence(NamedTuple):
+    """The checks that passed, and what each panel said of its last round."""
 
-    With a position only those of its phase and item, else of the whole run.
-    """
-    rounds: dict[tuple[str, str, str], Payload] = {}
-    for (instance, item), found in _ROUNDS.list_found(state):
-        if standing is None or (instance == standing.instance and item in ("", standing.item)):
-            rounds |= {(instance, item, name): last for name, last in found}
-    group = standing.state.partition(":")[0] if standing else ""
+    checks: list[str]
+    reviews: list[str]
+
+    def describe(self) -> list[str]:
+        passed = [f"passed: {', '.join(self.checks)}"] if self.checks else []
+        return [*passed, *(f"reviews: {told}" for told in self.reviews)]
+
+
+def list_abstentions(state: RunState) -> list[str]:
+    """One sentence for each panel of a run whose last round somebody was missing from."""
+    return [told for _, _, _, told in _list_missing(state)]
+
+
+def list_phase_abstentions(protocol: Protocol, state: RunState, standing: Standing) -> list[str]:
+    """Only those of the phase and the item of a position."""
+    group = protocol.group_of(standing.state)
     return [
-        f"{name}{f' of {item}' if item else ''}: {payload['coverage']}"
-        for (_, item, name), payload in rounds.items()
-        if payload.get("abstained") and group in ("", name.partition(":")[0])
+        told
+        for instance, item, name, told in _list_missing(state)
+        if instance == standing.instance
+        and item in ("", standing.item)
+        and protocol.group_of(name) == group
     ]
 
 
-def list_good_evidence(state: RunState, standing: Standing) -> list[str]:
+def _list_missing(state: RunState) -> Iterator[tuple[str, str, str, str]]:
+    rounds: dict[tuple[str, str, str], Payload] = {}
+    for (instance, item), found in _ROUNDS.list_found(state):
+        rounds |= {(instance, item, name): last for name, last in found}
+    for (instance, item, name), payload in rounds.items():
+        if payload.get("abstained"):
+            place = f" of {item}" if item else ""
+            yield instance, item, name, f"{name}{place}: {payload['coverage']}"
+
+
+def list_good_evidence(protocol: Protocol, state: RunState, standing: Standing) -> Evidence:
     """What was measured in the phase of a question and found good: checks, then reviews."""
-    group = standing.state.partition(":")[0]
-    front = f"{_EVIDENCE}{group}:"
+    group = protocol.group_of(standing.state)
+    front = evidence_path(group, "")
     passed: dict[str, None] = {}
     reviews: dict[str, str] = {}
     for item in dict.fromkeys(("", standing.item)):
         memory = state.memory.get((standing.instance, item), {})
         passed |= {path.removeprefix(front): None for path in memory if path.startswith(front)}
         for name, last in _read_rounds(memory):
-            if name.partition(":")[0] == group and not last.get("abstained"):
+            if protocol.group_of(name) == group and not last.get("abstained"):
                 reviews[name] = str(last["coverage"])
-    checks = [f"passed: {', '.join(passed)}"] if passed else []
-    return [*checks, *(f"reviews: {told}" for told in reviews.values())]
+    return Evidence(list(passed), list(reviews.values()))
 
 
 def _read_rounds(memory: Mapping[str, Payload]) -> tuple[tuple[str, Payload], ...]:
@@ -75,13 +96,20 @@ def _read_passed(memory: Mapping[str, Payload]) -> tuple[Payload, ...]:
 _PASSED = MemoryReader(_read_passed)
 
 
+def find_check_notes(state: RunState) -> dict[str, list[str]]:
+    """The checks that were skipped last time, and those that were flaky."""
+    passed = [payload for _, found in _PASSED.list_found(state) for payload in found]
+    notes = {
+        word: list(dict.fromkeys(str(name) for each in passed for name in each.get(word) or ()))
+        for word in _MEANING
+    }
+    return {word: names for word, names in notes.items() if names}
+
+
 def list_check_notes(state: RunState) -> Iterator[str]:
     """One line for all that were skipped last time, one for all that were flaky."""
-    passed = [payload for _, found in _PASSED.list_found(state) for payload in found]
-    for word, meaning in _MEANING.items():
-        names = dict.fromkeys(str(name) for each in passed for name in each.get(word) or ())
-        if names:
-            yield f"{word}: {', '.join(names)} ({meaning})"
+    for word, names in find_check_notes(state).items():
+        yield f"{word}: {', '.join(names)} ({_MEANING[word]})"
 
 
 def describe_measurement(protocol: Protocol, state: RunState) -> dict[str, str]:

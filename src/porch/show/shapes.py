@@ -80,6 +80,8 @@ class DecisionShape(TypedDict):
     worktree: NotRequired[str]
     request: NotRequired[list[str]]
     evidence: NotRequired[list[str]]
+    measured: NotRequired[dict[str, list[str]]]  # names of passed, flaky, skipped checks ...
+    subject: NotRequired[str]  # of what no driver moves alone: a plan, a track, questions
     reviews: NotRequired[list[str]]
     failure: NotRequired[FailureShape]
     problems: NotRequired[list[str]]

@@ -91,7 +91,7 @@ def list_decision_kinds(row: Mapping[str, Any]) -> list[str]:
 
 
 def _is_plan(decisions: list[Mapping[str, Any]]) -> bool:
-    return any(str(each.get("run", "")).startswith("plan_") for each in decisions)
+    return any(each.get("subject") == "plan" for each in decisions)
 
 
 def keep_row(run: str, row: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ def test_the_words_of_the_newest_reviews_are_whole(desk: Desk) -> None:
     desk.begin(panel, reviews=reviews, code=3)
     where, run = read(desk)
     (decision,) = run.state.decisions.values()
-    told = read_history(where, run.state, decision).reviewers
+    told = read_history(where, run.definition.protocol, run.state, decision).reviewers
     assert sorted((each.name, each.verdict) for each in told) == [
         ("claude", "APPROVE"),
         ("codex", "REQUEST_CHANGES"),
@@ -49,12 +49,12 @@ def test_the_round_before_is_the_last_answer_to_the_same_question(desk: Desk) ->
     desk.begin(CHECKED, code=3)
     where, run = read(desk)
     (first,) = run.state.decisions.values()
-    assert read_history(where, run.state, first).last_round is None
+    assert read_history(where, run.definition.protocol, run.state, first).last_round is None
     desk.porch("reject", "1", "go", "--reason", "shorter")
     desk.porch("resume", "1", code=3)
     where, run = read(desk)
     (second,) = run.state.decisions.values()
-    last = read_history(where, run.state, second).last_round
+    last = read_history(where, run.definition.protocol, run.state, second).last_round
     assert last is not None
     assert last.answer == "rejected"
     taken = next(each for each in desk.records() if each["fact"]["is"] == "WishTaken")
@@ -70,7 +70,7 @@ def test_a_journal_that_cannot_be_believed_tells_nothing(desk: Desk) -> None:
     (decision,) = run.state.decisions.values()
     journal = desk.run_dir() / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b'"seq":2', b'"seq":7', 1))
-    told = read_history(where, run.state, decision)
+    told = read_history(where, run.definition.protocol, run.state, decision)
     assert (told.last_round, told.reviewers) == (None, ())
 
 
@@ -81,11 +81,11 @@ def test_checks_are_fresh_until_a_file_changes_and_lines_are_counted_from_the_ba
     desk.begin(CHECKED, code=3)
     where, run = read(desk)
     (decision,) = run.state.decisions.values()
-    before = measure_work(where, run.state, decision)
+    before = measure_work(where, run.definition.protocol, run.state, decision)
     assert before is not None
     assert (sorted(before.fresh), before.stale) == (["large", "small"], ())
     desk.write("more.txt", "one\ntwo\n")
-    after = measure_work(where, run.state, decision)
+    after = measure_work(where, run.definition.protocol, run.state, decision)
     assert after is not None
     assert (after.fresh, sorted(after.stale)) == ((), ["large", "small"])
     assert (after.files - before.files, after.added - before.added) == (1, 2)
@@ -97,4 +97,4 @@ def test_what_cannot_be_measured_is_not_said(desk: Desk) -> None:
     where, run = read(desk)
     (decision,) = run.state.decisions.values()
     (desk.root / ".git" / "HEAD").unlink()
-    assert measure_work(where, run.state, decision) is None
+    assert measure_work(where, run.definition.protocol, run.state, decision) is None

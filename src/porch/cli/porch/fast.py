@@ -158,7 +158,8 @@ def _may_have_other_settings(where: ProjectPaths, rows: Mapping[str, Any]) -> bo
 
 def _add_form_problems(where: ProjectPaths, rows: Mapping[str, Any]) -> None:
     """Only plans are answered in files; what is asked there is in their rows as data."""
-    asked = [d for name, row in rows.items() if name.startswith("plan_") for d in row["decisions"]]
+    asked = [d for row in rows.values() for d in row.get("decisions") or ()]
+    asked = [each for each in asked if each.get("subject") == "plan"]
     if asked:
         from porch.plan.gate_files.pending_problems import add_form_problems
 

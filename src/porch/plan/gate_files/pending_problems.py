@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from porch.machine.budgets import PLAN
 from porch.plan.files import plan_location
 from porch.plan.gate_files import form_notice, form_paths
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def add_form_problems(where: ProjectPaths, decisions: Iterable[DecisionShape]) -> None:
     """As the files are now: a person edits them while nobody looks."""
     for each in decisions:
-        if each["run"].startswith(plan_location.RUN):
+        if each.get("subject") == PLAN:
             problems = _list_problems(where, each)
             if problems:
                 each["problems"] = problems

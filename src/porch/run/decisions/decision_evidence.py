@@ -7,11 +7,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from porch.account.positions import find_state_name
 from porch.errors import PorchError
 from porch.git import measured_tree, tree_changes
 from porch.machine import approvals
-from porch.machine.state import Decision, RunState, effect_parts
+from porch.machine.state import Decision, RunState, Standing, effect_parts
 from porch.model.memory_paths import evidence_path, is_evidence_path
+from porch.model.protocol import Protocol
 from porch.run.decisions.decision_facts import (
     DecisionHistory,
     LastRound,
@@ -26,14 +28,17 @@ from porch.store.where import ProjectPaths
 MOST_RECORDS = 2_000
 
 
-def read_history(where: ProjectPaths, state: RunState, decision: Decision) -> DecisionHistory:
+def read_history(
+    where: ProjectPaths, protocol: Protocol, state: RunState, decision: Decision
+) -> DecisionHistory:
     """Nothing where the journal cannot be believed: who reads all of it says what is wrong."""
     run = where.run_dir(state.run.name)
     tail = read_tail(os.path.join(run, "journal.jsonl"), MOST_RECORDS)
     records: Sequence[Mapping[str, Any]] = tail.records if tail else ()
     store = run_places.payload_directory(where, state.run.name)
     reviewers = tuple(
-        _make_reviewer(store, fact) for fact in _list_last_reviews(records, state, decision)
+        _make_reviewer(store, fact)
+        for fact in _list_last_reviews(records, protocol, state, decision)
     )
     return DecisionHistory(_find_last_round(records, decision), reviewers)
 
@@ -59,18 +64,21 @@ def _label_of(position: str) -> str:
 
 
 def _list_last_reviews(
-    records: Sequence[Mapping[str, Any]], state: RunState, decision: Decision
+    records: Sequence[Mapping[str, Any]],
+    protocol: Protocol,
+    state: RunState,
+    decision: Decision,
 ) -> list[Mapping[str, Any]]:
     """The reviews of the newest round in the phase of a question, in the order they ended."""
     standing = state.positions.get(decision.position)
-    group = standing.state.partition(":")[0] if standing else ""
+    group = protocol.group_of(standing.state) if standing else ""
     newest, found = "", []
     for record in reversed(records):
         fact = record["fact"]
         if fact.get("is") != "ReviewEnded":
             continue
         position = effect_parts(str(fact["effect"]))[0]
-        if position.rpartition("/")[2].partition(":")[0].partition("#")[0] != group:
+        if protocol.group_of(find_state_name(protocol, position)) != group:
             continue
         newest = newest or position
         if position == newest:
@@ -90,7 +98,9 @@ def _make_reviewer(store: str, fact: Mapping[str, Any]) -> ReviewerWords:
     )
 
 
-def measure_work(where: ProjectPaths, state: RunState, decision: Decision) -> WorkMeasure | None:
+def measure_work(
+    where: ProjectPaths, protocol: Protocol, state: RunState, decision: Decision
+) -> WorkMeasure | None:
     """None where it cannot be measured: no repository, no base, or the worktree is gone."""
     standing = state.positions.get(decision.position)
     if not where.common_dir or not state.run.base or standing is None:
@@ -103,7 +113,7 @@ def measure_work(where: ProjectPaths, state: RunState, decision: Decision) -> Wo
         rows = tree_changes.count_changed_lines(workspace, state.run.base, now, own)
     except (PorchError, OSError):
         return None
-    passed = dict(_list_passed(state, standing.instance, standing.item, standing.state))
+    passed = dict(_list_passed(state, standing, protocol.group_of(standing.state)))
     return WorkMeasure(
         files=len(rows),
         added=sum(int(added) for added, _, _ in rows if added != "-"),
@@ -114,10 +124,10 @@ def measure_work(where: ProjectPaths, state: RunState, decision: Decision) -> Wo
     )
 
 
-def _list_passed(state: RunState, instance: str, item: str, name: str) -> Iterator[tuple[str, str]]:
+def _list_passed(state: RunState, standing: Standing, group: str) -> Iterator[tuple[str, str]]:
     """The checks of a phase that passed, and the tree on which each did."""
-    front = evidence_path(name.partition(":")[0], "")
-    for scope in dict.fromkeys(("", item)):
-        for path, payload in state.memory.get((instance, scope), {}).items():
+    front = evidence_path(group, "")
+    for scope in dict.fromkeys(("", standing.item)):
+        for path, payload in state.memory.get((standing.instance, scope), {}).items():
             if is_evidence_path(path) and path.startswith(front):
                 yield path.removeprefix(front), str(payload.get("tree", ""))

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from porch.model.protocol import TRACK
+
 _VERBS: Mapping[str, str] = {
     "approved": "Approve",
     "rejected": "Reject",
@@ -31,10 +33,6 @@ KINDS: Mapping[str, str] = {
 }
 
 
-# Where nothing failed, to waive means that it was not needed.
-_WAIVED = "it counts as waived"
-
-
 def name_answer(answer: str) -> str:
     return _VERBS.get(answer) or answer.replace("_", " ").capitalize()
 
@@ -48,7 +46,8 @@ def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Each with its button, which says the effect; the order is that of the protocol."""
     for option in decision.get("options") or ():
         answer, meaning = str(option["answer"]), str(option["meaning"])
-        is_waiver = answer == "waived" and meaning.endswith(_WAIVED)
+        # Where nothing failed, to waive means that it was not needed.
+        is_waiver = answer == "waived" and decision.get("subject") == TRACK
         label = "Why it is not needed" if is_waiver else _TEXT_LABELS.get(answer)
         yield {
             "answer": answer,

@@ -1,6 +1,6 @@
 """What is known of the evidence behind a decision, as a few words each; nothing is made up."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from porch.run.decisions.decision_facts import WorkMeasure
@@ -20,8 +20,9 @@ def list_chips(decision: Mapping[str, Any], work: WorkMeasure | None = None) -> 
         yield _chip("bad", "a check or review failed")
     if decision.get("problems"):
         yield _chip("bad", "your answer cannot be used yet")
-    yield from _list_good_chips(decision.get("evidence") or (), work)
-    yield from _list_check_chips(str(decision.get("reason") or ""))
+    measured = decision.get("measured") or {}
+    yield from _list_good_chips(measured, work)
+    yield from _list_check_chips(measured)
     yield from _list_review_chips(decision)
     reports = decision.get("reports") or {}
     if TITLE in reports:
@@ -46,15 +47,14 @@ def describe_cost(cost: Any) -> str:
     return f"{usd:.2f} USD, {turns}" if usd else f"{turns}, no price reported"
 
 
-def _list_good_chips(evidence: Sequence[str], work: WorkMeasure | None) -> Iterator[Chip]:
-    for line in evidence:
-        word, _, told = str(line).partition(": ")
-        if word != "passed":
-            yield _chip("good", told)
-        elif work is None:
-            yield _chip("good", f"{count_of(told.count(', ') + 1, 'check')} passed", told)
-        else:
-            yield from _list_measured_chips(work)
+def _list_good_chips(measured: Mapping[str, Any], work: WorkMeasure | None) -> Iterator[Chip]:
+    passed = measured.get("passed") or ()
+    if passed and work:
+        yield from _list_measured_chips(work)
+    elif passed:
+        yield _chip("good", f"{count_of(len(passed), 'check')} passed", ", ".join(passed))
+    for told in measured.get("reviews") or ():
+        yield _chip("good", str(told))
 
 
 def _list_measured_chips(work: WorkMeasure) -> Iterator[Chip]:
@@ -68,11 +68,10 @@ def _list_measured_chips(work: WorkMeasure) -> Iterator[Chip]:
         yield _chip("warn", told, f"files changed after: {names}")
 
 
-def _list_check_chips(reason: str) -> Iterator[Chip]:
-    for line in reason.split("\n"):
-        word, _, names = line.partition(": ")
-        if word in ("skipped", "flaky", "unmeasured"):
-            yield _chip("warn", f"{word}: {names.partition(' (')[0]}", line)
+def _list_check_chips(measured: Mapping[str, Any]) -> Iterator[Chip]:
+    for word in ("unmeasured", "skipped", "flaky"):
+        if names := measured.get(word):
+            yield _chip("warn", f"{word}: {', '.join(names)}")
 
 
 def _list_review_chips(decision: Mapping[str, Any]) -> Iterator[Chip]:

@@ -146,8 +146,9 @@ class MeasuredWork:
 def _read_work(where: ProjectPaths, asked: AskedQuestion) -> KnownWork:
     run = read_run(where, asked.run)
     decision = run.state.decisions.get(asked.position)
-    work = measure_work(where, run.state, decision) if decision else None
-    return KnownWork(work, make_cost_data(run.definition.protocol, run.state))
+    protocol = run.definition.protocol
+    work = measure_work(where, protocol, run.state, decision) if decision else None
+    return KnownWork(work, make_cost_data(protocol, run.state))
 
 
 class KnownRuns(Struct, frozen=True):

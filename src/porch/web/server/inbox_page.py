@@ -58,9 +58,7 @@ def _read_project(dashboard: Dashboard, key: str, where: ProjectPaths) -> ShownP
 
 def _add_problems(where: ProjectPaths, decisions: Sequence[Any]) -> list[Any]:
     """In copies: what was read stays as it was, while the forms of plans are edited."""
-    copies: list[Any] = [
-        {**each} if each["run"].startswith("plan_") else each for each in decisions
-    ]
+    copies: list[Any] = [{**each} if each.get("subject") == "plan" else each for each in decisions]
     add_form_problems(where, copies)
     return copies
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
+from porch.account.positions import find_state_name
 from porch.errors import EXIT_BUSY, FailedError, PorchError, UsageError
 from porch.fleet.drivers.go_on import needs_new_driver, start_again
 from porch.machine.approvals import APPROVED
@@ -96,12 +97,12 @@ def _show_open(
 
 def _find_facts(run: OpenRun, at: str) -> DecisionFacts:
     decision = run.state.decisions[at]
-    history = decision_evidence.read_history(run.where, run.state, decision)
+    history = decision_evidence.read_history(run.where, run.protocol, run.state, decision)
     return DecisionFacts(
         shown=_read_files(run, decision, history.last_round),
         last_round=history.last_round,
         reviewers=history.reviewers,
-        work=decision_evidence.measure_work(run.where, run.state, decision),
+        work=decision_evidence.measure_work(run.where, run.protocol, run.state, decision),
     )
 
 
@@ -129,9 +130,9 @@ def _show_settled(call: Call, run: OpenRun, at: str) -> Response:
 
 def describe_settled(found: ReadRun, at: str) -> str:
     """Who was first, if this was asked and is no longer; nothing if it never was."""
-    protocol, label = found.definition.protocol, at.rpartition("#")[0]
-    fits = [name for name in protocol.states if label == name or label.startswith(f"{name}:")]
-    actor = protocol.states[max(fits, key=len)].actor if fits else None
+    protocol = found.definition.protocol
+    kind = protocol.states.get(find_state_name(protocol, at))
+    actor = kind.actor if kind else None
     if not isinstance(actor, Human):
         return ""
     gate = found.state.gates.get(actor.name)
