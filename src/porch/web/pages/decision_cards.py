@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from porch.model.track_names import CONFIRM
+from porch.model.protocol import TRACK
 from porch.run.decisions.decision_facts import WorkMeasure
 from porch.web.pages.answers import KINDS, answer_id, name_answer
 from porch.web.pages.chips import describe_cost, list_chips
@@ -100,7 +100,7 @@ def _make_card(
 def describe_message(decision: Row) -> str:
     """What is asked, in one sentence: the words of the protocol, else which file is ready."""
     asked = str(decision.get("question") or "")
-    if asked.startswith(CONFIRM):
+    if decision.get("subject") == TRACK and decision["kind"] == "gate":
         # The message of a confirmation says by itself what it is about.
         return asked
     if missing := [str(path).rpartition("/")[2] for path in decision.get("missing") or ()]:
