@@ -29,7 +29,17 @@ HERE = Path(__file__).parent
 RUNS = HERE / "runs"
 PAYLOADS = HERE / "payloads"
 # Sentences for people: another release may say the same in other words.
-_SENTENCES = ("question", "description", "reason", "reports", "evidence", "failure")
+_SENTENCES = (
+    "measured",
+    "open_reviews",
+    "question",
+    "description",
+    "reason",
+    "reports",
+    "evidence",
+    "failure",
+    "subject",
+)
 
 # What later releases say of a question besides.
 _LATER_KEYS = ("missing", "unmet")

@@ -82,7 +82,7 @@ def test_a_row_is_read_back_as_it_was_drawn(run: Path) -> None:
 
 
 def test_a_row_without_questions_or_of_a_plan_has_nothing_drawn(run: Path) -> None:
-    plan = {**DECISION, "run": "plan_feature~x"}
+    plan = {**DECISION, "run": "plan_feature~x", "subject": "plan"}
     for asked in ([], [plan]):
         drawn = {**look(run, "row"), "decisions": asked}
         (run / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))

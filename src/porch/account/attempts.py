@@ -22,7 +22,10 @@ def find_attempt(protocol: Protocol, state: RunState, standing: Standing) -> Att
     """By the budget that was charged on the way here, else by the one that its phase used most."""
     source, _, exit_ = standing.because.rpartition(".")
     begun = standing.visit
-    charged = [edge.charges for edge in protocol.edges_of(source, exit_) if edge.charges]
+    came_from = protocol.states.get(source)
+    is_round = came_from is not None and isinstance(came_from.actor, Panel)
+    edges = () if is_round else protocol.edges_of(source, exit_)
+    charged = [edge.charges for edge in edges if edge.charges]
     if charged:
         past = state.past_visits.get((standing.instance, source, standing.item))
         kind = protocol.states.get(standing.state)

@@ -267,7 +267,7 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     lines += _wrap_all(_list_remarks(decision), width)
     failure = get("failure") or {}
     lines += _render_findings(get("findings") or (), get("reports") or {}, width, bool(failure))
-    lines += _wrap_all(_list_failure_notes(failure), width)
+    lines += _wrap_all(list_failure_notes(failure), width)
     for text in (get("difference") or {}).values():
         lines += [f"    {cut_text(_plain(line), width - 4)}" for line in text.split("\n")]
     if get("needs_override"):
@@ -284,7 +284,7 @@ def _wrap_all(texts: Iterable[str], width: int) -> list[str]:
     return [line for text in texts if text for line in wrap_text(text, 2, width)]
 
 
-def _list_failure_notes(failure: Mapping[str, Any]) -> list[str]:
+def list_failure_notes(failure: Mapping[str, Any]) -> list[str]:
     """How often it was tried, what the agent said last and was not allowed, what it changed."""
     get = failure.get
     told = [f"{', '.join(get('checks') or ())} ({get('attempt')})"] if get("checks") else []

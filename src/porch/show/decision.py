@@ -13,6 +13,7 @@ from porch.account.failures import find_failure
 from porch.account.phases import list_phases
 from porch.machine import approvals
 from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.budgets import DRIVERLESS
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
 from porch.machine.path_values import latest_path
@@ -70,7 +71,7 @@ def list_decisions(
     for each in told:
         if request:
             each["request"] = first_lines(request, each["id"])
-        if protocol.subject:
+        if protocol.subject in (*DRIVERLESS, TRACK):
             each["subject"] = protocol.subject
         if state.run.heading:
             each["heading"] = state.run.heading
@@ -126,7 +127,10 @@ def _describe_decision(
     }
     if absent := [path for path, found in decision.artifacts.items() if found == MISSING]:
         decided["missing"] = absent
+    open_ = list(_list_open_reviews(protocol, state, standing))
     good = list_good_evidence(protocol, state, standing)
+    if open_:
+        good = good._replace(reviews=[])
     if told := good.describe():
         decided["evidence"] = told
     unmeasured = [str(name) for each in seen for name in each.get("unmeasured") or ()]
@@ -134,10 +138,9 @@ def _describe_decision(
     measured |= find_check_notes(state)
     if any(measured.values()):
         decided["measured"] = {word: names for word, names in measured.items() if names}
-    if missing := [
-        *list_phase_abstentions(protocol, state, standing),
-        *_list_open_reviews(protocol, state, standing),
-    ]:
+    if open_:
+        decided["open_reviews"] = open_
+    if missing := [*list_phase_abstentions(protocol, state, standing), *open_]:
         decided["reviews"] = missing
     if decision.kind == "failure" and standing.state in protocol.states:
         decided["failure"] = make_failure_data(find_failure(protocol, state, standing), state)

@@ -83,6 +83,7 @@ class DecisionShape(TypedDict):
     measured: NotRequired[dict[str, list[str]]]  # names of passed, flaky, skipped checks ...
     subject: NotRequired[str]  # of what no driver moves alone: a plan, a track, questions
     reviews: NotRequired[list[str]]
+    open_reviews: NotRequired[list[str]]  # those of them that asked for changes or had no result
     failure: NotRequired[FailureShape]
     problems: NotRequired[list[str]]
     settings: NotRequired[list[str]]  # what differs from those that the run keeps

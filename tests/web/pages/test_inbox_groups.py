@@ -54,7 +54,8 @@ def test_ten_thousand_runs_are_shown_by_their_beginning_and_by_the_hundred() -> 
 def test_what_is_wrong_with_the_evidence_is_said_in_words() -> None:
     told = decision(
         needs_override=True,
-        reason="build failed\nskipped: lint (there is no command to run)\nunmeasured: test",
+        reason="build failed",
+        measured={"skipped": ["lint"], "unmeasured": ["test"]},
         findings=[{"by": "codex", "finding": "no"}],
         reviews=["review: 1 of 3"],
         reports={TITLE: "conftest.py"},
@@ -81,7 +82,7 @@ def chips_of(told: dict[str, Any], known: KnownWork) -> list[tuple[str, str]]:
 
 
 def test_checks_are_called_fresh_only_where_it_was_measured() -> None:
-    told = decision(evidence=["passed: build, test", "reviews: 3 of 3 approved"])
+    told = decision(measured={"passed": ["build", "test"], "reviews": ["3 of 3 approved"]})
     reviews = ("good", "3 of 3 approved")
     assert chips_of(told, KnownWork()) == [("good", "2 checks passed"), reviews]
     lines = WorkMeasure(files=2, added=1200, removed=4, fresh=("build",), stale=("test",))

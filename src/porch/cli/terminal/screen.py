@@ -15,6 +15,7 @@ from porch.cli.terminal.typed_request import decision_hint
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import RunState, effect_parts
 from porch.model.protocol import Protocol
+from porch.show.board import list_failure_notes
 from porch.show.place_words import PlaceWords
 from porch.show.records import timeline
 from porch.show.status import names_of
@@ -76,16 +77,23 @@ class Screen:
         asked = question if name in question else f"{name}: {question}"
         self._beside("?", asked, "bold yellow")
         for text in (decision["description"], decision["reason"]):
-            if text:
+            if text and text not in asked:
                 self._beside("", text)
+        for text in decision.get("reviews") or ():
+            self._beside("", f"review of {text}")
         for found in decision["findings"]:
             self._beside("", f"{found['by']}: {found['finding']}")
         for name, report in decision["reports"].items():
             self._beside("", f"{name}:")
             for line in make_printable(report).splitlines()[-_REPORT_SHOWN:]:
                 self._beside("", f"  {line}")
+        for text in list_failure_notes(decision.get("failure") or {}):
+            self._beside("", text)
         for line in "\n".join(decision.get("difference", {}).values()).splitlines():
             self._beside("", f"  {line}")
+        for option in decision["options"]:
+            if option.get("then"):
+                self._beside("", f"{option['answer']}: {option['then']}", text_style="dim")
         self._name_files(decision["artifacts"], decision.get("missing") or (), root)
 
     def _name_files(self, paths: Sequence[str], missing: Sequence[str], root: str) -> None:

@@ -8,7 +8,7 @@ from porch.account.outcomes import SIGNS, Outcome
 from porch.account.phases import list_phases
 from porch.account.waiting import list_waits
 from porch.machine.state import RunState, Standing
-from porch.model.protocol import TRACK, Protocol
+from porch.model.protocol import TRACK, Human, Protocol
 from porch.model.track_names import gate_of_state
 from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
@@ -93,7 +93,9 @@ def _list_track(protocol: Protocol, state: RunState) -> list[CheckRow]:
     """Of a track its tasks and confirmations, by their statuses."""
     from porch.show.track_rows import list_track_rows
 
-    asked = {gate_of_state(state.positions[place].state) for place in state.decisions}
+    gates = (gate_of_state(state.positions[place].state) for place in state.decisions)
+    actors = [protocol.states[gate].actor for gate in gates if gate in protocol.states]
+    asked = {actor.name for actor in actors if isinstance(actor, Human)}
     rows: list[CheckRow] = []
     for row in list_track_rows(protocol, state):
         outcome = "waiting" if row.id in asked else _TRACK_OUTCOMES[row.short_status]

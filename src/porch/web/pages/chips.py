@@ -69,7 +69,7 @@ def _list_measured_chips(work: WorkMeasure) -> Iterator[Chip]:
 
 
 def _list_check_chips(measured: Mapping[str, Any]) -> Iterator[Chip]:
-    for word in ("unmeasured", "skipped", "flaky"):
+    for word in ("skipped", "flaky", "unmeasured"):
         if names := measured.get(word):
             yield _chip("warn", f"{word}: {', '.join(names)}")
 
@@ -78,8 +78,10 @@ def _list_review_chips(decision: Mapping[str, Any]) -> Iterator[Chip]:
     findings = decision.get("findings") or ()
     if findings:
         yield _chip("warn", count_of(len(findings), "finding"))
-    for missing in decision.get("reviews") or ():
-        yield _chip("warn", "reviews incomplete", str(missing))
+    open_ = decision.get("open_reviews") or ()
+    for told in decision.get("reviews") or ():
+        text = "changes were asked for" if told in open_ else "reviews incomplete"
+        yield _chip("bad" if told in open_ else "warn", text, str(told))
 
 
 def _chip(look: str, text: str, more: str = "") -> Chip:

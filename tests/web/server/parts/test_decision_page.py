@@ -12,6 +12,7 @@ from porch.store import where as places
 from porch.store.run_drivers import find_driver
 from porch.web.server.dashboard import Dashboard
 from tests.cli.conftest import Desk
+from tests.cli.porch.test_open_reviews import AGENTS, PANEL, REVIEWS, TOLD
 from tests.cli.porch.test_panels_in_runs import specify
 from tests.repositories import ACCOUNT
 from tests.web.conftest import GATED
@@ -303,3 +304,15 @@ def test_the_page_of_a_failure_says_at_once_why(desk: Desk, browser: TestClient)
     assert 'href="/run/project/0001-x/diff"' in why
     assert "<code>x.py</code>" in why
     assert page.count("one failed") == 1, "the headline is not said twice"
+
+
+def test_the_page_and_its_card_say_that_changes_are_still_asked_for(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(PANEL, code=3, agents=AGENTS, reviews=REVIEWS)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    at = asked["position"].replace("#", "%23")
+    page = browser.get(f"/run/project/0001-x/decision?at={at}").text
+    assert TOLD in page
+    assert "changes were asked for" in page
+    assert "changes were asked for" in browser.get("/").text

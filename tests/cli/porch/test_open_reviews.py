@@ -1,0 +1,34 @@
+"""Changes that reviewers still ask for are said wherever a person decides."""
+
+from typing import TYPE_CHECKING
+
+from tests.cli.porch.test_panels_in_runs import specify
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk, Open
+
+NO = {"verdict": "REQUEST_CHANGES", "summary": "vague", "findings": ["no limits"]}
+REVIEWS = {"specify:consult": {"codex": [NO], "*": [{"verdict": "APPROVE"}]}}
+SIGNALS = {"SPEC_DRAFTED": "specify:consult", "REVISED": "specify:consult"}
+AGENTS = {"specify:draft": [{"signal": "SPEC_DRAFTED"}], "specify:revise": [{"signal": "REVISED"}]}
+PANEL = {**specify(models=["codex", "claude"], max_rounds=2), "signals": SIGNALS}
+TOLD = "Specify, round 2 of 2: codex asks for changes; no rounds are left"
+
+
+def test_open_changes_and_used_up_rounds_are_told(desk: "Desk") -> None:
+    """T7: `3 of 3 reviewers gave a verdict`, and not that one of them asked for changes."""
+    desk.begin(PANEL, code=3, agents=AGENTS, reviews=REVIEWS)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    assert asked["open_reviews"] == [TOLD]
+    assert not any("reviews" in line for line in asked.get("evidence") or ())
+    assert f"review of {TOLD}" in " ".join(desk.porch("pending").out.split())
+
+
+def test_the_prompt_says_them_too_and_what_follows(desk: "Desk", open_: "Open") -> None:
+    desk.protocol("p", PANEL)
+    script = desk.script(agents=AGENTS, reviews=REVIEWS)
+    terminal = open_("run", "p", "0001", "--title", "x", "--script", script, columns=120)
+    terminal.until("codex asks for changes; no rounds are left")
+    terminal.until("rejected: goes back to Specify")
+    terminal.type("stop\r")
+    terminal.leave()
