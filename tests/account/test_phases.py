@@ -277,3 +277,20 @@ def test_a_failure_names_its_checks_and_what_the_agent_said_and_was_denied() -> 
     first = evolve_state(start(BUILD, SHIP).state, rig.records[1])
     (turn,) = first.past_turns.values()
     assert (turn.said, turn.denied) == ("All good.", ("rm -rf /",))
+
+
+def test_a_question_that_was_answered_is_not_to_be_asked_again_at_the_end() -> None:
+    """The work began again behind the answer, and nobody needed the answerer a second time."""
+    exits = {"work": ("UNCLEAR", "DONE"), "answer": ("ANSWERED",)}
+    states = {
+        name: p.State(name, name, p.Agent(name, exits=tuple(map(p.Exit, named))))
+        for name, named in exits.items()
+    }
+    states["merged"] = p.State("merged", "merged", p.End("complete"))
+    ways = [("work", "UNCLEAR", "answer"), ("answer", "ANSWERED", "work")]
+    ways += [("work", "DONE", "merged")]
+    edges = tuple(p.Edge(source, exit_, (p.Target(target),)) for source, exit_, target in ways)
+    rig = Rig(p.Protocol("small", p.Target("work"), states, edges)).start()
+    for exit_ in ("UNCLEAR", "ANSWERED", "DONE"):
+        rig.exit(exit_)
+    assert outcomes(rig) == {"work": "passed", "answer": "passed"}

@@ -245,7 +245,7 @@ def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_text(drawn: Mapping[str, Any]) -> dict[str, Any]:
     """What is left of a picture without its form and what stands elsewhere in the dump."""
-    gone = ("v", "text", "row", "decisions", "status")
+    gone = ("v", "text", "row", "decisions", "status", "outcomes")
     kept = {key: each for key, each in drawn.items() if key not in gone}
     phases = {name: _first_figures(each) for name, each in drawn["cost"]["phases"].items()}
     return {**kept, "cost": {**_first_figures(drawn["cost"]), "phases": phases}}

@@ -380,7 +380,7 @@ def test_the_text_of_a_run_tells_where_it_stands_and_what_can_be_done() -> None:
         "  version. Switch to the new one: porch upgrade",
         "  plan",
         "    [0] phase_1 Schema: nothing to run",
-        "    [>] phase_2 API endpoints",
+        "    [?] phase_2 API endpoints: waiting",
         "  gates",
         "    specify_approval: approved by ana 2026-01-19 10:15:00Z",
         "",

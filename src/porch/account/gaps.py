@@ -41,16 +41,22 @@ def list_gaps(protocol: Protocol, state: RunState) -> list[Gap]:
     gaps: list[Gap] = []
     for name in state.instances or ("",):
         known = state.instances.get(name)
-        if name and known and known.outcome == "failed":
-            gaps.append(Gap(phase=name, kind="child", name=known.key, outcome="failed"))
-        elif not name or (known and known.outcome == "complete"):
+        if not name or (known and known.outcome == "complete"):
             for phase in list_phases(protocol, state, name):
                 for part in phase.parts or (phase,):
                     gaps += _list_gaps_of(part, state)
+    gaps += list_failed_children(state)
     gaps += _list_cancelled(protocol, state)
     if state.outcome not in ("", "complete") and not gaps:
         gaps.append(Gap(phase="", kind="run", name="the run", outcome="stopped"))
     return gaps
+
+
+def list_failed_children(state: RunState) -> Iterator[Gap]:
+    """Members of a tree that gave up; what went on without them is not told by any phase."""
+    for name, known in state.instances.items():
+        if name and known.outcome == "failed":
+            yield Gap(phase=name, kind="child", name=known.key, outcome="failed")
 
 
 def _list_gaps_of(part: PhaseAccount, state: RunState) -> list[Gap]:

@@ -325,6 +325,10 @@ class _Place(Struct, frozen=True):
 
     def _is_behind_rework(self, last: PastVisit) -> bool:
         """Whether the run has entered something in front of this phase after it was left."""
+        known = self.state.instances.get(self.instance)
+        if (known.outcome if known else self.state.outcome) == "complete":
+            # It came to its end without this, as a question need not be asked a second time.
+            return False
         if self.item and self._is_behind_item(last):
             return True
         loop = self._loop()

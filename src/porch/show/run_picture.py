@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from porch.account.consequences import Objection, object_to_nothing
-from porch.account.outcomes import SIGNS
+from porch.account.gaps import Gap, list_failed_children
+from porch.account.outcomes import GAPS, SIGNS
+from porch.account.phases import PhaseAccount, list_phases
 from porch.account.waiting import list_waits, wants_driver
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
@@ -15,6 +17,7 @@ from porch.show import board, cost, status
 from porch.show.board import PICTURE_VERSION, cut_text
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import describe_measurement, list_abstentions, list_check_notes
+from porch.show.phase_words import describe_gap, describe_outcome
 from porch.show.request_lines import render_request
 from porch.show.wait_words import describe_waits, make_wait_data
 from porch.text.printable import make_printable
@@ -24,6 +27,7 @@ if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a whi
         BoardRowExtras,
         BoardRowShape,
         DecisionShape,
+        OutcomeShape,
         PictureShape,
         PositionShape,
         RunRowShape,
@@ -48,8 +52,16 @@ def make_run_picture(
     """Everything a read command prints; nothing is ever decided from it."""
     document = status.make_status_document(protocol, state)
     asked = list_decisions(protocol, state, request, objection)
+    # The tasks and confirmations of a track have rows of their own.
+    phases = [] if protocol.subject == p.TRACK else list_phases(protocol, state)
     text = _render_status_lines(
-        protocol, state, document, asked, definition_changed=definition_changed, request=request
+        protocol,
+        state,
+        document,
+        asked,
+        phases,
+        definition_changed=definition_changed,
+        request=request,
     )
     picture: PictureShape = {
         "v": PICTURE_VERSION,
@@ -59,6 +71,11 @@ def make_run_picture(
         "run": state.run.name,
         "status": document,
         "positions": [_position_data(protocol, state, each) for each in state.positions.values()],
+        "outcomes": [
+            *(_outcome_data(each) for each in phases),
+            *_list_track_outcomes(protocol, state),
+            *(_child_data(each) for each in list_failed_children(state)),
+        ],
         "decisions": asked,
         "paused": state.paused,
         "outcome": state.outcome,
@@ -95,6 +112,27 @@ def row_with_decisions(
         "row": _make_board_row(protocol, state),
         "decisions": list_decisions(protocol, state, request, objection) if state.decisions else [],
     }
+
+
+def _outcome_data(phase: PhaseAccount) -> OutcomeShape:
+    """What became of a phase, and who went on without it."""
+    told: OutcomeShape = {"phase": phase.name, "outcome": phase.outcome}
+    if phase.decided:
+        told |= {"by": phase.decided.by, "reason": phase.decided.text}
+    return told
+
+
+def _list_track_outcomes(protocol: p.Protocol, state: RunState) -> Iterator[OutcomeShape]:
+    if protocol.subject != p.TRACK:
+        return
+    from porch.show.track_rows import list_track_rows
+
+    for row in list_track_rows(protocol, state):
+        yield {"phase": row.id, "outcome": row.outcome}
+
+
+def _child_data(gap: Gap) -> OutcomeShape:
+    return {"phase": gap.name, "outcome": gap.outcome, "kind": "child"}
 
 
 def _position_data(protocol: p.Protocol, state: RunState, standing: Standing) -> PositionShape:
@@ -142,6 +180,7 @@ def _render_status_lines(
     state: RunState,
     document: StatusDocument,
     asked: list[DecisionShape],
+    phases: list[PhaseAccount],
     *,
     definition_changed: bool,
     request: str,
@@ -161,6 +200,7 @@ def _render_status_lines(
             2,
         )
     yield from render_request(request, state.run.request_from)
+    yield from _render_gaps(state, phases)
     yield from _render_phases(document)
     yield from _render_gates(document)
     if asked:
@@ -197,6 +237,22 @@ def _list_troubles(state: RunState) -> Iterator[tuple[str, str]]:
         yield "trouble", f"the last attempt failed: {failure}"
     for missing in list_abstentions(state):
         yield "reviews", missing
+
+
+def _render_gaps(state: RunState, phases: list[PhaseAccount]) -> Iterator[str]:
+    """The phases that were left and have not passed, and children that gave up."""
+    told = [
+        (phase.outcome, f"{phase.name}: {', '.join(describe_outcome(phase))}")
+        for phase in phases
+        if phase.outcome in GAPS
+    ]
+    told += [(gap.outcome, describe_gap(gap)) for gap in list_failed_children(state)]
+    if told:
+        yield "  not passed"
+    for outcome, words in told:
+        first, *more = board.wrap_text(_make_plain_line(words), 8)
+        yield f"    [{SIGNS[outcome]}] {first.strip()}"
+        yield from more
 
 
 def _render_phases(document: StatusDocument) -> Iterator[str]:

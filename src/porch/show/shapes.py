@@ -194,12 +194,26 @@ class StatusDocument(StatusExtras):
     log: list[Mapping[str, Any]]
 
 
+class OutcomeShape(TypedDict):
+    """What became of a phase, or of a child that gave up.
+
+    `by` and `reason` are those of the person who went on without it.
+    """
+
+    phase: str
+    outcome: str
+    kind: NotRequired[str]
+    by: NotRequired[str]
+    reason: NotRequired[str]
+
+
 class PictureShape(RunRowShape):
     """Everything that a read command prints of a run."""
 
     run: str
     status: StatusDocument
     positions: list[PositionShape]
+    outcomes: list[OutcomeShape]
     paused: bool
     outcome: str
     usd: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from porch.account.outcomes import Outcome
 from porch.account.phases import list_plan_phases
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
@@ -23,7 +24,7 @@ _STATUS_WORDS: Mapping[str, str] = {
     "working": "in_progress",
     "waiting": "in_progress",
 }
-_PLAIN_OUTCOMES = ("passed", "working", "waiting", "not run")
+_PLAIN_OUTCOMES = ("passed", "working", "not run")
 
 
 def find_main_position(state: RunState) -> Standing | None:
@@ -79,9 +80,13 @@ def _phase_statuses(protocol: Protocol, state: RunState) -> dict[str, dict[str, 
     phases: dict[str, dict[str, str]] = {}
     for phase in list_plan_phases(protocol, state) if state.items else ():
         word = _STATUS_WORDS.get(phase.outcome, "pending")
-        is_told = phase.outcome not in _PLAIN_OUTCOMES
-        phases[phase.item] = {"status": word, **({"outcome": phase.outcome} if is_told else {})}
+        phases[phase.item] = _describe_status(word, phase.outcome)
     return phases
+
+
+def _describe_status(word: str, outcome: Outcome) -> dict[str, str]:
+    is_told = outcome not in _PLAIN_OUTCOMES
+    return {"status": word, **({"outcome": outcome} if is_told else {})}
 
 
 def _plan_phase_data(item: Item) -> PlanPhaseShape:
@@ -98,7 +103,7 @@ def _plan_data(
     from porch.show.track_rows import list_track_rows
 
     rows = list_track_rows(protocol, state)
-    phases = {row.id: {"status": row.short_status} for row in rows}
+    phases = {row.id: _describe_status(row.short_status, row.outcome) for row in rows}
     return phases, [
         {"id": r.id, "title": r.title, "description": r.status, "level": r.level} for r in rows
     ]

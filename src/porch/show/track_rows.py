@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from porch.account.outcomes import Outcome, worst_outcome
 from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
@@ -13,7 +15,8 @@ from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
 _MOST_LINES = 10
 _MOST_FILES = 50
-_SHORT: Mapping[str, str] = {"DONE": "complete", "CANCELLED": "complete", "TODO": "pending"}
+_SHORT: Mapping[str, str] = {"DONE": "complete", "CANCELLED": "pending", "TODO": "pending"}
+_OUTCOMES: Mapping[str, Outcome] = {"DONE": "passed", "CANCELLED": "skipped", "TODO": "not run"}
 
 
 class TrackRow(Struct, frozen=True):
@@ -23,6 +26,7 @@ class TrackRow(Struct, frozen=True):
     title: str
     status: NodeStatus
     level: int = 0  # of a phase; one more for what belongs to it, two for what belongs to a task
+    outcome: Outcome = "working"
 
     @property
     def short_status(self) -> str:
@@ -33,25 +37,34 @@ class TrackRow(Struct, frozen=True):
 def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
     """In the order of the walk; a phase stands before what belongs to it."""
     states = find_track_states(protocol, state)
+    asked = {decision.name.partition(":")[0] for decision in state.decisions.values()}
     phases: dict[str, list[TrackRow]] = {}
     for kind in protocol.states.values():
         if kind.name in states.gates:
             status = states.gates[kind.name]
             level = 2 if kind.group in states.tasks else 1
-            row = TrackRow(_gate_name(kind), f"confirmation, {status}", status, level)
+            outcome = "waived" if status == "CANCELLED" else _OUTCOMES.get(status, "working")
+            row = TrackRow(_gate_name(kind), f"confirmation, {status}", status, level, outcome)
         elif isinstance(kind.actor, Agent) and ":" not in kind.name:
             known = states.tasks[kind.group].status
             name = kind.title.removeprefix(kind.group).strip()
-            row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1)
+            outcome = _OUTCOMES.get(known, "working")
+            row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1, outcome)
         else:
             continue
+        if row.id in asked:
+            row = replace(row, outcome="waiting")
         phases.setdefault(kind.description, []).append(row)
     return [row for phase, rows in phases.items() for row in (_phase_row(phase, rows), *rows)]
 
 
 def _phase_row(phase: str, rows: list[TrackRow]) -> TrackRow:
+    """It is over once all of it is, and has passed only if all of it has."""
     id_, _, name = phase.partition(" ")
-    return TrackRow(id_, name, join_tasks(row.status for row in rows))
+    status = join_tasks(row.status for row in rows)
+    is_over = _SHORT.get(status) == "complete" or status == "CANCELLED"
+    worst = worst_outcome(row.outcome for row in rows)
+    return TrackRow(id_, name, status, 0, worst if is_over else _OUTCOMES.get(status, "working"))
 
 
 def _remark(status: str) -> str:

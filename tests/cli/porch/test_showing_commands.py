@@ -55,8 +55,8 @@ def test_status_of_one_run_for_programs(asked: "Desk") -> None:
     (asked.run_dir() / "picture.json").unlink()
     slow = asked.porch("status", "1", "--json").json
     assert quick == slow
-    extra = ["positions", "decisions", "journal", "cost", "definition_changed", "driver"]
-    assert list(quick) == [*STATUS_KEYS, *extra]
+    extra = ["positions", "outcomes", "decisions", "journal", "cost", "definition_changed"]
+    assert list(quick) == [*STATUS_KEYS, *extra, "driver"]
     assert {key: quick[key] for key in STATUS_KEYS} == asked.status()
     assert quick["positions"][0]["position"] == "write:gate#1"
     assert quick["decisions"][0]["name"] == "ready"

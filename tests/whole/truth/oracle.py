@@ -68,11 +68,15 @@ class Story:
     verdicts: list[Told] = field(default_factory=list)
     items: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     finished: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    gates: dict[str, str] = field(default_factory=dict)
-    outcome: str = ""
+    gates: dict[str, tuple[int, str]] = field(default_factory=dict)  # what was noted, and when
+    ended: dict[str, str] = field(default_factory=dict)  # by instance; the run itself is empty
     is_paused: bool = False
     digest: str = ""
     is_dead: bool = False
+
+    @property
+    def outcome(self) -> str:
+        return self.ended.get("", "")
 
     def open(self, position: str) -> Visit | None:
         return next((v for v in self.visits if v.position == position and not v.left), None)
@@ -108,7 +112,7 @@ def add(story: Story, record: Raw) -> None:
         if move["is"] in ("Entered", "Left", "Asked", "Closed"):
             _add_visit(story, seq, move, moves)
         else:
-            _add_event(story, move)
+            _add_event(story, seq, move)
 
 
 def _add_visit(story: Story, seq: int, move: Raw, moves: Sequence[Raw]) -> None:
@@ -141,7 +145,7 @@ def _find_exit(visit: Visit, moves: Sequence[Raw]) -> str:
     return exits[-1] if exits else ""
 
 
-def _add_event(story: Story, move: Raw) -> None:
+def _add_event(story: Story, seq: int, move: Raw) -> None:
     key = (move.get("instance", ""), move.get("loop", ""))
     kind = move["is"]
     if kind in ("Began", "Pinned"):
@@ -152,9 +156,9 @@ def _add_event(story: Story, move: Raw) -> None:
     elif kind == "Finished":
         story.finished.setdefault(key, set()).add(move["item"])
     elif kind == "GateNoted":
-        story.gates[move["name"]] = move["status"]
-    elif kind in ("Ended", "Reopened") and not key[0]:
-        story.outcome = move.get("outcome", "")
+        story.gates[move["name"]] = (seq, move["status"])
+    elif kind in ("Ended", "Reopened"):
+        story.ended[key[0]] = move.get("outcome", "")
     elif kind in ("Paused", "Resumed"):
         story.is_paused = kind == "Paused"
 
@@ -240,11 +244,10 @@ def judge(
     gaps = [
         *_check_gaps(kinds, story, mine),
         *_review_gaps(kinds, mine),
-        *_gate_gaps(kinds, story, mine),
+        *_gate_gaps(definition, kinds, story, mine),
     ]
+    gaps += _skips(kinds, mine)
     kind = next(each for each in kinds if each["name"] == last.state)
-    if _is_person(kind) and last.exit == "skip":
-        gaps.append(("skipped", "", last))
     if gaps:
         worst = min((each[0] for each in gaps), key=WORST_FIRST.index)
         by = next((each[2] for each in gaps if each[0] == worst and each[2]), None)
@@ -265,7 +268,10 @@ def _is_behind(definition: Raw, story: Story, kinds: Sequence[Raw], last: Visit)
 
     Of the same list, an earlier item is in front, and an earlier phase of the same item. Elsewhere
     a state is in front if its ways lead here without going back; a branch beside this one does not.
+    What has come to its end did not need it again.
     """
+    if story.ended.get(last.instance) == "complete":
+        return False
     states = definition["protocol"]["states"]
     loop = next((kind.get("loop", "") for kind in kinds if kind.get("loop")), "")
     items = story.items.get((last.instance, loop), [])
@@ -380,15 +386,44 @@ def _review_gaps(
         yield (LETS_PASS[by.exit] if by else "failed"), kind["name"], by
 
 
+def gates(definition: Raw, story: Story) -> dict[str, str]:
+    """Each gate with its latest word: an answer, or what was noted since."""
+    known: dict[str, tuple[int, str]] = {}
+    for name, kind in definition["protocol"]["states"].items():
+        if not _is_person(kind) or kind["actor"]["kind"] != "gate":
+            continue
+        gate = kind["actor"]["name"]
+        mine = [v for v in story.visits if v.state == name]
+        told = [(v.left, v.exit) for v in mine if v.exit in ("approved", "rejected", "waived")]
+        if gate in story.gates:
+            told.append(story.gates[gate])
+        if any(v.is_asked and not v.left for v in mine):
+            told.append((len(story.visits) + 10**9, "pending"))
+        known[gate] = max([(0, "waiting"), *told, known.get(gate, (0, "waiting"))])
+    return {
+        gate: "waiting" if word == "pending" and seq < 10**9 else word
+        for gate, (seq, word) in known.items()
+    }
+
+
 def _gate_gaps(
-    kinds: Sequence[Raw], story: Story, mine: Sequence[Visit]
+    definition: Raw, kinds: Sequence[Raw], story: Story, mine: Sequence[Visit]
 ) -> Iterator[tuple[str, str, Visit | None]]:
     for kind in kinds:
         if _is_person(kind) and kind["actor"]["kind"] == "gate":
             asked = [v for v in mine if v.state == kind["name"] and v.exit]
-            is_waived = story.gates.get(kind["actor"]["name"]) == "waived"
-            if is_waived or (asked and asked[-1].exit == "waived"):
+            if gates(definition, story).get(kind["actor"]["name"]) == "waived":
                 yield "waived", kind["actor"]["name"], asked[-1] if asked else None
+
+
+def _skips(kinds: Sequence[Raw], mine: Sequence[Visit]) -> Iterator[tuple[str, str, Visit | None]]:
+    """A person went on although there was no result, and no agent began again."""
+    people = [kind["name"] for kind in kinds if _is_person(kind)]
+    agents = [kind["name"] for kind in kinds if _actor(kind) == "Agent"]
+    for visit in mine:
+        is_skip = visit.state in people and visit.exit == "skip"
+        if is_skip and not any(v.state in agents and v.entered >= visit.left for v in mine):
+            yield "skipped", "", visit
 
 
 def _let_pass(kinds: Sequence[Raw], mine: Sequence[Visit], seq: int) -> Visit | None:
@@ -423,3 +458,15 @@ def _actor(kind: Raw) -> str:
 
 def _is_person(kind: Raw) -> bool:
     return _actor(kind) == "Human"
+
+
+def troubles(definition: Raw, story: Story, visit: Visit) -> list[str]:
+    """Names of checks that were not good the last time in the phase of a question."""
+    states = definition["protocol"]["states"]
+    kind = states.get(visit.state)
+    if kind is None:
+        return []
+    kinds = _groups(definition)[kind["group"]]
+    names = [each["name"] for each in kinds]
+    mine = [v for v in story.visits if v.state in names and v.place == visit.place]
+    return [name for _, name, _ in _check_gaps(kinds, story, mine)]

@@ -78,6 +78,7 @@ def _print_run(word: str, flags: set[str]) -> int | None:
 def _render_status_json(picture: PictureShape, whole: LiveStatusShape) -> dict[str, object]:
     extra = {
         "positions": picture["positions"],
+        "outcomes": picture["outcomes"],
         "decisions": whole["decisions"],
         "journal": True,
         "cost": picture["cost"],

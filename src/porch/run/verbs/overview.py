@@ -76,6 +76,7 @@ def show_run(where: ProjectPaths, word: str) -> ShownRun:
     data = {
         **picture["status"],
         "positions": picture["positions"],
+        "outcomes": picture["outcomes"],
         "decisions": whole["decisions"],
         "journal": True,
         "cost": picture["cost"],

@@ -1,15 +1,15 @@
 """One run as a list of its phases: what is over, where it stands, what went wrong, what it cost."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from porch.account.attempts import find_attempt
+from porch.account.gaps import list_failed_children
 from porch.account.outcomes import SIGNS, Outcome
 from porch.account.phases import list_phases
 from porch.account.waiting import list_waits
 from porch.machine.state import RunState, Standing
-from porch.model.protocol import TRACK, Human, Protocol
-from porch.model.track_names import gate_of_state
+from porch.model.protocol import TRACK, Protocol
 from porch.show import cost
 from porch.show.board import cut_text, format_moment, one_line, text_width, wrap_text
 from porch.show.phase_words import LOOKS, describe_outcome
@@ -18,11 +18,6 @@ from porch.show.status import find_position_title, names_of
 from porch.show.wait_words import describe_delay
 from porch.text.telling_line import find_telling_line
 
-_TRACK_OUTCOMES: Mapping[str, Outcome] = {
-    "complete": "passed",
-    "in_progress": "working",
-    "pending": "not run",
-}
 _CODES = {"done": "32", "now": "36", "asked": "33", "skipped": "33", "failed": "31"}
 
 
@@ -75,6 +70,7 @@ def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
         )
         for phase in phases
     ]
+    rows += [CheckRow(gap.name, gap.outcome, [gap.outcome]) for gap in list_failed_children(state)]
     return [*rows, *_list_questions(protocol, state, {phase.name for phase in phases})]
 
 
@@ -93,14 +89,15 @@ def _list_track(protocol: Protocol, state: RunState) -> list[CheckRow]:
     """Of a track its tasks and confirmations, by their statuses."""
     from porch.show.track_rows import list_track_rows
 
-    gates = (gate_of_state(state.positions[place].state) for place in state.decisions)
-    actors = [protocol.states[gate].actor for gate in gates if gate in protocol.states]
-    asked = {actor.name for actor in actors if isinstance(actor, Human)}
-    rows: list[CheckRow] = []
-    for row in list_track_rows(protocol, state):
-        outcome = "waiting" if row.id in asked else _TRACK_OUTCOMES[row.short_status]
-        rows.append(CheckRow(f"{row.id} {row.title}".rstrip(), outcome, [], row.level))
-    return rows
+    return [
+        CheckRow(
+            f"{row.id} {row.title}".rstrip(),
+            row.outcome,
+            _describe_place(protocol, state, row.id) if row.outcome == "working" else [],
+            row.level,
+        )
+        for row in list_track_rows(protocol, state)
+    ]
 
 
 def _fit_place(phase: str, parts: Sequence[str], width: int) -> list[str]:
