@@ -73,7 +73,14 @@ def _look_at_checklist(
     if is_track:
         yield from _compare_track("af status", rows, fates)
     else:
-        yield from _compare("af status", rows, {**fates, **failed}, words=True)
+        count = len(fates) + len(failed)
+        yield from _compare("af status", rows[:count], {**fates, **failed}, words=True)
+        # A question that belongs to no phase has a row of its own.
+        yield from (
+            _say("af status", row.name, "asked", row.told)
+            for row in rows[count:]
+            if "waiting" not in row.meaning or "waiting for you" not in row.told
+        )
     told = seen.texts["checklist"]
     if story.is_paused and not story.outcome and "stopped by a person" not in told:
         yield "af status does not say that the run is stopped"
@@ -160,12 +167,13 @@ def _look_at_page(
         yield from _compare_track("the page", rows, fates)
         return
     failed = {name: Fate("failed") for name in children}
-    phases, plan = rows[: len(rows) - len(items)], rows[len(rows) - len(items) :]
+    phases, plan = rows[: len(fates) + len(failed)], rows[len(rows) - len(items) :]
     yield from _compare("the page", phases, {**fates, **failed}, words=False)
     named = [Row(item, row.meaning, row.told) for item, row in zip(items, plan, strict=False)]
     yield from _compare("the page, plan", named, items, words=False)
     short = views.read_decision_page(seen.texts["inbox"])
     if short:
+        short = short[: len(fates) + len(failed)]
         yield from _compare("the inbox", short, {**fates, **failed}, words=False)
 
 

@@ -57,7 +57,7 @@ class Stage:
             self.run,
             word,
             [dict(each) for each in read_lines(desk.run_dir(self.run) / "journal.jsonl")],
-            json.loads(serialize_definition(found.definition)),
+            self._read_definition(found),
         )
         graph = ("protocols", "graph", self.drawn, *(("--run", word) if self.drawn == "p" else ()))
         commands = {
@@ -79,6 +79,13 @@ class Stage:
         for place in found.state.decisions if self.is_paged else ():
             seen.decisions[place] = self.get(f"/run/project/{self.run}/decision", at=place)
         self.seen[moment] = seen
+
+    def _read_definition(self, found: ReadRun) -> dict[str, Any]:
+        """As it is pinned, without what porch puts beside it; a plan of envoy pins none."""
+        pinned = self.desk.run_dir(self.run) / "payloads" / found.state.run.digest
+        if pinned.is_file():
+            return read_json(pinned.read_text())
+        return read_json(serialize_definition(found.definition).decode())
 
     def envoy(self, *words: str, code: int = 0) -> None:
         left = run_words("envoy", list(words))
