@@ -290,6 +290,8 @@ class _Place(Struct, frozen=True):
         gaps += ["skipped" for kind, visit in visits if self._was_skipped(kind, visit, visits)]
         if gaps:
             return worst_outcome(gaps), last
+        if any(self._was_passed_over(kind, visit) for kind, visit in visits):
+            return "not run", last
         is_human = any(
             visit is last and isinstance(kind.actor, Human) and kind.actor.kind != "gate"
             for kind, visit in visits
@@ -308,6 +310,15 @@ class _Place(Struct, frozen=True):
             (instance, name, exit_) == (self.instance, kind.name, last.exit)
             and target in (f"{ENDED}failed", f"{ENDED}abandoned")
             for instance, name, exit_, _, target in self.state.past_ways
+        )
+
+    def _was_passed_over(self, kind: State, visit: PastVisit) -> bool:
+        """Earlier releases left the last checks at once where they had never passed."""
+        commands = kind.actor.commands if isinstance(kind.actor, Check) else ()
+        return bool(visit.exit) and any(
+            not command.optional
+            and (*self._key(kind.name), command.name) not in self.state.past_checks
+            for command in commands
         )
 
     def _was_skipped(

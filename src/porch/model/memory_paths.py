@@ -41,6 +41,10 @@ FAULT_QUESTION = "fault"
 FAULT = "fault"
 
 
+# In an exit with which checks failed: those of them that have passed nowhere before.
+NEVER_PASSED = "never_passed"
+
+
 def name_question_state(state: str, word: str) -> str:
     """The state in which the engine asks a person about another state."""
     return f"{state}:{word}"

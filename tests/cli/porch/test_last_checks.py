@@ -67,13 +67,31 @@ def test_k12_nothing_is_drawn_where_nobody_works_behind_the_checks(desk: "Desk")
     assert desk.entered()[-2:] == ["build:checks", "complete"]
 
 
-def test_k12_a_check_that_never_passed_is_not_asked_for_again(desk: "Desk") -> None:
-    """A person has skipped it, and that was the last word about it."""
-    never = {"id": "build", "checks": {"tests": {**GREEN, "command": "false"}}}
+NEVER: dict[str, Any] = {"id": "build", "checks": {"tests": {**GREEN, "command": "false"}}}
+
+
+def test_t17_a_check_that_a_person_skipped_is_asked_for_once_more_and_pays_no_agent(
+    desk: "Desk",
+) -> None:
+    """T17: skipped tests never ran again, and the end of the run was shown as passed."""
     decided = {"failed:build": [{"skip": "known"}]}
-    desk.begin(never, REVIEW, decisions=decided, code=0)
+    desk.begin(NEVER, REVIEW, decisions=decided, code=3)
+    assert desk.entered()[-2:] == ["complete:checks", "failed:complete:checks"]
+    assert len(desk.facts("CheckEnded")) == 2
+    assert len(desk.started()) == 2, "one turn for each phase"
+    desk.porch("skip", "1", "--reason", "still known")
+    assert desk.status()["state"] == "complete"
+    shown = desk.porch("finish", "1", code=None).out
+    assert "not passed: complete: tests failed, skipped by " in shown
+    assert "[x] complete" not in desk.porch("status", "1").out
+
+
+def test_t17_a_check_that_was_skipped_and_passes_at_the_end_asks_nobody(desk: "Desk") -> None:
+    decided = {"failed:build": [{"skip": "the review mends it"}]}
+    agents = {"build": [BREAKS], "review": [{"delete": ["broken"]}]}
+    desk.begin(BUILD, REVIEW, agents=agents, decisions=decided, code=0)
     assert desk.entered()[-2:] == ["complete:checks", "complete"]
-    assert len(desk.facts("CheckEnded")) == 1
+    assert [each["result"] for each in desk.facts("CheckEnded")] == ["failed", "passed"]
 
 
 def test_k12_a_check_of_its_moment_is_not_repeated(desk: "Desk") -> None:

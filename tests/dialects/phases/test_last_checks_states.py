@@ -33,7 +33,8 @@ def test_what_is_measured_in_two_phases_is_repeated_once() -> None:
         "evidence.a:tests", "evidence.b:tests", "evidence.complete:tests",
     )  # fmt: skip
     failed = list(protocol.edges_of(STATE, "failed"))
-    assert [edge.targets for edge in failed] == [(Target("b"),), (Target("b"),)]
+    person = (Target(f"failed:{STATE}"),)
+    assert [edge.targets for edge in failed] == [person, (Target("b"),), (Target("b"),)]
 
 
 def test_one_name_for_two_things_is_told_apart() -> None:
@@ -70,6 +71,6 @@ def test_reviewers_behind_the_checks_take_their_time_too() -> None:
 def test_a_loop_is_gone_back_to_at_its_last_item_and_left_by_way_of_the_checks() -> None:
     phased = {"id": "a", "phased": True, "checks": {"tests": "run"}}
     protocol = compiled({"id": "plan"}, phased, {"id": "b", "phased": True})
-    (failed, _) = protocol.edges_of(STATE, "failed")
+    (_, failed, _) = protocol.edges_of(STATE, "failed")
     assert failed.targets == (Target("a", LAST_ITEM),)
     assert protocol.loops["a"].after == Target(STATE)

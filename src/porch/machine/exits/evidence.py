@@ -7,7 +7,12 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.exits.departure import exit_moves
 from porch.machine.state import InHand, RunState, Standing
-from porch.model.memory_paths import evidence_path, is_evidence_path, is_last_words_path
+from porch.model.memory_paths import (
+    NEVER_PASSED,
+    evidence_path,
+    is_evidence_path,
+    is_last_words_path,
+)
 from porch.model.protocol import Check, Command, Panel, Protocol
 
 WHY_KEPT = 200
@@ -40,10 +45,12 @@ def expired_evidence_moves(state: RunState) -> Iterator[m.Move]:
 
 
 def due_commands(state: RunState, standing: Standing, check: Check) -> tuple[Command, ...]:
-    """What is to be measured here: of what is only repeated, what has passed before."""
+    """What is to be measured here."""
     listed = (state.recall(standing, check.listed) or {}) if check.listed else {}
-    own = tuple(c for c in check.commands if not c.evidence or last_tree(state, standing, c))
-    return (*own, *(Command(name, setting=name) for name in listed.get("commands") or ()))
+    return (
+        *check.commands,
+        *(Command(name, setting=name) for name in listed.get("commands") or ()),
+    )
 
 
 def last_tree(state: RunState, standing: Standing, command: Command) -> str:
@@ -95,7 +102,9 @@ def _sum_check_results(
     payload = {"failed": failed, "unmeasured": missing, "reports": reports}
     skipped = [name for name, each in results.items() if each["result"] == "skipped"]
     flaky = [name for name, each in results.items() if each.get("flaky")]
-    return exit_, {**payload, **_named_if_any(skipped=skipped, flaky=flaky)}
+    never = {c.name for c in commands if c.evidence and not last_tree(state, standing, c)}
+    named = {"skipped": skipped, "flaky": flaky, NEVER_PASSED: [n for n in failed if n in never]}
+    return exit_, {**payload, **_named_if_any(**named)}
 
 
 def _named_if_any(**lists: list[str]) -> dict[str, list[str]]:

@@ -1,7 +1,9 @@
 """The last word before a protocol is complete is a fresh measurement.
 
-What passed once and has been worked on since is measured again; a failure goes back to the phase
-that measured it last. Nothing is drawn where nobody works behind a check any more.
+What has been worked on since it was measured is measured again, also what a person went on
+without. A failure goes back to the phase that measured it last. Where a check has passed nowhere, a
+person has seen it fail before, and is asked at once. Nothing is drawn where nobody works behind a
+check any more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,7 @@ from porch.dialects.phases.compiler.check_states import (
 from porch.dialects.phases.compiler.protocol_draft import ABANDONED, COMPLETE, ProtocolDraft
 from porch.dialects.phases.compiler.targets import PhaseLookup
 from porch.errors import Place
-from porch.model.memory_paths import evidence_path
+from porch.model.memory_paths import NEVER_PASSED, evidence_path
 from porch.model.protocol import (
     LAST_ITEM,
     Agent,
@@ -159,6 +161,9 @@ def _draw_ways(
     budget = draft.budget(GROUP, STATE, RECHECK_LIMIT)
     failed, person = failure_paths(STATE), Target(f"failed:{STATE}")
     draft.edge(GROUP, STATE, "passed", COMPLETE, resets=(budget,), forgets=failed)
+    never = Guard(f"{STATE}.{FAILED}.{NEVER_PASSED}", "filled")
+    forgets = (f"{STATE}.{UNMEASURED}",)
+    draft.edge(GROUP, STATE, FAILED, person, guards=(never,), forgets=forgets)
     ways = [(command.name, each.phase) for command, each in zip(commands, due, strict=True)]
     for name, phase in (*ways, ("", ways[0][1])):
         draft.edge(
@@ -169,7 +174,7 @@ def _draw_ways(
             guards=(Guard(f"{STATE}.{FAILED}", "has", name),) if name else (),
             charges=budget,
             spent=person,
-            forgets=(f"{STATE}.{UNMEASURED}",),
+            forgets=forgets,
         )
     draft.edge(GROUP, STATE, UNMEASURED, person, forgets=(f"{STATE}.{FAILED}",))
 
