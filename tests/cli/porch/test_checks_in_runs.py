@@ -72,9 +72,10 @@ def test_a_failed_check_calls_the_agent_again_with_the_report_and_then_a_person(
     assert "after" not in desk.entered()
     desk.porch("skip", "1", code=2)  # not without a reason
     desk.porch("skip", "1", "--reason", "flaky machine")
-    desk.porch("resume", "1")
-    assert desk.entered()[-3:] == ["after", "complete:checks", "complete"]
-    assert len(desk.started("check")) == 6, "what never passed is not asked for at the end"
+    desk.porch("resume", "1", code=3)
+    assert desk.entered()[-3:] == ["after", "complete:checks", "failed:complete:checks"]
+    assert len(desk.started("check")) == 7, "a person who skipped it is asked at the end"
+    assert len(desk.started()) == 7, "and no agent is paid for it again"
     wish = [f["wish"] for f in desk.facts("WishTaken")][-1]
     assert (wish["exit"], wish["text"], wish["who"]) == ("skip", "flaky machine", ACCOUNT)
 

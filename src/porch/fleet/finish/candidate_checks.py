@@ -93,8 +93,8 @@ def _run(world: World, state: RunState, check: DeliveryCheck, commit: str) -> st
         report = "\n".join(f"  {line}" for line in ended.report.splitlines()[-REPORT_LINES:])
         raise FailedError(
             f"nothing was merged: {check.name} {ended.result} on the merged files\n{report}",
-            fix=f"the merged files are commit {commit[:12]}; fix the branch and finish again, "
-            f"or choose --pr or --keep{_hint_at_subject(check)}",
+            fix=f"the merged files are commit {commit[:12]}; fix the branch and finish again "
+            f"with --accept-changes, or choose --pr or --keep{_hint_at_subject(check)}",
             code="finish-check-failed",
         )
     return ended.result
