@@ -273,7 +273,7 @@ class _Place(Struct, frozen=True):
             return ("waiting" if asks else "working"), last
         if last is None:
             return "not run", None
-        if not self._is_complete() and self._is_behind_rework(last):
+        if self._is_behind_rework(last):
             return "stale", last
         bad = ("failed", "could not measure")
         gaps: list[Outcome] = [
@@ -333,11 +333,6 @@ class _Place(Struct, frozen=True):
                 for each, other in visits
             )
         )
-
-    def _is_complete(self) -> bool:
-        """In what is complete nothing has to be done again, wherever the ways of a graph led."""
-        known = self.state.instances.get(self.instance)
-        return (known.outcome if known else self.state.outcome) == "complete"
 
     def _is_behind_rework(self, last: PastVisit) -> bool:
         """Whether the run has entered something in front of this phase after it was left."""
