@@ -10,7 +10,11 @@ if TYPE_CHECKING:
 NO = {"verdict": "REQUEST_CHANGES", "summary": "vague", "findings": ["no limits"]}
 REVIEWS = {"specify:consult": {"codex": [NO], "*": [{"verdict": "APPROVE"}]}}
 SIGNALS = {"SPEC_DRAFTED": "specify:consult", "REVISED": "specify:consult"}
-AGENTS = {"specify:draft": [{"signal": "SPEC_DRAFTED"}], "specify:revise": [{"signal": "REVISED"}]}
+WRITE = {"write": {"{project_dir}/spec.md": "# Spec of visit {visit}\n"}}
+AGENTS = {
+    "specify:draft": [{**WRITE, "signal": "SPEC_DRAFTED"}],
+    "specify:revise": [{**WRITE, "signal": "REVISED"}],
+}
 PANEL = {**specify(models=["codex", "claude"], max_rounds=2), "signals": SIGNALS}
 TOLD = "Specify, round 2 of 2: codex asks for changes; no rounds are left"
 
