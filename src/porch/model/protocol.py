@@ -187,6 +187,7 @@ class Human(Tagged, frozen=True, tag="Human"):
     override: tuple[str, ...] = ()
     stale_after_s: float = 0
     files_of: tuple[str, ...] = ()  # remembered exits; the files that they name are asked about
+    requires: Mapping[str, str] = field(default_factory=dict)  # name -> state, or state and check
 
 
 class Git(Tagged, frozen=True, tag="Git"):

@@ -30,6 +30,7 @@ from porch.show.evidence_notes import (
     list_phase_abstentions,
 )
 from porch.show.failure_words import make_failure_data
+from porch.show.gate_words import describe_shortcuts
 from porch.show.phase_words import describe_review
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
@@ -101,7 +102,11 @@ def _describe_decision(
         "question": human.title,
         "description": human.description,
         "reason": "\n".join(
-            (*_list_reasons(state, seen), *_list_facts(protocol, state, standing, human))
+            (
+                *_list_reasons(state, seen),
+                *describe_shortcuts(protocol, state, standing),
+                *_list_facts(protocol, state, standing, human),
+            )
         ),
         "options": list(
             _list_options(

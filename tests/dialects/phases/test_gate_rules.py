@@ -50,10 +50,12 @@ def test_l1_a_gate_that_requires_nearly_a_known_name_is_an_error(
     assert found("unknown-step", requiring(near, **keys), {"id": "b"}) == []
 
 
-def test_l1_a_gate_that_requires_something_unknown_says_what_is_now_required() -> None:
+def test_l1_a_gate_that_requires_something_that_nothing_declares_is_an_error() -> None:
     (finding,) = found("unknown-step", requiring("signed_off", checks={"build": "x"}), {"id": "b"})
-    assert finding.severity == "warning"
-    assert "must now end with the signal 'signed_off' before the gate is asked" in finding.message
+    assert finding.severity == "error"
+    assert "requires 'signed_off', which is not a step, signal, check or review" in finding.message
+    assert finding.place is not None
+    assert finding.place.line > 5
     assert "'signals'" in finding.fix
     signals = {"signed_off": {"description": "somebody has looked"}}
     assert found("unknown-step", requiring("signed_off", signals=signals), {"id": "b"}) == []

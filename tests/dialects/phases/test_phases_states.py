@@ -706,7 +706,7 @@ def test_a_gate_waits_for_what_nobody_but_the_agent_can_say() -> None:
         "consultation": {"models": MODELS},
         "gate": {"requires": ["c", "v", "consultation", "seen", "signed"]},
     }
-    protocol = compiled(phase)
+    protocol = compiled(phase, signals={"seen": {}, "signed": {}})
     assert {"seen", "signed"} <= set(exits(protocol, "a"))
     guarded, fallback = protocol.edges_of("a", "PHASE_COMPLETE")
     assert guarded.guards == (Guard("a.seen"), Guard("a.signed"))
@@ -722,9 +722,8 @@ def test_a_required_word_that_is_a_signal_already_is_not_made_twice() -> None:
 
 def test_a_required_word_is_not_mistaken_for_a_word_that_says_done() -> None:
     gate = {"requires": ["review_complete"]}
-    said = exits(
-        compiled({"id": "a", "steps": ["phase_complete"], "gate": gate}), "a:phase_complete"
-    )
+    phase = {"id": "a", "steps": ["phase_complete"], "gate": gate}
+    said = exits(compiled(phase, signals={"review_complete": {}}), "a:phase_complete")
     assert said["review_complete"] == ("review_complete",)
     assert said["PHASE_COMPLETE"] == (
         "PHASE_COMPLETE", "PHASE_IMPLEMENTED", "TESTS_WRITTEN", "EVALUATION_COMPLETE",

@@ -10,8 +10,8 @@ from porch.errors import Finding, Place
 from porch.model.protocol import Edge, Human, Protocol, Target
 from porch.text.nodes import ScalarNode
 
-# Real files require things that nothing in the phase is called; only a slip of the pen is an error.
 _NEAR = 0.85
+_DECLARE = "declare it in 'signals', add a check of this name, or remove it"
 # What a person answers to a failure is not a way around the gate, it is a decision.
 _PEOPLES_WAYS = ("skip", "waived", "stopped")
 END = "complete"
@@ -50,18 +50,13 @@ def _known_words(layout: PhaseLayout, signals: set[str]) -> list[str]:
 
 
 def _invented_word_finding(word: ScalarNode, layout: PhaseLayout, known: list[str]) -> Finding:
-    gate = gate_name(layout)
-    missing = f"the gate '{gate}' requires '{word.text[:80]}'"
     near = _find_near_word(word.text, known)
-    if near:
-        message = f"{missing}, which is not a step, signal, check or review of '{layout.phase.id}'"
-        return Finding("unknown-step", message, word.place, f"did you mean '{near}'?")
     message = (
-        f"{missing}, and nothing in '{layout.phase.id}' is called so: its agent must now end with "
-        f"the signal '{word.text[:80]}' before the gate is asked"
+        f"the gate '{gate_name(layout)}' requires '{word.text[:80]}', which is not a step, signal, "
+        f"check or review of '{layout.phase.id}'"
     )
-    fix = "declare it in 'signals', add a check of this name, or remove it"
-    return Finding("unknown-step", message, word.place, fix, "warning")
+    fix = f"did you mean '{near}'?" if near else _DECLARE
+    return Finding("unknown-step", message, word.place, fix)
 
 
 def _find_near_word(word: str, known: list[str]) -> str:

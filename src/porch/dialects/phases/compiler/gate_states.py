@@ -1,5 +1,6 @@
 """Gates: what a person is shown, and where each answer leads."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from porch.dialects.phases.compiler.check_states import (
@@ -10,10 +11,10 @@ from porch.dialects.phases.compiler.check_states import (
 )
 from porch.dialects.phases.compiler.phase_draft import PhaseDraft
 from porch.dialects.phases.compiler.signal_exits import gate_name
-from porch.dialects.phases.compiler.stages import Stage
+from porch.dialects.phases.compiler.stages import PANEL_STEPS, Stage
 from porch.dialects.phases.file_records import GateRecord
 from porch.errors import Finding
-from porch.model.protocol import Guard, Human, Option, Target
+from porch.model.protocol import Check, Guard, Human, Option, Target
 
 _WAIVER = "continue without running the checks again"
 
@@ -62,7 +63,28 @@ def _gate_question(
         changes + failed + _chain_failure_paths(bench, ":checks"),
         failed,
         bench.definition.limits.gate_wait_s,
+        requires=dict(_list_requirements(bench, gate)),
     )
+
+
+def _list_requirements(bench: PhaseDraft, gate: GateRecord) -> Iterator[tuple[str, str]]:
+    """Where each name is done; signals are not here, because the way to the gate asks for them."""
+    chains = [state for agent in bench.layout.agents for state in chain_state_names(bench, agent)]
+    checks = {
+        command.name: state
+        for state in chains
+        if state in bench.draft.states
+        and isinstance(actor := bench.draft.states[state].actor, Check)
+        for command in actor.commands
+    }
+    for word in gate.requires:
+        stage, panel = bench.layout.stage(word.text), bench.layout.panel
+        if stage is not None:
+            yield word.text, stage.state
+        elif panel is not None and word.text in PANEL_STEPS:
+            yield word.text, panel.state
+        elif word.text in checks:
+            yield word.text, f"{checks[word.text]} {word.text}"
 
 
 def _chain_failure_paths(bench: PhaseDraft, ending: str) -> tuple[str, ...]:
