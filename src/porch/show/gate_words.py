@@ -12,7 +12,8 @@ def describe_shortcuts(protocol: Protocol, state: RunState, standing: Standing) 
     way = find_shortcut(protocol, state, standing)
     if way is not None:
         names = ", ".join(way.checks)
-        again = f" and its {way.retries} retries are used up" if way.retries else ""
+        times = "1 retry is" if way.retries == 1 else f"{way.retries} retries are"
+        again = f", and {times} used up" if way.retries else ""
         outcome = "failed" if way.outcome == "failed" else "could not be measured"
         yield f"the verification {outcome}{again}: {names}"
         if way.left_out:

@@ -28,7 +28,7 @@ def test_a_verification_at_its_limit_says_what_was_left_out_and_what_is_required
     (asked,) = json.loads(desk.porch("pending", "--json").out)["decisions"]
     assert asked["name"] == "ok"
     lines = asked["reason"].split("\n")
-    assert "the verification failed and its 1 retries are used up: has_3way" in lines
+    assert "the verification failed, and 1 retry is used up: has_3way" in lines
     assert "left out because of that: review (reviewers), final" in lines
     assert "required and not done: final, consultation, has_3way" in lines
     told = " ".join(desk.porch("pending").out.split())

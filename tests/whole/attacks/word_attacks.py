@@ -55,6 +55,28 @@ def review(raw: str = "", shell: str = "true", **answer: Any) -> Callable[[Site]
     return attempt
 
 
+def say_without_writing(site: Site) -> Seen:
+    """It says that the specification is drafted, and has written none."""
+    turn = {**site.turn("true"), "signal": "SPEC_DRAFTED"}
+    site.begin(SPECIFY, agents={"*": [turn]})
+    is_paid = bool(site.facts("ReviewEnded"))
+    return Seen(is_paid, "gate" if "spec.md is missing" in site.pending() else "")
+
+
+def forget_an_answer(site: Site) -> Seen:
+    """It asks twice and then works in the next phase, which has to know both answers."""
+    turns = [{"signal": "BLOCKED", "reason": reason} for reason in ("Which port?", "Which name?")]
+    first = [*turns, {**site.turn("true"), "signal": "FIRST_DONE"}]
+    site.begin(FIRST, SECOND, agents={"first": first})
+    for answer in ("only 8443", "only svc-a"):
+        site.porch("answer", "1", "blocked:first", answer)
+        site.porch("resume", "1")
+    (prompt,) = site.directory.glob("turns/second*/prompt.md")
+    text = prompt.read_text()
+    is_known = "only 8443" in text and "only svc-a" in text
+    return Seen(not is_known, "log" if "only 8443" in site.log() else "")
+
+
 def row(
     id: str,
     agent: Agent,
@@ -98,6 +120,16 @@ WORD_ATTACKS = (
         "careless",
         "gets an answer of the reviewer with no verdict at all",
         review("I like it, approve away."),
+    ),
+    row(
+        "S-T4b", "careless", "says that its document is there, and wrote none", say_without_writing
+    ),
+    row(
+        "S-X14",
+        "careless",
+        "asks a person twice, and has forgotten the first answer in the next phase",
+        forget_an_answer,
+        "log",
     ),
     row("W10", "careless", "gets a reviewer that crashes", review(crash=1)),
     row(
