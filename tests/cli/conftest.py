@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ from tests.repositories import at_home, make_repository
 
 PORCH = (sys.executable, "-c", "from porch.cli.dispatch import porch; exit(porch())")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
+PLACE = "worktrees/p_0001_x"
+# What an agent leaves behind, so that git refuses each commit on the branch of the run.
+LOCK = ["sh", "-c", "touch $(git rev-parse --git-common-dir)/refs/heads/p_0001_x.lock"]
 SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\nbuild = "true"\ntest = "true"\n'
 
 
@@ -124,10 +127,21 @@ class Desk:
         return str(self.write("script.yaml", json.dumps(parts, indent=1)))  # JSON is YAML
 
     def begin(self, *phases: Mapping[str, Any], code: int | None = None, **parts: Any) -> Said:
-        """Run a protocol of these phases as 0001-x; `parts` are those of the script."""
+        """Run a protocol of these phases as 0001-x; `parts` are those of the script.
+
+        In the checkout, where porch commits nothing.
+        """
+        return self.porch(*self._words(phases, parts), "--here", code=code)
+
+    def begin_in_worktree(
+        self, *phases: Mapping[str, Any], code: int | None = None, **parts: Any
+    ) -> Said:
+        """The same in the worktree `PLACE`, where porch commits."""
+        return self.porch(*self._words(phases, parts), code=code)
+
+    def _words(self, phases: Sequence[Mapping[str, Any]], parts: dict[str, Any]) -> tuple[str, ...]:
         self.protocol("p", *phases, **parts.pop("top", {}))
-        script = self.script(**parts)
-        return self.porch("run", "p", "0001", "--title", "x", "--script", script, code=code)
+        return ("run", "p", "0001", "--title", "x", "--script", self.script(**parts))
 
     def git(self, *words: str) -> str:
         done = subprocess.run(

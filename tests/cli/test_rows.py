@@ -215,7 +215,7 @@ def begun(root: Path, phases: list[dict[str, object]], script: str = "{}") -> Pa
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), (*who, "commit", "-qm", "begin")):
         subprocess.run(["git", *words], cwd=root, check=True)
     start = "from porch.cli.dispatch import porch; exit(porch())"
-    call = ("run", "p", "0001", "--title", "x", "--script", "script.yaml")
+    call = ("run", "p", "0001", "--title", "x", "--here", "--script", "script.yaml")
     done = subprocess.run([sys.executable, "-c", start, *call], cwd=root, check=False)
     assert done.returncode == 3
     return root

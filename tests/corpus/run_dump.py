@@ -55,13 +55,19 @@ _LATER = {
 }
 # Fields that the first release did not have; where they say nothing, they are left out.
 LATER_FIELDS = {
-    "RunStarted": ("base_tree", "settings", "own_worktree", "heading", "request_from"),
-    "Began": ("base_tree", "settings", "own_worktree", "branch", "heading", "request_from", "into"),
+    "RunStarted": (
+        *("base_tree", "settings", "own_worktree", "heading", "request_from", "commits_nothing"),
+    ),
+    "Began": (
+        *("base_tree", "settings", "own_worktree", "branch", "heading", "request_from", "into"),
+        "commits_nothing",
+    ),
     "Run": (
         *("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
-        *("into", "delivery"),
+        *("into", "delivery", "commits_nothing"),
     ),
     "ExitAccepted": ("commit",),
+    "CommitEnded": ("passed_over",),
     "CheckEnded": ("flaky",),
     "Command": ("changed", "rerun"),
     "Instance": ("part", "after"),

@@ -201,6 +201,8 @@ class _Walk(Struct):
             return
         request = own[0]
         match request:
+            case e.CommitPaths() if state.run.commits_nothing:
+                yield (), [(request, f.CommitEnded(effect=request.id, passed_over=True))]
             case e.CommitPaths():
                 yield (
                     (Step("commit", request.name, "clean"),),

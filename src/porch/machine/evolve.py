@@ -169,6 +169,7 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         own_worktree=move.own_worktree,
         branch=move.branch,
         into=move.into,
+        commits_nothing=move.commits_nothing,
     )
 
 

@@ -37,6 +37,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     settings: str = ""  # the digest of those that govern the run
     own_worktree: bool = False  # porch made the worktree, and commits there on `branch`
     settled: Mapping[str, Payload] = field(default_factory=dict)  # states that a plan calls done
+    commits_nothing: bool = False  # it works in a person's own checkout, whose commits are theirs
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
@@ -217,11 +218,15 @@ class TimerFired(Tagged, frozen=True, kw_only=True, tag="TimerFired"):
 
 
 class CommitEnded(Tagged, frozen=True, kw_only=True, tag="CommitEnded"):
-    """The engine committed named paths, found nothing to commit, or git refused."""
+    """The engine committed named paths, found nothing to commit, or git refused.
+
+    `passed_over`: the run commits nothing, so nobody looked.
+    """
 
     effect: str
     commit: str = ""
     refused: str = ""
+    passed_over: bool = False
 
 
 class GitEnded(Tagged, frozen=True, kw_only=True, tag="GitEnded"):

@@ -33,6 +33,7 @@ class Began(Tagged, frozen=True, tag="Began"):
     own_worktree: bool = False
     branch: str = ""
     into: str = ""
+    commits_nothing: bool = False
 
 
 class Entered(Tagged, frozen=True, tag="Entered"):

@@ -59,6 +59,9 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("Began", "into"): 3,
     ("ExitAccepted", "commit"): 3,
     ("Spawned", "part"): 3,
+    ("RunStarted", "commits_nothing"): 3,
+    ("Began", "commits_nothing"): 3,
+    ("CommitEnded", "passed_over"): 3,
 }
 _TAGS_WITH_NEW_FIELDS = frozenset(tag for tag, _ in VERSION_OF_FIELD)
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}

@@ -157,6 +157,7 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         branch=fact.branch if fact.own_worktree else "",
         # So has the branch into which a tree is merged.
         into="" if fact.spec else fact.into,
+        commits_nothing=fact.commits_nothing,
     )
 
 

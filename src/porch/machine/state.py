@@ -163,6 +163,7 @@ class Run(Tagged, frozen=True, tag="Run"):
     branch: str = ""
     into: str = ""  # the branch on which the run began
     delivery: "Delivery | None" = None
+    commits_nothing: bool = False  # it works in a person's own checkout, whose commits are theirs
 
     @property
     def base(self) -> str:

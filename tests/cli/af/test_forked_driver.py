@@ -252,7 +252,9 @@ def _ask_at_the_first_record() -> int:
             os.kill(os.getpid(), signal.SIGTERM)
 
     where = places.find_project(os.getcwd())
-    wanted = RunRequest(protocol="p", words=("0001",), title="x", agent="scripted", place="here")
+    wanted = RunRequest(
+        protocol="p", words=("0001",), title="x", agent="scripted", in_checkout=True
+    )
     driven = launch.start_run(
         where, wanted, DriveManner(wait=True), watch=DriveWatch(ask), products=PRODUCTS
     )

@@ -267,7 +267,7 @@ def test_a_failure_that_is_declared_ends_the_run_as_failed(desk: "Desk") -> None
     reply = {"signal": "SUCCESS_FALSE_REASON", "reason": "no sources"}
     script = desk.script(agents={"work": [reply]})
     given = ("--input", "agent_name=a", "--input", "segment_context=b")
-    desk.porch("run", "discovery", "7", "--script", script, *given, code=1)
+    desk.porch("run", "discovery", "7", "--here", "--script", script, *given, code=1)
     assert desk.entered("discovery_7") == ["work", "failed"]
 
 

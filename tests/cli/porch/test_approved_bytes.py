@@ -15,6 +15,7 @@ from porch.run.settings import load_settings
 from porch.run.verbs.read_run import read_run
 from porch.store import chain
 from porch.store.where import find_project
+from tests.cli.conftest import LOCK, PLACE
 from tests.repositories import ACCOUNT
 
 if TYPE_CHECKING:
@@ -51,6 +52,14 @@ def approved(desk: "Desk") -> "Desk":
 
 
 @pytest.fixture
+def apart(desk: "Desk") -> "Desk":
+    """The same in a worktree of its own, where porch commits what was approved."""
+    desk.begin_in_worktree(SPEC, BUILD, LAST, agents=WRITTEN, code=3)
+    desk.porch("approve", "1", "spec-ok")
+    return desk
+
+
+@pytest.fixture
 def tampered(approved: "Desk") -> "Desk":
     """Somebody edited the specification behind its approval, and the run was resumed."""
     approved.write(SPEC_FILE, "Build the thing.\nDelete the billing tables.\n")
@@ -81,9 +90,17 @@ def test_k1_approved_again_the_run_goes_on_where_it_was(tampered: "Desk") -> Non
     assert tampered.entered()[-4:] == ["specify:commit", "build", "review", "complete"] or (
         tampered.entered()[-3:] == ["build", "review", "complete"]
     )
-    assert "Delete the billing" in tampered.git("show", f"HEAD:{SPEC_FILE}")
     assert tampered.status()["gates"]["spec-ok"]["status"] == "approved"
     assert len(tampered.facts("ApprovalOutdated")) == 1
+
+
+def test_k1_what_is_approved_again_is_what_is_committed(apart: "Desk") -> None:
+    apart.write(f"{PLACE}/{SPEC_FILE}", "Build the thing.\nDelete the billing tables.\n")
+    apart.porch("resume", "1", code=3)
+    assert "Delete" not in apart.git("show", f"p_0001_x:{SPEC_FILE}")
+    apart.porch("approve", "1", "spec-ok")
+    apart.porch("resume", "1")
+    assert "Delete the billing" in apart.git("show", f"p_0001_x:{SPEC_FILE}")
 
 
 def test_k9_a_note_to_what_is_approved_again_reaches_the_next_agent(tampered: "Desk") -> None:
@@ -281,32 +298,32 @@ def test_k2_the_phases_are_those_of_the_approved_bytes(planned: "Desk") -> None:
     assert [item.id for item in read.items] == ["phase_1", "phase_2", "phase_3"]
 
 
-def test_k1_a_commit_looks_itself_at_what_it_commits(approved: "Desk") -> None:
+def test_k1_a_commit_looks_itself_at_what_it_commits(apart: "Desk") -> None:
     """Between the look of the driver and the commit a file may change once more."""
-    approved.write(SPEC_FILE, "Delete the billing tables.\n")
+    apart.write(f"{PLACE}/{SPEC_FILE}", "Delete the billing tables.\n")
     effect = CommitPaths(
         id="e", position="p#1", kind="commit", name="x", paths=("spec.md",), message="x"
     )
-    head = approved.git("rev-parse", "HEAD")
-    ended = asyncio.run(project.commit_artifacts(world_of(approved), effect))
+    head = apart.git("rev-parse", "p_0001_x")
+    ended = asyncio.run(project.commit_artifacts(world_of(apart), effect))
     assert isinstance(ended, EffectStopped)
-    assert approved.git("rev-parse", "HEAD") == head
+    assert apart.git("rev-parse", "p_0001_x") == head
 
 
-def test_k1_a_link_in_the_place_of_an_approved_file_is_not_committed(approved: "Desk") -> None:
+def test_k1_a_link_in_the_place_of_an_approved_file_is_not_committed(apart: "Desk") -> None:
     """It leads to the same text today; the commit would not hold that text."""
-    file = approved.root / SPEC_FILE
+    file = apart.root / PLACE / SPEC_FILE
     file.rename(file.with_name("elsewhere.md"))
     file.symlink_to("elsewhere.md")
-    head = approved.git("rev-parse", "HEAD")
-    approved.porch("resume", "1", code=3)
-    assert approved.git("rev-parse", "HEAD") == head
-    assert f"{SPEC_FILE} is a link" in " ".join(approved.porch("pending").out.split())
+    head = apart.git("rev-parse", "p_0001_x")
+    apart.porch("resume", "1", code=3)
+    assert apart.git("rev-parse", "p_0001_x") == head
+    assert f"{SPEC_FILE} is a link" in " ".join(apart.porch("pending").out.split())
     file.unlink()
     file.with_name("elsewhere.md").rename(file)
-    approved.porch("retry", "1")
-    approved.porch("resume", "1")
-    assert approved.git("ls-tree", "HEAD", SPEC_FILE).startswith("100644 blob")
+    apart.porch("retry", "1")
+    apart.porch("resume", "1")
+    assert apart.git("ls-tree", "p_0001_x", SPEC_FILE).startswith("100644 blob")
 
 
 def test_k2_an_upgrade_asks_only_gates_that_it_adds_or_changes(desk: "Desk") -> None:
@@ -362,13 +379,12 @@ def test_k11_after_a_refused_commit_and_a_retry_skip_leads_to_the_gate(desk: "De
     checked["checks"]["good"] |= {"max_retries": 0, "retry_delay": 0}
     agents = {
         "specify": [
-            {"write": {"{project_dir}/spec.md": "Build the thing.\n"}},
+            {"write": {"{project_dir}/spec.md": "Build the thing.\n"}, "run": LOCK},
             {"write": {"{project_dir}/spec.md": "Worse.\n"}},
         ]
     }
-    desk.write(".git/refs/heads/main.lock", "")
     decided = {"spec-ok": [{"approve": True}, {"wait": True}]}
-    desk.begin(checked, BUILD, agents=agents, decisions=decided, code=3)
+    desk.begin_in_worktree(checked, BUILD, agents=agents, decisions=decided, code=3)
     assert desk.entered()[-1] == "failed:specify"
     assert desk.status()["gates"]["spec-ok"]["status"] == "approved"
     desk.porch("retry", "1")
@@ -381,6 +397,6 @@ def test_k11_after_a_refused_commit_and_a_retry_skip_leads_to_the_gate(desk: "De
     assert desk.entered()[-2:] == ["specify:checks", "failed:specify"]
     said = desk.porch("pending").out
     assert "go to the gate of specify" in said
-    assert "main.lock" not in said
+    assert "p_0001_x.lock" not in said
     desk.porch("skip", "1", "--reason", "look at it yourself")
     assert desk.status()["state"] == "specify:gate"

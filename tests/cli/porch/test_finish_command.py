@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.fleet.finish.proposal import WrittenText, split_text
+from tests.earlier_releases import rewrite_journal
 from tests.torture import choose_some
 
 if TYPE_CHECKING:
@@ -29,15 +30,14 @@ esac
 
 
 def ended(desk: "Desk", *more: str, settings: str = SETTINGS) -> str:
-    """A run that has ended, on its own branch unless `--here` is given; what it said last."""
+    """A run that has ended, on its own branch unless `--here` is given; what it said."""
     desk.protocol("p", CHECKED)
     desk.write("codev/config.toml", settings)
     turn = {"write": {"new.py": "x = 1\n"}, "say": "done"}
     script = desk.script(agents={"work": [turn]})
     desk.git("add", "-A")
     desk.git("commit", "-qm", "a protocol")
-    where = more or ("--worktree",)
-    return desk.porch("run", "p", "0001", "--title", "x", "--script", script, *where).out
+    return desk.porch("run", "p", "0001", "--title", "x", "--script", script, *more).out
 
 
 def committed(desk: "Desk", name: str, text: str, message: str = "mine") -> None:
@@ -89,14 +89,18 @@ def test_merge_makes_a_merge_commit_with_the_files_and_says_so_everywhere(desk: 
     assert "merged into main" in desk.porch("log", "0001").out
 
 
-@pytest.mark.parametrize("place", ["--worktree", "--here"])
-def test_a_run_that_was_finished_is_not_told_to_be_finished_again(desk: "Desk", place: str) -> None:
-    ended(desk, place)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_run_that_was_finished_is_not_told_to_be_finished_again(
+    desk: "Desk", is_old: bool
+) -> None:
+    ended(desk, *(["--here"] if is_old else []))
+    if is_old:
+        rewrite_journal(desk.run_dir())
     desk.porch("finish", "0001", "--merge")
     for words in (["resume", "0001"], ["run", "p", "0001"]):
         said = desk.porch(*words).out
         assert "finish it" not in said
-        assert f"  it is {'merged into' if place == '--worktree' else 'committed on'} main" in said
+        assert f"  it is {'committed on' if is_old else 'merged into'} main" in said
 
 
 def test_the_work_goes_to_the_branch_that_one_stood_on(
@@ -332,69 +336,6 @@ def test_killed_anywhere_the_next_finish_ends_it_and_merges_once(
     assert desk.git("worktree", "list").count("\n") == 1
 
 
-# --- in one's own checkout
-
-
-def test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed(desk: "Desk") -> None:
-    committed(desk, "both.txt", "".join(f"{n}\n" for n in range(20)))
-    desk.write("codev/config.toml", SETTINGS)
-    desk.protocol("p", CHECKED)
-    lines = [f"{n}\n" for n in range(20)]
-    turn = {
-        "write": {"new.py": "x = 1\n", "both.txt": "mine\n" + "".join(lines[1:19]) + "run\n"},
-        "say": "done",
-    }
-    script = desk.script(agents={"work": [turn]})
-    desk.git("add", "-A")
-    desk.git("commit", "-qm", "a protocol")
-    desk.write("both.txt", "mine\n" + "".join(lines[1:]))
-    desk.write("own.txt", "not committed\n")
-    said = desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--here").out
-    assert "--merge commits it on main" in said
-    assert "committed on main (" in desk.porch("finish", "0001", "--merge").out
-    changed = desk.git("show", "--format=", "--name-only", "HEAD").splitlines()
-    assert changed == ["both.txt", "new.py"]
-    assert desk.git("show", "HEAD:both.txt").splitlines()[::19] == ["0", "run"]
-    assert (desk.root / "both.txt").read_text().splitlines()[::19] == ["mine", "run"]
-    assert sorted(desk.git("status", "--porcelain").split()) == ["??", "M", "both.txt", "own.txt"]
-    assert "nothing was changed" in desk.porch("finish", "0001", "--merge").out
-
-
-def test_lines_that_both_changed_are_refused_and_left_alone(desk: "Desk") -> None:
-    committed(desk, "both.txt", "one\n")
-    desk.write("both.txt", "mine\n")
-    desk.protocol("p", {"id": "work"})
-    turn = {"write": {"both.txt": "run\n"}, "say": "done"}
-    script = desk.script(agents={"work": [turn]})
-    desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--here")
-    head = desk.git("rev-parse", "HEAD")
-    said = desk.porch("finish", "0001", "--merge", code=1).err
-    assert "yours are not committed: both.txt" in said
-    assert desk.git("rev-parse", "HEAD") == head
-    assert "kept, not committed" in desk.porch("finish", "0001", "--keep").out
-
-
-@pytest.mark.parametrize("point", ["git.before-update-ref", "git.after-update-ref"])
-def test_a_commit_in_ones_own_checkout_survives_a_kill(desk: "Desk", point: str) -> None:
-    ended(desk, "--here")
-    dead = desk.call("finish", "0001", "--merge", code=None, PORCH_CRASH_AT=point)
-    assert dead.code == -signal.SIGKILL
-    desk.porch("finish", "0001", "--merge")
-    assert desk.git("log", "--format=%s", "--grep=finish").splitlines() == ["0001 x"]
-    assert desk.git("status", "--porcelain") == ""
-
-
-def test_work_that_was_put_away_is_not_called_committed(desk: "Desk") -> None:
-    ended(desk, "--here", settings=SETTINGS.replace("test -f new.py && ", ""))
-    desk.git("stash", "-uq")
-    head = desk.git("rev-parse", "HEAD")
-    assert "there is nothing to commit" in desk.porch("finish", "0001", "--merge", code=1).err
-    assert (desk.git("rev-parse", "HEAD"), finished(desk)) == (head, [])
-    desk.git("stash", "pop", "-q")
-    desk.porch("finish", "0001", "--merge")
-    assert desk.git("show", "HEAD:new.py") == "x = 1"
-
-
 @pytest.mark.parametrize("rule, place", [("new.py", "new.py"), ("/new.py/", "new.py/kept.txt")])
 def test_a_file_that_git_ignores_is_never_overwritten(desk: "Desk", rule: str, place: str) -> None:
     ended(desk)
@@ -590,9 +531,18 @@ def test_a_pull_request_of_work_on_the_base_branch_itself_is_refused(
     desk: "Desk", remote: Path, gh: Path
 ) -> None:
     ended(desk, "--here")
+    rewrite_journal(desk.run_dir())
     said = desk.porch("finish", "0001", "--pr", code=1).err
     assert "needs a branch of its own" in said
+    assert not (gh / "calls").exists()
+
+
+def test_an_old_run_of_a_checkout_on_a_topic_branch_is_proposed(
+    desk: "Desk", remote: Path, gh: Path
+) -> None:
     desk.git("switch", "-qc", "topic")
+    ended(desk, "--here")
+    rewrite_journal(desk.run_dir())
     desk.porch("finish", "0001", "--pr")
     assert "--base main --head topic" in (gh / "calls").read_text()
     assert desk.git("show", "topic:new.py") == "x = 1"
@@ -601,8 +551,9 @@ def test_a_pull_request_of_work_on_the_base_branch_itself_is_refused(
 def test_work_that_a_pull_request_has_committed_is_not_called_unchecked(
     desk: "Desk", remote: Path, gh: Path
 ) -> None:
-    ended(desk, "--here")
     desk.git("switch", "-q", "-c", "feature")
+    ended(desk, "--here")
+    rewrite_journal(desk.run_dir())
     desk.porch("finish", "0001", "--pr")
     said = desk.porch("finish", "0001", "--merge").out
     assert "the work was there already" in said

@@ -47,6 +47,6 @@ def test_a_search_for_pending_finds_exactly_the_gates_that_are_asked(desk: "Desk
 @pytest.mark.req("P-185")
 def test_the_hook_shows_a_bugfix_that_waits_for_an_answer(desk: "Desk") -> None:
     script = desk.script(agents={"diagnose": [{"say": "", "signal": "BLOCKED: which button?"}]})
-    desk.porch("run", "bugfix", "142", "--script", script, code=3)
+    desk.porch("run", "bugfix", "142", "--here", "--script", script, code=3)
     said = desk.porch("pending", "--hook").out
     assert said == "Question pending: 142 blocked:diagnose\n"

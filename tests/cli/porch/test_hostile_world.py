@@ -13,6 +13,7 @@ from porch.run.engine.run_places import mark_of
 from porch.store import inbox
 from porch.store import where as places
 from porch.system import process_marks
+from tests.cli.conftest import PLACE
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -59,7 +60,7 @@ def test_a_project_directory_that_an_agent_replaced_does_not_stop_the_run(desk: 
 def test_stopping_a_run_whose_runner_was_killed_ends_its_agent(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
     script = desk.script(agents={"one": {"sleep": 60}})
-    runner = desk.start("run", "p", "0001", "--title", "x", "--script", script)
+    runner = desk.start("run", "p", "0001", "--title", "x", "--here", "--script", script)
     desk.wait_for_turn("one#1/agent/one/0", "0001-x")
     runner.send_signal(signal.SIGKILL)
     runner.wait(90)
@@ -123,11 +124,14 @@ def test_r16_without_a_back_off_an_agent_that_must_wait_is_asked_less_and_less_o
 def test_a_commit_of_an_earlier_run_of_the_same_name_is_not_taken_for_ours(desk: "Desk") -> None:
     phase = {"id": "one", "artifact": "spec.md", "on_complete": {"commit": True}}
     spec = "codev/projects/0001-x/spec.md"
-    desk.begin(phase, code=0, **agents(one=[{"write": {spec: "first"}}]))
+    desk.begin_in_worktree(phase, code=0, **agents(one=[{"write": {spec: "first"}}]))
+    desk.porch("finish", "1", "--merge")
     (desk.root / ".git" / "porch").rename(desk.root / "old-state")
     (desk.root / "codev/projects/0001-x/status.yaml").unlink()
-    desk.begin(phase, code=0, **agents(one=[{"write": {spec: "second"}}]))
-    assert desk.git("show", f"HEAD:{spec}") == "second"
+    desk.git("worktree", "remove", "--force", PLACE)
+    desk.git("branch", "-D", "p_0001_x")
+    desk.begin_in_worktree(phase, code=0, **agents(one=[{"write": {spec: "second"}}]))
+    assert desk.git("show", f"p_0001_x:{spec}") == "second"
 
 
 def test_one_damaged_journal_does_not_hide_the_other_runs(desk: "Desk") -> None:
@@ -150,7 +154,7 @@ def test_a_status_file_that_a_crash_left_behind_is_drawn_again(desk: "Desk") -> 
 
 def test_done_does_not_undo_the_stop_of_a_person(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
-    desk.porch("run", "p", "0001", "--title", "x", "--hands-off")
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--hands-off")
     desk.porch("stop", "1")
     said = desk.porch("done", "1", code=1)
     assert "stopped by a person" in said.err
@@ -161,7 +165,7 @@ def test_a_plan_of_any_length_can_be_read_again(desk: "Desk") -> None:
     plan = "".join(f"## Phase {n}: part {n}\n{'long text ' * 2000}\n" for n in range(1, 9))
     desk.write("codev/projects/0001-x/plan.md", plan)
     desk.protocol("p", phase)
-    desk.porch("run", "p", "0001", "--title", "x", "--hands-off")
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--hands-off")
     desk.write("codev/projects/0001-x/plan.md", plan + "## Phase 9: more\nx\n")
     assert desk.porch("replan", "1", "--json").json["added"] == ["phase_9"]
     prompt = desk.porch("next", "1", "--json").json["effects"][0]["prompt"]
@@ -170,7 +174,7 @@ def test_a_plan_of_any_length_can_be_read_again(desk: "Desk") -> None:
 
 def test_an_agent_that_is_running_already_can_begin_and_finish_a_run(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
-    desk.porch("run", "p", "0001", "--title", "x", "--hands-off")
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--hands-off")
     for position in ("one#1", "two#1"):
         told = desk.porch("next", "1", "--json").json
         assert [e["position"] for e in told["effects"]] == [position]
@@ -181,7 +185,7 @@ def test_an_agent_that_is_running_already_can_begin_and_finish_a_run(desk: "Desk
 def test_a_reader_that_goes_away_does_not_end_the_run(desk: "Desk") -> None:
     desk.protocol("p", ONE, TWO)
     script = desk.script(agents={"one": {"sleep": 0.3}})
-    words = ["run", "p", "0001", "--title", "x", "--script", script]
+    words = ["run", "p", "0001", "--title", "x", "--here", "--script", script]
     with subprocess.Popen(
         [sys.executable, "-m", "porch", *words], cwd=desk.root, stdout=subprocess.PIPE
     ) as runner:
@@ -195,7 +199,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(desk: "Desk") -> None:
 def test_what_a_check_prints_reaches_no_terminal_raw(desk: "Desk") -> None:
     check = {"command": "printf '\\033[31mred\\a'", "retry_delay": 0}
     desk.protocol("p", {**ONE, "checks": {"loud": check}}, TWO)
-    desk.porch("run", "p", "0001", "--title", "x", "--hands-off")
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--hands-off")
     said = desk.porch("check", "1")
     assert "red" in said.out
     assert "\x1b" not in said.out

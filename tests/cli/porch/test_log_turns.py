@@ -107,7 +107,7 @@ def test_how_a_turn_went_wrong_is_its_outcome(desk: "Desk") -> None:
 def test_a_turn_that_goes_on_can_be_looked_at(desk: "Desk") -> None:
     desk.protocol("p", {"id": "write"})
     script = desk.script(agents={"write": [{"tool": "busy", "hang": True}]})
-    runner = desk.start("run", "p", "0001", "--title", "x", "--script", script)
+    runner = desk.start("run", "p", "0001", "--title", "x", "--here", "--script", script)
     desk.wait_for_turn("write#1/agent/write/0", "0001-x")
     path = desk.turn("write#1/agent/write/0") / "transcript.jsonl"
     desk.wait_for(lambda: "tool_end" in path.read_text())

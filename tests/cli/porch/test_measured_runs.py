@@ -81,7 +81,7 @@ def test_v1_a_clean_start_says_nothing(desk: "Desk") -> None:
     script = desk.script()
     desk.git("add", "-A")
     desk.git("commit", "-qm", "all of it")
-    words = ("run", "p", "0001", "--title", "x", "--script", script)
+    words = ("run", "p", "0001", "--title", "x", "--here", "--script", script)
     assert "not committed" not in desk.porch(*words, code=3).out
 
 

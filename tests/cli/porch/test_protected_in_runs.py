@@ -245,7 +245,7 @@ def test_v4_a_dependency_is_work_and_a_line_for_the_runner_is_not(desk: "Desk") 
     desk.porch("stop", "1")
     desk.protocol("q", TESTED, NEXT, **DECLARED)
     script = desk.script(agents={"build": [bent]})
-    desk.porch("run", "q", "0002", "--title", "y", "--script", script, code=3)
+    desk.porch("run", "q", "0002", "--title", "y", "--here", "--script", script, code=3)
     reports = [f["report"] for f in desk.facts("CheckEnded", "0002-y") if f["result"] == "failed"]
     assert "pyproject.toml" in reports[0]
 

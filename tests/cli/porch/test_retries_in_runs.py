@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from porch.git import repository
+from tests.earlier_releases import rewrite_journal
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -23,12 +26,20 @@ def retry_meaning(desk: "Desk") -> str:
     return next(str(each["meaning"]) for each in asked["options"] if each["answer"] == "retry")
 
 
-@pytest.mark.parametrize("lock", ["HEAD.lock", "refs/heads/main.lock", "index.lock"])
+@pytest.mark.parametrize(
+    "lock",
+    [
+        "worktrees/p_0001_x/HEAD.lock",
+        "refs/heads/p_0001_x.lock",
+    ],
+)
 def test_after_a_refused_commit_a_retry_only_commits_again(desk: "Desk", lock: str) -> None:
     """R3: no agent is started, the approval stands, and the lock file is named."""
-    file = desk.write(f".git/{lock}", "")
+    leave = ["sh", "-c", f"touch $(git rev-parse --git-common-dir)/{lock}"]
+    locked = {"specify": [{**WRITTEN["specify"][0], "run": leave}]}
     decided = {"spec-ok": [{"approve": True}]}
-    desk.begin(SPEC, {"id": "build"}, agents=WRITTEN, decisions=decided, code=3)
+    desk.begin_in_worktree(SPEC, {"id": "build"}, agents=locked, decisions=decided, code=3)
+    file = desk.root / ".git" / lock
     assert desk.entered()[-1] == "failed:specify"
     shown = " ".join(desk.porch("pending").out.split())
     assert f".git/{lock} exists, so" in shown
@@ -45,6 +56,24 @@ def test_after_a_refused_commit_a_retry_only_commits_again(desk: "Desk", lock: s
     assert len(agents) == 1
     assert desk.status()["gates"]["spec-ok"]["status"] == "approved"
     assert "Build the thing." in desk.git("log", "-p", "--all", "--", "*spec.md")
+
+
+def test_in_a_checkout_a_retry_of_a_run_of_an_earlier_release_only_commits_again_too(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    desk.begin(SPEC, {"id": "build"}, agents=WRITTEN, code=3)
+    rewrite_journal(desk.run_dir())
+    desk.porch("approve", "1", "spec-ok", code=None)
+    file = desk.write(".git/index.lock", "")
+    desk.porch("resume", "1", code=3)
+    assert desk.entered()[-2:] == ["specify:commit", "failed:specify"]
+    assert ".git/index.lock exists, so" in " ".join(desk.porch("pending").out.split())
+    file.unlink()
+    desk.porch("retry", "1")
+    assert "is complete" in desk.porch("resume", "1").out
+    assert len([effect for effect in desk.started() if "specify" in effect]) == 1
+    assert "Build the thing." in desk.git("log", "-p", "main", "--", "*spec.md")
 
 
 def test_after_a_killed_check_a_retry_runs_the_check_and_not_the_agent(desk: "Desk") -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from tests.cli.conftest import LOCK
 from tests.repositories import ACCOUNT
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def test_run_in_a_linked_worktree_works_there_and_keeps_one_state(desk: "Desk") 
     desk.git("worktree", "add", "-q", "worktrees/w")
     os.chdir(desk.root / "worktrees/w")
     said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here")
-    assert "working in the worktree" in said.out
+    assert f"working in your checkout {desk.root}/worktrees/w on branch w" in said.out
     assert (desk.root / "worktrees/w/codev/projects/1-x/text.md").exists()
     assert not (desk.root / "codev/projects/1-x/text.md").exists()
     assert (desk.root / "codev/projects/1-x/status.yaml").exists()
@@ -102,7 +103,7 @@ def test_wait_stays_until_somebody_approves_from_another_process(desk: "Desk") -
 def test_a_second_runner_is_refused_and_told_who_is_at_work(desk: "Desk") -> None:
     desk.protocol("p", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
-    words = ("run", "p", "1", "--title", "x", "--script", script)
+    words = ("run", "p", "1", "--title", "x", "--here", "--script", script)
     runner = desk.start(*words)
     desk.wait_for_turn("one#1/agent/one/0", "1-x")
     before = (desk.run_dir("1-x") / "journal.jsonl").read_bytes()
@@ -131,7 +132,7 @@ def test_a_killed_run_is_as_it_was_and_resume_calls_the_agent_again(desk: "Desk"
     desk.protocol("p", *TWO)
     hang = {"tries": [{"hang": True, "orphan": {"seconds": 60}}, {"say": "again"}]}
     script = desk.script(agents={"two": [hang]})
-    words = ("run", "p", "1", "--title", "x", "--script", script)
+    words = ("run", "p", "1", "--title", "x", "--here", "--script", script)
     runner = desk.start(*words)
     desk.wait_for_turn("two#1/agent/two/0", "1-x")
     runner.send_signal(signal.SIGKILL)
@@ -147,7 +148,7 @@ def test_a_killed_run_is_as_it_was_and_resume_calls_the_agent_again(desk: "Desk"
 def test_an_interrupted_run_stops_its_agents_and_exits_130(desk: "Desk", number: int) -> None:
     desk.protocol("p", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
-    runner = desk.start("run", "p", "1", "--title", "x", "--script", script)
+    runner = desk.start("run", "p", "1", "--title", "x", "--here", "--script", script)
     desk.wait_for_turn("one#1/agent/one/0", "1-x")
     runner.send_signal(number)
     out, _ = runner.communicate(timeout=90)
@@ -162,7 +163,7 @@ def test_whoever_reads_during_a_run_sees_a_whole_status(desk: "Desk") -> None:
     # Each phase waits until its own state was read, so that none passes unseen on a busy machine.
     wait = "while [ ! -e seen-{} ]; do sleep 0.05; done"
     agents = {f"phase{n}": {"run": [["sh", "-c", wait.format(f"phase{n}")]]} for n in range(6)}
-    words = ("run", "p", "1", "--title", "x", "--script", desk.script(agents=agents))
+    words = ("run", "p", "1", "--title", "x", "--here", "--script", desk.script(agents=agents))
     runner = desk.start(*words)
     path = desk.root / "codev/projects/1-x/status.yaml"
     desk.wait_for(path.exists)
@@ -313,7 +314,7 @@ def test_wrong_arguments_begin_nothing(desk: "Desk", words: list[str], told: str
 def test_a_broken_script_names_its_line_and_begins_nothing(desk: "Desk") -> None:
     desk.protocol("p", *TWO)
     script = str(desk.write("s.yaml", "agents:\n  one:\n    - sgnal: X\n"))
-    said = desk.porch("run", "p", "1", "--title", "x", "--script", script, code=2)
+    said = desk.porch("run", "p", "1", "--title", "x", "--here", "--script", script, code=2)
     assert "s.yaml:3:7" in said.err
     assert not desk.run_dir("1-x").exists()
 
@@ -380,11 +381,14 @@ def test_inputs_reach_the_prompt(desk: "Desk") -> None:
 
 def test_git_that_refuses_a_commit_is_told_and_a_person_decides(desk: "Desk") -> None:
     phase = {"id": "one", "artifact": "text.md", "on_complete": {"commit": True}}
-    lock = desk.write(".git/refs/heads/main.lock", "")
-    said = desk.begin(phase, code=3)
+    said = desk.begin_in_worktree(
+        phase,
+        agents={"one": [{"write": {"{project_dir}/text.md": "x\n"}, "run": LOCK}]},
+        code=3,
+    )
     assert "git refused the commit: " in said.out
-    assert "main.lock" in desk.porch("pending").out
-    lock.unlink()
+    assert "p_0001_x.lock" in desk.porch("pending").out
+    (desk.root / ".git/refs/heads/p_0001_x.lock").unlink()
     desk.porch("retry", "1")
     assert "is complete" in desk.porch("resume", "1").out
 
@@ -467,7 +471,7 @@ def test_templates_begin_new_artifacts_and_never_touch_old_ones(desk: "Desk") ->
     desk.write("codev/protocols/p/templates/plan.md", "# From the template\n")
     desk.write("codev/projects/0001-x/plan.md", "# Mine\n")
     script = desk.script(agents={"*": [{"say": "nothing to write"}]})
-    desk.porch("run", "p", "0001", "--script", script)
+    desk.porch("run", "p", "0001", "--here", "--script", script)
     assert (desk.root / "codev/projects/0001-x/spec.md").read_text() == "# x (0001)\n"
     assert (desk.root / "codev/projects/0001-x/plan.md").read_text() == "# Mine\n"
 

@@ -73,7 +73,7 @@ def test_each_phase_is_a_commit_with_its_effect(desk: "Desk") -> None:
             "two": [{"write": {"two.txt": "2"}, "say": "done"}],
         },
     )
-    said = desk.porch(*words(script, "--worktree"))
+    said = desk.porch(*words(script))
     assert f"committed {desk.git('rev-parse', NAME)[:12]}" in said.out
     assert subjects(desk) == ["0001-x: work", "0001-x: two"]
     body = desk.git("log", "-1", "--format=%(trailers:key=Porch-Effect,valueonly)", NAME)
@@ -110,7 +110,7 @@ def test_work_that_cannot_be_committed_is_said_and_costs_no_turn(desk: "Desk") -
             "two": [{"run": ["git", "switch", "-q", NAME]}],
         },
     )
-    said = desk.porch(*words(script, "--worktree"))
+    said = desk.porch(*words(script))
     assert "not committed: " in said.out
     assert "is on other" in said.out
     assert len(desk.started("agent")) == 2
@@ -221,7 +221,7 @@ def test_a_turn_whose_worktree_was_deleted_does_not_count_and_is_taken_again(des
     once = f'test -e {mark} && echo "x = 1" > new.py || {{ touch {mark}; rm -rf "$PWD"; }}'
     turn = {"run": ["sh", "-c", once], "say": "done"}
     script = committed_protocol(desk, {"id": "work"}, agents={"work": [turn]})
-    said = desk.porch(*words(script, "--worktree"))
+    said = desk.porch(*words(script))
     assert len(desk.started("agent")) == 2
     assert "its worktree was deleted" in said.out
     assert "its worktree was deleted" in desk.porch("log", "1").out
@@ -291,9 +291,40 @@ def test_r15_outside_git_a_trial_works_where_it_is(
     desk.root.mkdir()
     monkeypatch.chdir(desk.root)
     desk.protocol("p", WORK)
-    desk.porch("run", "p", "1", "--title", "x", "--no-claude")
-    said = desk.porch("run", "p", "2", "--title", "x", "--no-claude", "--worktree", code=2)
-    assert "needs a git repository" in said.err
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude").out
+    assert f"working in {desk.root}\nnot a git repository" in said
+    desk.porch("run", "p", "2", "--title", "x", "--no-claude", "--worktree")
+
+
+def test_every_run_has_a_worktree_of_its_own_with_a_real_agent_too(real: "Desk") -> None:
+    """X16: the rehearsal is the same play."""
+    real.protocol("p", {"id": "work", "signals": {"DONE": "complete"}})
+    real.git("add", "-A")
+    real.git("commit", "-qm", "a protocol")
+    head = real.git("rev-parse", "main")
+    said = real.porch("run", "p", "0001", "Do it", "--title", "x").out
+    place = real.root / "worktrees" / NAME
+    assert f"working in the worktree {place} on branch {NAME}, starting from main" in said
+    assert f"from main ({head[:12]})" in said
+    started = real.facts("RunStarted")[0]
+    assert (started["own_worktree"], "commits_nothing" in started) == (True, False)
+    assert (real.git("rev-parse", "main"), real.git("status", "--porcelain")) == (head, "")
+
+
+def test_the_start_on_no_branch_and_in_a_subdirectory_is_said(desk: "Desk") -> None:
+    script = committed_protocol(desk, WORK)
+    desk.git("switch", "-q", "--detach")
+    head = desk.git("rev-parse", "HEAD")[:12]
+    inner = desk.root / "codev"
+    done = commands.run("porch", words(script), inner, os.environ)
+    assert f"worktrees/{NAME} on branch {NAME}, starting from no branch ({head})" in done.stdout
+
+
+def test_the_word_for_a_worktree_changes_nothing(desk: "Desk") -> None:
+    script = committed_protocol(desk, WORK)
+    for id_, more in (("0001", ()), ("0002", ("--worktree",))):
+        desk.porch(*words(script, *more, id_=id_))
+        assert desk.facts("RunStarted", f"{id_}-x")[0]["worktree"] == f"worktrees/p_{id_}_x"
 
 
 def test_the_two_words_exclude_each_other(desk: "Desk") -> None:
@@ -331,36 +362,37 @@ def test_r7_a_tree_does_not_commit_onto_a_persons_branch(desk: "Desk", branch: s
 
 def test_r3_a_second_run_in_one_checkout_is_refused_with_the_way_out(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
-    desk.porch(*words(script), code=3)
-    said = desk.porch(*words(script, id_="0002"), code=4)
+    desk.porch(*words(script, "--here"), code=3)
+    said = desk.porch(*words(script, "--here", id_="0002"), code=4)
     assert "the run 0001-x works in" in said.err
-    assert "--worktree" in said.err
+    assert "leave out --here" in said.err
     assert not desk.run_dir("0002-x").exists()
     assert not (desk.root / "codev/projects/0002-x").exists()
-    desk.porch(*words(script, "--worktree", id_="0002"), code=3)
+    desk.porch(*words(script, id_="0002"), code=3)
 
 
 def test_r3_the_checkout_is_free_when_its_run_was_stopped(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
-    desk.porch(*words(script), code=3)
+    desk.porch(*words(script, "--here"), code=3)
     desk.porch("stop", "1")
-    desk.porch(*words(script, id_="0002"), code=3)
+    desk.porch(*words(script, "--here", id_="0002"), code=3)
     said = desk.porch("resume", "1", code=4)
     assert "the run 0002-x works in" in said.err
 
 
 def test_r3_a_complete_run_has_its_checkout_until_it_is_finished(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
-    desk.porch(*words(script))
-    said = desk.porch(*words(script, id_="0002"), code=4).err
-    assert "the run 0001-x is complete but not finished" in said
+    desk.porch(*words(script, "--here"))
+    said = desk.porch(*words(script, "--here", id_="0002"), code=4).err
+    assert "the run 0001-x is complete, and its files in" in said
     assert "new.py" in said
-    assert "--worktree" in said
-    assert "porch finish 0001 --merge" in said
+    assert "leave out --here" in said
+    assert "porch finish 0001 --keep" in said
     assert not desk.run_dir("0002-x").exists()
-    desk.porch(*words(script, "--worktree", id_="0002"))
-    desk.porch("finish", "1", "--merge")
-    desk.porch(*words(script, id_="0003"))
+    desk.porch(*words(script, id_="0002"))
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "by hand")
+    desk.porch(*words(script, "--here", id_="0003"))
 
 
 @pytest.mark.parametrize(
@@ -370,13 +402,13 @@ def test_r3_a_complete_run_without_anything_to_finish_blocks_nobody(
     desk: "Desk", way: tuple[str, ...]
 ) -> None:
     script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
-    desk.porch(*words(script))
+    desk.porch(*words(script, "--here"))
     if way == ("keep",):
         desk.porch("finish", "1", "--keep")
     else:
         desk.git(*way)
         desk.git("commit", "-qm", "by hand", "--allow-empty")
-    desk.porch(*words(script, id_="0002"))
+    desk.porch(*words(script, "--here", id_="0002"))
 
 
 def test_r3_what_a_person_writes_after_a_complete_run_blocks_no_other(desk: "Desk") -> None:
@@ -386,34 +418,18 @@ def test_r3_what_a_person_writes_after_a_complete_run_blocks_no_other(desk: "Des
     desk.porch("run", "p", "0002", "--title", "y", "--here", "--no-claude")
 
 
-def test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout(desk: "Desk") -> None:
-    script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
-    desk.porch(*words(script), code=3)
-    desk.porch("stop", "1")
-    desk.porch(*words(script, id_="0002"), code=3)
-    desk.porch("approve", "1", "go", code=None)
-    desk.porch("stop", "2")
-    desk.porch("resume", "1")
-    desk.porch("finish", "1", "--keep")
-    desk.porch("resume", "2", code=3)
-    head = desk.git("rev-parse", "HEAD")
-    said = desk.porch("finish", "1", "--merge", code=1).err
-    assert "the run 0002-x works in" in said
-    assert desk.git("rev-parse", "HEAD") == head
-
-
 def test_r3_a_dead_runner_still_has_its_checkout(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, **SCRIPT)
-    desk.call(*words(script), code=None, PORCH_CRASH_AT="turn.after-spawn")
-    desk.porch(*words(script, id_="0002"), code=4)
+    desk.call(*words(script, "--here"), code=None, PORCH_CRASH_AT="turn.after-spawn")
+    desk.porch(*words(script, "--here", id_="0002"), code=4)
     desk.porch("resume", "1")
-    desk.porch("finish", "1", "--merge")
-    desk.porch(*words(script, id_="0002"))
+    desk.porch("finish", "1", "--keep")
+    desk.porch(*words(script, "--here", id_="0002"))
 
 
 def test_r3_of_runs_that_begin_at_once_one_gets_the_checkout(desk: "Desk") -> None:
     script = committed_protocol(desk, {"id": "work"}, GATED, **SCRIPT)
-    started = [desk.start(*words(script, id_=f"000{n}")) for n in range(1, 5)]
+    started = [desk.start(*words(script, "--here", id_=f"000{n}")) for n in range(1, 5)]
     codes = sorted(each.wait(timeout=90) for each in started)
     assert codes == [3, 4, 4, 4]
 

@@ -2,38 +2,23 @@
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from porch.machine.facts import WishTaken
-from porch.store import chain
 from tests.corpus.run_dump import PAYLOADS, Kept
+from tests.earlier_releases import WITH_COMMITS, rewrite_journal
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
-LATER = ("base_tree", "settings")
+LATER = ("base_tree", "settings", *WITH_COMMITS)
 
 
 def make_old(desk: "Desk") -> None:
     """The journal as the first release would have written it."""
-    total, lines = chain.START, []
-    for record in desk.records():
-        body = {**record, "v": 1, "fact": _without_later(record["fact"])}
-        body["moves"] = [_without_later(move) for move in record["moves"]]
-        body.pop("sum")
-        line, total = chain.render_record_line(record["seq"], total, body)
-        lines.append(line)
-    directory = desk.run_dir()
-    for path in directory.iterdir():
-        if path.is_file():
-            path.unlink()
-    (directory / "journal.jsonl").write_bytes(b"".join(lines))
-
-
-def _without_later(part: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in part.items() if key not in LATER}
+    rewrite_journal(desk.run_dir(), LATER, 1)
 
 
 def test_a_run_of_release_1_goes_on_with_its_commit_and_with_settings_pinned_now(

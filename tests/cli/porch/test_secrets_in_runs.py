@@ -135,7 +135,7 @@ def test_v14_a_plan_phase_is_read_without_its_secrets(desk: "Desk") -> None:
     desk.protocol("p", PLANNED)
     plan = f"## Phase 1: {planted(15)}\n\n{planted(16)}\n"
     desk.write("codev/projects/0001-x/plan.md", plan)
-    desk.porch("run", "p", "0001", "--title", "x", "--hands-off", code=None)
+    desk.porch("run", "p", "0001", "--title", "x", "--here", "--hands-off", code=None)
     desk.write("codev/projects/0001-x/plan.md", plan + f"## Phase 2: more\n\n{planted(17)}\n")
     assert desk.porch("replan", "1", "--json").json["added"] == ["phase_2"]
     assert_kept_nowhere(desk, 15, 16, 17, own=("plan.md",))

@@ -45,7 +45,7 @@ def test_stop_and_resume_are_idempotent(desk: "Desk") -> None:
 def test_stop_ends_the_agent_of_a_live_run_and_resume_calls_it_again(desk: "Desk") -> None:
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"tries": [{"hang": True}, {"say": "now"}]}]})
-    runner = desk.start("run", "p", "1", "--title", "x", "--script", slow)
+    runner = desk.start("run", "p", "1", "--title", "x", "--here", "--script", slow)
     desk.wait_for_turn("only#1/agent/only/0", "1-x")
     said = desk.porch("stop", "1")
     assert "is stopped" in said.out
@@ -282,7 +282,7 @@ def test_done_at_a_gate_is_refused(desk: "Desk") -> None:
 def test_with_a_live_runner_next_answers_and_done_refuses(desk: "Desk") -> None:
     desk.protocol("p", {"id": "only"})
     slow = desk.script(agents={"only": [{"hang": True}]})
-    desk.start("run", "p", "1", "--title", "x", "--script", slow)
+    desk.start("run", "p", "1", "--title", "x", "--here", "--script", slow)
     desk.wait_for_turn("only#1/agent/only/0", "1-x")
     assert "agent only at only#1" in desk.porch("next", "1").out
     refused = desk.porch("done", "1", code=4)

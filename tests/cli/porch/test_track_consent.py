@@ -189,7 +189,7 @@ def test_a19_a_run_that_nobody_attends_may_decline_instead_of_waiting(desk: Desk
 def test_a19_who_was_killed_before_declining_declines_when_it_comes_again(desk: Desk) -> None:
     desk.write("codev/config.toml", '[track]\nunattended = "deny"\n')
     file = put(desk, plan(phase("P1", task("T1.1", confirm()))))
-    words = ("run", "codument", "tracks/login", "--script", desk.script())
+    words = ("run", "codument", "tracks/login", "--here", "--script", desk.script())
     dead = desk.call(*words, code=None, PORCH_CRASH_AT="wish.before-write")
     assert dead.code == -signal.SIGKILL
     assert statuses(file, "confirm") != ["BLOCKED"]

@@ -35,7 +35,7 @@ POINTS = [
 @pytest.mark.parametrize("point", choose_some(POINTS, 4))
 def test_a_track_that_was_killed_goes_on_to_the_same_end(desk: Desk, point: str) -> None:
     file = put(desk, TEXT)
-    words = ("run", "codument", "tracks/login", "--script", desk.script(**PARTS))
+    words = ("run", "codument", "tracks/login", "--here", "--script", desk.script(**PARTS))
     killed = desk.start(*words, PORCH_CRASH_AT=point)
     killed.communicate(timeout=90)
     assert killed.returncode in (0, -signal.SIGKILL)

@@ -63,7 +63,7 @@ class Track:
 def test_a_track_survives_refusals_issues_silence_and_a_killed_driver(desk: Desk) -> None:
     file = put(desk, TEXT)
     script = desk.script(**PARTS)
-    desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
+    desk.porch("run", "codument", "tracks/login", "--here", "--script", script, code=3)
     track = Track(desk, file, script)
     # In the order of the file: P1 both, T1.1 with its confirm, T1.2 with its reviewer, P2, T2.1.
     track.shows("IN_PROGRESS", "TODO", "TODO", "TODO", "TODO", "TODO", "TODO")

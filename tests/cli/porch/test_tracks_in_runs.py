@@ -42,7 +42,9 @@ def attributes(element: ElementNode) -> list[tuple[str, str]]:
 
 def run(desk: Desk, code: int | None = 0, **parts: object) -> str:
     script = desk.script(**parts)
-    return desk.porch("run", "codument", "tracks/login", "--script", script, code=code).all
+    return desk.porch(
+        "run", "codument", "tracks/login", "--here", "--script", script, code=code
+    ).all
 
 
 @pytest.mark.req("C-026", "C-032", "C-033", "C-034", "C-035", "C-047", "C-052")

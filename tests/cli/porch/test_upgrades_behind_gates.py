@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.conftest import LOCK
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
@@ -109,8 +111,8 @@ def test_k2_a_gate_that_is_being_asked_is_asked_by_the_new_words(
 
 def test_k2_at_the_commit_behind_a_gate_a_new_one_is_asked_too(desk: "Desk") -> None:
     """Skipping a commit that failed leads past the gate."""
-    desk.write(".git/refs/heads/main.lock", "")
-    desk.begin(SPEC, *REST, agents=WRITTEN, decisions=APPROVE, code=3)
+    locked = {"specify": [{**WRITTEN["specify"][0], "run": LOCK}]}
+    desk.begin_in_worktree(SPEC, *REST, agents=locked, decisions=APPROVE, code=3)
     assert desk.entered()[-1] == "failed:specify"
     assert "spec-agreed is asked again" in upgrade(desk, RENAMED)
     desk.porch("skip", "1", "--reason", "without it")

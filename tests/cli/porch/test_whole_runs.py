@@ -106,7 +106,7 @@ def test_the_seeds_own_spider_runs_as_it_is_printed(
     _seed(desk, file)
     changes = [{"verdict": "REQUEST_CHANGES", "findings": ["more"]}, {"verdict": "APPROVE"}]
     script = desk.script(reviews={f"specify:{panel}": {"codex": changes}})
-    words = ("run", "spider", "0001", "--title", "x", "--script", script)
+    words = ("run", "spider", "0001", "--title", "x", "--here", "--script", script)
     desk.porch(*words, code=3)
     desk.porch("approve", "0001", "specify_approval")
     desk.write("codev/projects/0001-x/plan.md", PLAN)
@@ -142,7 +142,7 @@ def test_a_spider_made_of_the_format_seeds_fragments_runs(
     desk.write("app.js", "1\n")
     desk.git("add", "app.js")
     desk.git("commit", "-qm", "code")
-    words = ("run", "spider", "0001", "--title", "x", "--script")
+    words = ("run", "spider", "0001", "--title", "x", "--here", "--script")
     script = desk.script(
         decisions={"plan-approval": [{"approve": True}]},
         agents={"review": [{"default": True, "signal": "all_tests_pass"}]},
@@ -206,7 +206,7 @@ def test_the_scope_of_a_tick_is_measured_and_not_believed(
         },
         subject="amendment",
     )
-    words = ("run", "small", "0073", "--title", "x", "--script", script)
+    words = ("run", "small", "0073", "--title", "x", "--here", "--script", script)
     desk.git("add", "-A")
     desk.git("commit", "-qm", "the protocol and the script")
     desk.porch(*words, code=0 if result == "passed" else 3)

@@ -19,7 +19,7 @@ PUBLISH: dict[str, Any] = {"id": "publish"}
 
 def begin(desk: "Desk", *phases: dict[str, Any], **script: Any) -> tuple[str, ...]:
     desk.protocol("p", *phases)
-    return ("run", "p", "0001", "--title", "x", "--script", desk.script(**script))
+    return ("run", "p", "0001", "--title", "x", "--here", "--script", desk.script(**script))
 
 
 @pytest.mark.req("P-003")

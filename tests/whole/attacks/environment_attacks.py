@@ -68,7 +68,7 @@ def read_the_runner(site: Site) -> Seen:
     script = site.base / "script.yaml"
     script.write_text(f'agents: {{a: [{{run: [[sh, -c, "{shell} > {site.base}/said.txt"]]}}]}}')
     (site.base / "over.txt").touch()
-    words = ("run", "p", "1", "--title", "x", "--script", str(script))
+    words = ("run", "p", "1", "--title", "x", "--here", "--script", str(script))
     subprocess.run(
         [sys.executable, "-P", "-c", COMMAND, *words],
         cwd=site.root,

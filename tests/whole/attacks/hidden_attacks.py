@@ -39,7 +39,7 @@ def behind_the_end(shell: str) -> Callable[[Site], Seen]:
         site.prepare(BUILD, agents={"build": [site.turn("echo right again > work.txt")]})
         site.git("add", "-A")
         site.git("commit", "-qm", "a protocol")
-        site.start("--worktree")
+        site.start()
         assert site.entered()[-1] == "complete"
         site.inside(f"cd {site.root}/worktrees/p_0001_x\n{shell}")
         said = site.porch("finish", "1", "--merge").all

@@ -101,7 +101,7 @@ class Site:
         """Start the run of these phases; `more` are parts of the script and `top` of the file."""
         variables = more.pop("variables", {})
         self.prepare(*phases, agents=agents, **more)
-        return self.start(**variables)
+        return self.start("--here", **variables)
 
     def prepare(self, *phases: Phase, agents: Mapping[str, Any], **more: Any) -> None:
         """Write the files of such a run."""
@@ -146,7 +146,7 @@ class Site:
         text = json.dumps({"name": "other", "phases": [phase]})
         self.write("codev/protocols/other/protocol.json", text)
         script = self._script("other.yaml", agents={"turn": [self.turn(shell)]})
-        words = ("run", "other", "0009", "--title", "o", "--script", script)
+        words = ("run", "other", "0009", "--title", "o", "--here", "--script", script)
         return self.porch(*words, **variables)
 
     def by_test(self, shell: str) -> Said:

@@ -45,7 +45,7 @@ class DemoRuns:
             slow = re.sub(r"sleep: [0-9.]+", f"sleep: {_THINK_S}", given.read())
             made.write(slow + decisions)
         words = ["run", "spider", id_, request, "--title", title, "--script", script]
-        words += ["--worktree", "--no-claude", *(["--as-person"] if self._as_person else [])]
+        words += ["--no-claude", *(["--as-person"] if self._as_person else [])]
         return start_driver(self.where, words, self.where.root)
 
     def stop(self) -> None:

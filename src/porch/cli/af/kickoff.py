@@ -99,7 +99,7 @@ def make_start_view(started: "DriverStart", how: str) -> View:
 def _driver_words(args: Args) -> list[str]:
     """The words of `porch run` that mean the same."""
     _refuse_mixed(args)
-    words = ["run", _choose_protocol(args), *_subject_words(args), "--worktree"]
+    words = ["run", _choose_protocol(args), *_subject_words(args)]
     for name in _PASSED:
         if getattr(args, name):
             words += [f"--{name}", getattr(args, name)]

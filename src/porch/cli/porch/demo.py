@@ -43,10 +43,8 @@ def run_demo(yes: bool) -> View:
 def _drive_project(where: places.ProjectPaths, yes: bool) -> DriveResult:
     stream = Stream()
     watch = DriveWatch(stream.record, stream.output, notice=stream.notice, protocol=stream.protocol)
-    _show_command(f'porch run spider "{_REQUEST}" --worktree')
-    wanted = RunRequest(
-        "spider", _ID, _TITLE, (_REQUEST,), agent="scripted", script=SCRIPT, place="worktree"
-    )
+    _show_command(f'porch run spider "{_REQUEST}"')
+    wanted = RunRequest("spider", _ID, _TITLE, (_REQUEST,), agent="scripted", script=SCRIPT)
     driven = launch.start_run(where, wanted, DriveManner(), watch=watch, products=PRODUCTS)
     while driven.rest == "waiting" and _ask_viewer(where, driven, yes):
         _show_command(f"porch resume {_ID}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 
 if TYPE_CHECKING:
-    from porch.run.engine.drive_options import DriveResult, DriveWatch, RunPlace, RunRequest
+    from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
     from porch.run.engine.driver import DriveManner
     from porch.store.where import ProjectPaths
 
@@ -69,22 +69,16 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
         hands_off=("agent",) if args.hands_off else (),
         as_person=args.as_person,
         into=getattr(args, "into", "") or "",
-        place=_choose_place(args),
+        in_checkout=_stays_in_checkout(args),
     )
 
 
-def _choose_place(args: Args) -> "RunPlace":
-    """Whoever only tries a protocol out should not find the trial on their own branch."""
-    is_here, is_apart = getattr(args, "here", False), getattr(args, "worktree", False)
-    if is_here and is_apart:
+def _stays_in_checkout(args: Args) -> bool:
+    if getattr(args, "here", False) and args.worktree:
         from porch.errors import UsageError
 
         raise UsageError("--worktree and --here exclude each other", fix="use only one of them")
-    if is_apart:
-        return "worktree"
-    # What is resumed or adopted goes on where its files are.
-    is_trial = hasattr(args, "here") and args.no_claude and not is_here
-    return "worktree-if-possible" if is_trial else "here" if is_here else ""
+    return getattr(args, "here", False)
 
 
 def _start_run(args: Args) -> View:
@@ -124,7 +118,8 @@ def _resume_run(args: Args) -> View:
         wanted = _read_request(args, foreign.status.protocol)
         from porch.run.verbs import launch
 
-        adopted = replace(wanted, subject=foreign.status.id, title=foreign.title)
+        # What somebody began goes on where its files are.
+        adopted = replace(wanted, subject=foreign.status.id, title=foreign.title, in_checkout=True)
         return _watch_drive(
             args,
             where,
@@ -217,15 +212,17 @@ COMMANDS: Verbs = {
             make_argument(
                 "--no-claude",
                 action="store_true",
-                help="use the scripted agent, not a real one, in a worktree of its own",
+                help="use the scripted agent, not a real one",
             ),
             make_argument(
                 "--worktree",
                 action="store_true",
-                help="work in a new worktree on a branch of its own, and commit there",
+                help="no effect: every run has a worktree of its own unless --here is given",
             ),
             make_argument(
-                "--here", action="store_true", help="work in this checkout, also with --no-claude"
+                "--here",
+                action="store_true",
+                help="work in this checkout and commit nothing; you commit the changes",
             ),
             make_argument("--into", help="merge the finished tree into this branch; default: none"),
             make_argument(

@@ -25,12 +25,17 @@ from porch.fleet.finish.acceptance import (
 )
 from porch.fleet.finish.candidate_checks import list_checks_of_run
 from porch.fleet.finish.checkout_work import commit_here
-from porch.fleet.finish.finish_texts import describe_choices, describe_left_out
+from porch.fleet.finish.finish_texts import (
+    OLD_CHECKOUT,
+    describe_checkout_work,
+    describe_choices,
+    describe_left_out,
+    name_commit_command,
+)
 from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
-from porch.fleet.finish.later_runs import SETTLED
 from porch.fleet.finish.proposal import propose_work
 from porch.fleet.finish.publish import merge_work
-from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
+from porch.fleet.finish.run_work import SETTLED, RunWork, is_settled, survey_work
 from porch.fleet.finish.submodule_work import refuse_unpushed_submodules
 from porch.git import repository
 from porch.machine import facts as f
@@ -68,9 +73,14 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
         return known
     if into and work.is_own:
         _require_target(found.state, work, may_be_remote=True)
+    work = add_concerns(where, found.state, found.definition, work)
+    if found.state.run.commits_nothing:
+        first, *more = describe_checkout_work(found.state, work)
+        text = "\n".join([f"{name}: {first}", *more])
+        delivered = describe_state_delivery(found.state)
+        return FinishResult(text, {"run": name, "finished": delivered, **_data_of(work)})
     is_there = work.is_own and bool(work.into) and _has_target(work)
     pairs = forecast_live_runs(where, work.into) if is_there else None
-    work = add_concerns(where, found.state, found.definition, work)
     shown = work if is_there or not work.is_own else replace(work, into="")
     checks = list_checks_of_run(where, found.state, found.definition.protocol)
     text = describe_choices(where, found.state, shown, pairs, checks)
@@ -94,6 +104,8 @@ def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> Finish
         known = _find_settled(name, state, work)
         if known is not None and not (work.is_own and _is_meant_elsewhere(state, way, into)):
             return known
+        if way != "keep" and state.run.commits_nothing:
+            raise _checkout_error(state, work)
         if way != "keep" and work.is_own:
             _require_target(state, work, may_be_remote=way == "pr")
             refuse_unpushed_submodules(work)
@@ -171,6 +183,16 @@ def _require_target(state: RunState, work: RunWork, *, may_be_remote: bool) -> N
     )
 
 
+def _checkout_error(state: RunState, work: RunWork) -> FailedError:
+    """A run with `--here` is the person's to commit."""
+    return FailedError(
+        f"{state.run.name} worked in your checkout {work.workspace}, where porch commits and "
+        f"merges nothing; its changes there: {work.describe()}",
+        fix=name_commit_command(state, work),
+        code="finish-in-checkout",
+    )
+
+
 def _has_target(work: RunWork) -> bool:
     return repository.resolve_commit(work.repo, f"refs/heads/{work.into}") is not None
 
@@ -226,6 +248,7 @@ def _merge(
     said: list[str] = []
     if not work.is_own:
         made = commit_here(found, work)
+        said.append(OLD_CHECKOUT)
         if not is_named or work.into == work.branch:
             fact = f.WorkFinished(
                 how="committed",
@@ -235,7 +258,7 @@ def _merge(
                 commit=made.commit,
                 checks=made.checks,
             )
-            return fact, _tell_checks(found, made.checks) if made.is_new else [_THERE]
+            return fact, [*said, *(_tell_checks(found, made.checks) if made.is_new else [_THERE])]
         work = replace(work, head=made.commit)
         said.append(f"committed on {work.branch} ({made.commit[:12]})")
     merged = merge_work(found, work, is_squash)

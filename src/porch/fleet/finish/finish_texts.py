@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from porch.account.gaps import list_gaps
 from porch.errors import PorchError
-from porch.fleet.finish.run_work import RunWork, is_settled, survey_work
+from porch.fleet.finish.run_work import RunWork, is_settled, name_work, survey_work
 from porch.machine.state import RunState
 from porch.model.delivery_checks import DeliveryCheck
 from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.show.board import describe_state_delivery
 from porch.show.phase_words import describe_gap
-from porch.store.run_names import unique_word
+from porch.store.run_names import quote_word, unique_word
 from porch.store.uncommitted_work import read_uncommitted_work
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # the end of a run is told without a look at other runs
     from porch.fleet.finish.forecast import ConflictForecast
 
 NAMED = 5
+OLD_CHECKOUT = (
+    "an earlier release began this run in your checkout, so porch finish commits its changes; "
+    "new runs work in a worktree of their own, and with --here you commit the changes"
+)
 
 
 def list_not_passed(where: ProjectPaths, state: RunState) -> tuple[str, ...]:
@@ -42,6 +46,9 @@ def describe_ended_run(
     turns = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
     cost = f"{turns}, {state.usd:.2f} USD"
     work = replace(work, not_passed=tuple(not_passed))
+    if state.run.commits_nothing:
+        first, *more = describe_checkout_work(state, work)
+        return [make_printable(line) for line in (f"  {first}; {cost}", *more)]
     lines = [f"  {work.describe()}; {cost}", *_list_concerns(where, state, work)]
     if not (work.files or work.commits):
         return lines
@@ -107,6 +114,29 @@ def _list_checks(checks: Sequence[DeliveryCheck]) -> list[str]:
     return [f"  {line}" for line in (first, *describe_left_out(checks))]
 
 
+def describe_checkout_work(state: RunState, work: RunWork) -> list[str]:
+    """Where the changes of a run with `--here` are, and the command that commits them."""
+    at = f"branch {work.branch}" if work.branch else "no branch"
+    lines = [f"the changes are in your checkout {work.workspace} ({at}): {work.describe()}"]
+    if state.run.into not in ("", work.branch):
+        lines.append(
+            f"  the run began on {state.run.into}; to go back: git switch {state.run.into}"
+        )
+    if work.files:
+        lines.append(f"  {name_commit_command(state, work)}")
+    return lines
+
+
+def name_commit_command(state: RunState, work: RunWork) -> str:
+    """What to type; where the person has other changes, only the files of the run are named."""
+    if not work.uncommitted:
+        return "nothing is left to commit"
+    paths = f"-- {' '.join(map(quote_word, work.uncommitted))}" if work.others else "-A"
+    only = f" {paths}" if work.others else ""
+    message = quote_word(name_work(state))
+    return f"commit them there: git add {paths} && git commit -m {message}{only}"
+
+
 def describe_choices(
     where: ProjectPaths,
     state: RunState,
@@ -124,6 +154,7 @@ def describe_choices(
     lines += _list_checks(checks)
     id_ = unique_word(where.names(), run.name, run.id)
     rows = _list_ways(work)
+    lines += [] if work.is_own else [f"  {OLD_CHECKOUT}"]
     lines += ["Nothing was changed. Choose one:"]
     lines += [f"  porch finish {id_} {option:<9} {means}" for option, means in rows]
     if work.accepted:
@@ -147,6 +178,7 @@ def _list_ways(work: RunWork) -> tuple[tuple[str, str], ...]:
             ("--pr", f"push {work.branch} and open a pull request {into}"),
             ("--keep", f"leave the branch {work.branch} as it is"),
         )
+    # Only runs of earlier releases are finished in a checkout.
     return (
         ("--merge", f"check, then commit on {work.branch} what the run changed"),
         ("--squash", "the same"),

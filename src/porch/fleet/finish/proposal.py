@@ -79,7 +79,7 @@ def propose_work(found: HeldRun, work: RunWork) -> Proposal:
     if work.branch == work.into:
         raise FailedError(
             f"the work is on '{work.into}' itself; a pull request needs a branch of its own",
-            fix="git switch -c NAME, then finish again; or --merge commits it here",
+            fix="git switch -c NAME, then commit and push it yourself; or --merge commits it here",
             code="finish-same-branch",
         )
     remote = github.find_remote(work.repo, work.branch)

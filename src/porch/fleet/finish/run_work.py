@@ -5,7 +5,6 @@ import os
 from msgspec import Struct
 
 from porch.errors import FailedError
-from porch.fleet.finish.later_runs import SETTLED, LaterRun, find_later_run
 from porch.fleet.finish.later_work import LaterWork, find_later_work
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
@@ -14,6 +13,9 @@ from porch.plan.branches.implementation_branches import ARCHIVED
 from porch.run.engine.run_places import list_own_paths, own_branch, tree_room, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of, list_placed
+
+# After these the work of a run is in a commit.
+SETTLED = ("merged", "squashed", "committed")
 
 
 class RunWork(Struct, frozen=True):
@@ -35,6 +37,8 @@ class RunWork(Struct, frozen=True):
     changed: tuple[str, ...] = ()  # since it was approved
     later: LaterWork | None = None
     reason: str = ""  # why it is delivered although not all of it has passed
+
+    others: int = 0  # files of the checkout that are not committed, and not of the run
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -151,35 +155,36 @@ def _list_uncommitted(where: ProjectPaths, workspace: str, branch: str) -> tuple
 
 
 def _survey_here(where: ProjectPaths, state: RunState, into: str) -> RunWork:
+    """All that differs from the files with which the run began; earlier edits are not among it."""
     from porch.git import tree_changes
 
-    workspace = workspace_of(where, state)
+    run, workspace = state.run, workspace_of(where, state)
+    if not run.base:
+        raise FailedError(
+            "nothing says with which files this run began, so nobody can tell what it changed",
+            fix="commit what belongs to it by hand",
+            code="finish-no-base",
+        )
     found = git_directory.find_git_directory(workspace)
     branch = (git_directory.read_branch(found) if found else None) or ""
-    done = measure_run_changes(where, state)
-    own = shown_paths()
-    added, removed = tree_changes.count_net_lines(workspace, state.run.base, done.end, own)
-    names = done.paths
-    left = {*worktrees.list_changed_paths(workspace)}
+    end = measure_now(where, state)
+    names = list_differing(workspace, run.base, end)
+    added, removed = tree_changes.count_net_lines(workspace, run.base, end, shown_paths())
+    uncommitted = worktrees.list_changed_paths(workspace)
     return RunWork(
         where.base,
         workspace,
         branch,
         False,
         repository.read_head(workspace) or "",
-        into or state.run.into or branch,
+        into or run.into or branch,
         0,
         names,
         added,
         removed,
-        tuple(name for name in names if name in left or _is_below(name, left)),
+        tuple(name for name in names if name in uncommitted),
+        others=len({*uncommitted}.difference(names)),
     )
-
-
-def _is_below(name: str, left: set[str]) -> bool:
-    """Of a new directory git names only the directory."""
-    parts = name.split("/")
-    return any("/".join(parts[:end]) + "/" in left for end in range(1, len(parts)))
 
 
 def shown_paths() -> tuple[str, ...]:
@@ -194,49 +199,8 @@ def measure_now(where: ProjectPaths, state: RunState) -> str:
     return measured_tree.measure_tree(workspace_of(where, state), shown_paths(), room)
 
 
-class MeasuredChanges(Struct, frozen=True):
-    """What a run changed in a checkout: the paths, and all files as it left them.
-
-    `later` is another run that worked here; of the paths in `shared`, which are not committed,
-    nobody can say which of the two changed them.
-    """
-
-    paths: tuple[str, ...]
-    end: str
-    later: LaterRun | None = None
-    shared: tuple[str, ...] = ()
-
-
-def measure_run_changes(where: ProjectPaths, state: RunState) -> MeasuredChanges:
-    """What differs from the files with which the run began; edits from before are not among it.
-
-    Nor is what came with a later run: the files with which that began are the end of this one's.
-    """
-    now, later = measure_now(where, state), find_later_run(where, state)
-    if later is None:
-        return MeasuredChanges(_list_changes(where, state, now), now)
-    workspace = workspace_of(where, state)
-    end = now if later.overlaps else later.base
-    paths = _list_changes(where, state, end)
-    mixed = paths if later.overlaps else {*_list_differing(workspace, later.base, now)}
-    # What a person has committed by hand needs no finish, and nobody has to tell it apart.
-    left = {*worktrees.list_changed_paths(workspace)}
-    shared = tuple(p for p in paths if p in mixed and (p in left or _is_below(p, left)))
-    return MeasuredChanges(paths, end, later, shared)
-
-
-def _list_changes(where: ProjectPaths, state: RunState, end: str) -> tuple[str, ...]:
-    workspace = workspace_of(where, state)
-    if not state.run.base:
-        raise FailedError(
-            "nothing says with which files this run began, so nobody can tell what it changed",
-            fix="commit what belongs to it by hand",
-            code="finish-no-base",
-        )
-    return _list_differing(workspace, state.run.base, end)
-
-
-def _list_differing(workspace: str, old: str, new: str) -> tuple[str, ...]:
+def list_differing(workspace: str, old: str, new: str) -> tuple[str, ...]:
+    """The paths at which two trees differ, without those that porch draws."""
     from porch.git import tree_changes
 
     changes = tree_changes.list_changed_paths(workspace, old, new, shown_paths())

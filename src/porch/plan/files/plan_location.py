@@ -68,10 +68,21 @@ def branch_file_name(branch: str) -> str:
 
 
 def find_current_plan(where: ProjectPaths) -> Plan:
-    """The plan of the branch we stand on; in a worktree of a prompt, of its feature branch."""
+    """The plan of the branch we stand on; in a worktree of a prompt, of its feature branch.
+
+    An agent of a run stands in the worktree of that run. If there is no plan for its branch, the
+    plan of the branch from which the run started is meant.
+    """
     branch = find_current_branch(where)
     known = feature_of(branch)
-    return plan_of_branch(where, known[0] if known else branch)
+    plan = plan_of_branch(where, known[0] if known else branch)
+    if where.workspace == where.base or os.path.isdir(plan.directory):
+        return plan
+    from porch.store.worktree_records import find_record_of  # few stand in such a worktree
+
+    made = find_record_of(where, where.workspace)
+    base = plan_of_branch(where, made.into) if made and made.into else plan
+    return base if os.path.isdir(base.directory) else plan
 
 
 def plan_of_branch(where: ProjectPaths, branch: str) -> Plan:

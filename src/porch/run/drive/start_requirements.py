@@ -30,6 +30,12 @@ def refuse_wrong_options(protocol: Protocol, wanted: RunRequest) -> None:
         )
     if protocol.spec and not wanted.subject:
         raise no_spec_error(protocol, "no spec was given")
+    if protocol.spec and wanted.in_checkout:
+        raise UsageError(
+            f"--here does not work with {protocol.name}: each of its parts has its own worktree",
+            fix="leave out --here",
+            code="tree-in-checkout",
+        )
 
 
 def no_spec_error(protocol: Protocol, what: str) -> UsageError:
@@ -52,12 +58,12 @@ def require_start(
     wanted: RunRequest,
     protocol: Protocol,
     *,
-    is_apart: bool,
+    has_worktree: bool,
 ) -> None:
     """A place in git, agents that are logged in, and panels that can decide."""
     roster = Roster(known, wanted.agent)
     if roster.is_scripted or "agent" in wanted.hands_off:
-        if is_apart:
+        if has_worktree:
             require_base(where, "HEAD")
         return
     _require_commit(where)

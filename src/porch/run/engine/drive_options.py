@@ -1,7 +1,7 @@
 """What a caller asks of a drive, who watches it, and how it came to rest."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,15 +13,12 @@ if TYPE_CHECKING:  # an event loop is for whoever drives
     from porch.run.engine.driver import RestReason
 
 
-# Where a new run works: in this checkout, in a worktree of its own, or there if it can have one.
-RunPlace = Literal["", "here", "worktree", "worktree-if-possible"]
-
-
 class RunRequest(Struct, frozen=True):
     """What the caller asks of `porch run`.
 
     `words` are what stands behind the protocol, `request_option` and `issue` what those options
     were given; `request` is the text that they lead to, and `request_from` where it came from.
+    A new run works in a worktree of its own unless it is asked to stay `in_checkout`.
     """
 
     protocol: str
@@ -40,7 +37,7 @@ class RunRequest(Struct, frozen=True):
     hands_off: tuple[str, ...] = ()
     as_person: bool = False
     into: str = ""
-    place: RunPlace = ""
+    in_checkout: bool = False
 
 
 class DriveWatch(Struct, frozen=True):

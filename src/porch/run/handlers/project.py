@@ -56,7 +56,12 @@ def _read_plan_text(world: World, name: str) -> tuple[str | None, str]:
 
 
 async def commit_artifacts(world: World, effect: CommitPaths) -> f.EffectFact:
-    """Exactly the named paths; git may take its time without holding up anybody else."""
+    """Exactly the named paths, but never in a checkout in which the person commits.
+
+    Git may take its time without holding up anybody else.
+    """
+    if world.state().run.commits_nothing:
+        return f.CommitEnded(effect=effect.id, passed_over=True)
     if not world.in_git:
         return f.CommitEnded(effect=effect.id, refused="this is not a git repository")
     return await asyncio.to_thread(_commit_named_paths, world, effect)

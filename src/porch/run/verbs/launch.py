@@ -77,8 +77,8 @@ def start_run(
         return resume_run(where, known, wanted, manner, watch=watch, products=products)
     if lost := _find_lost_run(where, protocol, wanted):
         refuse_lost_run(where, lost, wanted.adopt)
-    is_apart = _wants_worktree(where, protocol, wanted)
-    if where.workspace == where.common_dir and not is_apart:
+    has_worktree = _gets_worktree(where, protocol, wanted)
+    if where.workspace == where.common_dir and not has_worktree:
         raise UsageError(
             "a bare repository has no files to work on",
             fix="create a worktree and run it there: git worktree add ../work",
@@ -88,7 +88,7 @@ def start_run(
     known_settings = load_settings(where.root)
     with all_refusals() as attempt:
         attempt(require_agents, known_settings, wanted, protocol, "")
-        attempt(require_start, where, known_settings, wanted, protocol, is_apart=is_apart)
+        attempt(require_start, where, known_settings, wanted, protocol, has_worktree=has_worktree)
         attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
     whole = _with_whole_request(where, loaded, wanted, known_settings)
     drawn = "" if wanted.subject else whole.subject
@@ -97,7 +97,12 @@ def start_run(
     with (
         given_back_if_unused(where, drawn),
         _begin_new_run(
-            where, loaded, whole, watch=watch, read_spec=products.read_spec, is_apart=is_apart
+            where,
+            loaded,
+            whole,
+            watch=watch,
+            read_spec=products.read_spec,
+            has_worktree=has_worktree,
         ) as started,
     ):
         from porch.run.drive.drive import drive_run
@@ -113,7 +118,7 @@ def _begin_new_run(
     *,
     watch: DriveWatch,
     read_spec: ReadSpec,
-    is_apart: bool,
+    has_worktree: bool,
 ) -> "Iterator[HeldRun]":
     """The first record, in the checkout or in a worktree of the run's own."""
     protocol = loaded.demand().protocol
@@ -125,11 +130,11 @@ def _begin_new_run(
         # Before anything is written: whatever is wrong with the spec, all of it.
         spec = read_spec(where, about, protocol, wanted)
         free_place.require_free_tree(where, f"porch/{about.run}")
-    if not is_apart:
+    if not has_worktree:
         refuse_leased_checkout(where, about.run, protocol)
     place = (
         hold_run_worktree(where, protocol.name, about, watch.notice, meanwhile=_load_drive)
-        if is_apart
+        if has_worktree
         else nullcontext(where)
     )
     with place as there:
@@ -152,8 +157,7 @@ def _leave_other_worktree(where: ProjectPaths, wanted: RunRequest) -> tuple[Proj
     what to say about it, too.
     """
     made = find_record_of(where, where.workspace)
-    is_apart = wanted.place in ("worktree", "worktree-if-possible")
-    if made is None or not is_apart or where.workspace == where.base:
+    if made is None or wanted.in_checkout or where.workspace == where.base:
         return where, ""
     project = find_project(where.base)
     branch = repository.read_checkout_branch(project.workspace) or "its current commit"
@@ -163,12 +167,9 @@ def _leave_other_worktree(where: ProjectPaths, wanted: RunRequest) -> tuple[Proj
     )
 
 
-def _wants_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
-    """A tree makes one for each of its parts; who only tries a protocol may have no repository."""
-    if protocol.spec:
-        return False
-    is_trial = wanted.place == "worktree-if-possible" and bool(where.common_dir)
-    return wanted.place == "worktree" or is_trial
+def _gets_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
+    """A tree makes one for each of its parts; without git there is none, and no real agent."""
+    return bool(where.common_dir) and not (protocol.spec or wanted.in_checkout)
 
 
 def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:

@@ -53,13 +53,7 @@ def lease_of_run(where: ProjectPaths, run: str, protocol: Protocol) -> Iterator[
 def refuse_leased_checkout(where: ProjectPaths, run: str, protocol: Protocol) -> None:
     """The same refusal before anything is written for the new run."""
     if not protocol.spec and protocol.subject not in DRIVERLESS:
-        _refuse_if_held(where, find_leaseholder(where), run)
-
-
-def find_leaseholder(where: ProjectPaths) -> str:
-    """The run that has this checkout; empty if there is none."""
-    holder = _read_holder(_lease_path(where))
-    return holder if holder and _find_hold(where, holder) else ""
+        _refuse_if_held(where, _read_holder(_lease_path(where)), run)
 
 
 def _lease_path(where: ProjectPaths) -> str:
@@ -135,7 +129,7 @@ def _refuse_if_held(where: ProjectPaths, holder: str, run: str) -> None:
     if hold is None:
         return
     is_new = not where.has_begun(run)
-    apart = "give the new run a worktree of its own with --worktree; or "
+    apart = "leave out --here, and the new run has a worktree of its own; or "
     front = apart if is_new and where.common_dir else ""
     if not hold.files:
         raise BusyError(
@@ -147,9 +141,9 @@ def _refuse_if_held(where: ProjectPaths, holder: str, run: str) -> None:
     names = ", ".join(hold.files[:_NAMED]) + (", ..." if len(hold.files) > _NAMED else "")
     word = unique_word(where.names(), holder, hold.id)
     raise BusyError(
-        f"the run {holder} is complete but not finished, and its files in {where.workspace} are "
-        f"not committed: {names}",
-        fix=f"{front}finish the other one first: porch finish {word} --merge "
-        "(--keep leaves its files as they are)",
+        f"the run {holder} is complete, and its files in {where.workspace} are not committed: "
+        f"{names}",
+        fix=f"{front}commit them first (porch finish {word} says how), or leave them as they are: "
+        f"porch finish {word} --keep",
         code="checkout-leased",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from porch.git import git_directory, measured_tree, repository, tree_changes, worktrees
+from porch.git import measured_tree, repository, tree_changes, worktrees
 from porch.git.tree_room import pin_tree_room
 from porch.machine import facts as f
 from porch.machine.state import RunState
@@ -103,7 +103,8 @@ def begin_run(
                 pin_ignored_files(where, about.run)
             else:
                 tree = record_base_tree(where, about.run, about.project_dir)
-                first = replace(first, base_tree=tree, into=find_start_branch(where, made))
+                into = find_start_branch(where, made)
+                first = replace(first, base_tree=tree, into=into, commits_nothing=made is None)
             first, told = _with_settled(where, about, definition.protocol, first)
             adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
             dirty = describe_dirty_start(where) if made is None else ""
@@ -114,7 +115,8 @@ def begin_run(
                 passed = adopt.list_passed_gates(definition.protocol, foreign)
                 watch.notice(adopt.describe_adoption(foreign, adopted, passed))
             identity = describe_identity(where, definition.protocol, made is not None)
-            notes = (*map(str, loaded.findings), _find_worktree_path(where), dirty, identity)
+            place = describe_place(where, first, made)
+            notes = (*map(str, loaded.findings), place, dirty, identity)
             for note in filter(None, (*notes, *told)):
                 watch.notice(note)
             try:
@@ -174,18 +176,19 @@ def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: boo
     )
 
 
-def _find_worktree_path(where: ProjectPaths) -> str:
-    """Nobody should learn afterwards that a run worked in their own checkout."""
+def describe_place(where: ProjectPaths, first: f.RunStarted, made: WorktreeRecord | None) -> str:
+    """Where a new run works and what it starts from; nobody should learn that afterwards."""
     if not where.common_dir:
         return f"working in {where.workspace}\n{_NO_GIT}"
-    here = git_directory.find_git_directory(where.workspace)
-    if here is not None and not os.path.isdir(os.path.join(here.common, "reftable")):
-        is_linked, branch = here.own != here.common, git_directory.read_branch(here)
-    else:
-        known = repository.find_repository(where.workspace)
-        is_linked, branch = bool(known and known.linked), known.branch if known else None
-    kind = "the worktree" if is_linked else "your checkout"
-    return f"working in {kind} {where.workspace} on branch {branch or '(none)'}"
+    commit = first.base_commit[:12] or "no commit yet"
+    if first.spec:
+        branch = first.into or repository.read_checkout_branch(where.workspace)
+        return f"starting from {branch or 'no branch'} ({commit}), on branch {first.branch}"
+    if made is None:
+        at = f"on {f'branch {first.into}' if first.into else 'no branch'} ({commit})"
+        return f"working in your checkout {where.workspace} {at}; you commit the changes"
+    start = "" if made.was_there else f", starting from {first.into or 'no branch'} ({commit})"
+    return f"working in the worktree {where.workspace} on branch {made.branch}{start}"
 
 
 def _make_room(where: ProjectPaths, about: RunSubject) -> None:

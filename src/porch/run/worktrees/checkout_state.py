@@ -5,13 +5,15 @@ A worktree is ready when it stands on its branch, at the commit at which it bega
 
 import os
 import re
+from collections.abc import Iterator
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository, worktrees
 from porch.git.moves.checkout_move import require_worktree_branch
+from porch.machine.state import RunState
 from porch.model.path_globs import matches_any
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.engine.run_places import list_own_paths
+from porch.run.engine.run_places import list_own_paths, workspace_of
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, list_placed
 
@@ -86,6 +88,26 @@ def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
     them = "it" if len(left) == 1 else "them"
     said = f"{what} not committed ({_name(left)}); the new worktree begins without {them}"
     return [*(told if brought else []), *([said] if left else [])]
+
+
+def describe_checkout(where: ProjectPaths, state: RunState) -> Iterator[str]:
+    """Before a run goes on in a person's own checkout: what is not as at its start, or as now."""
+    run = state.run
+    if run.own_worktree or state.instances or not where.common_dir:
+        return
+    workspace = workspace_of(where, state)
+    if not run.commits_nothing:
+        yield (
+            "an earlier release began this run in your checkout, so it goes on there: porch "
+            "commits its documents, and `porch finish` commits its changes. New runs work in a "
+            "worktree of their own, and with --here you commit the changes"
+        )
+    branch = repository.read_checkout_branch(workspace)
+    if run.into and branch != run.into:
+        yield (
+            f"the run began on branch {run.into}, and {workspace} is on {branch or 'no branch'} "
+            f"now; to go back: git switch {run.into}"
+        )
 
 
 def list_uncommitted(where: ProjectPaths) -> list[str]:

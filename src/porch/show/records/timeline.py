@@ -263,6 +263,8 @@ def _describe_git_end(fact: Raw, _kind: str, name: str) -> str:
 def _describe_commit(fact: Raw, _kind: str, _name: str) -> str:
     if fact.get("refused"):
         return f"git refused the commit: {fact['refused']}"
+    if fact.get("passed_over"):
+        return "not committed: you commit what this run changes"
     return f"committed {fact['commit'][:12]}" if fact.get("commit") else "nothing to commit"
 
 

@@ -124,6 +124,8 @@ def _describe_result(fact: Mapping[str, Any]) -> str:
             return "stopped"
         case "TimerFired":
             return "over"
+        case "CommitEnded" if fact.get("passed_over"):
+            return "passed over"
         case "CommitEnded":
             return "refused" if fact.get("refused") else "committed"
         case _:
