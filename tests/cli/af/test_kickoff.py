@@ -411,7 +411,7 @@ def test_a_kickoff_without_a_commit_says_what_to_do_and_leaves_nothing(
     monkeypatch.chdir(empty)
     if has_git:
         sh(empty, "init", "-q")
-    said = farm.af("kickoff", "Greet people", "--no-claude", code=2).out
+    said = farm.af("kickoff", "Greet people", "--no-claude", code=2).all
     assert f"error[{'no-commit' if has_git else 'no-repository'}]: a worktree needs" in said
     assert "run `codev init --yes`, which makes" in said
     assert "porch run PROTOCOL --here" in said
@@ -421,7 +421,7 @@ def test_a_kickoff_without_a_commit_says_what_to_do_and_leaves_nothing(
 
 def test_one_process_starts_several_drivers_before_it_waits_for_any(farm: Farm) -> None:
     where = places.find_project(str(farm.desk.root))
-    words = ("--title", "x", "--worktree", "--no-claude")
+    words = ("--title", "x", "--no-claude")
     started = [
         start_driver(where, ("run", "p", id_, *words), str(farm.desk.root))
         for id_ in ("0001", "0002")

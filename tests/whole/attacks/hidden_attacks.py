@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.earlier_releases import rewrite_journal
 from tests.whole.attacks.attack import Agent, Attack, Result, Seen
 from tests.whole.attacks.site import Site
 
@@ -46,6 +47,19 @@ def behind_the_end(shell: str) -> Callable[[Site], Seen]:
         return Seen("wrong" in site.read("work.txt"), "command" if "after the run" in said else "")
 
     return attempt
+
+
+def on_another_branch(site: Site) -> Seen:
+    """A run that an earlier release began in the checkout is complete; a person merges."""
+    site.begin(
+        BUILD, agents={"build": [site.turn("git switch -qc other; echo right again > work.txt")]}
+    )
+    assert site.entered()[-1] == "complete"
+    rewrite_journal(site.directory)
+    before = site.git("rev-parse", "other")
+    said = site.porch("finish", "1", "--merge").all
+    is_told = "began on main" in said and "is on other now" in said
+    return Seen(site.git("rev-parse", "other") != before, "command" if is_told else "")
 
 
 def row(
@@ -215,5 +229,14 @@ HIDDEN_ATTACKS = (
         result="prevented",
         where="command",
         attempt=behind_the_end(f"{WRONG}; : > check.sh; git commit -qam better"),
+    ),
+    Attack(
+        id="S-X9",
+        group="evidence",
+        agent="careless",
+        tries="switches the branch of the checkout in which a run of an earlier release works",
+        result="prevented",
+        where="command",
+        attempt=on_another_branch,
     ),
 )

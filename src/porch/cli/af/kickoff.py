@@ -17,12 +17,17 @@ def _kick_off(args: Args) -> View:
     if args.legacy:
         return _kick_off_legacy(args)
     words = _driver_words(args)
-    if args.foreground:
-        return _run_here(words, args.json)
-    from porch.fleet.drivers.start import start_driver
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    if not where.common_dir:
+        from porch.run.worktrees.free_place import require_base
+
+        require_base(where, "HEAD")
+    if args.foreground:
+        return _run_here(words, args.json)
+    from porch.fleet.drivers.start import start_driver
+
     notes = _take_back_leftovers(where)
     said = _read_request() if args.request == "-" else b""
     main = find_program("porch")

@@ -75,8 +75,7 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
         _require_target(found.state, work, may_be_remote=True)
     work = add_concerns(where, found.state, found.definition, work)
     if found.state.run.commits_nothing:
-        first, *more = describe_checkout_work(found.state, work)
-        text = "\n".join([f"{name}: {first}", *more])
+        text = "\n".join([f"{name}:", *describe_checkout_work(found.state, work)])
         delivered = describe_state_delivery(found.state)
         return FinishResult(text, {"run": name, "finished": delivered, **_data_of(work)})
     is_there = work.is_own and bool(work.into) and _has_target(work)

@@ -48,7 +48,7 @@ def describe_ended_run(
     work = replace(work, not_passed=tuple(not_passed))
     if state.run.commits_nothing:
         first, *more = describe_checkout_work(state, work)
-        return [make_printable(line) for line in (f"  {first}; {cost}", *more)]
+        return [make_printable(line) for line in (f"{first}; {cost}", *more)]
     lines = [f"  {work.describe()}; {cost}", *_list_concerns(where, state, work)]
     if not (work.files or work.commits):
         return lines
@@ -117,14 +117,14 @@ def _list_checks(checks: Sequence[DeliveryCheck]) -> list[str]:
 def describe_checkout_work(state: RunState, work: RunWork) -> list[str]:
     """Where the changes of a run with `--here` are, and the command that commits them."""
     at = f"branch {work.branch}" if work.branch else "no branch"
-    lines = [f"the changes are in your checkout {work.workspace} ({at}): {work.describe()}"]
+    lines = [f"  the changes are in your checkout {work.workspace} ({at}): {work.describe()}"]
     if state.run.into not in ("", work.branch):
         lines.append(
             f"  the run began on {state.run.into}; to go back: git switch {state.run.into}"
         )
-    if work.files:
-        lines.append(f"  {name_commit_command(state, work)}")
-    return lines
+    lines += [f"  not passed: {each}" for each in work.not_passed]
+    lines += [f"  {each}" for each in work.changed]
+    return [*lines, *([f"  {name_commit_command(state, work)}"] if work.files else [])]
 
 
 def name_commit_command(state: RunState, work: RunWork) -> str:
