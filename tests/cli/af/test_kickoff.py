@@ -26,6 +26,8 @@ def test_a_kicked_off_run_builds_by_itself_until_a_person_is_needed(
     words = ("--title", "user-auth", "--no-claude")
     said = farm.af("kickoff", "0073", "Users can log in", *words).out
     assert "0073-user-auth is on its way" in said
+    start = farm.desk.git("rev-parse", "--short=12", "main")
+    assert f"on branch spider_0073_user-auth, starting from main ({start})" in said
     assert farm.driver("0073-user-auth") in map(int, filter(str.isdigit, os.listdir("/proc")))
     worktrees = farm.desk.git("worktree", "list")
     assert "worktrees/spider_0073_user-auth" in worktrees

@@ -4,10 +4,12 @@ import re
 import signal
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from porch.git import repository
 from tests.earlier_releases import rewrite_journal
 
 if TYPE_CHECKING:
@@ -85,6 +87,14 @@ def test_with_here_nothing_is_committed_and_the_run_ends_with_the_command_that_d
     assert shared.git("log", "-1", "--format=%s") == "0001 t0001"
     assert shared.git("status", "--porcelain") == ""
     assert "nothing is left to commit" in shared.porch("finish", "1").out
+
+
+def test_with_here_nobody_is_told_as_whom_porch_commits(shared: "Desk", home: Path) -> None:
+    (home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    repository._IDENTITIES.clear()
+    said = work(shared, "0001", {"new.py": "x = 1\n"}, "p", code=3)
+    repository._IDENTITIES.clear()
+    assert "porch commits as" not in said
 
 
 def test_what_the_person_has_edited_is_not_in_the_command(shared: "Desk") -> None:

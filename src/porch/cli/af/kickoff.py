@@ -94,7 +94,6 @@ def make_start_view(started: "DriverStart", how: str) -> View:
         return View(started.said or "the driver ended without a word", data, code)
     tree = started.worktree
     lines = [f"{started.run} {how}, driven by pid {started.pid}"]
-    lines += [f"  worktree: {tree}"] if tree else []
     lines += [f"  {note}" for note in started.notes]
     lines += [f"  see: af status {started.run}; af logs {started.run} --follow"]
     data = {"run": started.run, "pid": started.pid, "worktree": tree}

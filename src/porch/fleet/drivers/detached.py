@@ -90,8 +90,7 @@ class KickoffReport:
         self._notes: list[str] = []
 
     def hear(self, note: str) -> None:
-        """A note for people; where the run works is told anyway."""
-        if self._fd >= 0 and not note.startswith("working in "):
+        if self._fd >= 0:
             self._notes += note.splitlines()
 
     def tell(self, name: str, worktree: str) -> None:

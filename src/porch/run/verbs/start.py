@@ -16,7 +16,7 @@ from porch.git.tree_room import pin_tree_room
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
-from porch.model.protocol import TRACK, Git, Protocol
+from porch.model.protocol import TRACK, Protocol
 from porch.run import pinned_settings
 from porch.run.definitions import library, track_plans
 from porch.run.definitions.subject_names import RunSubject
@@ -114,7 +114,7 @@ def begin_run(
             if foreign and adopted:
                 passed = adopt.list_passed_gates(definition.protocol, foreign)
                 watch.notice(adopt.describe_adoption(foreign, adopted, passed))
-            identity = describe_identity(where, definition.protocol, made is not None)
+            identity = "" if first.commits_nothing else describe_identity(where)
             place = describe_place(where, first, made)
             notes = (*map(str, loaded.findings), place, dirty, identity)
             for note in filter(None, (*notes, *told)):
@@ -161,12 +161,9 @@ def find_own_worktree(where: ProjectPaths, about: RunSubject) -> WorktreeRecord 
     return made if is_mine and is_apart else None
 
 
-def describe_identity(where: ProjectPaths, protocol: Protocol, has_worktree: bool) -> str:
+def describe_identity(where: ProjectPaths) -> str:
     """Said before porch commits in its own name, because git knows none of the person."""
-    commits = has_worktree or any(isinstance(s.actor, Git) for s in protocol.states.values())
-    if not commits or not where.common_dir:
-        return ""
-    known = repository.read_commit_identity(where.workspace)
+    known = repository.read_commit_identity(where.workspace) if where.common_dir else None
     if not known:
         return ""
     who = f"{known['GIT_AUTHOR_NAME']} <{known['GIT_AUTHOR_EMAIL']}>"
