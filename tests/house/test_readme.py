@@ -29,7 +29,7 @@ def test_the_commands_of_the_example_end_in_a_published_note(reader: Reader) -> 
     told = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     for command in re.findall(r"^    (.+)$", told, re.MULTILINE):
         printed = reader.run(command)[1]
-    assert "is complete" in printed
+    assert "merged into main" in printed
     assert (reader.place / "NOTES.md").read_text() == "# Kettle\n\nThe kettle is new.\n"
 
 

@@ -126,7 +126,7 @@ def test_outside_git_a_kickoff_removes_no_directory_that_it_did_not_make(
     here = tmp_path / "e1" / "shop"
     (here / own).mkdir(parents=True)
     monkeypatch.chdir(here)
-    farm.af("kickoff", "x", code=6)
+    farm.af("kickoff", "x", code=2)
     assert here.is_dir()
     assert [each.name for each in here.iterdir()] == ([own] if own else []), "as it was"
 

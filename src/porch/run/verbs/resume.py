@@ -14,7 +14,6 @@ from porch.run.handlers.products import Products
 from porch.run.pinned_settings import read_pinned_settings
 from porch.run.settings import load_settings
 from porch.run.verbs.lease import lease_of_run
-from porch.run.worktrees.checkout_state import describe_checkout
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.where import ProjectPaths
 
@@ -57,8 +56,11 @@ def resume_run(
         require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
         with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):
             pass
-        for note in describe_checkout(where, state) if is_whole else ():
-            watch.notice(note)
+        if is_whole and not state.run.own_worktree:
+            from porch.run.worktrees.checkout_state import describe_checkout  # few work there
+
+            for note in describe_checkout(where, state):
+                watch.notice(note)
         if wanted.inputs:
             watch.notice("--input is ignored: a run keeps the inputs it started with")
         return drive_run(found, wanted, manner, watch, products=products, resumed=True)

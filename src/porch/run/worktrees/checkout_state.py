@@ -93,7 +93,7 @@ def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
 def describe_checkout(where: ProjectPaths, state: RunState) -> Iterator[str]:
     """Before a run goes on in a person's own checkout: what is not as at its start, or as now."""
     run = state.run
-    if run.own_worktree or state.instances or not where.common_dir:
+    if state.instances or not where.common_dir:
         return
     workspace = workspace_of(where, state)
     if not run.commits_nothing:
