@@ -63,9 +63,9 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "a person's own edits stay out of the commit of a run",
         "fleet/finish/checkout_work.py",
-        "    if before == head_tree:\n        return now\n",
-        "    return now\n",
-        "test_in_ones_own_checkout_exactly_what_the_run_changed_is_committed",
+        "    _refuse_edited_before(run, work)\n",
+        "",
+        "test_a_file_that_both_changed_is_refused_and_left_alone",
     ),
     Guard(
         "a worktree in which somebody worked before porch is never taken back",
@@ -105,9 +105,23 @@ WORKTREE_GUARDS: tuple[Guard, ...] = (
     Guard(
         "finish commits no files of another run",
         "fleet/finish/checkout_work.py",
-        "    _refuse_shared_checkout(found, place)\n",
+        "    _refuse_shared_checkout(found, work)\n",
         "",
-        "test_r3_finish_commits_no_files_of_another_run_in_the_same_checkout",
+        "test_after_another_run_worked_there_an_old_run_is_committed_by_hand",
+    ),
+    Guard(
+        "with --here porch commits nothing",
+        "run/handlers/project.py",
+        "    if world.state().run.commits_nothing:\n",
+        "    if False:\n",
+        "test_with_here_nothing_is_committed_and_the_run_ends_with_the_command_that_does",
+    ),
+    Guard(
+        "an old run is committed on its own branch only",
+        "fleet/finish/checkout_work.py",
+        "    _refuse_other_branch(run, work)\n",
+        "",
+        "test_an_old_run_is_not_committed_on_another_branch_than_its_own",
     ),
     Guard(
         "a turn whose worktree was deleted does not count",
