@@ -37,7 +37,9 @@ class TrackRow(Struct, frozen=True):
 def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
     """In the order of the walk; a phase stands before what belongs to it."""
     states = find_track_states(protocol, state)
-    asked = {decision.name.partition(":")[0] for decision in state.decisions.values()}
+    places = [state.positions[place] for place in state.decisions]
+    # An approval that is asked again stands in a state of the engine, and names its gate as item.
+    asked = {gate_of_state(each.state) for each in places} | {each.item for each in places}
     phases: dict[str, list[TrackRow]] = {}
     for kind in protocol.states.values():
         if kind.name in states.gates:
@@ -52,7 +54,7 @@ def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
             row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1, outcome)
         else:
             continue
-        if row.id in asked:
+        if kind.name in asked or row.id in asked:
             row = replace(row, outcome="waiting")
         phases.setdefault(kind.description, []).append(row)
     return [row for phase, rows in phases.items() for row in (_phase_row(phase, rows), *rows)]
