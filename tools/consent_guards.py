@@ -43,9 +43,30 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "a difference is seen before it is approved",
         "machine/wishes.py",
-        "    if _is_unseen(state, decision, wish, digest):\n",
+        "    if not reason and _approves_unseen(protocol, state, decision, wish, digest):\n",
         "    if False:\n",
-        "test_k1_a_second_edit_is_shown_before_it_can_be_approved",
+        "test_what_changed_since_porch_asked_is_refused_with_the_difference",
+    ),
+    (
+        "only a difference that was shown can be accepted",
+        "machine/wishes.py",
+        "is_accepted = bool(wish.data.get(ACCEPTED)) and bool(wish.digest)",
+        "is_accepted = bool(wish.data.get(ACCEPTED))",
+        "test_a_wish_that_nobody_was_shown_anything_for_approves_only_what_was_asked",
+    ),
+    (
+        "what is missing cannot be approved",
+        "run/engine/session.py",
+        "            or self._refuse_unreadable(wish, known)\n",
+        "",
+        "test_what_is_missing_cannot_be_approved",
+    ),
+    (
+        "at a question every word is the answer",
+        "run/verbs/decide.py",
+        "    if takes_text(human) or not words or",
+        "    if not words or",
+        "test_every_word_behind_a_question_is_its_answer",
     ),
     (
         "a script has not seen what changed",

@@ -200,11 +200,17 @@ def choose(where: ProjectPaths, **words: str) -> None:
     fill(where, "variants", *((f"{key}:", "decision:", word) for key, word in words.items()))
 
 
-def say(where: ProjectPaths, name: str, text: str, exit_: str = "answered") -> DecisionResult:
+def say(
+    where: ProjectPaths,
+    name: str,
+    text: str,
+    exit_: str = "answered",
+    *,
+    accept_changes: bool = False,
+) -> DecisionResult:
     """What `porch answer`, `porch approve` and `porch reject` do."""
-    return decide.decide_question(
-        where, RUN, name, DecisionRequest(exit_, text), read_form=read_typed_form
-    )
+    request = DecisionRequest(exit_, text, accept_changes=accept_changes)
+    return decide.decide_question(where, RUN, name, request, read_form=read_typed_form)
 
 
 @contextmanager

@@ -310,7 +310,7 @@ def test_failures_and_questions_are_decisions_too() -> None:
     assert question["reason"] == "which database?"
     assert commands(question) == [
         'porch answer 0073 blocked:implement "..."',
-        "porch answer 0073 blocked:implement 'part of it' \"...\"",
+        "porch answer 0073 blocked:implement --option 'part of it' \"...\"",
     ]
     assert commands(failure) == [
         "porch retry 0073",
@@ -392,7 +392,7 @@ def test_the_text_of_a_run_tells_where_it_stands_and_what_can_be_done() -> None:
         '      porch answer 0073 blocked:implement "..."',
         "  part of it: x",
         "      then: asks you again",
-        "      porch answer 0073 blocked:implement 'part of it' \"...\"",
+        "      porch answer 0073 blocked:implement --option 'part of it' \"...\"",
     ]
 
 

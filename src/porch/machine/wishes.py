@@ -19,6 +19,7 @@ _DRIVERLESS_MOVES = {
 }
 KINDS = ("decide", "done", "stop", "resume", "rollback", "replan", "upgrade", "cancel", "reopen")
 TOO_LATE = "is no longer waiting for an answer"
+ACCEPTED = "accept_changes"  # in the data of an answer: the files that changed since it was asked
 TRACK_KINDS = ("cancel", "reopen")
 
 
@@ -113,19 +114,36 @@ def _refuse_decision(
         return _refuse_unasked(state, wish)
     if wish.digest and wish.digest != digest:
         return Refusal("the files changed after you looked; look again, then decide")
-    if _is_unseen(state, decision, wish, digest):
-        return Refusal(
-            "the files changed again after porch asked; `porch resume` shows the new difference"
-        )
     reason = _option_problem(protocol, state, decision, wish)
+    if not reason and protocol.subject in budgets.DRIVERLESS:
+        reason = _form_problem(protocol, state, wish)
+    if not reason and _approves_unseen(protocol, state, decision, wish, digest):
+        reason = "the files changed since porch asked; look at the difference, then decide"
     if reason:
         return Refusal(reason)
-    if protocol.subject in budgets.DRIVERLESS:
-        reason = _form_problem(protocol, state, wish)
-        return Refusal(reason) if reason else None
     if wish.exit == "approved":
         return _refuse_without_override(protocol, state, state.positions[wish.position])
     return None
+
+
+def is_approval(protocol: Protocol, state: RunState, wish: Wish) -> bool:
+    """Whether an answer lets pass what was asked about; a form of a plan can say that, too."""
+    if wish.exit in approvals.APPROVED:
+        return True
+    if protocol.subject != budgets.PLAN:
+        return False
+    from porch.machine.plan import run_rules
+
+    return run_rules.is_form_approval(state.positions[wish.position], wish)
+
+
+def _approves_unseen(
+    protocol: Protocol, state: RunState, decision: Decision, wish: Wish, digest: str
+) -> bool:
+    """An approval is for the files that were asked about, or for others that it names by digest."""
+    is_moved = bool(decision.artifacts) and digest not in ("", decision.digest)
+    is_accepted = bool(wish.data.get(ACCEPTED)) and bool(wish.digest)
+    return is_moved and not is_accepted and is_approval(protocol, state, wish)
 
 
 def _form_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
@@ -142,12 +160,18 @@ def _form_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
 def _option_problem(protocol: Protocol, state: RunState, decision: Decision, wish: Wish) -> str:
     option = _find_option(protocol, state, decision, wish.exit)
     if option is None:
-        return f"'{wish.exit}' is not a possible answer to {decision.name}"
+        what = "a text" if wish.exit == "answered" else f"'{wish.exit}'"
+        return f"{what} is not a possible answer to {decision.name}"
     if option.needs_failure and not _has_failure(protocol, state, decision):
         return "nothing failed here, so nothing has to be overridden; approve without it"
-    if option.needs_text and not (wish.text.strip() or wish.data.get("form")):
+    if option.needs_text and not (_has_words(wish.text) or wish.data.get("form")):
         return f"'{wish.exit}' needs a reason"
     return ""
+
+
+def _has_words(text: str) -> bool:
+    """Something that can be read: spaces and invisible characters say nothing."""
+    return any(char.isprintable() and not char.isspace() for char in text)
 
 
 def _has_failure(protocol: Protocol, state: RunState, decision: Decision) -> bool:
@@ -160,13 +184,6 @@ def shows_failure(state: RunState, standing: Standing, human: Human) -> bool:
     """Whether something failed that this question is about."""
     paths = (*human.shows, *human.override)
     return any(state.recall(standing, path) is not None for path in paths)
-
-
-def _is_unseen(state: RunState, decision: Decision, wish: Wish, digest: str) -> bool:
-    """Whoever approves a difference approves the one that was shown."""
-    standing = state.positions[decision.position]
-    is_again = standing.state == approvals.STATE and standing.item in state.approvals
-    return is_again and wish.exit == "approved" and digest != decision.digest
 
 
 def _refuse_unasked(state: RunState, wish: Wish) -> Refusal:

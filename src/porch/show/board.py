@@ -268,7 +268,12 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     failure = get("failure") or {}
     lines += _render_findings(get("findings") or (), get("reports") or {}, width, bool(failure))
     lines += _wrap_all(list_failure_notes(failure), width)
-    for text in (get("difference") or {}).values():
+    changed = get("changed") or {}
+    if changed:
+        told = f"changed since {changed['since']}: {', '.join(changed['difference'])}"
+        lines += _wrap_all([told, "To approve them as they are now, add --accept-changes."], width)
+    differences = (get("difference") or {}, changed.get("difference") or {})
+    for text in (text for each in differences for text in each.values()):
         lines += [f"    {cut_text(_plain(line), width - 4)}" for line in text.split("\n")]
     if get("needs_override"):
         lines += _wrap_all(["A check or review failed. To approve anyway, give a reason."], width)

@@ -270,12 +270,31 @@ def _format_answer_command(
         "{name}" not in form and len(list_answerable(protocol, state, option.exit)) > 1
     ):
         text = ' "..."' if option.needs_text else ""
-        form = f"porch answer {{run}} {{name}} {_quote_shell_word(option.exit)}{text}"
+        flag = "--option " if _asks_for_text(protocol, state, decision) else ""
+        form = f"porch answer {{run}} {{name}} {flag}{_quote_shell_word(option.exit)}{text}"
     same = [each for each in state.decisions.values() if each.name == decision.name]
     name = decision.name if len(same) == 1 else decision.position
     return form.format(
         run=_quote_shell_word(state.run.id or state.run.name), name=_quote_shell_word(name)
     )
+
+
+def format_answer(protocol: Protocol, state: RunState, decision: Decision, exit_: str) -> str:
+    """The command that gives one answer; nothing if the question does not have it."""
+    kind = protocol.states.get(state.positions[decision.position].state)
+    options = kind.actor.options if kind and isinstance(kind.actor, Human) else ()
+    option = next((each for each in options if each.exit == exit_), None)
+    return _format_answer_command(protocol, state, decision, option) if option else ""
+
+
+def takes_text(human: Human) -> bool:
+    """Whether every word behind `porch answer` is the answer; an option is named by `--option`."""
+    return human.kind == "question" and any(each.exit == "answered" for each in human.options)
+
+
+def _asks_for_text(protocol: Protocol, state: RunState, decision: Decision) -> bool:
+    kind = protocol.states.get(state.positions[decision.position].state)
+    return kind is not None and isinstance(kind.actor, Human) and takes_text(kind.actor)
 
 
 def list_answerable(protocol: Protocol, state: RunState, exit_: str) -> list[Decision]:

@@ -54,6 +54,13 @@ class FailureShape(TypedDict):
     changes: NotRequired[str]
 
 
+class ChangedShape(TypedDict):
+    """Files of a question that are not as they were asked about, or shown last; lines by path."""
+
+    since: str
+    difference: dict[str, str]
+
+
 class DecisionShape(TypedDict):
     """Something that a person is asked."""
 
@@ -89,6 +96,7 @@ class DecisionShape(TypedDict):
     settings: NotRequired[list[str]]  # what differs from those that the run keeps
     missing: NotRequired[list[str]]
     difference: NotRequired[dict[str, str]]
+    changed: NotRequired[ChangedShape]
     driver: NotRequired[DriverShape | None]
     driven: NotRequired[str]
     stopped: NotRequired[bool]  # by a person; the answer alone does not make it continue

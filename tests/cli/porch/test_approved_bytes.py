@@ -131,7 +131,7 @@ def test_k1_files_that_were_put_back_close_the_question(tampered: "Desk") -> Non
 def test_k1_a_second_edit_is_shown_before_it_can_be_approved(tampered: "Desk") -> None:
     tampered.write(SPEC_FILE, "Build another thing.\n")
     refused = tampered.porch("approve", "1", "spec-ok", code=1)
-    assert "changed again" in refused.err
+    assert "+Build another thing." in refused.err
     tampered.porch("resume", "1", code=3)
     assert "+Build another thing." in tampered.porch("pending").out
     tampered.porch("approve", "1", "spec-ok")
@@ -341,6 +341,7 @@ def test_k2_an_upgrade_asks_only_gates_that_it_adds_or_changes(desk: "Desk") -> 
     assert "spec-ok is asked again" in said.out
     assert "files: spec.md -> spec.md, other.md" in said.out
     assert "build-ok is asked again: the new version of the protocol adds this gate" in said.out
+    desk.write("codev/projects/0001-x/other.md", "More.\n")
     desk.porch("resume", "1", code=3)
     names = {each["name"] for each in desk.porch("pending", "--json").json["decisions"]}
     assert names == {"spec-ok", "build-ok", "done-ok"}

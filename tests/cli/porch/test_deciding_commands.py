@@ -81,12 +81,6 @@ def test_a_second_approval_of_a_run_that_goes_on_is_a_notice_too(desk: "Desk") -
     assert desk.bytes() == before
 
 
-def test_approve_says_what_changed_since_the_question_was_asked(asked: "Desk") -> None:
-    asked.write("codev/projects/0001-x/text.md", "rewritten by hand\n")
-    said = asked.porch("approve", "1", "ready")
-    assert "changed since porch asked: codev/projects/0001-x/text.md" in said.out
-
-
 def test_committing_an_artifact_changes_nothing_about_it(asked: "Desk") -> None:
     asked.git("add", "-A")
     asked.git("commit", "-qm", "by hand")

@@ -89,7 +89,11 @@ def test_a_kept_run_that_waits_goes_on_with_its_settings_pinned_and_said(
     assert "keeps the settings as they are now" in go_on(desk, run, 3)
     assert len(desk.facts("SettingsPinned", run)) == 1
     (asked,) = desk.porch("pending", "--json").json["decisions"]
-    desk.porch("approve", run, asked["name"])
+    for path in asked["artifacts"]:
+        # The files of the kept runs were not kept.
+        desk.write(path, "By somebody else.\n")
+    desk.porch("approve", run, asked["name"], code=1)
+    desk.porch("approve", run, asked["name"], "--accept-changes")
     assert desk.facts("WishTaken", run)[-1]["settings"]
     assert "keeps the settings" not in go_on(desk, run, WAITING[kind])
 

@@ -176,7 +176,9 @@ def test_a_plan_that_people_broke_stops_nobody_and_is_told_once(desk: Desk) -> N
     file = put(desk, plan(phase("P1", task("T1.1"), confirm())))
     run(desk, 3)
     file.write_text(file.read_text().replace("People", "People & others"))
-    told = desk.porch("approve", "login", "--as-person").all
+    refused = desk.porch("approve", "login", "--as-person", code=1).err
+    assert "plan.xml#P1 is missing" in refused, "nobody can have read it"
+    told = desk.porch("reject", "login", "--reason", "mend the plan", "--as-person").all
     assert told.count("could not be written") == 1
     desk.porch("resume", "login", code=None)
 

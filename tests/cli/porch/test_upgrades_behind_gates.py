@@ -64,11 +64,12 @@ def test_k2_a_rollback_in_front_of_it_comes_to_the_gate_anyway(behind: "Desk") -
 
 
 def test_k2_a_gate_that_was_added_is_approved_as_its_files_are_now(behind: "Desk") -> None:
-    """Nobody has seen an earlier version there, so there is no difference to be shown first."""
+    """What changed since it was asked is shown first, as at any other gate."""
     upgrade(behind, RENAMED)
     behind.write(SPEC_FILE, "Build another thing.\n")
-    said = behind.porch("approve", "1", "spec-agreed").out
-    assert f"changed since porch asked: {SPEC_FILE}" in said
+    assert "+Build another thing." in behind.porch("approve", "1", "spec-agreed", code=1).err
+    said = behind.porch("approve", "1", "spec-agreed", "--accept-changes").out
+    assert f"approved as changed since porch asked: {SPEC_FILE}" in said
     behind.write(SPEC_FILE, "Delete the billing tables.\n")
     behind.porch("reject", "1", "done-ok", "--reason", "again")
     behind.porch("resume", "1", code=3)
@@ -78,8 +79,9 @@ def test_k2_a_gate_that_was_added_is_approved_as_its_files_are_now(behind: "Desk
 def test_k1_a_gate_that_was_changed_shows_what_changed_since_its_approval(behind: "Desk") -> None:
     upgrade(behind, WIDER)
     behind.write(SPEC_FILE, "Delete the billing tables.\n")
+    behind.write(OTHER_FILE, "More.\n")
     refused = behind.porch("approve", "1", "spec-ok", code=1)
-    assert "changed again after porch asked" in refused.err
+    assert "+Delete the billing tables." in refused.err
     behind.porch("resume", "1", code=3)
     said = behind.porch("pending").out
     assert "files: spec.md -> spec.md, other.md" in " ".join(said.split())
@@ -101,6 +103,7 @@ def test_k2_a_gate_that_is_being_asked_is_asked_by_the_new_words(
     desk.begin(SPEC, *REST, agents=WRITTEN, code=3)
     said = upgrade(desk, first)
     assert "spec-ok is asked again: the new version of the protocol changes this gate" in said
+    desk.write(OTHER_FILE, "More.\n")
     desk.porch("resume", "1", code=3)
     assert asked(desk) == [name]
     desk.porch("approve", "1", name)

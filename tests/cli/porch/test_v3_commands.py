@@ -137,9 +137,43 @@ def test_the_question_is_shown_to_whoever_is_asked(desk: "Desk") -> None:
 
 def test_a_person_may_end_the_run_at_its_question(desk: "Desk") -> None:
     _asking(desk)
-    desk.porch("answer", "sum", "ask", "stopped")
+    assert "porch answer sum ask --option stopped" in desk.porch("pending").out
+    desk.porch("answer", "sum", "ask", "--option", "stopped")
     desk.porch("resume", "sum", "--plain", code=1)
     assert desk.porch("status", "sum", "--tree").out.startswith("sum  failed")
+
+
+def _stuck(desk: "Desk") -> None:
+    """The planner has asked too often, so a person is asked what becomes of the run."""
+    answers = {"ask": [{"answer": "the other one"}] * 3}
+    desk.write("spec.yaml", SPEC)
+    script = desk.script(agents={"./scaffold": [QUESTION] * 4}, decisions=answers)
+    desk.porch("run", "v3", "spec.yaml", "--script", script, "--plain", code=3)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    assert asked["name"] == "person"
+
+
+def test_where_the_work_is_stuck_the_word_stopped_with_a_reason_ends_the_run(desk: "Desk") -> None:
+    """T18"""
+    _stuck(desk)
+    assert "porch answer sum person stopped" in desk.porch("pending").out
+    desk.porch("answer", "sum", "person", "stopped", "nobody needs it any more")
+    wish = desk.facts("WishTaken", run="v3_sum")[-1]["wish"]
+    assert (wish["exit"], wish["text"]) == ("stopped", "nobody needs it any more")
+    desk.porch("resume", "sum", "--plain", code=1)
+    assert desk.porch("status", "sum", "--tree").out.startswith("sum  failed")
+
+
+def test_a_sentence_that_begins_like_an_option_is_neither_taken_for_it_nor_cut(
+    desk: "Desk",
+) -> None:
+    _stuck(desk)
+    said = desk.porch("answer", "sum", "person", "stopped", "working", "on", "Monday", code=2).err
+    assert "error[unclear-answer]" in said
+    assert "--option stopped" in said
+    desk.porch("answer", "sum", "person", "answered by the spec: use the second")
+    wish = desk.facts("WishTaken", run="v3_sum")[-1]["wish"]
+    assert (wish["exit"], wish["text"]) == ("answered", "answered by the spec: use the second")
 
 
 def test_a_run_without_instances_has_no_tree(desk: "Desk") -> None:

@@ -32,10 +32,9 @@ def test_a_person_rejects_approves_and_stops_from_the_prompt(desk: "Desk", open_
     terminal.type("bogus\r")
     terminal.until("'bogus' is not a command; type help")
     terminal.type("reject\r")
-    terminal.until("reject needs a reason")
-    terminal.type(
-        "reject too vaguer\x7f\x1b[A\r"
-    )  # a slip, corrected, and an arrow that means nothing
+    terminal.until("the following arguments are required: --reason")
+    # A slip, corrected, and an arrow that means nothing.
+    terminal.type("reject --reason 'too vaguer\x7f\x1b[A'\r")
     terminal.until(f"write: rejected by {ACCOUNT} (repl): too vague; next: write, attempt 2")
     terminal.until("waiting for your approval: ready")
     terminal.until("porch> ")
@@ -57,12 +56,43 @@ def test_an_approval_is_for_what_was_shown(desk: "Desk", open_: "Open") -> None:
     terminal.until("read: ")
     desk.write("codev/projects/0001-x/text.md", "changed behind the viewer's back\n")
     terminal.type("approve\r")
-    terminal.until("the files changed after you looked; look again")
-    terminal.type("view\r")
-    terminal.until("Is it good?")
-    terminal.type("approve\r")
+    terminal.until("ready was not approved: codev/projects/0001-x/text.md changed since")
+    terminal.until("+changed behind the viewer's back")
+    desk.write("codev/projects/0001-x/text.md", "changed once more\n")
+    terminal.type("approve --accept-changes\r")
+    terminal.until("+changed once more")
+    terminal.type("approve --accept-changes\r")
     terminal.until("write: approved by")
     terminal.until("waiting for your approval: g")
+
+
+def test_a_word_behind_approve_names_a_gate_or_nothing_is_approved(
+    desk: "Desk", open_: "Open"
+) -> None:
+    """X11"""
+    second = {"id": "publish", "gate": {"name": "published", "next": None}}
+    terminal = open_(*begin(desk, GATED, second), columns=120)
+    terminal.until("waiting for your approval: ready")
+    terminal.type("approve banana\r")
+    terminal.until("banana is not waiting for an answer")
+    terminal.type("approve redy\r")
+    terminal.until("did you mean 'ready'? waiting now: ready")
+    terminal.type("approve published\r")
+    terminal.until("published is not waiting for an answer")
+    terminal.type("reject too vague\r")
+    terminal.until("the following arguments are required: --reason")
+    assert not desk.facts("WishTaken")
+    terminal.type("porch approve 0001 ready\r")
+    terminal.until("waiting for your approval: published")
+    terminal.type("approve ready\r")
+    terminal.until("ready is already approved; nothing was changed")
+    terminal.type("approve published --note 'as agreed'\r")
+    assert terminal.leave() == 0
+    wishes = [fact["wish"] for fact in desk.facts("WishTaken")]
+    assert [(w["data"]["name"], w.get("text", "")) for w in wishes] == [
+        ("ready", ""),
+        ("published", "as agreed"),
+    ]
 
 
 def test_k1_the_live_view_shows_the_difference_and_notices_files_that_are_put_back(
@@ -86,8 +116,10 @@ def test_a_question_is_shown_and_answered(desk: "Desk", open_: "Open") -> None:
     blocked = [{"signal": "BLOCKED", "reason": "Which database?"}, {}]
     terminal = open_(*begin(desk, PUBLISH, agents={"publish": blocked}))
     terminal.until("Which database?")
-    terminal.until("answer TEXT")
+    terminal.until('answer blocked:publish "..."')
     terminal.type("answer use SQLite\r")
+    terminal.until("use is not waiting for an answer")
+    terminal.type("answer blocked:publish use SQLite\r")
     assert terminal.leave() == 0
     assert "0001-x is complete" in terminal.text
     assert "> use SQLite\n" in desk.prompts()[1]
@@ -97,8 +129,8 @@ def test_a_failure_is_shown_with_its_report_and_skipped(desk: "Desk", open_: "Op
     check = {"command": "echo it is broken; false", "max_retries": 0, "retry_delay": 0}
     terminal = open_(*begin(desk, {"id": "build", "checks": {"unit": check}}))
     terminal.until("it is broken")
-    terminal.until("retry, skip REASON")
-    terminal.type("skip known\r")
+    terminal.until("retry, skip --reason")
+    terminal.type("skip --reason known\r")
     assert terminal.leave() == 0
 
 
@@ -138,7 +170,7 @@ def test_what_an_agent_prints_never_reaches_the_terminal_raw(desk: "Desk", open_
     nasty = "\x1b]0;owned\x07\x1b[5mblink\x9b2J\u202e"
     agent = {"say": nasty, "run": ["printf", nasty], "signal": "BLOCKED", "reason": "why\u202e"}
     terminal = open_(*begin(desk, PUBLISH, agents={"publish": [agent]}))
-    terminal.until("answer TEXT")
+    terminal.until("answer blocked:publish")
     terminal.type("\x03")
     terminal.leave()
     for bad in (b"\x1b]0;", b"\x07", b"\x1b[5m", b"\xc2\x9b", "\u202e".encode()):

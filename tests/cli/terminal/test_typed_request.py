@@ -6,38 +6,37 @@ from porch.cli.terminal.typed_request import TypedRequest, parse_typed_line
 
 
 @pytest.mark.parametrize(
-    "line, open_, expected",
+    "line, expected",
     [
-        ("approve", ["g"], TypedRequest("approve", "g", "approved")),
-        ("a", ["g"], TypedRequest("approve", "g", "approved")),
-        ("approve g fine", ["g", "h"], TypedRequest("approve", "g", "approved", "fine")),
-        ("reject too vague", ["g"], TypedRequest("reject", "g", "rejected", "too vague")),
-        ("reject h no", ["g", "h"], TypedRequest("reject", "h", "rejected", "no")),
-        ("answer use postgres", ["q"], TypedRequest("answer", "q", "answered", "use postgres")),
-        ("retry", ["f"], TypedRequest("retry", "f", "retry")),
-        ("skip not needed", ["f"], TypedRequest("skip", "f", "skip", "not needed")),
-        ("override trust me", ["g"], TypedRequest("override", "g", "waived", "trust me")),
-        ("abandon", ["f"], TypedRequest("abandon", "f", "stopped")),
-        ("stop", [], TypedRequest("stop")),
-        ("  Q ", [], TypedRequest("quit")),
-        ("?", [], TypedRequest("help")),
+        ("approve", TypedRequest("approve")),
+        ("a", TypedRequest("approve")),
+        ("approve g --note 'all fine'", TypedRequest("approve", ("g", "--note", "all fine"))),
+        ('r g --reason "too vague"', TypedRequest("reject", ("g", "--reason", "too vague"))),
+        ("answer q use postgres", TypedRequest("answer", ("q", "use", "postgres"))),
+        ("Retry", TypedRequest("retry")),
+        ("skip --reason known", TypedRequest("skip", ("--reason", "known"))),
+        ("porch approve 0001 g", TypedRequest("approve", ("0001", "g"), names_run=True)),
+        ("stop", TypedRequest("stop")),
+        ("  Q ", TypedRequest("quit")),
+        ("?", TypedRequest("help")),
+        ("", TypedRequest("")),
     ],
 )
-def test_a_line_becomes_one_request(line: str, open_: list[str], expected: TypedRequest) -> None:
-    assert parse_typed_line(line, open_) == expected
+def test_a_line_becomes_the_words_of_a_command(line: str, expected: TypedRequest) -> None:
+    assert parse_typed_line(line) == expected
 
 
 @pytest.mark.parametrize(
-    "line, open_, word",
+    "line, word",
     [
-        ("reject", ["g"], "needs"),
-        ("skip", ["g"], "needs"),
-        ("approve", [], "no decision"),
-        ("approve", ["g", "h"], "which"),
-        ("aprove", ["g"], "not a command"),
+        ("aprove", "not a command"),
+        ("approv\N{CYRILLIC SMALL LETTER IE} g", "not a command"),
+        ("override trust me", "not a command"),
+        ("abandon", "not a command"),
+        ("porch stop", "not a command"),
+        ("answer q don't", "quotation mark is not closed"),
+        ("stop the work", "takes no other words"),
     ],
 )
-def test_a_line_that_decides_nothing_says_what_is_missing(
-    line: str, open_: list[str], word: str
-) -> None:
-    assert word in parse_typed_line(line, open_).trouble
+def test_a_line_that_is_no_command_says_so(line: str, word: str) -> None:
+    assert word in parse_typed_line(line).trouble

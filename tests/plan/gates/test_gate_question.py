@@ -18,7 +18,7 @@ from porch.plan.gates import file_events, gate_question, gate_wait
 from porch.plan.gates.file_events import DirectoryWatch
 from porch.plan.prompts import plan_document, plan_merge, prompt_edits
 from porch.plan.session import plan_session
-from porch.run.verbs import overview
+from porch.run.verbs import decide, overview
 from porch.store import inbox, lock
 from porch.store import where as places
 from porch.store.where import ProjectPaths
@@ -474,7 +474,9 @@ def test_a_plan_file_that_is_broken_loses_nothing_and_keeps_nobody_from_the_answ
     ask(where, "plan")
     path = Path(plan_location.find_current_plan(where).file("plan.md"))
     path.write_text("---\nstage: [\n---\nMine.\n")
-    say(where, "plan", "", "approved")
+    with pytest.raises(decide.ChangedFilesError, match=r"\+Mine\."):
+        say(where, "plan", "", "approved")
+    say(where, "plan", "", "approved", accept_changes=True)
     told = answered(where, "plan")
     assert any("plan.md" in note for note in told["notes"])
     assert path.read_text() == "---\nstage: [\n---\nMine.\n"
@@ -836,6 +838,39 @@ def test_a_prompt_that_is_cleared_while_it_is_asked_about_bricks_nothing(
         say(where, f"{gate}:1", "thoughts: x")
     plan_document.init_plan(where)
     assert asked(where) == []
+
+
+def test_a_form_does_not_approve_a_plan_that_changed_since_it_was_asked_about(
+    where: ProjectPaths,
+) -> None:
+    """X5: what stands in the form was written before; the difference is in `porch pending`."""
+    plan_document.write_plan(where, "Title", "Goal", "Why")
+    write(where, "1")
+    ask(where, "plan")
+    path = Path(plan_location.find_current_plan(where).file("plan.md"))
+    before = path.read_text()
+    path.write_text(before + "\nDelete the billing tables.\n")
+    fill(where, "plan")
+    assert ask(where, "plan")["decision"], "it is still asked"
+    told = file(where, "plan").read_text()
+    assert "the files changed since porch asked" in told
+    assert f"porch pending {RUN}" in told
+    with pytest.raises(decide.ChangedFilesError, match=r"\+Delete the billing tables"):
+        say(where, "plan", "thoughts: fine")
+    path.write_text(before)
+    fill(where, "plan")
+    assert answered(where, "plan")["has_user_required_changes"] is False
+
+
+def test_changes_of_a_plan_can_be_asked_for_whatever_changed_meanwhile(
+    where: ProjectPaths,
+) -> None:
+    write(where, "1")
+    ask(where, "plan")
+    path = Path(plan_location.find_current_plan(where).file("prompts/1.md"))
+    path.write_text(path.read_text() + "\nMore.\n")
+    say(where, "plan", "user_required_plan_changes: smaller")
+    assert answered(where, "plan")["user_required_plan_changes"] == "smaller"
 
 
 @pytest.mark.parametrize(

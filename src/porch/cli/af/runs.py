@@ -3,9 +3,11 @@
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+from porch.cli.decision_words import ARGUMENTS
 
 if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
@@ -23,22 +25,12 @@ def _find(word: str) -> tuple["ProjectPaths", str]:
     return where, find_run(where, word)
 
 
-def _approve(args: Args) -> View:
-    from porch.cli.porch.decide import COMMANDS as DECIDING
-
-    return _decide(args, DECIDING["approve"].run(args))
-
-
-def _reject(args: Args) -> View:
-    from porch.cli.porch.decide import COMMANDS as DECIDING
-
-    return _decide(args, DECIDING["reject"].run(args))
-
-
-def _decide(args: Args, decided: View) -> View:
+def _decide(verb: str, args: Args) -> View:
     """What was decided, and a driver for what comes next if the run has none."""
+    from porch.cli.porch.decide import COMMANDS as DECIDING
     from porch.fleet.drivers.go_on import needs_new_driver
 
+    decided: View = DECIDING[verb].run(args)
     where, name = _find(args.id)
     if not needs_new_driver(where, name):
         return decided
@@ -141,27 +133,8 @@ def _print_news(text: str) -> None:
 
 
 COMMANDS: Verbs = {
-    "approve": Verb(
-        _approve,
-        (
-            _ID,
-            make_argument("gate", nargs="?", help="the gate; not needed if only one is waiting"),
-            make_argument("--note", help="a note to keep with the approval"),
-            make_argument("--override", help="approve although a check failed; give the reason"),
-            PERSON,
-        ),
-    ),
-    "reject": Verb(
-        _reject,
-        (
-            _ID,
-            make_argument("gate", nargs="?", help="the gate"),
-            make_argument(
-                "--reason", required=True, help="what must change; the agent gets this text"
-            ),
-            PERSON,
-        ),
-    ),
+    "approve": Verb(partial(_decide, "approve"), ARGUMENTS["approve"]),
+    "reject": Verb(partial(_decide, "reject"), ARGUMENTS["reject"]),
     "stop": Verb(_stop, (_ID, PERSON)),
     "resume": Verb(_resume, (_ID, PERSON)),
     "cleanup": Verb(_clean_up, (_ID, PERSON)),

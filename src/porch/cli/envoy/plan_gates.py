@@ -84,9 +84,9 @@ def _answer_gate(args: Args) -> dict[str, object]:
     where = places.find_project(os.getcwd())
     plan = plan_location.require_plan(plan_location.find_current_plan(where))
     name = _decision_name(args.gate, args.id)
-    verdict = DecisionRequest("answered", _read_typed_words(args), args.as_person)
+    request = DecisionRequest("answered", _read_typed_words(args), args.as_person)
     read_form = partial(typed_answers.read_typed_form, logs=args.logs)
-    answered = decide.decide_question(where, plan.run, name, verdict, read_form=read_form)
+    answered = decide.decide_question(where, plan.run, name, request, read_form=read_form)
     return {
         "decision": answered.name,
         "position": answered.position,

@@ -9,12 +9,20 @@ from porch.cli.command import Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
     from porch.run.verbs import overview
+    from porch.show.shapes import DecisionShape
     from porch.store.where import ProjectPaths
 
 _ID = make_argument(
     "id", nargs="?", default="", help="the run: id, short id or directory name; default: here"
 )
 _MAYBE_ID = make_argument("id", nargs="?", default="", help="a run; default: all runs")
+_SHOWN_ID = make_argument(
+    "id",
+    nargs="?",
+    default="",
+    help="a run: only its decisions, with what changed in their files since porch asked; "
+    "default: all runs",
+)
 _EVERY_S = 0.5
 
 
@@ -88,6 +96,8 @@ def _show_pending(args: Args) -> View:
     runs = overview.list_all_runs(where)
     live = LiveRows(where, runs.rows)
     decisions = live.decisions()
+    if args.id:
+        decisions = _keep_decisions_of(where, args, decisions)
     add_form_problems(where, decisions)
     add_setting_changes(where, decisions)
     text = (
@@ -129,6 +139,22 @@ def _show_pending_elsewhere(where: "ProjectPaths") -> View:
     )
     text = "\n\n".join([front, *(texts or ["No decision is waiting for you."])])
     return View(text.rstrip("\n"), {"decisions": decisions}, code, is_prose=True)
+
+
+def _keep_decisions_of(
+    where: "ProjectPaths", args: Args, decisions: "list[DecisionShape]"
+) -> "list[DecisionShape]":
+    """Those of one run, with what changed in their files: so an approval is for these files."""
+    from porch.run.decisions.shown_files import add_changes
+    from porch.run.engine.caller import find_agent_sign
+    from porch.run.verbs.read_run import read_run
+    from porch.run.verbs.run_lookup import find_run
+
+    run = find_run(where, args.id)
+    kept = [each for each in decisions if each["run"] == run]
+    is_person = not (args.json or args.hook or find_agent_sign(os.environ))
+    add_changes(where, read_run(where, run).state, kept, is_person=is_person)
+    return kept
 
 
 def _describe_lost_runs(where: "ProjectPaths") -> list[str]:
@@ -219,7 +245,10 @@ COMMANDS: Verbs = {
     ),
     "pending": Verb(
         _show_pending,
-        (make_argument("--hook", action="store_true", help="one line each, for an agent's hook"),),
+        (
+            _SHOWN_ID,
+            make_argument("--hook", action="store_true", help="one line each, for an agent's hook"),
+        ),
     ),
     "explain": Verb(
         _explain_run,

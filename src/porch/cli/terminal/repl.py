@@ -4,26 +4,34 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
 from rich.live import Live
 
+from porch.cli.arguments import read_command_arguments
 from porch.cli.command import View
+from porch.cli.decision_words import ARGUMENTS, read_decision
 from porch.cli.terminal.line_input import KeyReader
 from porch.cli.terminal.screen import Screen
 from porch.cli.terminal.stream import driven_view
-from porch.cli.terminal.typed_request import HELP, TypedRequest, parse_typed_line
-from porch.errors import PorchError
+from porch.cli.terminal.typed_request import DECIDING, HELP, TypedRequest, parse_typed_line
+from porch.cli.verbs import CliCommand
+from porch.errors import PorchError, UsageError
+from porch.machine.facts import WishRefused
 from porch.machine.records import JournalRecord
 from porch.machine.state import RunState
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts
+from porch.run.decisions.shown_files import add_changes
 from porch.run.engine.caller import refuse_agents
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_wish
 from porch.run.engine.run_places import workspace_of
-from porch.run.verbs import overview
+from porch.run.verbs import decide, overview
 from porch.run.verbs.launch import DriveResult, DriveWatch
+from porch.run.verbs.read_run import read_run
+from porch.run.verbs.run_lookup import find_run
 from porch.store import inbox
 from porch.store.where import ProjectPaths
 
+_CHANNEL = "repl"
 Drive = Callable[[DriveManner, DriveWatch], DriveResult]
 
 
@@ -43,7 +51,7 @@ class Repl:
             transient=True,
         )
         self._state: RunState | None = None
-        self._seen: dict[str, str] = {}
+        self._seen: set[str] = set()
 
     def run(self) -> View:
         watch = DriveWatch(
@@ -66,7 +74,9 @@ class Repl:
     def _record(self, record: JournalRecord, state: RunState) -> None:
         self._state = state
         self._screen.happened(record, state)
-        if not self._seen.keys() >= state.decisions.keys():
+        if isinstance(record.fact, WishRefused):
+            self._explain_refusal(state, record.fact)
+        if not self._seen >= state.decisions.keys():
             self._view(state, [each for each in state.decisions if each not in self._seen])
 
     def _line(self, line: str) -> None:
@@ -74,20 +84,33 @@ class Repl:
         state = self._state
         if state is None:
             return
-        said = parse_typed_line(line, [decision.name for decision in state.decisions.values()])
+        said = parse_typed_line(line)
         if said.trouble:
             self._screen.say(f"  {said.trouble}")
-        elif said.exit:
-            self._decide(state, said)
+        elif {"-h", "--help"}.intersection(said.words):
+            self._screen.say(HELP)
+        elif said.verb in DECIDING:
+            self._try(lambda: self._decide(state, said))
         else:
-            self._do(state, said.verb)
+            self._try(lambda: self._do(state, said.verb))
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """What a command would complain about is said here, and the run goes on."""
+        try:
+            act()
+        except PorchError as error:
+            self._complain(error)
+
+    def _complain(self, error: PorchError) -> None:
+        for each in error.findings:
+            self._screen.say("\n".join(f"  {line}" for line in each.message.split("\n")))
+            self._screen.say(f"  {each.fix}" if each.fix else "")
 
     def _do(self, state: RunState, verb: str) -> None:
         match verb:
-            case "stop" if self._is_person():
-                self._leave(state, {"kind": "stop"})
             case "stop":
-                pass
+                refuse_agents(os.environ, as_person=False)
+                self._leave(state, {"kind": "stop"})
             case "quit":
                 self._quit()
             case "view" if not state.decisions:
@@ -101,37 +124,46 @@ class Repl:
                 self._screen.say(HELP)
 
     def _decide(self, state: RunState, said: TypedRequest) -> None:
-        if not self._is_person():
+        """As the command of this name would; only nobody waits here until the wish is answered."""
+        run = state.run.name
+        argv = [said.verb, *said.words] if said.names_run else [said.verb, run, *said.words]
+        command = CliCommand(said.verb, "", lambda _: View(), ARGUMENTS[said.verb])
+        args, found = read_command_arguments("porch", command, argv), read_run(self._where, run)
+        if said.names_run and find_run(self._where, args.id) != run:
+            raise UsageError(
+                f"this prompt is for {run}, not for {args.id}", fix="type it in another terminal"
+            )
+        name, request = read_decision(said.verb, args, found)
+        refuse_agents(os.environ, request.as_person)
+        request = replace(request, channel=_CHANNEL)
+        decision = decide.find_asked_decision(found, name)
+        if decision is None:
+            self._screen.say(f"  {decide.answer_nothing_asked(found, name, request).message}")
             return
-        decision = next(d for d in state.decisions.values() if d.name == said.decision)
-        wish = {
-            "kind": "decide",
-            "position": decision.position,
-            "exit": said.exit,
-            "text": said.text,
-            "digest": self._seen.get(decision.position, ""),
-            "data": {"name": decision.name},
-        }
-        self._leave(state, wish)
+        for note in decide.check_answer(self._where, found, decision, request):
+            self._screen.say(f"  {note}")
+        self._leave(state, decide.make_answer(self._where, found, decision, request))
 
-    def _is_person(self) -> bool:
-        try:
-            refuse_agents(os.environ, as_person=False)
-        except PorchError as error:
-            self._screen.say(f"  {error}")
-            return False
-        return True
+    def _explain_refusal(self, state: RunState, fact: WishRefused) -> None:
+        """An approval of files that changed: the difference is shown, and can then be accepted."""
+        decision = state.decisions.get(fact.wish.position)
+        if decision is None or fact.wish.channel != _CHANNEL or fact.notice:
+            return
+        wish = {"exit": fact.wish.exit, "digest": fact.wish.digest, "data": fact.wish.data}
+        found = read_run(self._where, state.run.name)
+        error = decide.find_file_refusal(self._where, found, decision, wish)
+        if error is not None:
+            self._complain(error)
 
     def _leave(self, state: RunState, wish: Mapping[str, object]) -> None:
         directory = os.path.join(self._where.run_dir(state.run.name), "inbox")
-        inbox.leave_wish(directory, {"channel": "repl", **redact_wish(wish)})
+        inbox.leave_wish(directory, {"channel": _CHANNEL, **redact_wish(wish)})
 
     def _view(self, state: RunState, positions: list[str]) -> None:
-        """What is asked, and the digest of what was shown; an answer is for exactly that."""
-        workspace = workspace_of(self._where, state)
-        for decision in overview.read_picture(self._where, state.run.name)["decisions"]:
-            position = decision["position"]
-            if position in positions and position in state.decisions:
-                artifacts = state.decisions[position].artifacts
-                self._seen[position] = digest_hashes(hash_artifacts(workspace, "", artifacts))
-                self._screen.asks(decision, workspace)
+        """What is asked, and what changed in its files; an answer is for what is shown here."""
+        self._seen.update(positions)
+        decisions = overview.read_picture(self._where, state.run.name)["decisions"]
+        shown = [each for each in decisions if each["position"] in positions]
+        add_changes(self._where, state, shown)
+        for decision in shown:
+            self._screen.asks(decision, workspace_of(self._where, state))

@@ -91,6 +91,11 @@ class Screen:
             self._beside("", text)
         for line in "\n".join(decision.get("difference", {}).values()).splitlines():
             self._beside("", f"  {line}")
+        changed = decision.get("changed", {})
+        if changed:
+            self._beside("", f"changed since {changed['since']}: approve with --accept-changes")
+        for line in "\n".join(changed.get("difference", {}).values()).splitlines():
+            self._beside("", f"  {line}")
         for option in decision["options"]:
             if option.get("then"):
                 self._beside("", f"{option['answer']}: {option['then']}", text_style="dim")
@@ -124,7 +129,9 @@ class Screen:
         yield self._where_it_stands(state)
         yield from (_clip_text(f"  {line}", "dim") for line in self._output)
         for decision in state.decisions.values():
-            yield _clip_text(f"? {decision.name}: {decision_hint(decision.kind)}", "bold yellow")
+            yield _clip_text(
+                f"? {decision.name}: {decision_hint(decision.kind, decision.name)}", "bold yellow"
+            )
         yield Text(f"porch> {self._typed()}▏", overflow="fold")
 
     def _where_it_stands(self, state: RunState) -> Text:

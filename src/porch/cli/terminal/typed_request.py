@@ -1,71 +1,58 @@
-"""What a person types at the prompt of a run, read into one request."""
+"""What a person types at the prompt of a run: a command of the prompt, or one that decides.
 
-from collections.abc import Sequence
+The deciding ones are those of `porch`, with the same words: only the run need not be named.
+"""
+
+import shlex
 
 from msgspec import Struct
 
 _SHORT = {"a": "approve", "r": "reject", "q": "quit", "s": "status", "h": "help", "?": "help"}
-_EXITS = {
-    "approve": "approved",
-    "reject": "rejected",
-    "override": "waived",
-    "answer": "answered",
-    "retry": "retry",
-    "skip": "skip",
-    "abandon": "stopped",
-}
+DECIDING = ("approve", "reject", "answer", "retry", "skip")
+_OTHERS = ("stop", "status", "view", "quit", "help", "")
 HELP = """\
-  approve [GATE] [NOTE]
-  reject [GATE] REASON
-  override [GATE] REASON
-  answer [QUESTION] TEXT
-  retry, skip REASON, abandon
-  view: show what is waiting for you
+  approve [GATE] [--note "..."] [--override "REASON"] [--accept-changes]
+  reject [GATE] --reason "..."
+  answer QUESTION "TEXT"
+  answer NAME --option ANSWER ["REASON"]
+  retry, skip --reason "..."
+  view: show what is waiting for you, and every possible answer
   status: show the status of the run
   stop: stop the agents; nothing is lost
   quit, or Ctrl-C: leave"""
 _HINTS = {
-    "gate": "approve, reject REASON, help",
-    "question": "answer TEXT, abandon, help",
-    "failure": "retry, skip REASON, abandon, help",
-    "undecided": "retry, override REASON, help",
+    "gate": 'approve, reject --reason "...", help',
+    "question": 'answer {name} "...", help',
+    "failure": 'retry, skip --reason "...", help',
+    "undecided": 'retry, approve --override "...", help',
 }
 
 
-def decision_hint(kind: str) -> str:
+def decision_hint(kind: str, name: str) -> str:
     """What may be typed to answer a decision of this kind."""
-    return _HINTS.get(kind, "help")
+    return _HINTS.get(kind, "help").format(name=shlex.quote(name))
 
 
 class TypedRequest(Struct, frozen=True):
-    """One line of a person: a verb, and for deciding verbs the decision, the exit and the text."""
+    """One line of a person: a verb and what follows it; `names_run` if it began with `porch`."""
 
     verb: str
-    decision: str = ""
-    exit: str = ""
-    text: str = ""
+    words: tuple[str, ...] = ()
+    names_run: bool = False
     trouble: str = ""
 
 
-def parse_typed_line(line: str, open_: Sequence[str]) -> TypedRequest:
-    """Read one line; with one open decision its name may be left out."""
-    first, _, rest = line.strip().partition(" ")
+def parse_typed_line(line: str) -> TypedRequest:
+    """Read one line as a shell would, so that a command that porch prints can be typed here."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return TypedRequest("", trouble='a quotation mark is not closed; write "like this"')
+    names_run = words[:1] == ["porch"]
+    first, *rest = words[names_run:] or [""]
     verb = _SHORT.get(first.lower(), first.lower())
-    if verb not in _EXITS:
-        known = ("stop", "status", "view", "quit", "help", "")
-        trouble = "" if verb in known else f"'{first}' is not a command; type help"
-        return TypedRequest(verb, trouble=trouble)
-    name, _, after = rest.strip().partition(" ")
-    if name in open_:
-        return _decision_request(verb, name, after.strip())
-    if len(open_) == 1:
-        return _decision_request(verb, open_[0], rest.strip())
-    asked = ", ".join(open_)
-    trouble = f"say which one: {asked}" if open_ else "no decision is waiting for you"
-    return TypedRequest(verb, trouble=trouble)
-
-
-def _decision_request(verb: str, name: str, text: str) -> TypedRequest:
-    needs = {"reject", "override", "answer", "skip"}
-    trouble = f"{verb} needs a reason or text: {verb} ..." if verb in needs and not text else ""
-    return TypedRequest(verb, name, _EXITS[verb], text, trouble)
+    if verb not in (*DECIDING, *_OTHERS) or (names_run and verb not in DECIDING):
+        return TypedRequest(verb, trouble=f"'{first}' is not a command; type help")
+    if verb in _OTHERS and rest:
+        return TypedRequest(verb, trouble=f"{verb} takes no other words; nothing was done")
+    return TypedRequest(verb, tuple(rest), names_run)

@@ -168,6 +168,13 @@ def form_problem(state: RunState, standing: Standing, wish: Wish) -> str:
     return _JUDGES.get(standing.state, _accept_anything)(state, standing, form)
 
 
+def is_form_approval(standing: Standing, wish: Wish) -> bool:
+    """Whether a form lets the plan, or the approaches that were found, pass as they are."""
+    form = wish.data.get("form")
+    is_form = wish.exit == "answered" and isinstance(form, Mapping)
+    return is_form and standing.state in ("findings", "plan") and not has_changes(dict(form or {}))
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 

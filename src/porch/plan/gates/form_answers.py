@@ -25,6 +25,7 @@ from porch.plan.gate_files.form_notice import EMPTY
 from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form, form_file, logs_file
 from porch.plan.prompts.plan_audit import describe_audit
 from porch.plan.session import file_sync
+from porch.run.engine.approved_artifacts import keep_artifacts
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.fact_redaction import redact_text, redact_wish
 from porch.run.engine.run_places import payload_directory
@@ -184,7 +185,15 @@ def _offer_answer(
         return error.findings
     held.found.drain()
     reason = _find_refusal(held, id_)
-    return [Finding("not-taken", reason, None, "fix it and set done to true again")] * bool(reason)
+    return [Finding("not-taken", reason, None, _advise(held, standing))] * bool(reason)
+
+
+def _advise(held: LockedPlan, standing: Standing) -> str:
+    decision = held.state.decisions.get(standing.position)
+    asked = decision.artifacts if decision else {}
+    if hash_artifacts(held.plan.where.base, "", asked) == asked:
+        return "fix it and set done to true again"
+    return f"read what changed: porch pending {held.plan.run}; approve it with --accept-changes"
 
 
 def _find_refusal(held: LockedPlan, id_: str) -> str:
@@ -228,6 +237,7 @@ def pose_question(
     """The question in the journal, then its file; a file that is there already is somebody's."""
     base = held.plan.where.base
     known = hash_artifacts(base, "", artifacts)
+    keep_artifacts(base, payload_directory(held.plan.where, held.plan.run), known)
     about = str(payload.get("reason", ""))
     where_to = os.path.relpath(form_file(held.plan, gate, item), base)
     said = "\n".join(part for part in (about, f"answer in {where_to}") if part)

@@ -10,8 +10,11 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from porch.machine.state import Decision, RunState
+from porch.model.artifact_names import MISSING
 from porch.model.track_names import FILE, LINK
+from porch.run.decisions.shown_files import ASKED
 from porch.run.engine import approved_artifacts
+from porch.run.engine.approved_artifacts import describe_text_difference
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts, is_part
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
@@ -27,6 +30,7 @@ class AskedFile(Struct, frozen=True):
     """One of them; `trouble` says why there is no text.
 
     `since` says since when `difference` holds: an approval, or the round before this one.
+    `change` is what is different since porch asked; nothing if it is as it was then.
     """
 
     path: str
@@ -35,6 +39,7 @@ class AskedFile(Struct, frozen=True):
     trouble: str = ""
     since: str = ""
     difference: str = ""
+    change: str = ""
 
 
 class AskedFiles(Struct, frozen=True):
@@ -65,6 +70,7 @@ def read_asked_files(
             found,
             texts[path],
             _compare(workspace, store, path, found, rejected.get(path), state),
+            _describe_change(store, path, decision, found, texts[path]),
         )
         for path, found in now.items()
     )
@@ -123,9 +129,25 @@ def _compare(
     return since, approved_artifacts.describe_difference(workspace, store, path, then, when=when)
 
 
+def _describe_change(
+    store: str, path: str, decision: Decision, found: str, read: bytes | str | None
+) -> str:
+    then = decision.artifacts.get(path, MISSING)
+    if then == found:
+        return ""
+    text = read if isinstance(read, bytes) else b"" if found == MISSING else None
+    lines = describe_text_difference(store, path, then, text, when=f"when {ASKED}")
+    return lines or "its lines are the same; its bytes are not"
+
+
 def _make_file(
-    path: str, found: str, read: bytes | str | None, difference: tuple[str, str]
+    path: str,
+    found: str,
+    read: bytes | str | None,
+    difference: tuple[str, str],
+    change: str,
 ) -> AskedFile:
+    text, trouble = "", read or _WRITTEN
     if isinstance(read, bytes):
-        return AskedFile(path, found, read.decode("utf-8", "replace"), "", *difference)
-    return AskedFile(path, found, "", read or _WRITTEN, *difference)
+        text, trouble = read.decode("utf-8", "replace"), ""
+    return AskedFile(path, found, text, str(trouble), *difference, change)

@@ -17,7 +17,7 @@ from porch.run.engine.drive_options import DriveResult, DriveWatch
 from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.person_question import open_question
 from porch.run.engine.queue import EffectQueue
-from porch.run.engine.run_places import mark_of, workspace_of
+from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.session import HeldRun
 from porch.store import lock
 from porch.system import process_marks
@@ -81,8 +81,9 @@ class QuestionDrive:
         if request.id in self._queue.unwanted:
             return f.EffectStopped(effect=request.id)
         try:
-            place = workspace_of(self._found.where, state)
-            return open_question(place, state, request)
+            where = self._found.where
+            place, store = workspace_of(where, state), payload_directory(where, state.run.name)
+            return open_question(place, store, state, request)
         except Exception as error:  # noqa: BLE001 - as in a drive: a question must not be left open
             return make_failure_fact(request.id, error)
 

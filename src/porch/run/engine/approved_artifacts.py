@@ -16,6 +16,7 @@ from porch.run.engine.artifacts import (
     digest_hashes,
     hash_artifacts,
     is_part,
+    leads_out,
     read_part,
 )
 from porch.store import payloads
@@ -105,6 +106,7 @@ def make_upgrade_question(
     then = known.artifacts if known else {}
     paths = [path for path in now if path in then and then[path] != now[path]]
     shown = {path: describe_difference(workspace, store, path, then[path]) for path in paths}
+    keep_artifacts(workspace, store, now)
     changed = f"\nchanged since {gate} was approved: {', '.join(paths)}" if paths else ""
     return make_question(now, f"{reason}{changed}", shown)
 
@@ -152,6 +154,7 @@ def _outdated_fact(
     reason = f"changed since {gate} was approved: {told}\n{PUT_BACK}"
     before = {path: then.get(path, MISSING) for path in names}
     shown = {path: describe_difference(workspace, store, path, before[path]) for path in names}
+    keep_artifacts(workspace, store, now)
     asked = make_question(now, reason, shown, is_changed=True)
     return f.ApprovalOutdated(gate=gate, question=asked)
 
@@ -176,12 +179,26 @@ def describe_difference(
     workspace: str, store: str, path: str, then: str, *, when: str = "approved"
 ) -> str:
     """The lines that are different since an answer; bounded, and without secrets."""
-    from porch.agents.redaction import Redactor, find_secrets
-
     before, after = _read_approved_lines(store, then), _read_lines(workspace, path)
+    return _format_difference(path, before, after, when)
+
+
+def describe_text_difference(
+    store: str, path: str, then: str, text: bytes | None, *, when: str
+) -> str:
+    """The same to a text that was read already; None if it could not be read or kept."""
+    after = None if text is None else _split_lines(text)
+    return _format_difference(path, _read_approved_lines(store, then), after, when)
+
+
+def _format_difference(
+    path: str, before: list[str] | None, after: list[str] | None, when: str
+) -> str:
     if before is None or after is None:
         return f"the lines cannot be shown: the {when} text was not kept or is too large"
     from difflib import unified_diff
+
+    from porch.agents.redaction import Redactor, find_secrets
 
     lines = unified_diff(before, after, f"{path} ({when})", f"{path} (now)", lineterm="", n=2)
     text = Redactor(find_secrets(os.environ)).text("\n".join(lines))
@@ -204,6 +221,8 @@ def _read_approved_lines(store: str, digest: str) -> list[str] | None:
 def _read_lines(workspace: str, name: str) -> list[str] | None:
     if not is_part(name) and not os.path.lexists(os.path.join(workspace, name)):
         return []
+    if not is_part(name) and leads_out(workspace, name):
+        return None  # what lies elsewhere is not shown
     data = read_artifact(workspace, name)
     return None if data is None else _split_lines(data)
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from porch.machine.budgets import PLAN
 from porch.machine.state import Run
 from porch.model.artifact_names import (
     MISSING,
@@ -16,6 +17,7 @@ from porch.model.artifact_names import (
     name_new_file,
     split_pattern,
 )
+from porch.model.protocol import TRACK
 from porch.system.document_file import read_document
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
 from porch.text.late_pattern import late_pattern
@@ -115,6 +117,20 @@ def list_odd_artifacts(known: Mapping[str, str]) -> list[str]:
     return [f"{path} is {found}" for path, found in known.items() if found.startswith(odd)]
 
 
+def list_unreadable_artifacts(
+    subject: str, asked: Mapping[str, str], known: Mapping[str, str]
+) -> list[str]:
+    """What nobody can have read, in words: it is not there, is no file, or lies elsewhere."""
+    missing = [path for path, found in known.items() if found == MISSING]
+    if subject == PLAN:
+        # A plan may consist of prompts alone; what was there when it was asked about must be there.
+        missing = [path for path in missing if asked.get(path, MISSING) != MISSING]
+    elif subject == TRACK:
+        # The work on a task may remove a file on purpose; the text of the task must be there.
+        missing = [path for path in missing if is_plan_part(path)]
+    return [*(f"{path} is missing" for path in missing), *list_odd_artifacts(known)]
+
+
 def digest_hashes(known: Mapping[str, str]) -> str:
     """One digest over paths and contents, and nothing else."""
     whole = sha256()
@@ -164,6 +180,13 @@ def is_part(name: str) -> bool:
     return _PART.search(name) is not None
 
 
+def is_plan_part(name: str) -> bool:
+    """Whether a name means a part of a plan."""
+    from porch.model.track_names import FILE, LINK
+
+    return is_part(name) and not name.endswith((FILE, LINK))
+
+
 def name_changed_file(workspace: str, path: str) -> str:
     """What a changed file is called where people confirm it; nothing for a directory."""
     from porch.model.track_names import FILE, LINK
@@ -176,14 +199,19 @@ def name_changed_file(workspace: str, path: str) -> str:
     return f"{path}{FILE}" if is_part(path) else path
 
 
+def leads_out(workspace: str, name: str) -> bool:
+    """Whether a path is, or lies behind, a link to somewhere outside of the workspace."""
+    top, real = os.path.realpath(workspace), os.path.realpath(os.path.join(workspace, name))
+    return not real.startswith(top.rstrip(os.sep) + os.sep)
+
+
 def _hash_file(workspace: str, name: str) -> str:
     """Agents choose what lies there: a pipe must not hold anybody up, a device never end."""
     if is_part(name):
         part = read_part(workspace, name)
         return sha256(part).hexdigest() if part is not None else MISSING
     path = os.path.join(workspace, name)
-    top, real = os.path.realpath(workspace), os.path.realpath(path)
-    if not real.startswith(top.rstrip(os.sep) + os.sep):
+    if leads_out(workspace, name):
         return OUTSIDE
     try:
         with open(path, "rb", opener=open_followed) as file:

@@ -14,9 +14,13 @@ from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
 from porch.machine.records import JournalRecord, RawRecord
 from porch.machine.state import RunState
-from porch.machine.wishes import Refusal, find_refusal
+from porch.machine.wishes import Refusal, find_refusal, is_approval
 from porch.model.definition import Definition
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts, list_odd_artifacts
+from porch.run.engine.artifacts import (
+    digest_hashes,
+    hash_artifacts,
+    list_unreadable_artifacts,
+)
 from porch.run.engine.book import Book
 from porch.run.engine.caller import name_of_channel, name_of_sender
 from porch.run.engine.folded_journal import FoldedJournal, JournalReader
@@ -112,7 +116,11 @@ class WishInbox:
         protocol, state = self._book.definition.protocol, self._book.state
         known = self._artifacts(wish)
         digest = digest_hashes(known) if wish.position in state.decisions else ""
-        refused = find_refusal(protocol, state, wish, digest) or self._unfit(wish)
+        refused = (
+            find_refusal(protocol, state, wish, digest)
+            or self._refuse_unreadable(wish, known)
+            or self._unfit(wish)
+        )
         if refused is None:
             from porch.run.engine import taken_wish  # most drives begin without a wish
 
@@ -123,8 +131,6 @@ class WishInbox:
 
     def _unfit(self, wish: f.Wish) -> Refusal | None:
         """Another definition may govern a run only if it knows every place where that stands."""
-        if wish.kind == "decide":
-            return self._refuse_odd_artifacts(wish)
         if wish.kind != "upgrade":
             return None
         fresh = self._book.pinned(str(wish.data["digest"])).protocol
@@ -142,17 +148,19 @@ class WishInbox:
         ):
             raise ValueError("its settings cannot be read")
 
-    def _refuse_odd_artifacts(self, wish: f.Wish) -> Refusal | None:
-        """Nobody can have looked at what is no file, or lies elsewhere."""
-        decision = self._book.state.decisions.get(wish.position)
-        if decision is None or wish.exit not in ("approved", "waived"):
+    def _refuse_unreadable(self, wish: f.Wish, known: Mapping[str, str]) -> Refusal | None:
+        """Nobody approves what nobody can have read."""
+        protocol, state = self._book.definition.protocol, self._book.state
+        if not known or not is_approval(protocol, state, wish):
             return None
-        odd = list_odd_artifacts(hash_artifacts(self._workspace, "", decision.artifacts))
+        asked = state.decisions[wish.position].artifacts
+        odd = list_unreadable_artifacts(protocol.subject, asked, known)
         return Refusal(f"it cannot be approved: {'; '.join(odd)}") if odd else None
 
     def _artifacts(self, wish: f.Wish) -> dict[str, str]:
         """The named artifacts as they are at this instant, not as the question found them."""
-        decision = self._book.state.decisions.get(wish.position)
+        asked = self._book.state.decisions if wish.kind == "decide" else {}
+        decision = asked.get(wish.position)
         return hash_artifacts(self._workspace, "", decision.artifacts) if decision else {}
 
 

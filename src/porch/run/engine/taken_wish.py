@@ -130,6 +130,7 @@ def _take_replan(
     reason = f"{path} changed since {gate} was approved\n{lists}\n{approved_artifacts.PUT_BACK}"
     shown = approved_artifacts.describe_difference(workspace, store, path, then)
     now = hash_artifacts(workspace, "", state.approvals[gate].artifacts)
+    approved_artifacts.keep_artifacts(workspace, store, now)
     asked = approved_artifacts.make_question(now, reason, {path: shown}, is_changed=True)
     return f.WishTaken(wish=wish, gates={gate: asked})
 

@@ -7,7 +7,7 @@ from porch.run.engine.person_question import open_question
 
 
 def ask_person(world: World, effect: AskPerson) -> f.DecisionAsked:
-    return open_question(world.workspace, world.state(), effect)
+    return open_question(world.workspace, world.payload_directory, world.state(), effect)
 
 
 async def wait_for_timer(world: World, effect: StartTimer) -> f.TimerFired:

@@ -1,30 +1,42 @@
-"""Deciding: one inbox for everything a person is asked, under the same rules for every channel."""
+"""Deciding: one inbox for everything a person is asked, under the same rules for every channel.
+
+The command line, the prompt of a run and the pages bring a `DecisionRequest`. Here it becomes the
+wish that is left for the holder of the run's lock, and the answer to that becomes words. An
+approval is for the files that porch asked about; for others only if the person accepts the changes,
+and then for those that this person was shown last (`shown_files`).
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError, suggest_name
+from porch.machine import facts as f
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.exits.causes import RETRY
 from porch.machine.state import Decision, RunState, Standing
-from porch.machine.wishes import TOO_LATE
-from porch.model.protocol import Human, Protocol
-from porch.run.engine.artifacts import changed_artifacts, digest_hashes, hash_artifacts
+from porch.machine.wishes import ACCEPTED, is_approval
+from porch.model.protocol import Human, Option, Protocol
+from porch.run.decisions.shown_files import FileChanges, read_shown_files, show_changes
+from porch.run.engine.artifacts import (
+    changed_artifacts,
+    digest_hashes,
+    hash_artifacts,
+    list_unreadable_artifacts,
+)
 from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.run.verbs.setting_changes import check_retry
-from porch.show.decision import list_answerable
+from porch.show.decision import format_answer, list_answerable, takes_text
 from porch.store.where import ProjectPaths
 
 
 class DecisionRequest(Struct, frozen=True):
-    """What somebody wants to decide."""
+    """What somebody wants to decide; `digest` is that of the files that a page showed."""
 
     exit: str
     text: str = ""
@@ -32,6 +44,7 @@ class DecisionRequest(Struct, frozen=True):
     digest: str = ""
     channel: str = "cli"
     keeps_settings: bool = False  # try again although the settings of the run are old ones
+    accept_changes: bool = False
 
 
 class DecisionResult(Struct, frozen=True):
@@ -42,9 +55,20 @@ class DecisionResult(Struct, frozen=True):
     position: str
     message: str
     notice: bool = False
-    changed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()  # since porch asked, and accepted
     seq: int = 0  # of the record that holds the answer
     notes: tuple[str, ...] = ()
+
+
+class ChangedFilesError(FailedError):
+    """An approval of files that are not those that the person was asked about, or saw last."""
+
+    def __init__(self, message: str, fix: str, changes: FileChanges):
+        lines = [line for text in changes.difference.values() for line in text.split("\n")]
+        told = "\n".join([message, *(f"    {line}" for line in lines)])
+        super().__init__(told, fix, code="approve-changed")
+        self.message = message
+        self.changes = changes
 
 
 # Reads the words for a gate as its form; nothing if the gate has none.
@@ -55,38 +79,79 @@ def decide_question(
     where: ProjectPaths,
     run: str,
     name: str,
-    verdict: DecisionRequest,
+    request: DecisionRequest,
     *,
     read_form: FormReader | None = None,
+    found: ReadRun | None = None,
 ) -> DecisionResult:
     """Decide what is being asked; a decision already taken that way is a notice.
 
-    Words for a gate that has a form are read by whoever knows that form.
+    Words for a gate that has a form are read by whoever knows that form. Whoever has read the run
+    to understand the words brings it along.
     """
-    found = read_run(where, run)
+    found = found or read_run(where, run)
     decision = find_asked_decision(found, name)
     if decision is None:
-        return _answer_nothing_asked(found, name, verdict)
-    if verdict.exit in APPROVED and decision.artifacts:
-        _require_readable(where, found.state)
-    notes: list[str] = []
-    if verdict.exit == RETRY and decision.kind == "failure" and not verdict.keeps_settings:
-        notes = check_retry(where, found, decision)
-    now = hash_artifacts(workspace_of(where, found.state), "", decision.artifacts)
-    wish = {
+        return answer_nothing_asked(found, name, request)
+    notes = tuple(check_answer(where, found, decision, request))
+    wish = make_answer(where, found, decision, request, read_form)
+    record = send_recorded_wish(where, run, wish, f"porch {request.exit}")
+    fact, seq = record["fact"], int(record["seq"])
+    if fact["is"] == "WishTaken":
+        changed = tuple(wish["data"].get(ACCEPTED, ()))
+        said = f"{decision.name}: {request.exit}"
+        place = decision.position
+        return DecisionResult(run, decision.name, place, said, False, changed, seq, notes)
+    reason = str(fact["reason"])
+    if fact.get("notice"):
+        return DecisionResult(run, decision.name, decision.position, reason, notice=True)
+    raise _refusal_error(where, run, decision, wish=wish, reason=reason)
+
+
+def check_answer(
+    where: ProjectPaths, found: ReadRun, decision: Decision, request: DecisionRequest
+) -> list[str]:
+    """What is to be said with an answer; a retry that would repeat what was fixed is refused."""
+    is_retry = request.exit == RETRY and decision.kind == "failure"
+    return check_retry(where, found, decision) if is_retry and not request.keeps_settings else []
+
+
+def make_answer(
+    where: ProjectPaths,
+    found: ReadRun,
+    decision: Decision,
+    request: DecisionRequest,
+    read_form: FormReader | None = None,
+) -> dict[str, Any]:
+    """The wish to leave: for which question and for which files, with what was said."""
+    state, protocol = found.state, found.definition.protocol
+    data = {"name": decision.name, **_read_form(where, found, decision, request, read_form)}
+    if request.exit in APPROVED and decision.artifacts:
+        _require_readable(where, state)
+    files: Mapping[str, str] | None = None
+    if not request.digest and _is_approval(protocol, state, decision, request.exit, data):
+        files = read_shown_files(where, state, decision) or decision.artifacts
+    if files is None:
+        files = hash_artifacts(workspace_of(where, state), "", decision.artifacts)
+    if request.accept_changes and (changed := changed_artifacts(decision.artifacts, files)):
+        data[ACCEPTED] = changed
+    return {
         "kind": "decide",
         "position": decision.position,
-        "exit": verdict.exit,
-        "text": verdict.text,
-        "digest": verdict.digest or digest_hashes(now),
-        "as_person": verdict.as_person,
-        "channel": verdict.channel,
-        "data": {"name": decision.name, **_read_form(where, found, decision, verdict, read_form)},
+        "exit": request.exit,
+        "text": request.text,
+        "digest": request.digest or digest_hashes(files),
+        "as_person": request.as_person,
+        "channel": request.channel,
+        "data": data,
     }
-    record = send_recorded_wish(where, run, wish, f"porch {verdict.exit}")
-    moved = tuple(changed_artifacts(decision.artifacts, now))
-    answered = _decision_result(run, decision, verdict, record=record, moved=moved)
-    return replace(answered, notes=tuple(notes))
+
+
+def _is_approval(
+    protocol: Protocol, state: RunState, decision: Decision, exit_: str, data: Mapping[str, Any]
+) -> bool:
+    answer = f.Wish(id="", kind="decide", position=decision.position, exit=exit_, data=data)
+    return is_approval(protocol, state, answer)
 
 
 def _require_readable(where: ProjectPaths, state: RunState) -> None:
@@ -101,16 +166,62 @@ def _read_form(
     where: ProjectPaths,
     found: ReadRun,
     decision: Decision,
-    verdict: DecisionRequest,
+    request: DecisionRequest,
     read_form: FormReader | None,
 ) -> Mapping[str, Any]:
     """A gate of a plan has a form; its words are read before anybody is bothered with them."""
-    is_form = found.definition.protocol.subject in DRIVERLESS and verdict.exit == "answered"
+    is_form = found.definition.protocol.subject in DRIVERLESS and request.exit == "answered"
     if not is_form or read_form is None:
         return {}
     standing = found.state.positions[decision.position]
-    form = read_form(where, found.state, standing, verdict.text)
+    form = read_form(where, found.state, standing, request.text)
     return {} if form is None else {"form": form}
+
+
+def _refusal_error(
+    where: ProjectPaths, run: str, decision: Decision, *, wish: Mapping[str, Any], reason: str
+) -> FailedError:
+    """Why an answer was not taken, and what to do; it looks at the run as it is now."""
+    found = read_run(where, run)
+    what = f"your answer to {decision.name} was refused: {reason}"
+    if decision.position not in found.state.decisions:
+        fix = f"somebody else already answered; `porch log {run}` shows what was decided"
+        return FailedError(what, fix, code="wish-refused")
+    return find_file_refusal(where, found, decision, wish) or FailedError(
+        what, "it is still waiting; `porch pending` shows the possible answers", "wish-refused"
+    )
+
+
+def find_file_refusal(
+    where: ProjectPaths, found: ReadRun, decision: Decision, wish: Mapping[str, Any]
+) -> FailedError | None:
+    """What to say of an approval that was refused because of its files; the difference is shown."""
+    state, protocol = found.state, found.definition.protocol
+    if not _is_approval(protocol, state, decision, wish["exit"], wish["data"]):
+        return None
+    files = hash_artifacts(workspace_of(where, state), "", decision.artifacts)
+    name = decision.name
+    back = format_answer(protocol, state, decision, "rejected")
+    back = f"send it back: {back}; or " if back else ""
+    if odd := list_unreadable_artifacts(protocol.subject, decision.artifacts, files):
+        return FailedError(
+            f"{name} was not approved: {'; '.join(odd)}, and what nobody can read cannot be "
+            "approved",
+            fix=f"{back}write the file, look at it, and approve it with --accept-changes",
+            code="approve-missing",
+        )
+    is_unseen = digest_hashes(files) != wish["digest"]
+    if not is_unseen and (wish["data"].get(ACCEPTED) or files == decision.artifacts):
+        return None
+    changes = show_changes(where, state, decision)
+    if not changes.difference:
+        return None
+    command = format_answer(protocol, state, decision, wish["exit"])
+    return ChangedFilesError(
+        f"{name} was not approved: {', '.join(changes.paths)} changed since {changes.since}",
+        f"read the difference; then {back}approve it as it is now: {command} --accept-changes",
+        changes,
+    )
 
 
 def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
@@ -125,38 +236,13 @@ def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
     return fits[0] if fits else None
 
 
-def _decision_result(
-    run: str,
-    decision: Decision,
-    verdict: DecisionRequest,
-    *,
-    record: Mapping[str, Any],
-    moved: tuple[str, ...],
-) -> DecisionResult:
-    fact, seq = record["fact"], int(record["seq"])
-    if fact["is"] == "WishTaken":
-        said = f"{decision.name}: {verdict.exit}"
-        return DecisionResult(run, decision.name, decision.position, said, False, moved, seq)
-    reason = str(fact["reason"])
-    if fact.get("notice"):
-        return DecisionResult(run, decision.name, decision.position, reason, notice=True)
-    is_late = reason.endswith(TOO_LATE)
-    raise FailedError(
-        f"your answer to {decision.name} was refused: {reason}",
-        fix=f"somebody was quicker; `porch log {run}` shows what was decided"
-        if is_late
-        else "it is still waiting; `porch pending` shows the possible answers",
-        code="wish-refused",
-    )
-
-
-def _answer_nothing_asked(found: ReadRun, name: str, verdict: DecisionRequest) -> DecisionResult:
+def answer_nothing_asked(found: ReadRun, name: str, request: DecisionRequest) -> DecisionResult:
     state, protocol = found.state, found.definition.protocol
     if state.outcome and (not name or name in (*state.gates, *_list_names(protocol))):
         said = f"{found.name} is already {state.outcome}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     gate = state.gates.get(name)
-    if gate and gate.status in APPROVED and verdict.exit in APPROVED:
+    if gate and gate.status in APPROVED and request.exit in APPROVED:
         said = f"{name} is already {gate.status}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     if gate and gate.status in APPROVED:
@@ -218,18 +304,55 @@ def resolve_failure(found: ReadRun, exit_: str) -> str:
     )
 
 
-def choose_option(found: ReadRun, name: str, words: Sequence[str]) -> tuple[str, str]:
-    """The option that the first word names, with the rest as its reason; else a plain answer."""
-    decision = find_asked_decision(found, name)
-    if decision is None:
-        return "answered", " ".join(words)
-    actor = found.definition.protocol.states[found.state.positions[decision.position].state].actor
-    exits = [option.exit for option in actor.options] if isinstance(actor, Human) else []
-    if words and words[0] in exits and "answered" not in exits:
-        return words[0], " ".join(words[1:])
-    if words and words[0] == "stopped" and len(words) == 1:
-        return "stopped", ""
-    return _read_consent(" ".join(words)) if "declined" in exits else ("answered", " ".join(words))
+def choose_answer(
+    found: ReadRun, name: str, words: Sequence[str], option: str = ""
+) -> tuple[str, str]:
+    """The option that the words behind `porch answer` mean, and its text or reason.
+
+    At a question all of them are the text, and an option is chosen with `--option`. Elsewhere the
+    first word may name an option: alone, or before one reason. Where any text is an answer, or an
+    option lets something pass, a reason in several words is refused: it may be a sentence that only
+    begins like an option.
+    """
+    text, decision = " ".join(words), find_asked_decision(found, name)
+    if not option and not words:
+        raise UsageError(
+            "the answer is empty",
+            fix='give a text: porch answer ID NAME "..."; `porch pending` shows what is possible',
+        )
+    human = _human_of(found, decision) if decision else None
+    if human is None:
+        return option or "answered", text
+    offered = {each.exit: each for each in human.options}
+    if option:
+        return _require_option(name, offered, option), text
+    if takes_text(human) or not words or words[0] not in offered or words[0] == "answered":
+        return _read_consent(text) if "declined" in offered else ("answered", text)
+    chosen, reason = offered[words[0]], words[1:]
+    is_free = "answered" in offered or "declined" in offered
+    is_loose = chosen.needs_text and not is_free and chosen.exit not in APPROVED
+    if not reason or is_loose or (len(reason) == 1 and chosen.exit != "approved"):
+        return chosen.exit, " ".join(reason)
+    raise UsageError(
+        f"'{chosen.exit}' is a possible answer to {name}, and other words follow it",
+        fix=f"if you mean that answer: --option {chosen.exit}, with a reason in quotes; "
+        "if you mean a text: put all of it in quotes",
+        code="unclear-answer",
+    )
+
+
+def _human_of(found: ReadRun, decision: Decision) -> Human | None:
+    kind = found.definition.protocol.states.get(found.state.positions[decision.position].state)
+    return kind.actor if kind and isinstance(kind.actor, Human) else None
+
+
+def _require_option(name: str, offered: Mapping[str, Option], option: str) -> str:
+    if option not in offered:
+        raise UsageError(
+            f"'{option}' is not a possible answer to {name}",
+            fix=f"{suggest_name(option, offered)}possible: {', '.join(offered)}",
+        )
+    return option
 
 
 def _read_consent(text: str) -> tuple[str, str]:

@@ -284,7 +284,9 @@ def _describe_wish(fact: Raw, words: PlaceWords) -> str:
     text = f": {wish['text']}" if wish.get("text") else ""
     if fact.get("is") == "WishRefused":
         return f"{what}{said}{by}{channel} was refused: {fact.get('reason')}"
-    return f"{what}{said}{by}{channel}{text}"
+    changed = (wish.get("data") or {}).get("accept_changes") or ()
+    accepted = f", as changed since porch asked: {', '.join(map(str, changed))}" if changed else ""
+    return f"{what}{said}{by}{channel}{accepted}{text}"
 
 
 def _describe_repair(fact: Raw) -> str:

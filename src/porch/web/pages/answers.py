@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from porch.machine.approvals import APPROVED
 from porch.model.protocol import TRACK
 
 _VERBS: Mapping[str, str] = {
@@ -56,6 +57,7 @@ def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "effect": str(option.get("then") or meaning),
             "look": _LOOKS.get(answer, "plain"),
             "needs_text": bool(option.get("needs_text")),
+            "is_approval": answer in APPROVED,
             "text_label": label or "Note (kept with it)",
             "command": str(option["command"]),
         }

@@ -80,6 +80,7 @@ def make_decision(
         "more_files": [each.path for each in facts.shown.files[MOST_FILES:]],
         "worktree": decision.get("worktree") or "",
         "digest": facts.shown.digest,
+        "changed": [each.path for each in facts.shown.files if each.change],
         "at": position,
         "address": decision_address(project, run, position),
         "action": run_address(project, run, "decision"),
@@ -146,5 +147,6 @@ def _make_file(file: AskedFile) -> dict[str, Any]:
         "text": text,
         "left_out": left_out,
         "since": file.since,
+        "change": list(list_difference_lines(file.change)) if file.change else [],
         "difference": list(list_difference_lines(file.difference)) if file.difference else [],
     }

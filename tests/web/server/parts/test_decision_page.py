@@ -138,8 +138,55 @@ def test_files_that_moved_while_they_were_read_are_not_approved(
     assert '<span class="diff-added">+nobody has read this' in told.text
     assert ">my note</textarea>" in told.text, "what was typed is kept"
     assert desk.facts("WishTaken") == []
-    assert browser.post(POST, data=form(told.text, "approved")).status_code == 303
-    assert len(desk.facts("WishTaken")) == 1
+
+
+def test_what_changed_since_porch_asked_is_approved_only_with_the_box_of_its_form(
+    desk: Desk, browser: TestClient
+) -> None:
+    """X5"""
+    desk.begin(LAST, code=3)
+    assert "accept_changes" not in browser.get(AT).text
+    desk.write(SPEC, "# Another\n\nnobody has read this\n")
+    page = browser.get(AT).text
+    assert "What changed since porch asked" in page
+    assert '<span class="diff-added">+nobody has read this' in page
+    assert f"{SPEC} changed since porch asked</label>" in page
+    assert (
+        "accept_changes" not in page[page.index('id="answer-rejected"') :].partition("</form>")[0]
+    )
+    sent = form(page, "approved", text="my note")
+    told = browser.post(POST, data=sent)
+    assert told.status_code == 409
+    assert "tick the box in the form" in told.text
+    assert '<span class="diff-added">+nobody has read this' in told.text
+    assert ">my note</textarea>" in told.text
+    desk.write(SPEC, "# Another\n\nnor this\n")
+    accepted = form(told.text, "approved", accept_changes="yes")
+    assert browser.post(POST, data=accepted).status_code == 409, "it shows another text"
+    assert desk.facts("WishTaken") == []
+    accepted = form(browser.get(AT).text, "approved", accept_changes="yes")
+    assert browser.post(POST, data=accepted).status_code == 303
+    assert desk.facts("WishTaken")[0]["wish"]["data"]["accept_changes"] == [SPEC]
+
+
+def test_what_the_page_showed_can_be_accepted_on_the_command_line(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(LAST, code=3)
+    desk.write(SPEC, "# Another\n")
+    browser.get(AT)
+    desk.porch("approve", "1", "--accept-changes")
+
+
+def test_what_is_missing_cannot_be_approved_on_the_page(desk: Desk, browser: TestClient) -> None:
+    """T4"""
+    desk.begin(LAST, code=3)
+    (desk.root / SPEC).unlink()
+    sent = form(browser.get(AT).text, "approved", accept_changes="yes")
+    told = browser.post(POST, data=sent)
+    assert told.status_code == 409
+    assert "what nobody can read cannot be approved" in told.text
+    assert desk.facts("WishTaken") == []
 
 
 def test_a_second_click_changes_nothing_and_says_who_was_first(

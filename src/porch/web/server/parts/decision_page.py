@@ -23,8 +23,9 @@ from porch.run.decisions.asked_files import (
     read_asked_files,
 )
 from porch.run.decisions.decision_facts import LastRound
+from porch.run.decisions.shown_files import note_shown_files
 from porch.run.verbs import decide
-from porch.run.verbs.decide import DecisionRequest
+from porch.run.verbs.decide import ChangedFilesError, DecisionRequest
 from porch.run.verbs.read_run import ReadRun
 from porch.run.verbs.setting_changes import add_setting_changes
 from porch.show.board import format_moment
@@ -39,6 +40,11 @@ from porch.web.server.parts.run_frame import OpenRun
 
 _MOVED = (
     "The files changed after you looked, so nothing was recorded. Read them again, then decide."
+)
+
+_ACCEPT = (
+    "Nothing was recorded. Read the difference; to approve the files as they are now, tick the box "
+    "in the form."
 )
 
 
@@ -81,6 +87,8 @@ def _show_open(
     told, now = _find_told(run, picture, at), call.dashboard.now()
     facts = _find_facts(run, at)
     call.dashboard.shown.keep(facts.shown)
+    shown = {each.path: each.digest for each in facts.shown.files}
+    note_shown_files(run.where, run.state, run.state.decisions[at], shown)
     context = make_decision(run.project, told, replace(facts, cost=picture["cost"]), now)
     more = {
         **stream,
@@ -156,6 +164,11 @@ def decide_here(call: Call) -> Response:
         return _show_moved(call, run, decision)
     try:
         return _record(call, run, decision)
+    except ChangedFilesError as error:
+        moves = list(error.changes.difference.items())
+        return _show_open(
+            call, run, at, trouble=f"{error.message}. {_ACCEPT}", moves=moves, status=409
+        )
     except FailedError as error:
         return _show_open(call, run, at, trouble=_tell(error), status=409)
     except UsageError as error:
@@ -171,7 +184,12 @@ def _show_moved(call: Call, run: OpenRun, decision: Decision) -> Response:
 def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     answer, text = call.form["answer"], call.form.get("text", "").strip()
     request = DecisionRequest(
-        answer, text, call.dashboard.as_person, call.form["digest"], channel=CHANNEL
+        answer,
+        text,
+        call.dashboard.as_person,
+        call.form["digest"],
+        channel=CHANNEL,
+        accept_changes=call.form.get("accept_changes") == "yes",
     )
     done = decide.decide_question(
         run.where, run.name, decision.position, request, read_form=_read_form
