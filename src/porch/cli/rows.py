@@ -82,7 +82,10 @@ PORCH = (
     CommandRow("explain", "explain what a run is waiting for, and why", _SHOWING),
     CommandRow("settings", "show the settings used here, and where each comes from", _SHOWING),
     CommandRow(
-        "approve", "approve a gate with its files as they are now", _DECIDING, for_people=True
+        "approve",
+        "approve a gate, with its files as porch asked about them",
+        _DECIDING,
+        for_people=True,
     ),
     CommandRow("reject", "reject a gate; the agent gets your reason", _DECIDING, for_people=True),
     CommandRow(

@@ -271,7 +271,7 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     changed = get("changed") or {}
     if changed:
         told = f"changed since {changed['since']}: {', '.join(changed['difference'])}"
-        lines += _wrap_all([told, "To approve them as they are now, add --accept-changes."], width)
+        lines += _wrap_all([told], width)
     differences = (get("difference") or {}, changed.get("difference") or {})
     for text in (text for each in differences for text in each.values()):
         lines += [f"    {cut_text(_plain(line), width - 4)}" for line in text.split("\n")]

@@ -101,6 +101,7 @@ def test_pending_of_a_run_shows_what_changed_and_binds_it(asked: "Desk") -> None
     said = asked.porch("pending", "1").out
     assert f"changed since porch asked: {TEXT}" in said
     assert "+Rewritten." in said
+    assert "porch approve 0001 ready --accept-changes\n" in said
     asked.porch("approve", "1", "ready", code=1)
     asked.porch("approve", "1", "ready", "--accept-changes")
 

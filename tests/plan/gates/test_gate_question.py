@@ -18,7 +18,9 @@ from porch.plan.gates import file_events, gate_question, gate_wait
 from porch.plan.gates.file_events import DirectoryWatch
 from porch.plan.prompts import plan_document, plan_merge, prompt_edits
 from porch.plan.session import plan_session
+from porch.run.decisions import shown_files
 from porch.run.verbs import decide, overview
+from porch.run.verbs.read_run import read_run
 from porch.store import inbox, lock
 from porch.store import where as places
 from porch.store.where import ProjectPaths
@@ -855,6 +857,11 @@ def test_a_form_does_not_approve_a_plan_that_changed_since_it_was_asked_about(
     told = file(where, "plan").read_text()
     assert "the files changed since porch asked" in told
     assert f"porch pending {RUN}" in told
+    found = read_run(where, RUN)
+    decisions = found.picture()["decisions"]
+    shown_files.add_changes(where, found.state, decisions, is_person=False)
+    (difference,) = decisions[0]["changed"]["difference"].values()
+    assert "+Delete the billing tables." in difference
     with pytest.raises(decide.ChangedFilesError, match=r"\+Delete the billing tables"):
         say(where, "plan", "thoughts: fine")
     path.write_text(before)

@@ -1,5 +1,6 @@
 """All attempts in one table; the page "What holds, and against whom" is made from it."""
 
+from tests.whole.attacks.consent_attacks import CONSENT_ATTACKS
 from tests.whole.attacks.environment_attacks import ENVIRONMENT_ATTACKS
 from tests.whole.attacks.envoy_attacks import ENVOY_ATTACKS
 from tests.whole.attacks.gate_attacks import GATE_ATTACKS
@@ -13,6 +14,7 @@ from tests.whole.attacks.word_attacks import WORD_ATTACKS
 
 ATTACKS = (
     *GATE_ATTACKS,
+    *CONSENT_ATTACKS,
     *PLAN_ATTACKS,
     *ENVOY_ATTACKS,
     *WORD_ATTACKS,

@@ -89,17 +89,18 @@ class Screen:
                 self._beside("", f"  {line}")
         for text in list_failure_notes(decision.get("failure") or {}):
             self._beside("", text)
-        for line in "\n".join(decision.get("difference", {}).values()).splitlines():
-            self._beside("", f"  {line}")
-        changed = decision.get("changed", {})
-        if changed:
+        self._show_lines(decision.get("difference", {}))
+        if changed := decision.get("changed"):
             self._beside("", f"changed since {changed['since']}: approve with --accept-changes")
-        for line in "\n".join(changed.get("difference", {}).values()).splitlines():
-            self._beside("", f"  {line}")
+            self._show_lines(changed["difference"])
         for option in decision["options"]:
             if option.get("then"):
                 self._beside("", f"{option['answer']}: {option['then']}", text_style="dim")
         self._name_files(decision["artifacts"], decision.get("missing") or (), root)
+
+    def _show_lines(self, difference: Mapping[str, str]) -> None:
+        for line in "\n".join(difference.values()).splitlines():
+            self._beside("", f"  {line}")
 
     def _name_files(self, paths: Sequence[str], missing: Sequence[str], root: str) -> None:
         """Some of them; an answer is for all."""

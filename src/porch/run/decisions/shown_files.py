@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from porch.machine.approvals import APPROVED
 from porch.machine.state import Decision, RunState
 from porch.model.artifact_names import MISSING
 from porch.run.engine.approved_artifacts import (
@@ -23,7 +24,6 @@ from porch.run.engine.approved_artifacts import (
     read_kept_file,
 )
 from porch.run.engine.artifacts import changed_artifacts, hash_artifacts
-from porch.run.engine.person_question import ABOUT_FILES
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 from porch.system import atomic
@@ -61,11 +61,15 @@ def add_changes(
     """Questions about files, as they are shown now: with what changed, and the note of it."""
     for told in decisions:
         decision = state.decisions.get(told["position"])
-        if decision is not None and decision.artifacts and decision.kind in ABOUT_FILES:
-            changes = show_changes(where, state, decision, is_person=is_person)
-            if changes.difference:
-                lines = {path: make_printable(text) for path, text in changes.difference.items()}
-                told["changed"] = {"since": changes.since, "difference": lines}
+        approvals = [each for each in told["options"] if each["answer"] in APPROVED]
+        if decision is None or not decision.artifacts or not approvals:
+            continue
+        changes = show_changes(where, state, decision, is_person=is_person)
+        if changes.difference:
+            lines = {path: make_printable(text) for path, text in changes.difference.items()}
+            told["changed"] = {"since": changes.since, "difference": lines}
+            for option in approvals:
+                option["command"] += " --accept-changes"
 
 
 def show_changes(

@@ -6,7 +6,7 @@ from porch.machine.state import RunState
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts, list_artifact_paths
 
 # Others are not about letting files pass, so nobody is ever shown what changed in theirs.
-ABOUT_FILES = ("gate", "undecided")
+_ABOUT_FILES = ("gate", "undecided")
 
 
 def open_question(
@@ -17,7 +17,7 @@ def open_question(
     item = standing.item if standing else ""
     paths = list_artifact_paths(workspace, state.run, effect.artifacts, item)
     known = hash_artifacts(workspace, "", (*paths, *effect.files))
-    if known and effect.ask in ABOUT_FILES:
+    if known and effect.ask in _ABOUT_FILES:
         from porch.run.engine.approved_artifacts import keep_artifacts
 
         keep_artifacts(workspace, store, known)
