@@ -266,7 +266,12 @@ class _Place(Struct, frozen=True):
         reviews: tuple[ReviewAccount, ...],
         gates: tuple[GateAccount, ...],
     ) -> tuple[Outcome, PastVisit | None]:
-        last = max((visit for _, visit in visits), key=lambda v: v.left or v.entered, default=None)
+        # Of branches that one record leaves, those that gave no result say least.
+        last = max(
+            (visit for _, visit in visits),
+            key=lambda v: (v.left or v.entered, bool(v.exit)),
+            default=None,
+        )
         standing = self._standing()
         if standing:
             asks = any(each.position in self.state.decisions for each in standing)
@@ -315,7 +320,7 @@ class _Place(Struct, frozen=True):
     def _was_passed_over(self, kind: State, visit: PastVisit) -> bool:
         """Earlier releases left the last checks at once where they had never passed."""
         commands = kind.actor.commands if isinstance(kind.actor, Check) else ()
-        return bool(visit.exit) and any(
+        return visit.exit == "passed" and any(
             not command.optional
             and (*self._key(kind.name), command.name) not in self.state.past_checks
             for command in commands

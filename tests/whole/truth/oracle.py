@@ -238,7 +238,7 @@ def judge(
         return Fate("waiting" if any(v.is_asked for v in open_) else "working")
     if not mine:
         return Fate("not run")
-    last = max(mine, key=lambda v: v.left)
+    last = max(mine, key=lambda v: (v.left, bool(v.exit)))
     if _is_behind(definition, story, kinds, last):
         return Fate("stale")
     gaps = [
@@ -254,6 +254,8 @@ def judge(
         by = by or next((v for v in reversed(mine) if v.who), None)
         told = tuple(dict.fromkeys(each[1] for each in gaps if each[1]))
         return Fate(worst, by.who if by else "", by.text if by else "", told)
+    if any(_was_passed_over(each, story, mine) for each in kinds):
+        return Fate("not run")
     if _is_person(kind) and kind["actor"]["kind"] != "gate" and last.exit not in LETS_PASS:
         return Fate("failed" if story.outcome else "stopped", last.who, last.text)
     if not last.exit:
@@ -275,6 +277,10 @@ def _is_behind(definition: Raw, story: Story, kinds: Sequence[Raw], last: Visit)
     states = definition["protocol"]["states"]
     loop = next((kind.get("loop", "") for kind in kinds if kind.get("loop")), "")
     items = story.items.get((last.instance, loop), [])
+    is_finished = last.item in story.finished.get((last.instance, loop), set())
+    is_open = any(v.place == last.place and not v.left for v in story.visits)
+    if loop and not (is_finished or is_open or story.outcome):
+        return True  # it was left for something else, and its list still has it to be done
     for visit in story.visits:
         kind = states.get(visit.state)
         if kind is None or visit.instance != last.instance or visit.entered < last.left:
@@ -282,7 +288,8 @@ def _is_behind(definition: Raw, story: Story, kinds: Sequence[Raw], last: Visit)
         if _actor(kind) not in WORKERS or visit.state in (ASKED_AGAIN, OVER_BUDGET):
             continue
         if loop and kind.get("loop") == loop and visit.item != last.item:
-            if visit.item in items and last.item in items[items.index(visit.item) + 1 :]:
+            behind = items[items.index(visit.item) + 1 :] if visit.item in items else ()
+            if last.item in behind and not is_finished:
                 return True
             continue
         if kind["group"] == kinds[0]["group"] or (loop and kind.get("loop", "") not in ("", loop)):
@@ -370,6 +377,15 @@ def _check_gaps(
             continue
         by = _let_pass(kinds, mine, told[-1].seq)
         yield (LETS_PASS[by.exit] if by else BAD_CHECKS[told[-1].result]), name, by
+
+
+def _was_passed_over(kind: Raw, story: Story, mine: Sequence[Visit]) -> bool:
+    """It was left as passed, and one of its required checks has never run."""
+    commands = kind["actor"].get("commands", ()) if _actor(kind) == "Check" else ()
+    visits = [v for v in mine if v.state == kind["name"]]
+    ran = {each.name for each in story.checks if each.visit in visits}
+    required = {each["name"] for each in commands if not each.get("optional", False)}
+    return bool(visits) and visits[-1].exit == "passed" and not required <= ran
 
 
 def _review_gaps(
