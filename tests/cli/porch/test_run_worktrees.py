@@ -296,6 +296,7 @@ def test_r15_outside_git_a_trial_works_where_it_is(
     desk.porch("run", "p", "2", "--title", "x", "--no-claude", "--worktree")
 
 
+@pytest.mark.req("P-211")
 def test_every_run_has_a_worktree_of_its_own_with_a_real_agent_too(real: "Desk") -> None:
     """X16: the rehearsal is the same play."""
     real.protocol("p", {"id": "work", "signals": {"DONE": "complete"}})
