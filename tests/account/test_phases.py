@@ -12,6 +12,7 @@ from porch.machine import facts as f
 from porch.machine.approvals import add_engine_states
 from porch.machine.evolve import evolve_state
 from porch.model import protocol as p
+from porch.show.phase_words import describe_answer
 from porch.testing import Rig
 
 SPECIFY: dict[str, Any] = {
@@ -294,3 +295,17 @@ def test_a_question_that_was_answered_is_not_to_be_asked_again_at_the_end() -> N
     for exit_ in ("UNCLEAR", "ANSWERED", "DONE"):
         rig.exit(exit_)
     assert outcomes(rig) == {"work": "passed", "answer": "passed"}
+
+
+def test_a_phase_that_was_skipped_names_the_skip_and_not_the_waiver_behind_it() -> None:
+    """Lists said `skipped, waived by ada`, and finish named the skip."""
+    rig = start({**BUILD, "gate": {"name": "go", "next": "ship"}, "transition": {}}, SHIP)
+    fail_build(rig)
+    rig.decide("skip", "later\n- all passed")
+    rig.asked()
+    rig.decide("waived", "I looked")
+    build = find(rig, "build")
+    assert build.outcome == "skipped"
+    assert build.decided is not None
+    assert build.decided.exit == "skip"
+    assert describe_answer(build.decided) == "skipped by ada: later - all passed"

@@ -51,7 +51,8 @@ def _list_causes(phase: PhaseAccount) -> Iterator[str]:
 def describe_answer(decided: Decided) -> str:
     """Who decided, and the reason that was given."""
     verb = {"skip": "skipped", "stopped": "stopped"}.get(decided.exit, decided.exit)
-    reason = f": {make_printable(decided.text)}" if decided.text else ""
+    # On one line: a reason must not look like a line of its own in a list or a pull request.
+    reason = f": {' '.join(make_printable(decided.text).split())}" if decided.text else ""
     return f"{verb} by {decided.by or 'somebody unknown'}{reason}"
 
 
