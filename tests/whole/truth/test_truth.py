@@ -103,9 +103,9 @@ def look_for_gate(cell: Cell, seen: Seen, story: Story) -> None:
 
 def look_for_artifact(_: Cell, seen: Seen, story: Story) -> None:
     (place,) = asked(story)
-    assert "spec.md" in seen.texts["pending"]
-    assert "spec.md" in seen.decisions[place]
-    assert not any(each["fact"]["is"] == "CommitEnded" for each in seen.records)
+    for view in (seen.texts["pending"], seen.decisions[place]):
+        assert "spec.md is missing" in " ".join(view.split())
+    assert "spec.md is ready" not in seen.decisions[place]
 
 
 def look_for_stop(_: Cell, seen: Seen, story: Story) -> None:
