@@ -10,7 +10,7 @@ from porch.account.outcomes import Outcome, worst_outcome
 from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
-from porch.model.track_names import DONE, gate_of_state, state_name
+from porch.model.track_names import DONE, blocked_state, gate_of_state, state_name
 from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
 
 _MOST_LINES = 10
@@ -54,7 +54,7 @@ def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
             row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1, outcome)
         else:
             continue
-        if kind.name in asked or row.id in asked:
+        if {kind.name, row.id} & asked or any(e.state == blocked_state(kind.name) for e in places):
             row = replace(row, outcome="waiting")
         phases.setdefault(kind.description, []).append(row)
     return [row for phase, rows in phases.items() for row in (_phase_row(phase, rows), *rows)]
