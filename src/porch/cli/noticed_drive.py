@@ -35,6 +35,7 @@ def _drive_noticed(
     channels: "dict[str, Send]",
 ) -> "DriveResult":
     from porch.fleet.notices.notifier import Notifier
+    from porch.run.verbs.read_run import read_run
 
     notifiers: dict[str, Notifier] = {}
 
@@ -42,7 +43,9 @@ def _drive_noticed(
         name = state.run.name
         if name not in notifiers:
             notifiers[name] = Notifier(where.run_dir(name), channels, watch.notice)
-        notifiers[name].look(state)
+        # Of a run that is over it is told what has not passed; an approval may have been its end.
+        protocol = read_run(where, name).definition.protocol if state.outcome else None
+        notifiers[name].look(state, protocol)
 
     def record(record: "JournalRecord", state: "RunState") -> None:
         watch.record(record, state)

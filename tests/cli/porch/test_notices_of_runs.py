@@ -69,6 +69,27 @@ def test_a_failure_that_needs_a_person_is_told(desk: "Desk", told: Path) -> None
     assert told.read_text() == "failure 0001 failed:work\n"
 
 
+def test_the_end_of_a_run_says_what_has_not_passed(
+    desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener(200)
+    own = tmp_path / "config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"[notify]\nwebhook = '{listener.url}'\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    work = {"id": "work", "checks": {"never": {"command": "false", "max_retries": 0}}}
+    look = {"id": "look"}
+    try:
+        desk.begin(work, look, code=3)
+        desk.porch("skip", "1", "--reason", "later")
+        desk.porch("resume", "1", code=3)
+        desk.porch("skip", "1", "--reason", "still later")
+        desk.porch("resume", "1")
+    finally:
+        listener.close()
+    assert listener.bodies[-1]["text"] == "0001 x is complete; not passed: work, complete"
+
+
 def test_a_project_cannot_make_porch_start_commands_for_notices(desk: "Desk") -> None:
     desk.write("codev/config.toml", "[notify]\ncommand = ['touch', 'made']\n")
     said = desk.begin(PHASE, code=3, **SCRIPT)

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from porch.account.gaps import list_gaps
 from porch.machine.state import Decision, RunState
+from porch.model.protocol import Protocol
 
 _KIND_WORDS = {"gate": "waiting for your approval", "failure": "failed; you decide what follows"}
 _OUTCOME_WORDS = {"complete": "complete"}
@@ -24,10 +26,13 @@ class Notice(Struct, frozen=True):
     text: str
 
 
-def due_notices(state: RunState) -> tuple[Notice, ...]:
-    """One for each open decision, one more if it has waited too long, one for the end."""
+def due_notices(state: RunState, protocol: Protocol | None = None) -> tuple[Notice, ...]:
+    """One for each open decision, one more if it has waited too long, one for the end.
+
+    With the protocol the end also says what has not passed.
+    """
     asked = (each for decision in state.decisions.values() for each in _about(state, decision))
-    return (*asked, *_about_end(state))
+    return (*asked, *_about_end(state, protocol))
 
 
 def _about(state: RunState, decision: Decision) -> Iterator[Notice]:
@@ -40,10 +45,12 @@ def _about(state: RunState, decision: Decision) -> Iterator[Notice]:
         yield Notice(f"{decision.position} stale", "stale", state.run.id, name, text)
 
 
-def _about_end(state: RunState) -> Iterator[Notice]:
+def _about_end(state: RunState, protocol: Protocol | None) -> Iterator[Notice]:
     if state.outcome:
+        gaps = list_gaps(protocol, state) if protocol and state.outcome == "complete" else []
+        phases = ", ".join(dict.fromkeys(gap.phase for gap in gaps))
         words = _OUTCOME_WORDS.get(state.outcome, f"ended: {state.outcome}")
-        text = f"{_describe_run(state)} is {words}"
+        text = f"{_describe_run(state)} is {words}" + (f"; not passed: {phases}" if gaps else "")
         yield Notice(f"ended {state.outcome}", state.outcome, state.run.id, "", text)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from porch.fleet.notices.channels import TIMEOUT_S, Send, send_notice
 from porch.fleet.notices.due_notices import Notice, due_notices
 from porch.machine.state import RunState
+from porch.model.protocol import Protocol
 from porch.system.regular_file import open_regular
 
 FILE = "notices.jsonl"
@@ -30,9 +31,9 @@ class Notifier:
         self._due: queue.SimpleQueue[Notice | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def look(self, state: RunState) -> None:
+    def look(self, state: RunState, protocol: Protocol | None = None) -> None:
         """What this state makes due goes out, once."""
-        for notice in due_notices(state):
+        for notice in due_notices(state, protocol):
             if notice.key not in self._known:
                 self._known.add(notice.key)
                 self._due.put(notice)
