@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,17 @@ def at_gate(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 @pytest.fixture(scope="session")
 def at_review(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return _before_review(tmp_path_factory, CHECKED)
+
+
+@pytest.fixture(scope="session")
+def at_review_of_files(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The same, and the check says that it is about files alone."""
+    files = {"right": {**CHECKED["checks"]["right"], "about": "files"}}
+    return _before_review(tmp_path_factory, {**CHECKED, "checks": files})
+
+
+def _before_review(tmp_path_factory: pytest.TempPathFactory, build: dict[str, Any]) -> Site:
     """The check of the first phase has passed; a person is asked before the last one begins."""
     base = tmp_path_factory.mktemp("prepared")
     with pytest.MonkeyPatch.context() as patch:
@@ -37,7 +49,7 @@ def at_review(tmp_path_factory: pytest.TempPathFactory) -> Site:
         made = Site.make(base / "site")
         made.write("check.sh", CHECK)
         made.git("commit", "-qam", "check")
-        looked = {**CHECKED, "gate": {"name": "look", "next": "review"}}
+        looked = {**build, "gate": {"name": "look", "next": "review"}}
         assert made.begin(looked, REVIEW, agents={}).code == 3
     return made
 

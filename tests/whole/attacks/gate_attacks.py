@@ -73,10 +73,11 @@ def by_shell(shell: str, told: str = REFUSED) -> Callable[[Site], Seen]:
 
 def steer_with_every_command(site: Site) -> Seen:
     # One interpreter for all of them, which is what they would cost otherwise.
+    before = site.records()
     calls = "".join(f"run_words('porch', {words.split()!r})\n" for words in STEERING)
     site.inside(site.python("steer.py", f"from porch.cli.dispatch import run_words\n{calls}"))
     is_refused = site.said.count(f"error[{REFUSED}]") == len(STEERING)
-    return Seen(len(site.records()) > 4, "command" if is_refused else "")
+    return Seen(site.records() != before, "command" if is_refused else "")
 
 
 def detach(site: Site) -> Seen:
