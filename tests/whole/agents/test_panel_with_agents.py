@@ -44,7 +44,7 @@ def test_three_real_reviewers_ask_for_changes_are_answered_and_approve(
     story.outside.mkdir()
     vendor.default = story
     head = shop.git("rev-parse", "HEAD")
-    told = shop.porch("run", "spider", "0007", "--agent", "claude", code=3, timeout_s=240)
+    told = shop.porch("run", "spider", "0007", "--here", "--agent", "claude", code=3, timeout_s=240)
     assert shop.entered()[-1] == "specify:gate", told
     _were_together_and_changed_nothing(shop, story)
     assert shop.git("rev-parse", "HEAD") == head
@@ -153,7 +153,7 @@ def panel(yard: Yard, *names: str, more: str = "") -> None:
 
 
 def feedback(yard: Yard, round_: int = 1) -> str:
-    place = yard.root / "codev/projects/0001-x"
+    place = yard.workplace / "codev/projects/0001-x"
     return (place / f"consultation-write-round-{round_}.md").read_text()
 
 

@@ -152,6 +152,11 @@ class Yard:
         return [m for r in self.records() for m in r["moves"] if m["is"] == kind]
 
     @property
+    def workplace(self) -> Path:
+        """Where the agents of the run work."""
+        return self.root / "worktrees" / "p_0001_x"
+
+    @property
     def outcome(self) -> str:
         return "".join(move["outcome"] for move in self.moves("Ended"))
 
