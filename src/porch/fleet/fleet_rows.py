@@ -71,7 +71,7 @@ def _make_row(name: str, row: RunRowShape, live: LiveRows, label: str) -> FleetR
         "state": told["state"],
         "since": asked[0][0] if asked else "",
         "told": _describe(group, live.words[name], told, asked, driver)
-        + (" (makes its worktree again)" if group == "stopped" and live.is_removed(name) else ""),
+        + (" (makes its worktree again)" if live.is_removed(name) else ""),
         "decisions": [question for _, question in asked],
         "driver": run_drivers.make_driver_data(driver) if driver else None,
     }

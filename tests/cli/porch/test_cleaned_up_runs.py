@@ -66,8 +66,11 @@ def test_every_view_says_that_the_worktree_was_removed_and_what_makes_it_again(
 def test_lists_say_that_resume_makes_the_worktree_again(
     cleaned: "Desk", capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "porch resume (makes its worktree again)" in cleaned.porch("status").out
-    assert "af resume 0001 (makes its worktree again)" in af(capsys, "status")
+    # The column ends there: the question comes first, for it can be answered already.
+    assert "you: ok, porch resume (makes its worktree ..." in cleaned.porch("status").out
+    again = "; stopped: af resume 0001 (makes its worktree again)"
+    assert again in af(capsys, "status", "--json")
+    assert again[:40] in joined(af(capsys, "status"))
     assert "`af resume 0001` makes the worktree again" in joined(af(capsys, "status", "1"))
 
 

@@ -100,8 +100,9 @@ def test_a_wish_that_cannot_be_read_stops_nobody(desk: "Desk", wish: dict[str, A
 def test_a_pipe_in_the_place_of_an_artifact_holds_nobody_up(desk: "Desk") -> None:
     pipe = ["sh", "-c", "rm -f codev/projects/0001-x/spec.md; mkfifo codev/projects/0001-x/spec.md"]
     desk.begin(GATED, code=3, **agents(one=[{"run": pipe, "signal": "PHASE_COMPLETE"}]))
-    refused = desk.porch("approve", "1", "g", code=1)
-    assert "spec.md is not a regular file" in refused.err
+    (failed,) = desk.porch("pending", "--json").json["decisions"]
+    assert failed["name"] == "failed:one"
+    assert "spec.md is not a regular file" in failed["reports"]["written_files"]
 
 
 def test_a_rate_limit_waits_and_charges_no_try(desk: "Desk") -> None:

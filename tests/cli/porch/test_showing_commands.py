@@ -245,9 +245,10 @@ def test_log_tells_every_record_in_order(asked: "Desk") -> None:
     numbers = [int(line.split()[2]) for line in text.splitlines()]
     assert numbers == list(range(1, len(asked.records()) + 1))
     assert f"run 0001-x started with protocol p by {ACCOUNT}" in text
-    assert "Write it down: the agent ended with PHASE_COMPLETE; next: your approval" in text
+    assert "Write it down: the agent ended with PHASE_COMPLETE; next: checks" in text
+    assert "written_files passed in 0" in text
     verbose = asked.porch("log", "1", "--verbose").out
-    assert "write#1: the agent ended with PHASE_COMPLETE -> write:gate#1" in verbose
+    assert "write#1: the agent ended with PHASE_COMPLETE -> write:checks#1" in verbose
     assert asked.porch("log", "1", "--verbose", "--last", "500").out == verbose
     told = asked.porch("log", "1", "--json").json
     assert (told["run"], told["records"]) == ("0001-x", asked.records())
@@ -315,7 +316,7 @@ def _porch() -> tuple[str, ...]:
 def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
     alone, said, effects = asked.porch("explain", "1").out.splitlines()
     assert alone.startswith("Nobody drives this run since ")
-    assert said.startswith("It is at write:gate#1 (came from write.PHASE_COMPLETE):")
+    assert said.startswith("It is at write:gate#1 (came from write:checks.passed):")
     assert "waiting for your decision ready: approved - " in said
     told = asked.porch("explain", "1", "--json").json
     assert told == {"run": "0001-x", "sentences": [alone, said, effects]}

@@ -76,7 +76,8 @@ def test_rollback_keeps_what_lay_before_and_measures_again(desk: "Desk") -> None
     assert desk.status()["gates"]["spec-ok"]["status"] == "approved"
     desk.porch("resume", "1", code=3)
     checks = desk.facts("CheckEnded")
-    assert [check.get("reused", False) for check in checks] == [False, False]
+    measured = [check["effect"].split("/")[-2] for check in checks if not check.get("reused")]
+    assert measured == ["written_files", "unit", "unit"]
 
 
 def test_rollback_goes_only_backwards_and_only_to_known_states(desk: "Desk") -> None:
@@ -308,8 +309,17 @@ def test_check_measures_now_and_moves_nothing(desk: "Desk") -> None:
 
 
 def test_check_where_nothing_is_checked(desk: "Desk") -> None:
-    desk.begin(GATED, BUILD, code=3)
+    only_asked = {"id": "talk", "gate": {"name": "talk-ok", "next": "build"}}
+    desk.begin(only_asked, BUILD, code=3)
     assert desk.porch("check", "1").out == "there are no checks at this point of the run\n"
+
+
+def test_check_looks_for_the_document_that_a_gate_is_about(desk: "Desk") -> None:
+    desk.begin(GATED, BUILD, code=3)
+    said = desk.porch("check", "1").out
+    assert said == "written_files: passed\n  every document is there\n"
+    (desk.root / "codev/projects/0001-x/spec.md").unlink()
+    assert "spec.md is missing; write it" in desk.porch("check", "1", code=None).out
 
 
 @pytest.mark.parametrize(
