@@ -323,24 +323,6 @@ def _commit(repo: Path, tree: str) -> str:
     return sh(repo, "--git-dir=.git/porch/tree.git", "commit-tree", tree, "-m", "x")
 
 
-def test_the_text_of_a_difference_is_that_of_the_files_whatever_attributes_say(repo: Path) -> None:
-    (repo / ".gitattributes").write_text("*.txt binary\n")
-    sh(repo, "config", "diff.external", "false")
-    first = measured_tree.measure_tree(str(repo))
-    (repo / "a.txt").write_text("two\n")
-    (repo / "b.txt").write_text("b\n")
-    second = measured_tree.measure_tree(str(repo))
-    text, is_cut = tree_changes.diff_text(str(repo), first, second, paths=["a.txt"])
-    assert ("-one\n+two\n" in text, "b.txt" in text, is_cut) == (True, False, False)
-    whole, _ = tree_changes.diff_text(str(repo), first, second)
-    assert "+b\n" in whole
-    assert "+b\n" not in tree_changes.diff_text(str(repo), first, second, exclude=["b.*"])[0]
-    short, is_cut = tree_changes.diff_text(str(repo), first, second, limit=100)
-    assert is_cut
-    assert whole.startswith(short)
-    assert short.endswith("\n")
-
-
 def test_the_base_of_a_run_is_kept_without_a_process_and_git_knows_it(repo: Path) -> None:
     first = measured_tree.measure_tree(str(repo))
     (repo / "new.txt").write_text("one")

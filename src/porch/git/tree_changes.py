@@ -17,7 +17,6 @@ from porch.text.late_pattern import late_pattern
 if TYPE_CHECKING:  # who only keeps a tree compares none
     from porch.git.changed_paths import ChangedPath
 
-LIMIT = 200_000
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
 _HUNK = late_pattern(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", re.MULTILINE)
 REFS = "refs/porch/"
@@ -32,25 +31,6 @@ def list_changed_paths(
 
     raw = compare_trees(worktree, _RAW, old, new, exclude=exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
-
-
-def diff_text(
-    worktree: str,
-    old: str,
-    new: str,
-    *,
-    paths: Sequence[str] = (),
-    limit: int = LIMIT,
-    exclude: Sequence[str] = (),
-) -> tuple[str, bool]:
-    """The difference as a patch, of these paths only if any are named, and whether it was cut."""
-    named = [f":(top,literal){path}" for path in paths]
-    words = ("diff", "-U3", "--submodule=short", old, new)
-    text = _run_own_git(worktree, *words, *_without(exclude, named))
-    if len(text) <= limit:
-        return text, False
-    kept = text[:limit]
-    return kept[: kept.rfind("\n") + 1], True
 
 
 def count_changed_lines(
@@ -112,8 +92,8 @@ def _read_difference(worktree: str, words: tuple[str, ...]) -> str | None:
     return compare_loose_trees(stores, *words[len(_RAW) : -2])
 
 
-def _without(exclude: Sequence[str], named: Sequence[str] = ()) -> tuple[str, ...]:
-    return ("--", *(named or (":/",)), *(f":(top,exclude,glob){pattern}" for pattern in exclude))
+def _without(exclude: Sequence[str]) -> tuple[str, ...]:
+    return ("--", ":/", *(f":(top,exclude,glob){pattern}" for pattern in exclude))
 
 
 def _run_own_git(worktree: str, *words: str) -> str:

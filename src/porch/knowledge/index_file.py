@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 INDEX_FILE_NAME = "knowledge.sqlite3"
 MEMORY_PATH = ":memory:"
 # What SQLite's own numbers mean to us; the low byte names the family.
-_CORRUPT_CODES = {1, 11, 26}
 _UNWRITABLE_CODES = {3, 8, 10, 13, 14, 23}
 _LOCKED_CODES = {5, 6}
 

@@ -4,9 +4,8 @@
 import pytest
 
 from porch.claims.questions.question import QuestionAnswer
-from porch.claims.questions.reply_reader import read_reply
-from porch.claims.questions.text_form import describe_answer, render_reply, render_round
-from tests.claims.questions.rounds import CLOSED, FREE, MULTI, MULTI_FREE, OPEN, make_round
+from porch.claims.questions.text_form import describe_answer, render_round
+from tests.claims.questions.rounds import CLOSED, FREE, MULTI_FREE, OPEN, make_round
 
 
 @pytest.mark.req("C-003")
@@ -75,14 +74,3 @@ def test_an_answer_is_told_with_letter_label_text_and_note() -> None:
     told = describe_answer(question, QuestionAnswer((1, 2), "green"))
     assert told == "q5: A) Red, B) Blue, green"
     assert describe_answer(question, QuestionAnswer((1,), note="why")) == "q5: A) Red (why)"
-
-
-def test_a_reply_that_is_written_is_read_as_it_was_meant() -> None:
-    round_ = make_round(CLOSED, FREE, MULTI, MULTI_FREE, more="max_questions: 5")
-    meant = {
-        "q1": QuestionAnswer((2,), note="because"),
-        "q2": QuestionAnswer(text="E\n---\nq1 is not a label"),
-        "q3": QuestionAnswer((1, 3)),
-        "q5": QuestionAnswer((1,), "green"),
-    }
-    assert read_reply(round_, round_.ids, render_reply(round_, meant)).answers == meant

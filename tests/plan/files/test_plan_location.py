@@ -11,7 +11,7 @@ from porch.plan.files import plan_location
 from porch.plan.prompts import plan_document, prompt_edits, prompt_queue
 from porch.plan.session import plan_session
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.worktrees.make import ensure_run_worktree
+from porch.run.worktrees.make import hold_run_worktree
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 from tests.plan.yards import Branch, git, ids, refused, tree, write
@@ -136,7 +136,8 @@ def test_in_the_worktree_of_a_run_the_plan_is_that_of_the_branch_it_started_from
     shop: Path, where: ProjectPaths
 ) -> None:
     run = RunSubject("0001-x", "0001", "x", "codev/projects/0001-x", "")
-    made = ensure_run_worktree(where, "p", run, lambda _note: None)
+    with hold_run_worktree(where, "p", run, lambda _note: None) as made:
+        pass
     assert plan_location.find_current_plan(made).branch == "p_0001_x", "there is none yet"
     plan_document.write_plan(where, "Shop", "o", "c")
     assert plan_location.find_current_plan(made).branch == "feat/x"

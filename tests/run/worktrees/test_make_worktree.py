@@ -17,7 +17,7 @@ from porch.fleet.drivers.leftovers import take_back_unbegun
 from porch.git import worktrees
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.run_places import mark_of
-from porch.run.worktrees.make import ensure_run_worktree, hold_run_worktree
+from porch.run.worktrees.make import hold_run_worktree
 from porch.run.worktrees.names import make_worktree_name
 from porch.store.where import ProjectPaths, find_project
 from porch.store.worktree_records import FIRST_PORT, list_records, read_record
@@ -31,18 +31,19 @@ ABOUT = RunSubject(
 )
 NAME = "spider_0073_user-auth"
 KILLED = (
-    "import sys; from porch.run.worktrees.make import ensure_run_worktree;"
+    "import sys; from porch.run.worktrees.make import hold_run_worktree;"
     "from porch.run.definitions.subject_names import RunSubject;"
     "from porch.store.where import find_project;"
     f"about = RunSubject({ABOUT.run!r}, '0073', 'user-auth', {ABOUT.project_dir!r}, '');"
-    "ensure_run_worktree(find_project(sys.argv[1]), 'spider', about, print)"
+    "hold_run_worktree(find_project(sys.argv[1]), 'spider', about, print).__enter__()"
 )
 pytestmark = pytest.mark.usefixtures("git_home")
 
 
 def make(repo: Path, about: RunSubject = ABOUT, said: list[str] | None = None) -> Path:
     told = said if said is not None else []
-    where = ensure_run_worktree(find_project(str(repo)), "spider", about, told.append)
+    with hold_run_worktree(find_project(str(repo)), "spider", about, told.append) as where:
+        pass
     return Path(where.workspace)
 
 

@@ -12,7 +12,7 @@ from porch.errors import BusyError, OutsideError, UsageError
 from porch.git import worktrees
 from porch.machine.state import Run, RunState
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.worktrees.make import ensure_run_worktree
+from porch.run.worktrees.make import hold_run_worktree
 from porch.run.worktrees.remove import RemovedWorktree, remove_run_worktree
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.where import find_project
@@ -41,7 +41,8 @@ def made(repo: Path) -> Path:
     (repo / ".env").write_text("KEY\n")
     (repo / "codev").mkdir()
     (repo / "codev" / "config.toml").write_text('[worktree]\ncopy = [".env"]\n')
-    where = ensure_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None)
+    with hold_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None) as where:
+        pass
     Path(where.run_dir(NAME)).mkdir(parents=True)
     return Path(where.workspace)
 
@@ -199,7 +200,8 @@ def test_commits_in_a_submodule_that_nobody_else_has_are_refused(
     inner = make_repository(tmp_path / "inner", {"z.txt": "z\n"})
     sh(repo, "submodule", "add", "-q", str(inner), "sub")
     sh(repo, "commit", "-qm", "a submodule")
-    where = ensure_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None)
+    with hold_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None) as where:
+        pass
     place = Path(where.workspace) / "sub"
     sh(Path(where.workspace), "submodule", "update", "-q", "--init")
     sh(place, "commit", "-q", "--allow-empty", "-m", "only here")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from porch.errors import OutsideError
 from porch.machine.state import Run, RunState
 from porch.run.definitions.subject_names import RunSubject
-from porch.run.worktrees.make import ensure_run_worktree
+from porch.run.worktrees.make import hold_run_worktree
 from porch.run.worktrees.remove import remove_run_worktree
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.removed_worktrees import read_removed_place
@@ -41,7 +41,8 @@ def made(repo: Path) -> Path:
     (repo / ".env").write_text("KEY\n")
     (repo / "codev").mkdir()
     (repo / "codev" / "config.toml").write_text(SETTINGS)
-    where = ensure_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None)
+    with hold_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None) as where:
+        pass
     Path(where.run_dir(NAME)).mkdir(parents=True)
     return Path(where.workspace)
 

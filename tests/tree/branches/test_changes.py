@@ -14,6 +14,11 @@ from tests.repositories import sh
 pytestmark = pytest.mark.usefixtures("git_home")
 
 
+def compare_worktree(worktree: str, base: str) -> list[ChangedPath]:
+    tree = measured_tree.measure_tree(worktree)
+    return raw_commits.compare_measured_tree(worktree, base, tree)
+
+
 def save(repo: Path, message: str = "m", **files: str) -> str:
     for name, text in files.items():
         (repo / name.replace("_", ".")).write_text(text)
@@ -57,9 +62,7 @@ def test_a_link_is_flagged_and_one_that_leads_out_doubly(
 ) -> None:
     (repo / "sub").mkdir()
     (repo / path).symlink_to(target)
-    assert raw_commits.compare_worktree(str(repo), "HEAD") == [
-        ChangedPath("A", path, True, escapes)
-    ]
+    assert compare_worktree(str(repo), "HEAD") == [ChangedPath("A", path, True, escapes)]
     save(repo)
     assert changes.compare_commits(str(repo), "HEAD~1", "HEAD") == [
         ChangedPath("A", path, True, escapes)
@@ -75,7 +78,7 @@ def test_touched_sums_what_is_committed_uncommitted_and_untracked(repo: Path) ->
     (repo / "gone.txt").unlink()
     (repo / "x.log").write_text("ignored")
     before = sh(repo, "status", "--porcelain")
-    assert [(each.status, each.path) for each in raw_commits.compare_worktree(str(repo), base)] == [
+    assert [(each.status, each.path) for each in compare_worktree(str(repo), base)] == [
         ("M", "a.txt"),
         ("A", "done.txt"),
         ("D", "gone.txt"),
@@ -107,7 +110,7 @@ def test_lines_are_counted_of_what_is_committed_uncommitted_and_untracked(repo: 
 
 def test_an_unknown_base_is_an_error(repo: Path) -> None:
     with pytest.raises(OutsideError):
-        raw_commits.compare_worktree(str(repo), "nowhere")
+        compare_worktree(str(repo), "nowhere")
 
 
 def test_the_text_of_a_difference_ignores_a_persons_settings(repo: Path) -> None:
@@ -287,9 +290,9 @@ def test_what_is_staged_makes_no_difference_to_a_comparison(repo: Path) -> None:
     (repo / "sub").mkdir()
     (repo / "sub" / "ü new.txt").write_text("new")
     (repo / "link").symlink_to("a.txt")
-    found = raw_commits.compare_worktree(str(repo), head)
+    found = compare_worktree(str(repo), head)
     assert [each.status for each in found] == ["M", "D", "T", "M", "A", "A"]
-    assert found == raw_commits.compare_worktree(str(repo), "HEAD")
+    assert found == compare_worktree(str(repo), "HEAD")
     sh(repo, "rm", "-q", "--cached", "d.txt")
     sh(repo, "add", "a.txt")
-    assert raw_commits.compare_worktree(str(repo), head) == found
+    assert compare_worktree(str(repo), head) == found

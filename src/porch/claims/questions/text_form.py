@@ -6,7 +6,6 @@ from porch.claims.questions.question import Question, QuestionAnswer, QuestionRo
 from porch.claims.questions.word_lists import RECOMMENDED, WORDS
 
 _MARGIN = "   "
-_TERMINATOR = "------"
 
 
 def render_round(
@@ -68,19 +67,3 @@ def describe_answer(question: Question, answer: QuestionAnswer) -> str:
     parts = [*labels, *([answer.text] if answer.text is not None else [])]
     note = f" ({answer.note})" if answer.note else ""
     return f"{question.id}: {', '.join(parts)}{note}"
-
-
-def render_reply(round_: QuestionRound, answers: Mapping[str, QuestionAnswer]) -> str:
-    """A reply that says just this: what `read_reply` reads back."""
-    lines = []
-    for question in round_.only(tuple(answers)):
-        lines += [f"{question.id}: {_reply_text(question, answers[question.id])}", _TERMINATOR]
-    return "\n".join(lines)
-
-
-def _reply_text(question: Question, answer: QuestionAnswer) -> str:
-    letters = ", ".join(map(question.letter_of, answer.options))
-    if answer.text is not None:
-        letter = question.free_letter
-        return f"{letters}, {letter}) {answer.text}" if letters else f"text: {answer.text}"
-    return f"{letters}) {answer.note}" if answer.note else letters

@@ -12,7 +12,6 @@ from porch.model.track_names import gate_of_state, state_name
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ElementNode
 
-ROOTS = ("plan", "Track", "track")
 _ID = late_pattern(r"[\w.-]+")
 # States that every run has, and how they are called.
 _TAKEN = ("complete", "abandoned", "changed", "budget")

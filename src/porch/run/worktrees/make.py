@@ -42,17 +42,6 @@ Notice = Callable[[str], None]
 def _do_nothing() -> None: ...
 
 
-def ensure_run_worktree(
-    where: ProjectPaths, protocol: str, about: RunSubject, notice: Notice, *, base: str = "HEAD"
-) -> ProjectPaths:
-    """Have `worktrees/<name>` on a branch of the same name, ready for a run that has not begun.
-
-    Returns the places in which to begin it. `base` is a commit of the checkout one stands in.
-    """
-    with hold_run_worktree(where, protocol, about, notice, base=base) as made:
-        return made
-
-
 @contextlib.contextmanager
 def hold_run_worktree(
     where: ProjectPaths,
@@ -63,10 +52,12 @@ def hold_run_worktree(
     base: str = "HEAD",
     meanwhile: Callable[[], object] = _do_nothing,
 ) -> Iterator[ProjectPaths]:
-    """The same for whoever begins the run now: until the end nobody else makes or removes it.
+    """Have `worktrees/<name>` on a branch of the same name, for a run that is begun there.
 
-    If the run did not begin, the worktree is taken back. `meanwhile` is called while git writes
-    the files: what it does is neither seen by anybody nor fails.
+    Yields the places in which to begin it; until the end nobody else makes or removes it. If the
+    run did not begin, the worktree is taken back. `base` is a commit of the checkout one stands in.
+    `meanwhile` is called while git writes the files: what it does is neither seen by anybody nor
+    fails.
     """
     commit = free_place.require_base(where, base)
     name = make_worktree_name(protocol, about)

@@ -26,13 +26,8 @@ def remember_raw_commit(worktree: str, room: str = "") -> None:
         keep_tree(worktree, _RAW + head, measure_tree(worktree, room=room))
 
 
-def compare_worktree(worktree: str, base: str, room: str = "") -> list[ChangedPath]:
-    """All that differs from base in the files as they are: committed, uncommitted, untracked."""
-    return compare_measured_tree(worktree, base, measure_tree(worktree, room=room))
-
-
 def compare_measured_tree(worktree: str, base: str, tree: str) -> list[ChangedPath]:
-    """The same for files that somebody has measured there."""
+    """All that differs from base in files that somebody has measured: uncommitted ones, too."""
     commit = repository.resolve_commit(worktree, base)
     if commit is None:
         raise OutsideError(f"there is no commit {base} in {worktree}", fix="fetch it first")
