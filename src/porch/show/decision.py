@@ -34,7 +34,7 @@ from porch.show.gate_words import describe_shortcuts
 from porch.show.phase_words import describe_review
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
-from porch.text.printable import TEXT_REF_KEY, describe_clipped_text, make_printable
+from porch.text.printable import TEXT_REF_KEY, describe_text, make_printable
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
     from porch.show.shapes import DecisionShape, OptionShape, ReviewerFinding
@@ -170,7 +170,7 @@ def _list_open_reviews(protocol: Protocol, state: RunState, standing: Standing) 
 def _describe_difference(seen: list[Payload]) -> dict[str, str]:
     """What changed since an approval; only a question about that has it."""
     found = [each["difference"] for each in seen if each.get("difference")]
-    return {path: _format_text(text) for each in found for path, text in each.items()}
+    return {path: describe_text(text) for each in found for path, text in each.items()}
 
 
 def _list_facts(
@@ -210,7 +210,7 @@ def _collect_reports(
 
 def _format_value(value: Any) -> str:
     if isinstance(value, str) or (isinstance(value, Mapping) and TEXT_REF_KEY in value):
-        return _format_text(value)
+        return describe_text(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -323,27 +323,19 @@ def _reminder_time(asked_at: str, seconds: float) -> str | None:
 
 def _payload_reason(payload: Payload) -> str:
     """Why a person is asked; of reviewers, how many of them spoke at all."""
-    return _format_text(payload.get("reason") or payload.get("coverage") or "")
+    return describe_text(payload.get("reason") or payload.get("coverage") or "")
 
 
 def _payload_findings(payload: Payload) -> Iterator[ReviewerFinding]:
     for each in payload.get("findings", ()):
         told = each if isinstance(each, Mapping) else {"finding": each}
-        finding = _format_text(told.get("finding", ""))[:FINDING_KEPT]
+        finding = describe_text(told.get("finding", ""))[:FINDING_KEPT]
         yield {"by": str(told.get("by", "reviewer")), "finding": finding}
 
 
 def _payload_reports(payload: Payload) -> Iterator[tuple[str, str]]:
     for name, text in payload.get("reports", {}).items():
-        yield name, _format_text(text)[-REPORT_KEPT:]
-
-
-def _format_text(value: Any) -> str:
-    return (
-        describe_clipped_text(value)
-        if isinstance(value, Mapping) and TEXT_REF_KEY in value
-        else str(value)
-    )
+        yield name, describe_text(text)[-REPORT_KEPT:]
 
 
 def _make_printable(value: Any) -> Any:
@@ -351,7 +343,7 @@ def _make_printable(value: Any) -> Any:
     if isinstance(value, str):
         return make_printable(value)
     if isinstance(value, dict) and TEXT_REF_KEY in value:
-        return make_printable(describe_clipped_text(value))
+        return make_printable(describe_text(value))
     if isinstance(value, dict):
         return {make_printable(key): _make_printable(each) for key, each in value.items()}
     return [_make_printable(each) for each in value] if isinstance(value, list) else value

@@ -11,7 +11,7 @@ from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
 from porch.model.track_names import DONE, blocked_state, gate_of_state, state_name
-from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
+from porch.text.printable import describe_text
 
 _MOST_LINES = 10
 _MOST_FILES = 50
@@ -115,7 +115,7 @@ def _describe_payload(
     if exit_ == DONE:
         yield f"{who}: {_describe_files(payload)}"
     elif payload.get("text"):
-        yield f"{who}, {exit_} by {payload.get('by', 'somebody')}: {_plain(payload['text'])}"
+        yield f"{who}, {exit_} by {payload.get('by', 'somebody')}: {describe_text(payload['text'])}"
 
 
 def _describe_files(payload: Mapping[str, Any]) -> str:
@@ -136,14 +136,9 @@ def _name_state(kind: State) -> str:
 def _describe_words(protocol: Protocol, name: str, payload: Mapping[str, Any]) -> Iterator[str]:
     """At most ten lines, and marked: a claim is not a fact."""
     kind = protocol.states.get(name)
-    lines = [line for line in _plain(payload.get("text", "")).splitlines() if line.strip()]
+    lines = [line for line in describe_text(payload.get("text", "")).splitlines() if line.strip()]
     for line in lines[:_MOST_LINES]:
         yield f"the agent of {kind.group if kind else name} says: {line.strip()}"
-
-
-def _plain(value: Any) -> str:
-    is_clipped = isinstance(value, Mapping) and TEXT_REF_KEY in value
-    return describe_clipped_text(value) if is_clipped else str(value)
 
 
 def _describe_waivers(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:

@@ -7,7 +7,7 @@ from porch.errors import StateError
 from porch.machine.facts import Fact
 from porch.machine.records import JSON_FORM
 from porch.store import payloads
-from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
+from porch.text.printable import TEXT_REF_KEY, describe_text
 
 # In the place of a long text: the hash that names its file, its size, and how it begins.
 StoredText = TypedDict("StoredText", {"$sha256": str, "size": int, "clip": str})
@@ -91,4 +91,4 @@ def _read_stored_text(directory: str, ref: Mapping[str, Any]) -> str:
             "utf-8", "surrogatepass"
         )
     except StateError:
-        return describe_clipped_text(ref)
+        return describe_text(ref)

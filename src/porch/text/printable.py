@@ -41,9 +41,11 @@ _SAFE_CHARACTERS = _SafeCharacters()
 TEXT_REF_KEY: Final = "$sha256"
 
 
-def describe_clipped_text(ref: Mapping[str, Any]) -> str:
-    """What can be shown of a text that is kept elsewhere."""
-    return f"{ref['clip']} ... ({ref['size']} bytes, sha256:{ref[TEXT_REF_KEY][:12]})"
+def describe_text(value: Any) -> str:
+    """A text as it is; of a long one, which is kept elsewhere, what can be shown."""
+    if isinstance(value, Mapping) and TEXT_REF_KEY in value:
+        return f"{value['clip']} ... ({value['size']} bytes, sha256:{value[TEXT_REF_KEY][:12]})"
+    return str(value)
 
 
 def make_printable(text: str) -> str:

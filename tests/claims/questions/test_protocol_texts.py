@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import porch
-from porch.claims.questions.protocol_texts import PAGE, list_protocol_texts, render_protocol_page
 from porch.claims.questions.question_file import PROTOCOLS
 from porch.claims.questions.transports import TRANSPORTS
 from porch.fleet.setup.package_files import QUESTIONS_PAGE
 from porch.fleet.setup.project_setup import SetupChoices, plan_setup, write_setup
+from tools.protocol_texts import PAGE, list_protocol_texts, render_protocol_page
 
 PACKAGE = Path(porch.__file__).parent
 _NAMED = re.compile(r"\b(?:ask|yield)-[a-z]+-(?:question-[a-z]+|confirm)\b")

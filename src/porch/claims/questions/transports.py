@@ -22,7 +22,6 @@ class Transport(Struct, frozen=True, kw_only=True):
     most_questions: int = _MANY
     least_options: int = 0
     most_options: int = _MANY
-    adds_text: bool = True
     has_multi: bool = True
     header: int = 30
 
@@ -30,7 +29,7 @@ class Transport(Struct, frozen=True, kw_only=True):
 TRANSPORTS: Mapping[TransportName, Transport] = {
     each.name: each
     for each in (
-        Transport(name="text", tool="", adds_text=False),
+        Transport(name="text", tool=""),
         Transport(
             name="claude",
             tool="AskUserQuestion",
@@ -56,6 +55,6 @@ TRANSPORTS: Mapping[TransportName, Transport] = {
             header=16,
         ),
         Transport(name="opencode", tool="question"),
-        Transport(name="mcp", tool="elicitation/create", adds_text=False),
+        Transport(name="mcp", tool="elicitation/create"),
     )
 }

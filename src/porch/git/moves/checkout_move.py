@@ -276,11 +276,11 @@ def _is_in_way(path: str, name: str, ignored: Sequence[str]) -> bool:
         is_below = name.startswith(f"{each}/")
         if is_below and os.path.isdir(place) and not os.path.lexists(os.path.join(path, name)):
             continue
-        is_same = name == each and not _is_empty_directory(place)
+        is_same = name == each and not is_empty_directory(place)
         if is_below or is_same or each.startswith(f"{name}/"):
             return True
     return False
 
 
-def _is_empty_directory(path: str) -> bool:
+def is_empty_directory(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)

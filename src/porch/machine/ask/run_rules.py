@@ -12,7 +12,7 @@ from porch.machine import moves as m
 from porch.machine.ask.human_questions import ANSWERS, POSED, QUESTIONS
 from porch.machine.facts import Payload, Wish
 from porch.machine.state import RunState, Standing, position_text
-from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
+from porch.text.printable import describe_text
 
 # After so many replies that left something open nobody is asked again by itself.
 MOST_ROUNDS = 3
@@ -143,10 +143,5 @@ def _reason_parts(posed: Payload, left: Sequence[Payload], now: Payload) -> Iter
         yield PARKED
     told = {str(each["question"]): str(each["message"]) for each in now["problems"]}
     for each in left:
-        block = _text_of(posed.get("blocks", {}).get(each["id"], each["id"]))
+        block = describe_text(posed.get("blocks", {}).get(each["id"], each["id"]))
         yield f"{each['id']}: {told[each['id']]}\n{block}" if each["id"] in told else block
-
-
-def _text_of(value: object) -> str:
-    kept = isinstance(value, Mapping) and TEXT_REF_KEY in value
-    return describe_clipped_text(value) if kept and isinstance(value, Mapping) else str(value)

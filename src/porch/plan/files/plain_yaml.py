@@ -136,7 +136,7 @@ class _PlainReader:
             lines.append(line[len(front) :])
             self._at += 1
         text = "\n".join(lines) + ("\n" if mark == "|" else "")
-        if not _is_block(text) or ("\n" not in text):
+        if not is_block(text) or ("\n" not in text):
             raise _NotPlain
         return text
 
@@ -170,7 +170,7 @@ def _render_value(value: Any, indent: int) -> str:
         return "\n" + "".join(_field_lines(value, indent + _STEP))
     if isinstance(value, list) and value:
         return "\n" + "".join(line for each in value for line in _entry_lines(each, indent))
-    if isinstance(value, str) and "\n" in value and _is_block(value):
+    if isinstance(value, str) and "\n" in value and is_block(value):
         mark = "|" if value.endswith("\n") else "|-"
         front = " " * (indent + _STEP)
         lines = value.removesuffix("\n").split("\n")
@@ -199,8 +199,12 @@ def _render_scalar(value: Any) -> str:
     raise _NotPlain
 
 
-def _is_block(value: str) -> bool:
-    """Whether every reader gets this text back out of lines: as `yaml_edit` writes it, or not."""
+def is_block(value: str) -> bool:
+    """Whether every reader gets this text back out of lines.
+
+    Not so where it begins with a blank, where several line ends close it, or where it has breaks
+    other than the plain one: readers differ, and the library would close the document.
+    """
     lines = value.removesuffix("\n").split("\n")
     is_framed = bool(lines[0][:1].strip()) and bool(lines[-1])
     return is_framed and all(line.isprintable() and line == line.rstrip() for line in lines)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from porch.plan.files.plain_yaml import is_block
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import plain_value
 from porch.text.yaml_tree import read_yaml
@@ -126,19 +127,8 @@ def _represent_text(writer: _YamlWriter, value: str) -> yaml.Node:
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         style = None
     else:
-        style = "|" if "\n" in value and _is_block(value) else '"'
+        style = "|" if "\n" in value and is_block(value) else '"'
     return writer.represent_scalar(_STRING, value, style=style)
-
-
-def _is_block(value: str) -> bool:
-    """Whether every reader gets this text back out of lines.
-
-    Not so where it begins with a blank, where several line ends close it, or where it has breaks
-    other than the plain one: readers differ, and the library would close the document.
-    """
-    lines = value.removesuffix("\n").split("\n")
-    is_framed = bool(lines[0][:1].strip()) and bool(lines[-1])
-    return is_framed and all(line.isprintable() and line == line.rstrip() for line in lines)
 
 
 _STRING = "tag:yaml.org,2002:str"

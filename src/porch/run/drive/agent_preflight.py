@@ -8,6 +8,7 @@ from porch.run import settings
 from porch.run.agents import budget_limits
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.agents.world import World
+from porch.run.drive.start_requirements import list_workers
 from porch.run.engine.drive_options import RunRequest
 
 
@@ -19,18 +20,12 @@ def require_agents(
         return
     roster = Roster(known, wanted.agent or agent)
     workers, reviewers = (
-        list(_list_workers(roster, protocol)),
+        list(list_workers(roster, protocol)),
         list(_list_reviewers(roster, protocol)),
     )
     for post in workers:
         post.demand_installed()
     budget_limits.require_measurable(known, [*workers, *reviewers])
-
-
-def _list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:
-    for state in protocol.states.values():
-        if isinstance(state.actor, Agent):
-            yield roster.worker(state.actor.role, state.group, state.actor.permissions)
 
 
 def _list_reviewers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:

@@ -67,7 +67,7 @@ def require_start(
             require_base(where, "HEAD")
         return
     _require_commit(where)
-    for post in _list_workers(roster, protocol):
+    for post in list_workers(roster, protocol):
         _require_login(post)
     for state in protocol.states.values():
         if isinstance(state.actor, Panel):
@@ -87,7 +87,7 @@ def _require_commit(where: ProjectPaths) -> None:
     )
 
 
-def _list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:
+def list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:
     for state in protocol.states.values():
         if isinstance(state.actor, Agent):
             yield roster.worker(state.actor.role, state.group, state.actor.permissions)
@@ -114,7 +114,7 @@ def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel
     if len(here) >= panel.quorum:
         return
     missing = _list_missing({name: reason for name, reason in why.items() if reason})
-    workers = (post.name for post in _list_workers(roster, protocol) if post.is_installed)
+    workers = (post.name for post in list_workers(roster, protocol) if post.is_installed)
     models = ", ".join(f'"{name}"' for name in here or dict.fromkeys(workers))
     raise UsageError(
         f"the reviews of {phase} need {panel.quorum} of {len(posts)} reviewers, and only "

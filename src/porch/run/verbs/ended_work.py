@@ -12,7 +12,7 @@ from porch.store.journal import scan_journal
 from porch.store.journal_look import find_records
 from porch.store.journal_tail import read_window
 from porch.store.where import ProjectPaths
-from porch.text.printable import TEXT_REF_KEY, describe_clipped_text
+from porch.text.printable import describe_text
 
 
 class EndedWork(Struct, frozen=True):
@@ -71,8 +71,8 @@ def _make_work(record: Mapping[str, Any]) -> EndedWork:
         name=name,
         result=str(fact["result" if is_check else "verdict"]),
         seconds=float(fact.get("seconds", 0)),
-        said=_tell(fact.get("report" if is_check else "summary", "")),
-        findings=tuple(_tell(each) for each in fact.get("findings", ())),
+        said=describe_text(fact.get("report" if is_check else "summary", "")),
+        findings=tuple(describe_text(each) for each in fact.get("findings", ())),
         notes=tuple(_list_notes(fact)),
     )
 
@@ -83,10 +83,4 @@ def _list_notes(fact: Mapping[str, Any]) -> Iterator[str]:
     if fact.get("flaky"):
         yield "failed and then passed on the same files"
     if fact.get("why"):
-        yield _tell(fact["why"])
-
-
-def _tell(value: Any) -> str:
-    """A long text is kept elsewhere; then how it begins."""
-    is_kept = isinstance(value, Mapping) and TEXT_REF_KEY in value
-    return describe_clipped_text(value) if is_kept else str(value)
+        yield describe_text(fact["why"])

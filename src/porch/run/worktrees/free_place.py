@@ -8,6 +8,7 @@ import os
 from porch.errors import UsageError
 from porch.git import git_directory, repository, worktrees
 from porch.git.command import run_git
+from porch.git.moves.checkout_move import is_empty_directory
 from porch.store.where import ProjectPaths
 
 _HERE = "or go without a worktree: porch run PROTOCOL --here"
@@ -71,7 +72,7 @@ def require_free_directory(where: ProjectPaths, path: str) -> None:
     ):
         raise _taken_error(path, "is a worktree already", f"git worktree remove {path}")
     is_half_made = here is not None and here.half_made
-    if os.path.lexists(path) and not is_half_made and not _is_empty_directory(path):
+    if os.path.lexists(path) and not is_half_made and not is_empty_directory(path):
         raise _taken_error(path, "is there already", f"mv {path} {path}.old")
 
 
@@ -87,10 +88,6 @@ def _is_locked(where: ProjectPaths, path: str) -> bool:
     known = git_directory.list_linked_worktrees(worktrees.require_common_dir(where.base))
     real = os.path.realpath(path)
     return any(each.locked for each in known if os.path.realpath(each.path) == real)
-
-
-def _is_empty_directory(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path) and not os.listdir(path)
 
 
 def _require_free_branch(repo: str, branch: str) -> None:

@@ -80,7 +80,7 @@ def _list_questions(
     """What is asked beside all phases: a budget, an approval once more, a round of questions."""
     for decision in state.decisions.values():
         standing = state.positions[decision.position]
-        if _group_of(protocol, standing) not in phases:
+        if protocol.group_of(standing.state) not in phases:
             title = find_position_title(protocol, state, standing)
             yield CheckRow(title, "waiting", [f"waiting for you: {decision.name}"])
 
@@ -115,22 +115,13 @@ def _wrap_under(text: str, indent: int, width: int) -> list[str]:
     return [cut_text(line, width) for line in (f"  {first.strip()}", *more)]
 
 
-def _group_of(protocol: Protocol, standing: Standing) -> str:
-    return _group_of_state(protocol, standing.state)
-
-
-def _group_of_state(protocol: Protocol, name: str) -> str:
-    known = protocol.states.get(name)
-    return known.group if known else name
-
-
 def _describe_place(protocol: Protocol, state: RunState, group: str) -> list[str]:
     """Plan phase 2 of 3, attempt 2 of 3, and the first line of the last failure."""
     if state.outcome:
         return []
     names = names_of(protocol, state)
     for standing in state.positions.values():
-        if _group_of(protocol, standing) == group:
+        if protocol.group_of(standing.state) == group:
             asked = state.decisions.get(standing.position)
             parts = [
                 item_words(standing.item, names) if standing.item else "",
@@ -148,10 +139,10 @@ def _describe_failure(protocol: Protocol, state: RunState, standing: Standing) -
     failure = str(state.marked(standing.position, "failure") or "").strip()
     if failure:
         return f"failed: {failure.splitlines()[0]}"
-    group = _group_of(protocol, standing)
+    group = protocol.group_of(standing.state)
     for scope in ((standing.instance, standing.item), (standing.instance, "")):
         for path, payload in reversed([*state.memory.get(scope, {}).items()]):
-            if _group_of_state(protocol, path.rpartition(".")[0]) == group:
+            if protocol.group_of(path.rpartition(".")[0]) == group:
                 for name, report in (payload.get("reports") or {}).items():
                     return f"{name} failed: {find_telling_line(str(report))}"
     return ""
