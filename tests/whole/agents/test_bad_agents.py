@@ -400,7 +400,7 @@ def test_a_phase_of_the_protocol_says_what_its_agent_may(yard: Yard) -> None:
     yard.run()
     argv = yard.calls("claude")[0]["argv"]
     allowed = argv[argv.index("--allowedTools") + 1 : argv.index("--disallowedTools")]
-    assert f"Edit(/{yard.root.resolve()}/src/**)" in allowed
+    assert f"Edit(/{yard.workplace.resolve()}/src/**)" in allowed
     assert "Bash(npm *)" in allowed
     assert "Bash" not in allowed
     told = yard.porch("explain", "1", "--verbose")
@@ -458,8 +458,9 @@ def test_reviewers_have_the_credentials_of_their_own_command_lines_and_no_others
 def test_no_secret_comes_into_a_file_of_the_project(yard: Yard) -> None:
     secret = "open-sesame-1234567"
     yard.environ["MY_DATABASE_PASSWORD"] = secret
-    (yard.root / "codev" / "note.txt").write_text(f"{secret}\n")
-    leaking = {"command": "echo the word is $(cat codev/note.txt); exit 1", "on_fail": "retry"}
+    note = yard.root / "codev" / "note.txt"
+    note.write_text(f"{secret}\n")
+    leaking = {"command": f"echo the word is $(cat '{note}'); exit 1", "on_fail": "retry"}
     yard.protocol(
         {
             **PHASE,
@@ -469,7 +470,7 @@ def test_no_secret_comes_into_a_file_of_the_project(yard: Yard) -> None:
     )
     yard.agent(
         "claude",
-        "word = open('codev/note.txt').read().strip()\n"
+        f"word = open({str(note)!r}).read().strip()\n"
         "if TURN == 1:\n    claude()\nelse:\n"
         "    claude(f'<signal>BLOCKED: I need {word}</signal>')",
     )
@@ -504,7 +505,7 @@ def test_stopping_in_the_middle_of_a_real_agents_command_leaves_nobody(
 ) -> None:
     cli(name)
     clean_room.let_gemini_relaunch()
-    witness = real.root / "begun.txt"
+    witness = real.workplace / "begun.txt"
     slow = run_command(f"setsid sleep 300 & echo x > {witness}; sleep 300")
     vendor.default = lambda request: say(SIGNAL) if "go on" in request.prompt else slow
     running = real.begin(name)
@@ -528,7 +529,7 @@ def test_a_killed_runners_claude_is_ended_and_its_conversation_goes_on(
     real: Yard, vendor: Vendors, cli: Callable[[str], str]
 ) -> None:
     cli("claude")
-    witness = real.root / "begun.txt"
+    witness = real.workplace / "begun.txt"
     slow = run_command(f"setsid sleep 300 & echo x > {witness}; sleep 300")
     vendor.default = lambda _: slow
     running = real.begin("claude")
@@ -548,8 +549,8 @@ WAYS = ("finish", "crash", "timeout", "stop", "interrupt", "kill", "terminate")
 CYCLING = f"""
 {STUBBORN}
 tell(type="system", subtype="init", session_id="s-1")
-how = open("how.txt").read()
-if how == "finish" or TURN > int(open("until.txt").read()):
+how = open(os.path.join(HOME, "how.txt")).read()
+if how == "finish" or TURN > int(open(os.path.join(HOME, "until.txt")).read()):
     claude()
 elif how == "crash":
     sys.exit(1)
@@ -562,8 +563,8 @@ def cycle(yard: Yard, number: int) -> None:
     """Begin a run whose agent leaves a child in another session, and end it in one of the ways."""
     how = WAYS[number % len(WAYS)]
     before = len(yard.calls("claude"))
-    (yard.root / "how.txt").write_text(how)
-    (yard.root / "until.txt").write_text(str(before + 1))
+    (yard.home / "how.txt").write_text(how)
+    (yard.home / "until.txt").write_text(str(before + 1))
     running = yard.start("run", "p", f"{number + 1:04}", "--title", "x", "--agent", "claude")
     if how not in ("finish", "crash", "timeout"):
         wait_for(lambda: len(yard.calls("claude")) > before)
@@ -572,9 +573,6 @@ def cycle(yard: Yard, number: int) -> None:
     if how == "kill":
         yard.porch("resume", f"{number + 1:04}")
     assert not yard.living(), f"{how} left somebody\n{told}"
-    # The next run works in the same checkout, which a run keeps for itself until it is finished.
-    yard.porch("stop", f"{number + 1:04}", code=None)
-    yard.porch("finish", f"{number + 1:04}", "--keep", code=None)
 
 
 def end(yard: Yard, running: Running, how: str, run: str) -> None:

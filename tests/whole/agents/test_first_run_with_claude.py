@@ -75,7 +75,8 @@ def test_four_commands_lead_from_an_empty_directory_to_a_first_run(
     cli("claude")
     root = tmp_path / "shop"
     root.mkdir()
-    vendor.default = write_spec(root)
+    place = root / "worktrees/spider_0001_greet-people-by-their-name"
+    vendor.default = write_spec(place)
     environ = only_claude(clean_room)
     told = ""
     for command, code in FOUR:
@@ -85,7 +86,7 @@ def test_four_commands_lead_from_an_empty_directory_to_a_first_run(
         assert done.returncode == code, f"{command}\n{told}"
     assert f"    {REQUEST}\n" in told
     assert "specify_approval: approved by" in told
-    assert (root / "codev/projects/0001-greet-people-by-their-name/spec.md").read_text() == SPEC
+    assert (place / "codev/projects/0001-greet-people-by-their-name/spec.md").read_text() == SPEC
     asked = [each for each in vendor.requests if f"> {REQUEST}" in each.prompt]
     assert asked, "the request reached the agent"
     assert {each.vendor for each in vendor.requests} == {"anthropic"}

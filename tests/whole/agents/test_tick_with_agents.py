@@ -21,11 +21,12 @@ def test_a_whole_tick_is_done_by_a_real_agent(
 ) -> None:
     cli(name)
     shop = opened(tmp_path, clean_room, vendor)
-    model = Tick(shop.root)
+    place = shop.root / "worktrees/tick_0007_x"
+    model = Tick(place)
     vendor.default = model
     told = shop.porch("run", "tick", "0007", "--title", "x", "--agent", name, timeout_s=240)
     assert shop.entered()[-1] == "complete", told
-    assert (shop.root / "greet.py").read_text().startswith("def greet")
+    assert (place / "greet.py").read_text().startswith("def greet")
     passed = [f for f in shop.facts("CheckEnded") if f["effect"].find("/tests/") > 0]
     assert [(f["result"], f.get("reused", False)) for f in passed] == [
         ("passed", False),
