@@ -351,8 +351,8 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "a budget asks before work begins",
         "run/agents/budget_limits.py",
-        "    for limit in fresh:\n",
-        "    for limit in ():\n",
+        "    return next(fresh, not over)\n",
+        "    return True\n",
         "test_before_the_turn_that_would_go_beyond_it_a_person_is_asked",
     ),
     Guard(
