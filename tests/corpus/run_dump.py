@@ -246,6 +246,9 @@ def _status_text(protocol: Protocol, state: RunState) -> str:
 def _without_sentences(decision: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: each for key, each in decision.items() if key not in (*_SENTENCES, *_LATER_KEYS)}
     options = [{k: o[k] for k in ("answer", "needs_text", "command")} for o in decision["options"]]
+    for option in options:
+        # Later releases take the words behind `porch answer` for a text, without this one.
+        option["command"] = option["command"].replace(" --option ", " ")
     return {**kept, "options": options}
 
 
