@@ -24,6 +24,9 @@ LATER = "2026-01-19T10:16:00.000Z"
 APPROVED = p.Option("approved", "planning starts")
 WAIVED = p.Option("waived", "planning starts in spite of it", needs_text=True)
 REJECTED = p.Option("rejected", "back to specify:revise", needs_text=True)
+ASKED = {
+    "specify:gate#1": Decision("specify:gate#1", "gate", "specify_approval", AT, "d1g", {}),
+}
 GATE = p.Human(
     "gate",
     "specify_approval",
@@ -147,7 +150,12 @@ def test_a_picture_says_how_much_of_the_journal_it_covers() -> None:
         (standing("specify:draft"), "an agent", "agent", ["author"]),
         (standing("specify:checks"), "checks: build, lint", "checks", ["build", "lint"]),
         (standing("specify:consult"), "reviews: gemini, codex", "reviewers", ["gemini", "codex"]),
-        (standing("specify:gate"), "you: specify_approval", "person", ["specify_approval"]),
+        (
+            standing("specify:gate"),
+            "porch to ask: specify_approval",
+            "question",
+            ["specify_approval"],
+        ),
         (standing("specify:commit"), "git", "git", []),
         (standing("implement"), "the plan", "plan", ["plan.md"]),
         (standing("implement", "phase_1"), "an agent", "agent", ["builder"]),
@@ -159,7 +167,7 @@ def test_a_row_says_what_the_run_waits_for(
 ) -> None:
     """T10: who must act is a value beside the text."""
     row = drawn(run_at(position))["row"]
-    is_driven = actor not in ("person", "upgrade")
+    is_driven = actor != "upgrade"
     expected: BoardRowShape = {
         "id": "0073",
         "title": "user-auth",
@@ -170,6 +178,15 @@ def test_a_row_says_what_the_run_waits_for(
         "wants_driver": True,
     }
     assert row == expected
+
+
+def test_who_was_asked_is_waited_for_and_nobody_else() -> None:
+    state = run_at(standing("specify:gate"), decisions=ASKED)
+    row = drawn(state)["row"]
+    assert row["waits"] == "you: specify_approval"
+    assert row["waiting"] == [
+        {"on": "person", "names": ["specify_approval"], "needs_driver": False}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +223,7 @@ def test_a_stopped_run_waits_to_be_resumed_and_an_ended_one_for_nothing() -> Non
 def test_a_run_that_waits_for_an_agent_and_a_person_asks_and_still_needs_a_driver() -> None:
     """T10"""
     for places in (("specify:draft", "specify:gate"), ("specify:gate", "specify:draft")):
-        state = run_at(*map(standing, places))
+        state = run_at(*map(standing, places), decisions=ASKED)
         row = drawn(state)["row"]
         assert board.waits_on(row, "person")
         assert any(each["needs_driver"] for each in row["waiting"])

@@ -7,10 +7,11 @@ expect: checks pass unless the latest result on the same content says otherwise.
 possible. Moves of branches in a tree cannot be foreseen; there the way stops at git.
 
 The driver asks before work begins whether budgets and approvals allow it; the caller hands that in
-as `objection`, because the settings and the files are not the account's business.
+as `objection`, because the settings and the files are not the account's business. So are the files
+of a question as they lie there now: an approval is refused if they are missing or were changed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -24,7 +25,7 @@ from porch.machine.records import JournalRecord
 from porch.machine.route import route_fact
 from porch.machine.state import Decision, InHand, RunState
 from porch.machine.wanted import wanted_effects
-from porch.machine.wishes import find_refusal
+from porch.machine.wishes import find_refusal, is_approval
 from porch.model.protocol import Human, Protocol
 
 Objection = Callable[[Protocol, RunState, InHand], f.Fact | None]
@@ -33,6 +34,17 @@ _STEPS = 40  # of porch's own; a protocol that has more between two answers is c
 _WAYS = 16
 PAUSED = "paused"
 UNKNOWN_ITEM = "?"  # the first item of a list that was not read yet
+
+
+class FilesNow(Struct, frozen=True):
+    """The files of a question by their hashes now; nobody approves what is `unreadable`.
+
+    Those in `changed` are not as they were when it was asked.
+    """
+
+    files: Mapping[str, str]
+    unreadable: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class Stop(Struct, frozen=True):
@@ -69,6 +81,7 @@ class Consequence(Struct, frozen=True):
     needs_text: bool
     refused: str = ""
     ways: tuple[Way, ...] = ()
+    changed: tuple[str, ...] = ()  # the files of which the changes must be accepted with it
 
 
 def object_to_nothing(_protocol: Protocol, _state: RunState, _hand: InHand) -> None:
@@ -81,8 +94,10 @@ def foresee_answers(
     decision: Decision,
     *,
     objection: Objection = object_to_nothing,
+    now: FilesNow | None = None,
 ) -> list[Consequence]:
     """Every answer that a decision takes, and what it would do."""
+    now = now or FilesNow(decision.artifacts)
     standing = state.positions[decision.position]
     kind = protocol.states.get(standing.state)
     if kind is None or not isinstance(kind.actor, Human):
@@ -102,11 +117,18 @@ def foresee_answers(
         if refusal is not None:
             answers.append(Consequence(option.exit, option.needs_text, refusal.reason))
             continue
+        lets_pass = is_approval(protocol, state, request)
+        if lets_pass and now.unreadable:
+            reason = "; ".join(now.unreadable)
+            answers.append(Consequence(option.exit, option.needs_text, reason))
+            continue
         # Ways that lead to the same place are one: its first results are the expected ones.
         ways: dict[tuple[Stop, ...], Way] = {}
         for way in _Walk(protocol, objection).follow(state, f.WishTaken(wish=request)):
             ways.setdefault(way.stops, way)
-        answers.append(Consequence(option.exit, option.needs_text, ways=tuple(ways.values())))
+        changed = now.changed if lets_pass else ()
+        told = Consequence(option.exit, option.needs_text, "", tuple(ways.values()), changed)
+        answers.append(told)
     return answers
 
 

@@ -26,12 +26,14 @@ from porch.model.protocol import (
 )
 
 # `commands` are those of envoy, which alone move a plan; `upgrade` waits for another definition.
+# A `question` was not asked yet: only then can a person answer it.
 Actor = Literal[
     "agent",
     "reviewers",
     "checks",
     "git",
     "person",
+    "question",
     "children",
     "others",
     "plan",
@@ -41,7 +43,16 @@ Actor = Literal[
     "finish",
 ]
 # Those that a driver moves; for all others it is enough that somebody answers.
-_DRIVEN: tuple[Actor, ...] = ("agent", "reviewers", "checks", "git", "plan", "children", "others")
+_DRIVEN: tuple[Actor, ...] = (
+    "agent",
+    "reviewers",
+    "checks",
+    "git",
+    "question",
+    "plan",
+    "children",
+    "others",
+)
 
 
 class Waiting(Struct, frozen=True):
@@ -117,9 +128,11 @@ def _list_position_waits(
             yield Waiting("reviewers", missing, place, since, until, is_delayed, failure)
         case Human(name=name):
             decision = state.decisions.get(place)
-            asked_at = decision.asked_at if decision else since
             shown = standing.item if standing.state == CHANGED else name
-            yield Waiting("person", (shown,), place, asked_at)
+            if decision or protocol.subject in DRIVERLESS:
+                yield Waiting("person", (shown,), place, decision.asked_at if decision else since)
+            else:
+                yield Waiting("question", (shown,), place, since)
         case Git() | Children():
             on: Actor = "git" if isinstance(kind.actor, Git) else "children"
             yield Waiting(on, (), place, since, failure=failure)

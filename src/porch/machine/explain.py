@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from porch.machine.budgets import ASK
+from porch.machine.budgets import ASK, DRIVERLESS
 from porch.machine.exits.evidence import due_commands
 from porch.machine.state import RunState, Standing
 from porch.machine.wishes import shows_failure
@@ -76,6 +76,8 @@ def _describe_next_mover(
             return (
                 f"at least {quorum} of these reviewers must give a verdict: {', '.join(reviewers)}"
             )
+        case Human(name=name) if _is_unasked(protocol, state, standing):
+            return f"porch must first ask you: {name}"
         case Human() as human:
             has_failed = shows_failure(state, standing, human)
             return f"waiting for your decision {human.name}: {_describe_options(human, has_failed)}"
@@ -84,6 +86,10 @@ def _describe_next_mover(
             return f"git must {done}"
         case actor:
             return _WAITS[type(actor)]
+
+
+def _is_unasked(protocol: Protocol, state: RunState, standing: Standing) -> bool:
+    return standing.position not in state.decisions and protocol.subject not in DRIVERLESS
 
 
 _WAITS: Mapping[type, str] = {

@@ -9,6 +9,7 @@ from typing import Any
 from porch.account.consequences import (
     PAUSED,
     Consequence,
+    FilesNow,
     Objection,
     Stop,
     foresee_answers,
@@ -30,6 +31,7 @@ def describe_answers(
     state: RunState,
     decision: Decision,
     objection: Objection = object_to_nothing,
+    now: FilesNow | None = None,
 ) -> dict[str, str]:
     """For each answer what follows; nothing where that is not known beforehand.
 
@@ -38,7 +40,7 @@ def describe_answers(
     if protocol.subject == TRACK or decision.position not in state.positions:
         return {}
     standing = state.positions[decision.position]
-    answers = foresee_answers(protocol, state, decision, objection=objection)
+    answers = foresee_answers(protocol, state, decision, objection=objection, now=now)
     if protocol.subject in DRIVERLESS:
         # Their answers are forms, and commands of people go on from them.
         return {answer.exit: _describe_kept(protocol, answer) for answer in answers}
@@ -66,6 +68,13 @@ def describe_consequence(
 ) -> str:
     if answer.refused:
         return f"cannot be given now: {answer.refused}"
+    needs = f"needs --accept-changes: {', '.join(answer.changed)} changed" if answer.changed else ""
+    return "; ".join(filter(None, (_describe_ways(protocol, state, standing, answer), needs)))
+
+
+def _describe_ways(
+    protocol: Protocol, state: RunState, standing: Standing, answer: Consequence
+) -> str:
     if not answer.ways:
         return ""
     expected = answer.ways[0]

@@ -318,7 +318,7 @@ def _list_remarks(decision: Mapping[str, Any]) -> list[str]:
 
 
 def _list_files_to_read(worktree: str, paths: Sequence[str], missing: Sequence[str]) -> list[str]:
-    """Some of them by name; an answer is for all. What was missing when it was asked, is said."""
+    """Some of them by name; an answer is for all. What is missing is said."""
     told = [
         f"{'missing' if path in missing else 'read'}: "
         + "/".join(filter(None, (worktree, _name_file(path))))

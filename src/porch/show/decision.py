@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import filterfalse
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from porch.account.consequences import Objection, object_to_nothing
+from porch.account.consequences import FilesNow, Objection, object_to_nothing
 from porch.account.failures import find_failure
 from porch.account.phases import list_phases
 from porch.machine import approvals
@@ -52,6 +53,7 @@ _ANSWER_COMMANDS: Mapping[str, str] = {
     "retry": "porch retry {run}",
     "skip": 'porch skip {run} --reason "..."',
 }
+NOT_LOOKED_AT: Mapping[str, FilesNow] = MappingProxyType({})
 _REPETITIONS: Mapping[Cause, str] = {
     "measurement": "run the checks again; no agent is started and no attempt is charged",
     "git": "commit again; no agent is started and no attempt is charged",
@@ -65,10 +67,17 @@ def list_decisions(
     state: RunState,
     request: str = "",
     objection: Objection = object_to_nothing,
+    files: Mapping[str, FilesNow] = NOT_LOOKED_AT,
 ) -> list[DecisionShape]:
-    """Everything a person is asked by this run, oldest first, and how its request begins."""
+    """Everything a person is asked by this run, oldest first, and how its request begins.
+
+    `files` are those of each position as they are now; who did not look has them as they were.
+    """
     asked = sorted(state.decisions.values(), key=lambda each: each.asked_at)
-    told = [_describe_decision(protocol, state, each, objection) for each in asked]
+    told = [
+        _describe_decision(protocol, state, each, objection, files.get(each.position))
+        for each in asked
+    ]
     for each in told:
         if request:
             each["request"] = first_lines(request, each["id"])
@@ -82,8 +91,13 @@ def list_decisions(
 
 
 def _describe_decision(
-    protocol: Protocol, state: RunState, decision: Decision, objection: Objection
+    protocol: Protocol,
+    state: RunState,
+    decision: Decision,
+    objection: Objection,
+    now: FilesNow | None,
 ) -> DecisionShape:
+    files = now.files if now else decision.artifacts
     standing = state.positions[decision.position]
     actor = protocol.states[standing.state].actor
     human = actor if isinstance(actor, Human) else _make_stand_in_human(decision)
@@ -114,12 +128,12 @@ def _describe_decision(
                 state,
                 decision,
                 human,
-                describe_answers(protocol, state, decision, objection),
+                describe_answers(protocol, state, decision, objection, now),
                 needs_override=needs_override,
                 has_failed=bool(seen),
             )
         ),
-        "artifacts": list(decision.artifacts or filterfalse(is_pattern, human.artifacts)),
+        "artifacts": list(files or filterfalse(is_pattern, human.artifacts)),
         "digest": decision.digest,
         "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
         "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),
@@ -130,7 +144,7 @@ def _describe_decision(
         },
         "needs_override": needs_override,
     }
-    if absent := [path for path, found in decision.artifacts.items() if found == MISSING]:
+    if absent := [path for path, found in files.items() if found == MISSING]:
         decided["missing"] = absent
     open_ = list(_list_open_reviews(protocol, state, standing))
     good = list_good_evidence(protocol, state, standing)

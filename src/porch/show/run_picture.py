@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from porch.account.consequences import Objection, object_to_nothing
+from porch.account.consequences import FilesNow, Objection, object_to_nothing
 from porch.account.gaps import Gap, list_failed_children
 from porch.account.outcomes import GAPS, SIGNS
 from porch.account.phases import PhaseAccount, list_phases
@@ -15,7 +15,7 @@ from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show import board, cost, status
 from porch.show.board import PICTURE_VERSION, cut_text
-from porch.show.decision import list_decisions
+from porch.show.decision import NOT_LOOKED_AT, list_decisions
 from porch.show.evidence_notes import describe_measurement, list_abstentions, list_check_notes
 from porch.show.phase_words import describe_gap, describe_outcome
 from porch.show.request_lines import render_request
@@ -48,10 +48,11 @@ def make_run_picture(
     definition_changed: bool = False,
     request: str = "",
     objection: Objection = object_to_nothing,
+    files: Mapping[str, FilesNow] = NOT_LOOKED_AT,
 ) -> PictureShape:
     """Everything a read command prints; nothing is ever decided from it."""
     document = status.make_status_document(protocol, state)
-    asked = list_decisions(protocol, state, request, objection)
+    asked = list_decisions(protocol, state, request, objection, files)
     # The tasks and confirmations of a track have rows of their own.
     phases = [] if protocol.subject == p.TRACK else list_phases(protocol, state)
     text = _render_status_lines(
@@ -102,15 +103,17 @@ def row_with_decisions(
     *,
     request: str = "",
     objection: Objection = object_to_nothing,
+    files: Mapping[str, FilesNow] = NOT_LOOKED_AT,
 ) -> RunRowShape:
     """What lists of all runs print of one."""
+    asked = state.decisions and list_decisions(protocol, state, request, objection, files)
     return {
         "v": PICTURE_VERSION,
         "seq": state.seq,
         "length": length,
         "sum": sum,
         "row": _make_board_row(protocol, state),
-        "decisions": list_decisions(protocol, state, request, objection) if state.decisions else [],
+        "decisions": asked or [],
     }
 
 

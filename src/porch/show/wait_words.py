@@ -38,8 +38,8 @@ def _describe_wait(waiting: Waiting) -> str:
             return ", ".join(filter(None, (f"reviews: {names}", describe_delay(waiting))))
         case "checks":
             return f"checks: {names}"
-        case "person":
-            return f"you: {names}"
+        case "person" | "question":
+            return f"{'you' if waiting.on == 'person' else 'porch to ask'}: {names}"
         case "finish":
             return f"porch finish {names}"
         case "resume" | "upgrade":

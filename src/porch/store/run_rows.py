@@ -40,7 +40,7 @@ _SEAM_LENGTH = 67
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _PIECE = 1 << 14
 # The stamps of a row in which files and budgets had no say yet: whoever reads it measures them.
-NOT_MEASURED = [["", 0]]
+NOT_MEASURED: list[list[object]] = [["", 0]]
 
 
 def encode_row(picture: Mapping[str, Any]) -> bytes:

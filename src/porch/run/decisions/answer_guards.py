@@ -6,17 +6,17 @@ run and only when an answer leads to work, and handed to the account.
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from porch.account.consequences import FilesNow
 from porch.errors import PorchError
 from porch.machine import facts as f
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Protocol
-from porch.model.track_names import FILE, LINK
+from porch.run.engine.artifacts import look_at_asked_files, stamp_artifacts
 from porch.run.engine.run_places import payload_directory, settings_root, workspace_of
-from porch.store.run_rows import stamp_file
 
 if TYPE_CHECKING:  # short commands load them only where an answer leads to work
     from porch.run.settings import Settings
@@ -75,15 +75,15 @@ class AnswerGuards:
 
     def list_stamps(self) -> list[list[object]]:
         """The files of which an answer would be told otherwise once they are written."""
-        if not self._state.decisions or self._protocol.spec:
+        state = self._state
+        if not state.decisions:
             return []
+        kept = () if self._protocol.spec else state.approvals.values()
+        asked = (each.artifacts for each in (*kept, *state.decisions.values()))
+        known = {name: found for artifacts in asked for name, found in artifacts.items()}
+        return stamp_artifacts(workspace_of(self._where, state), known)
+
+    def look_at_files(self) -> Mapping[str, FilesNow]:
+        """Those of the open questions, as they lie there now."""
         workspace = workspace_of(self._where, self._state)
-        names = (name for each in self._state.approvals.values() for name in each.artifacts)
-        files = (os.path.join(workspace, _name_file(name)) for name in names)
-        return [[path, *stamp_file(path)] for path in dict.fromkeys(files)]
-
-
-def _name_file(name: str) -> str:
-    """The file of an artifact, or of the part of one."""
-    path = name.removesuffix(LINK).removesuffix(FILE)
-    return path if path != name else name.partition("#")[0]
+        return look_at_asked_files(workspace, self._protocol, self._state)

@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from porch.machine.state import Decision, RunState
 from porch.model.artifact_names import MISSING
-from porch.model.track_names import FILE, LINK
 from porch.run.decisions.shown_files import ASKED
 from porch.run.engine import approved_artifacts
 from porch.run.engine.approved_artifacts import describe_text_difference
-from porch.run.engine.artifacts import digest_hashes, hash_artifacts, is_part
+from porch.run.engine.artifacts import digest_hashes, find_file, hash_artifacts
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 from porch.text.sha256 import sha256
@@ -85,16 +84,9 @@ def digest_asked_files(where: ProjectPaths, state: RunState, decision: Decision)
 def stamp_asked_files(where: ProjectPaths, state: RunState, decision: Decision) -> str:
     """Another text as soon as one of them is written: for whoever must know it quickly."""
     workspace = workspace_of(where, state)
-    files = [_file_of(path) for path in decision.artifacts]
+    files = [find_file(path) for path in decision.artifacts]
     found = [_look_at(os.path.join(workspace, path)) for path in files]
     return sha256(repr(found).encode()).hexdigest()[:16]
-
-
-def _file_of(path: str) -> str:
-    """The file that a name is about, or in which a part lies."""
-    if path.endswith((LINK, FILE)):
-        return path.removesuffix(LINK).removesuffix(FILE)
-    return path.rpartition("#")[0] if is_part(path) else path
 
 
 def _look_at(path: str) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from porch.run.engine.approved_artifacts import (
     keep_artifacts,
     read_kept_file,
 )
-from porch.run.engine.artifacts import changed_artifacts, hash_artifacts
+from porch.run.engine.artifacts import changed_artifacts, hash_artifacts, list_changed_files
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 from porch.system import atomic
@@ -89,12 +89,7 @@ def show_changes(
             break
     is_news = shown is not None and changed_artifacts(shown, files)
     then, since = (shown, SHOWN) if shown is not None and is_news else (decision.artifacts, ASKED)
-    # A pattern that no file fitted is gone once one does.
-    paths = [
-        path
-        for path in changed_artifacts(then, files)
-        if then.get(path, MISSING) != files.get(path, MISSING)
-    ]
+    paths = list_changed_files(then, files)
     difference = {
         path: describe_text_difference(
             store,

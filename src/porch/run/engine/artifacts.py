@@ -4,8 +4,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from porch.account.consequences import FilesNow
 from porch.machine.budgets import PLAN
-from porch.machine.state import Run
+from porch.machine.state import Run, RunState
 from porch.model.artifact_names import (
     MISSING,
     fill_name,
@@ -17,7 +18,8 @@ from porch.model.artifact_names import (
     name_new_file,
     split_pattern,
 )
-from porch.model.protocol import TRACK
+from porch.model.protocol import TRACK, Protocol
+from porch.store.run_rows import stamp_file
 from porch.system.document_file import read_document
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
 from porch.text.late_pattern import late_pattern
@@ -129,6 +131,55 @@ def list_unreadable_artifacts(
         # The work on a task may remove a file on purpose; the text of the task must be there.
         missing = [path for path in missing if is_plan_part(path)]
     return [*(f"{path} is missing" for path in missing), *list_odd_artifacts(known)]
+
+
+def look_at_asked_files(workspace: str, protocol: Protocol, state: RunState) -> dict[str, FilesNow]:
+    """The files of each open question as they are now, by its position.
+
+    Nothing where the whole worktree is gone: it is made again with them.
+    """
+    if not os.path.isdir(workspace):
+        return {}
+    return {
+        place: _look_at_files(workspace, protocol.subject, decision.artifacts)
+        for place, decision in state.decisions.items()
+        if decision.artifacts
+    }
+
+
+def _look_at_files(workspace: str, subject: str, asked: Mapping[str, str]) -> FilesNow:
+    now = hash_artifacts(workspace, "", asked)
+    unreadable = list_unreadable_artifacts(subject, asked, now)
+    return FilesNow(now, tuple(unreadable), tuple(list_changed_files(asked, now)))
+
+
+def list_changed_files(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What is different for a reader; a pattern that no file fitted is gone once one does."""
+    return [
+        path
+        for path in changed_artifacts(then, now)
+        if then.get(path, MISSING) != now.get(path, MISSING)
+    ]
+
+
+def stamp_artifacts(workspace: str, known: Mapping[str, str]) -> list[list[object]]:
+    """Others once one of them is written; always others where a new file may fit a pattern."""
+    files = ("" if _is_sought(name, found) else find_file(name) for name, found in known.items())
+    paths = (file and os.path.join(workspace, file) for file in files)
+    return [[path, *(stamp_file(path) if path else (0,))] for path in dict.fromkeys(paths)]
+
+
+def _is_sought(name: str, found: str) -> bool:
+    return found == MISSING and has_wildcard(name)
+
+
+def find_file(name: str) -> str:
+    """The file that a name is about, or in which a part lies."""
+    from porch.model.track_names import FILE, LINK
+
+    if name.endswith((LINK, FILE)):
+        return name.removesuffix(LINK).removesuffix(FILE)
+    return name.rpartition("#")[0] if is_part(name) else name
 
 
 def digest_hashes(known: Mapping[str, str]) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from porch.account.consequences import FilesNow
 from porch.errors import OutsideError, PorchError
 from porch.machine.budgets import NAMES
 from porch.machine.state import RunState
 from porch.model.definition import Definition
+from porch.model.protocol import Protocol
+from porch.run.engine.artifacts import look_at_asked_files, stamp_artifacts
 from porch.run.engine.pinned_definition import find_shown_request
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
@@ -74,8 +77,10 @@ class RunPictures:
         clock: Clock,
         on_edited: Callable[[str], object] = lambda _aside: None,
         snapshot_seq: int = 0,
+        base: str = "",
     ):
         self._root = root
+        self._base = base or root
         self._directory = directory
         self._journal = journal
         self._coming = ComingRow(directory)
@@ -102,10 +107,25 @@ class RunPictures:
             return
         protocol = definition.protocol
         request = find_shown_request(self._directory, protocol, state.run)
-        row = run_picture.row_with_decisions(protocol, state, length, total, request=request)
-        if self._is_guarded(state):
-            row["stamps"] = NOT_MEASURED
+        stamps, files = self._look(protocol, state)
+        row = run_picture.row_with_decisions(
+            protocol, state, length, total, request=request, files=files
+        )
+        if stamps:
+            row["stamps"] = stamps
         self._coming.write(run_rows.encode_row(row))
+
+    def _look(
+        self, protocol: Protocol, state: RunState
+    ) -> tuple[list[list[object]], Mapping[str, FilesNow]]:
+        """The files of open questions as they are now, and when readers have to look again."""
+        if self._is_guarded(state):
+            return NOT_MEASURED, {}
+        workspace = os.path.normpath(os.path.join(self._base, state.run.worktree or "."))
+        asked = (each.artifacts for each in state.decisions.values())
+        known = {name: found for artifacts in asked for name, found in artifacts.items()}
+        stamps = stamp_artifacts(workspace, known)
+        return stamps, look_at_asked_files(workspace, protocol, state)
 
     def _is_guarded(self, state: RunState) -> bool:
         """Whether budgets or approved files have a say in what an answer does.
@@ -151,15 +171,17 @@ class RunPictures:
             self._drawing.end()
 
     def _draw_all(self, definition: Definition, state: RunState) -> None:
+        stamps, files = self._look(definition.protocol, state)
         drawn = run_picture.make_run_picture(
             definition.protocol,
             state,
             self._journal.length,
             self._journal.sum,
             request=find_shown_request(self._directory, definition.protocol, state.run),
+            files=files,
         )
-        if self._is_guarded(state):
-            drawn["stamps"] = NOT_MEASURED
+        if stamps:
+            drawn["stamps"] = stamps
         try:
             aside = self._status(drawn["status"], state)
         finally:

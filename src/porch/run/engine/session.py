@@ -314,7 +314,9 @@ def assemble_held_run(
     require_own_places(where, state)
     definition = replace(definition, protocol=add_engine_states(definition.protocol))
     known = folded.began.seq if folded else 0
-    pictures = RunPictures(where.root, directory, journal, clock, snapshot_seq=known)
+    pictures = RunPictures(
+        where.root, directory, journal, clock, snapshot_seq=known, base=where.base
+    )
     book = Book(
         definition,
         state,

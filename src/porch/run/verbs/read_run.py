@@ -38,11 +38,14 @@ class ReadRun(Struct, frozen=True):
             definition_changed=changed,
             request=self.request,
             objection=self.guards or object_to_nothing,
+            files=self.guards.look_at_files() if self.guards else {},
         )
 
     def row(self) -> "RunRowShape":
         """What the run's row file would hold if it were drawn now."""
         protocol = self.definition.protocol
+        # Before the files are looked at: what is written after this is news.
+        stamps = self.guards.list_stamps() if self.guards else []
         row = picture.row_with_decisions(
             protocol,
             self.state,
@@ -50,8 +53,9 @@ class ReadRun(Struct, frozen=True):
             self.sum,
             request=self.request,
             objection=self.guards or object_to_nothing,
+            files=self.guards.look_at_files() if self.guards else {},
         )
-        if self.guards and (stamps := self.guards.list_stamps()):
+        if stamps:
             row["stamps"] = stamps
         return row
 
