@@ -56,10 +56,11 @@ PROTOCOL: dict[str, Any] = {
     ],
 }
 
+DOCUMENTS = {"{project_dir}/plan.md": PLAN, "{project_dir}/notes.md": "# Notes on t\n- none\n"}
 # Each answer writes whole files, so that doing it twice is the same as doing it once.
 SCRIPT: dict[str, Any] = {
     "agents": {
-        "plan:draft": [{"write": {"{project_dir}/plan.md": PLAN}, "signal": "DRAFTED"}],
+        "plan:draft": [{"write": DOCUMENTS, "signal": "DRAFTED"}],
         "plan:revise": [{"write": {"revision.txt": "{visit}\n"}, "signal": "DRAFTED"}],
         "implement:phase_1": [
             {"write": {"work/{item}.txt": "{visit}\n"}, "signal": "BUILT"},

@@ -108,9 +108,13 @@ def test_a_read_only_state_directory_is_told_by_name_and_can_still_be_read(
 # -- the status file -------------------------------------------------------------------------------
 
 
+def _status_directory(base: Path) -> str:
+    """In the checkout of the project, whose runs work in worktrees."""
+    return str(base / "repository" / "codev" / "projects" / "0001-t")
+
+
 def _status_file(project: Project) -> str:
-    name = f"{project.id}-{project.title}"
-    return os.path.join(project.root, "codev", "projects", name, "status.yaml")
+    return os.path.join(_status_directory(Path(project.base)), "status.yaml")
 
 
 def _is_drawn(project: Project) -> bool:
@@ -120,7 +124,8 @@ def _is_drawn(project: Project) -> bool:
 
 
 def test_a_status_directory_that_is_removed_under_a_runner_is_made_again(tmp_path: Path) -> None:
-    project = _gated(tmp_path, build=[{"run": ["rm", "-rf", "{project_dir}"]}])
+    removal = {"run": ["rm", "-rf", _status_directory(tmp_path)]}
+    project = _gated(tmp_path, build=[removal])
     assert project.run().returncode == 3
     assert project.porch("approve", project.id).returncode == 0
     done = project.run()
@@ -132,7 +137,8 @@ def test_a_status_directory_that_is_removed_under_a_runner_is_made_again(tmp_pat
 def test_an_edited_status_file_is_kept_aside_reported_and_redrawn(
     tmp_path: Path, is_live: bool
 ) -> None:
-    edit = {"append": {"{project_dir}/status.yaml": "mine: yes\n"}} if is_live else {}
+    status = os.path.join(_status_directory(tmp_path), "status.yaml")
+    edit = {"append": {status: "mine: yes\n"}} if is_live else {}
     project = _gated(tmp_path, build=[edit])
     assert project.run().returncode == 3
     if not is_live:

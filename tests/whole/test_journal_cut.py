@@ -18,7 +18,7 @@ from porch.testing import Project, Result, distrust, result
 
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 
-RECORDS = 20
+RECORDS = 22
 FULL = os.environ.get("PORCH_TORTURE") == "full"
 # A tenth of what could be asked, always the same tenth.
 SAMPLE = (

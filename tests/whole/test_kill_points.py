@@ -116,8 +116,10 @@ def test_the_undisturbed_run_is_what_the_script_says(
     """Everything else is compared with it, so it is spelt out once."""
     assert undisturbed.exits == (
         ("plan:draft#1", "DRAFTED"),
+        ("plan:draft:checks#1", "passed"),
         ("plan:consult#1", "changes"),
         ("plan:revise#1", "DRAFTED"),
+        ("plan:revise:checks#1", "passed"),
         ("plan:consult#2", "approved"),
         ("plan:gate#1", "approved"),
         ("plan:commit#1", "clean"),
@@ -131,7 +133,9 @@ def test_the_undisturbed_run_is_what_the_script_says(
     )
     assert (undisturbed.outcome, undisturbed.gates) == ("complete", {"approval": "approved"})
     assert {name.partition(".")[0] for name, _ in undisturbed.charged}, "no budget was charged"
-    assert len(undisturbed.commits) == 3, "begin, the artifacts, and the end of the list"
+    turns = ("plan:draft", "plan:revise", *["implement phase_1"] * 2, "implement phase_2")
+    titles = [text.strip().partition("\n")[0] for text in reversed(undisturbed.commits)]
+    assert titles == ["", "begin", *(f"0001-t: {turn}" for turn in turns)]
     assert distrust(finished) == []
     assert set(finished.starts().values()) == {1}
     assert len(finished.starts()) == 9

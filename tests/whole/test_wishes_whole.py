@@ -32,7 +32,8 @@ PROTOCOL: dict[str, Any] = {
     "subject": "project",
     "phases": [{"id": "write", "artifact": "text.md", "gate": "approval"}],
 }
-SCRIPT: dict[str, Any] = {"agents": {"write": [{"write": {"{project_dir}/text.md": "# Text\n"}}]}}
+WRITTEN = {"write": {"{project_dir}/text.md": "# Text\n"}}
+SCRIPT: dict[str, Any] = {"agents": {"write": [WRITTEN]}}
 
 
 def one_hand() -> int:
@@ -208,18 +209,18 @@ def test_the_agent_of_a_killed_runner_is_stopped_before_a_new_one_starts(
 ) -> None:
     first = {"run": ["sh", "-c", "echo $PPID > pid.txt"], "hang": True, "ignore_sigint": True}
     alive = "grep -s ^State: /proc/$(cat pid.txt)/status > overlap.txt; true"
-    script = {"agents": {"write": [{"tries": [first, {"run": ["sh", "-c", alive]}]}]}}
+    script = {"agents": {"write": [{"tries": [first, {**WRITTEN, "run": ["sh", "-c", alive]}]}]}}
     gated = ForkedProject.make(str(tmp_path), PROTOCOL, script)
     runner = gated.start(*gated.run_words)
     started.append(runner)
-    pid = Path(gated.root, "pid.txt")
+    pid = Path(gated.workplace, "pid.txt")
     _until(lambda: pid.exists() and pid.read_text().endswith("\n"))
     runner.kill()
     runner.wait()
     assert int(pid.read_text()) in [found.pid for found in list_marked_processes(gated.mark)]
     assert gated.run().returncode == 3
     # A dead one may wait for its parent to notice, which is nobody's concern here.
-    assert Path(gated.root, "overlap.txt").read_text() in ("", "State:\tZ (zombie)\n")
+    assert Path(gated.workplace, "overlap.txt").read_text() in ("", "State:\tZ (zombie)\n")
     assert list_marked_processes(gated.mark) == []
     assert set(gated.starts().values()) == {1}
     assert len(gated.starts()) == 2

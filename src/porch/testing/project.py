@@ -51,6 +51,11 @@ class Project(Struct, frozen=True):
         return os.path.join(self.base, "repository")
 
     @property
+    def workplace(self) -> str:
+        """The worktree in which the run works."""
+        return os.path.join(self.root, "worktrees", f"{self.protocol}_{self.id}_{self.title}")
+
+    @property
     def directory(self) -> str:
         """Where the journal and everything beside it lies."""
         return os.path.join(self.root, ".git", "porch", "runs", f"{self.id}-{self.title}")

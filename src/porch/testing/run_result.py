@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from porch.git.command import run_git
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evolve import fold_records
@@ -13,6 +14,8 @@ from porch.machine.state import RunState
 from porch.testing.project import Project
 from porch.text.late_pattern import late_pattern
 
+# The last number of an effect is how often it was tried.
+_TRY = late_pattern(r"(?m)^(Porch-Effect: .*)/\d+$")
 _TOOK = late_pattern(r"\n\*\*Took\*\*: .*")
 
 
@@ -46,8 +49,15 @@ def result(project: Project) -> Result:
         ),
         gates={name: gate.status for name, gate in state.gates.items()},
         files=dict(_files(project.root)),
-        commits=tuple(project.git("log", "--format=%B%x00").split("\0")),
-        changes=tuple(project.git("status", "--porcelain", "-uall").splitlines()),
+        commits=tuple(
+            _TRY.sub(r"\1", text)
+            for text in run_git(project.workplace, "log", "--format=%B%x00").split("\0")
+        ),
+        changes=tuple(
+            line
+            for place in (project.root, project.workplace)
+            for line in run_git(place, "status", "--porcelain", "-uall").splitlines()
+        ),
     )
 
 
@@ -68,7 +78,7 @@ def _files(root: str) -> Iterator[tuple[str, str]]:
         inside[:] = [name for name in inside if name != ".git"]
         for name in names:
             path = os.path.join(directory, name)
-            if not name.startswith("status."):
+            if name != ".git" and not name.startswith("status."):
                 with open(path, encoding="utf-8") as file:
                     yield os.path.relpath(path, root), _TOOK.sub("", file.read())
 
