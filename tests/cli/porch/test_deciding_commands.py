@@ -29,7 +29,7 @@ def test_a_gate_holds_until_somebody_decides(asked: "Desk") -> None:
     assert "Is the text good?" in asked.porch("pending").out
     for _ in range(2):
         asked.porch("resume", "1", code=3)
-    assert asked.entered() == ["write", "write:gate"]
+    assert asked.entered() == ["write", "write:checks", "write:gate"]
     said = asked.porch("approve", "0001", "ready", "--note", "nice")
     assert said.out == "ready: approved\n"
     wish = asked.facts("WishTaken")[0]["wish"]

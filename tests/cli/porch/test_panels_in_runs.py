@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 MODELS = ["gemini", "codex", "claude"]
 NO = {"verdict": "REQUEST_CHANGES", "summary": "Too vague", "findings": ["No limits are named"]}
 YES = {"verdict": "APPROVE", "summary": "Good"}
+# Before reviewers are asked, porch looks for the document that they are to read.
+DRAFTED = ["specify:draft", "specify:draft:checks"]
 
 
 def specify(**panel: Any) -> dict[str, Any]:
@@ -48,9 +50,10 @@ def test_a_request_for_changes_leads_through_a_revision_to_another_round(desk: "
     reviews = {"specify:consult": {"codex": [NO, YES], "*": [YES]}}
     said = desk.begin(specify(), reviews=reviews, code=3)
     assert desk.entered() == [
-        "specify:draft",
+        *DRAFTED,
         "specify:consult",
         "specify:revise",
+        "specify:revise:checks",
         "specify:consult",
         "specify:gate",
     ]
@@ -108,28 +111,28 @@ def test_revision_complete_leads_to_another_round_and_a_rejected_gate_too(
     answers = {"plan:revise": [{"signal": "REVISION_COMPLETE"}]}
     reviews = {"plan:consult": {"codex": [YES] if agree else [NO, YES]}}
     desk.begin(plan, agents=answers, reviews=reviews, code=3)
-    once = ["plan:draft", "plan:consult"]
-    again = ["plan:revise", "plan:consult"]
+    once = ["plan:draft", "plan:draft:checks", "plan:consult"]
+    again = ["plan:revise", "plan:revise:checks", "plan:consult"]
     assert desk.entered() == [*once, *([] if agree else again), "plan:gate"]
     desk.porch("reject", "1", "plan_approval", "--reason", "Where are the risks?")
     desk.porch("resume", "1", code=3)
-    assert desk.entered()[-3:] == [*again, "plan:gate"]
+    assert desk.entered()[-4:] == [*again, "plan:gate"]
     assert "> Where are the risks?" in desk.prompts()[-1]
 
 
 @pytest.mark.req("P-108")
 @pytest.mark.parametrize("signal", ["READY_FOR_REVIEW", "SPEC_READY"])
 def test_other_words_for_a_ready_draft(desk: "Desk", signal: str) -> None:
-    answers = {"specify:draft": [{"signal": signal}]}
+    answers = {"specify:draft": [{"signal": signal, "write": {"{project_dir}/spec.md": "# A\n"}}]}
     desk.begin(specify(models=["codex"]), agents=answers, code=3)
-    assert desk.entered() == ["specify:draft", "specify:consult", "specify:gate"]
+    assert desk.entered() == [*DRAFTED, "specify:consult", "specify:gate"]
 
 
 @pytest.mark.req("P-149", "P-151", "P-152")
 def test_one_reviewer_that_hangs_is_marked_and_two_verdicts_are_enough(desk: "Desk") -> None:
     reviews = {"specify:consult": {"gemini": [{"hang": True}], "*": [YES]}}
     desk.begin(specify(), top={"config": {"consultation_timeout": 2}}, reviews=reviews, code=3)
-    assert desk.entered() == ["specify:draft", "specify:consult", "specify:gate"]
+    assert desk.entered() == [*DRAFTED, "specify:consult", "specify:gate"]
     text = (desk.root / "codev/projects/0001-x/consultation-specify-round-1.md").read_text()
     assert "## Gemini\n**Verdict**: ABSTAIN (timeout: it was still working" in text
     (failed,) = desk.facts("EffectFailed")
@@ -141,7 +144,7 @@ def test_v9_a_reviewer_that_fails_once_is_tried_again_and_heard(desk: "Desk") ->
     desk.begin(specify(), reviews=reviews, code=3)
     (failed,) = desk.facts("EffectFailed")
     assert failed["effect"].startswith("specify:consult#1/review/codex/")
-    assert desk.entered()[:3] == ["specify:draft", "specify:consult", "specify:revise"]
+    assert desk.entered()[:4] == [*DRAFTED, "specify:consult", "specify:revise"]
     assert "codex: No limits are named" in desk.prompts()[1].replace("\n> - ", " ")
 
 
@@ -163,7 +166,7 @@ def test_v9_a_reviewer_that_is_given_up_abstains_aloud_wherever_somebody_looks(
 ) -> None:
     reviews = {"specify:consult": {"codex": [{"crash": 1}], "*": [YES]}}
     desk.begin(specify(), reviews=reviews, code=3)
-    assert desk.entered() == ["specify:draft", "specify:consult", "specify:gate"]
+    assert desk.entered() == [*DRAFTED, "specify:consult", "specify:gate"]
     assert len(desk.facts("EffectFailed")) == 2
     told = (
         "2 of 3 reviewers gave a verdict; 1 of 3 reviewers could not answer: "

@@ -238,7 +238,9 @@ def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
 
 def answer_nothing_asked(found: ReadRun, name: str, request: DecisionRequest) -> DecisionResult:
     state, protocol = found.state, found.definition.protocol
-    if state.outcome and (not name or name in (*state.gates, *_list_names(protocol))):
+    known = {"", *state.gates, *_list_names(protocol)}
+    # Where one gate is asked for each phase of a plan, its number stands behind a colon.
+    if state.outcome and {name, name.rpartition(":")[0] or name} & known:
         said = f"{found.name} is already {state.outcome}; nothing was changed"
         return DecisionResult(found.name, name, "", said, notice=True)
     gate = state.gates.get(name)
