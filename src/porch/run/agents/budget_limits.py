@@ -3,8 +3,10 @@
 Reaching one kills nothing: what is under way ends, nothing more begins, and a person is asked.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -15,9 +17,11 @@ from porch.machine.budgets import NAMES, RUN
 from porch.machine.evolve import PAID
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Panel, Protocol
-from porch.run.agents.roster import EmployedAgent
-from porch.run.agents.world import World
-from porch.run.settings import Settings
+
+if TYPE_CHECKING:  # lists and explanations ask for budgets, and need no agent
+    from porch.run.agents.roster import EmployedAgent
+    from porch.run.agents.world import World
+    from porch.run.settings import Settings
 
 
 class BudgetLimit(Struct, frozen=True):

@@ -30,7 +30,6 @@ from porch.run.engine.artifacts import (
 from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.read_run import ReadRun, read_run
-from porch.run.verbs.setting_changes import check_retry
 from porch.show.decision import format_answer, list_answerable, takes_text
 from porch.store.where import ProjectPaths
 
@@ -112,8 +111,11 @@ def check_answer(
     where: ProjectPaths, found: ReadRun, decision: Decision, request: DecisionRequest
 ) -> list[str]:
     """What is to be said with an answer; a retry that would repeat what was fixed is refused."""
-    is_retry = request.exit == RETRY and decision.kind == "failure"
-    return check_retry(where, found, decision) if is_retry and not request.keeps_settings else []
+    if request.exit != RETRY or decision.kind != "failure" or request.keeps_settings:
+        return []
+    from porch.run.verbs.setting_changes import check_retry
+
+    return check_retry(where, found, decision)
 
 
 def make_answer(
