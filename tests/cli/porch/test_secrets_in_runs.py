@@ -113,7 +113,9 @@ def test_v14_a_title_an_input_and_a_subject_too(desk: "Desk") -> None:
 
 
 def test_v14_what_agents_and_reviewers_say_too(desk: "Desk") -> None:
-    agents = {"specify:draft": [{"final": f"{planted(10)}\n\n<signal>SPEC_DRAFTED</signal>"}]}
+    final = f"{planted(10)}\n\n<signal>SPEC_DRAFTED</signal>"
+    spec = {"{project_dir}/spec.md": "# A\n"}
+    agents = {"specify:draft": [{"final": final, "write": spec}]}
     review = {"verdict": "REQUEST_CHANGES", "summary": planted(12), "findings": [planted(13)]}
     reviews = {"specify:consult": {"*": [review]}}
     desk.begin(REVIEWED, agents=agents, reviews=reviews, code=3)

@@ -62,7 +62,8 @@ GATE = {"name": "go", "next": None, "artifacts": ["spec.md"]}
 RESTS: dict[str, tuple[list[dict[str, Any]], str]] = {
     "nothing follows": ([{"id": "one"}], "ended"),
     "an agent follows": ([{"id": "one"}, {"id": "two"}], "idle"),
-    "a gate follows": ([{"id": "one", "artifact": "spec.md", "gate": GATE}], "waiting"),
+    "a gate follows": ([{"id": "one", "gate": GATE}], "waiting"),
+    "a document is looked for": ([{"id": "one", "artifact": "spec.md", "gate": GATE}], ""),
     "a check follows": ([{"id": "one", "checks": {"quick": {"command": "true"}}}], ""),
     "a commit follows": (
         [{"id": "one", "artifact": "spec.md", "on_complete": {"commit": True}}, {"id": "two"}],
