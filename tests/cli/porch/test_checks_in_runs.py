@@ -252,3 +252,15 @@ def test_an_optional_check_is_run_and_binds_nobody(desk: "Desk", optional: bool)
     phase = {"id": "b", "checks": {"unit": check("false", optional=optional, max_retries=0)}}
     desk.begin(phase, code=0 if optional else 3)
     assert results(desk) == [("unit", "failed")]
+
+
+def test_the_changes_of_a_failed_run_can_be_looked_at_where_files_were_not_committed(
+    desk: "Desk",
+) -> None:
+    desk.protocol("p", {"id": "build", "checks": {"unit": check("false", max_retries=0)}})
+    desk.write("mine.txt", "not committed\n")
+    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", "--here", code=3)
+    [line] = [row for row in desk.porch("pending").out.split("\n") if "what it changed: " in row]
+    words = line.partition("what it changed: ")[2].split()
+    assert words[:2] == ["git", "diff"]
+    desk.git(*words[1:], "--stat")
