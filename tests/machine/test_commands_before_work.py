@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from porch.account.consequences import foresee_answers
 from porch.account.phases import list_phases
 from porch.account.waiting import list_waits
 from porch.machine import base_commands
@@ -91,3 +92,27 @@ def test_a_protocol_with_a_phase_of_this_name_has_no_such_question(rig: Rig) -> 
     assert not base_commands.has_tried(driven.state)
     plan = replace(rig.protocol, subject=PLAN)
     assert add_base_commands(plan) is plan
+
+
+def test_a_retry_of_the_commands_is_not_foreseen_to_fail_again(due: Rig) -> None:
+    """They run again: somebody may have mended what no file of the run shows."""
+    due.check("test", "failed", "tree")
+    due.check("lint", "passed", "tree")
+    due.asked()
+    [decision] = due.state.decisions.values()
+    told = {each.exit: each for each in foresee_answers(due.protocol, due.state, decision)}
+    assert {step.result for step in told["retry"].ways[0].steps} == {"passed"}
+    assert len(told["retry"].ways) > 1
+
+
+def test_no_phase_is_at_work_while_commands_are_tried_or_asked_about(due: Rig) -> None:
+    def specify() -> str:
+        return next(p for p in list_phases(due.protocol, due.state) if p.name == "specify").outcome
+
+    assert specify() == "not run"
+    due.check("test", "failed")
+    due.check("lint", "passed")
+    due.asked()
+    assert specify() == "not run"
+    due.decide("expected", position=QUESTION)
+    assert specify() == "working"

@@ -20,6 +20,7 @@ from porch.account.outcomes import CHECK_OUTCOMES, Outcome
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.approvals import asked_human
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.evolve import apply_begun_effects, evolve_state
 from porch.machine.records import JournalRecord
 from porch.machine.route import route_fact
@@ -289,6 +290,8 @@ class _Walk(Struct):
         """The latest result of the same check in this phase, if the content is still the same."""
         standing = state.positions[check.position]
         group = self.protocol.states[standing.state].group
+        if group == COMMANDS:
+            return ""  # what failed before the work runs again: no file shows what was mended
         results = [
             past
             for (instance, name, item, command), past in state.past_checks.items()

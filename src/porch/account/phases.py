@@ -22,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from porch.account.outcomes import CHECK_OUTCOMES, Outcome, worst_outcome
+from porch.machine import base_commands
 from porch.machine.past import ENDED
 from porch.machine.state import PastCheck, PastVisit, PositionKey, RunState, Standing
 from porch.model.protocol import Agent, Check, Human, Join, Panel, Protocol, State
@@ -275,6 +276,9 @@ class _Place(Struct, frozen=True):
         standing = self._standing()
         if standing:
             asks = any(each.position in self.state.decisions for each in standing)
+            tried = base_commands.is_ours(self.protocol) and base_commands.is_open(self.state)
+            if tried and not asks and self.group != base_commands.STATE:
+                return "not run", None  # nothing begins before the commands have run
             return ("waiting" if asks else "working"), last
         if last is None:
             return "not run", None
