@@ -29,7 +29,7 @@ def test_behind_a_retry_both_numbers_are_told_together() -> None:
     (standing,) = rig.state.positions.values()
     attempt = find_attempt(rig.protocol, rig.state, standing)
     assert attempt == Attempt(4, 2, 2)
-    words = "attempt 4 (2 of 2 since the retry)"
+    words = "attempt 4 (2 of 2 this time)"
     assert attempt_words(attempt.begun, (attempt.number, attempt.limit)) == words
     assert place_words("build#4", {}, (2, 2)) == f"build, {words}"
 

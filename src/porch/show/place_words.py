@@ -85,13 +85,13 @@ def place_words(position: str, names: Names, tried: Tried = UNCOUNTED) -> str:
 
 
 def attempt_words(begun: int, tried: Tried = UNCOUNTED, counted: str = "attempt") -> str:
-    """`attempt 2 of 4`; behind a retry `attempt 6 (2 of 4 since the retry)`."""
+    """`attempt 2 of 4`; counted anew it is `attempt 6 (2 of 4 this time)`."""
     number, limit = tried
     if not limit:
         return f"{counted} {begun}" if begun > 1 else ""
     if begun <= number:
         return f"{counted} {number} of {limit}"
-    return f"{counted} {begun} ({number} of {limit} since the retry)"
+    return f"{counted} {begun} ({number} of {limit} this time)"
 
 
 def next_words(position: str, source: str, names: Names, tried: Tried = UNCOUNTED) -> str:
