@@ -198,7 +198,8 @@ def _render_status_lines(
         yield from more
     if definition_changed:
         yield from board.wrap_text(
-            "The protocol files changed after this run started. The run uses the old version. "
+            "The protocol files changed after this run started, or this release of porch reads "
+            "them in another way. The run uses the old version. "
             "Switch to the new one: porch upgrade",
             2,
         )
