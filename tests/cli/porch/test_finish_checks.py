@@ -31,7 +31,8 @@ def test_an_inline_check_of_the_protocol_fails_the_merge(desk: "Desk") -> None:
     head = desk.git("rev-parse", "main")
     said = desk.porch("finish", "0001", "--merge", code=1).err
     assert "tests failed on the merged files" in said
-    assert "if check 'tests' of work is not about files, write about: outside there" in said
+    hint = "if check 'tests' of work is not about files, write about: outside there"
+    assert f"{hint} for later runs: this one keeps its protocol" in said
     assert desk.git("rev-parse", "main") == head
 
 

@@ -104,4 +104,5 @@ def _hint_at_subject(check: DeliveryCheck) -> str:
     """Only of a check that a protocol declares can its author say what it is about."""
     if check.command.about or check.origin.startswith("[commands]"):
         return ""
-    return f"; if {check.origin} is not about files, write about: outside there"
+    hint = f"if {check.origin} is not about files, write about: outside there"
+    return f"; {hint} for later runs: this one keeps its protocol"
