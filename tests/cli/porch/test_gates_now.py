@@ -96,3 +96,11 @@ def test_who_lists_what_waits_only_looks_when_a_named_file_was_written(
     desk.porch("pending")
     desk.porch("pending")
     assert len(read) == 1
+
+
+def test_no_command_is_offered_for_an_approval_of_what_is_missing(desk: "Desk") -> None:
+    desk.begin(ASKED, LAST, agents=WRITES, code=3)
+    (desk.root / NOTES).unlink()
+    assert "--accept-changes" not in desk.porch("pending", "1").out
+    desk.write(NOTES, "# Other notes\n")
+    assert "porch approve 0001 ok --accept-changes" in desk.porch("pending", "1").out

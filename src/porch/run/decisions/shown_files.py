@@ -23,7 +23,12 @@ from porch.run.engine.approved_artifacts import (
     keep_artifacts,
     read_kept_file,
 )
-from porch.run.engine.artifacts import changed_artifacts, hash_artifacts, list_changed_files
+from porch.run.engine.artifacts import (
+    changed_artifacts,
+    hash_artifacts,
+    list_changed_files,
+    list_unreadable_artifacts,
+)
 from porch.run.engine.run_places import payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 from porch.system import atomic
@@ -68,8 +73,10 @@ def add_changes(
         if changes.difference:
             lines = {path: make_printable(text) for path, text in changes.difference.items()}
             told["changed"] = {"since": changes.since, "difference": lines}
-            for option in approvals:
-                option["command"] += " --accept-changes"
+            subject, files = told.get("subject", ""), changes.files
+            if not list_unreadable_artifacts(subject, decision.artifacts, files):
+                for option in approvals:
+                    option["command"] += " --accept-changes"
 
 
 def show_changes(
