@@ -34,6 +34,7 @@ _DECISIONS = {
     "changed": "your approval again",
 }
 UNCOUNTED: Tried = (0, 0)
+FAILURE_ANSWERS = "retry, skip or stop"  # of nearly all of them
 _COUNTED = {"": "attempt", "checks": "attempt", "phase_completion": "attempt", "consult": "round"}
 
 
@@ -107,13 +108,21 @@ def next_words(position: str, source: str, names: Names, tried: Tried = UNCOUNTE
     return f"{place_words(position, names, tried)}{': ' if step else ''}{step}"
 
 
+def _list_answers(position: str, names: Names) -> str:
+    """Not every failure can be skipped; the names say what is offered instead."""
+    label = position.rpartition("#")[0].rpartition("/")[2]
+    known = (names.get("answers") or {}).items()
+    told = (words for state, words in known if f"{label}:".startswith(f"{state}:"))
+    return next(told, FAILURE_ANSWERS)
+
+
 def decision_words(position: str, name: str, names: Names) -> str:
     """What a person is asked, in a sentence."""
     place, where = ParsedPosition(position, names), place_words(position, names)
     match place.decision:
         case "failed":
             item = f" ({item_words(place.item, names)})" if place.item else ""
-            return f"phase '{place.phase}'{item} failed: retry, skip or stop?"
+            return f"phase '{place.phase}'{item} failed: {_list_answers(position, names)}?"
         case "blocked":
             return f"{where}: waiting for your answer to the agent's question ({name})"
         case "budget":

@@ -9,8 +9,9 @@ from porch.account.outcomes import Outcome
 from porch.account.phases import list_plan_phases
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
-from porch.model.protocol import TRACK, Agent, Protocol
+from porch.model.protocol import TRACK, Agent, Human, Protocol
 from porch.show.board import describe_state_delivery
+from porch.show.place_words import FAILURE_ANSWERS
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
     from porch.show.shapes import PlaceNames, PlanPhaseShape, StatusDocument, StatusExtras
@@ -140,11 +141,23 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
 
 def names_of(protocol: Protocol, state: RunState) -> PlaceNames:
     """The names that lines of a log need and records do not carry: titles, plan phases, limits."""
-    return {
+    names: PlaceNames = {
         "titles": dict(_phase_titles(protocol)),
         "items": dict(_item_counts(state)),
         "limits": {name: budget.limit for name, budget in protocol.budgets.items()},
     }
+    answers = dict(_unusual_answers(protocol))
+    return names | {"answers": answers} if answers else names
+
+
+def _unusual_answers(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Of each failure that offers other answers than most."""
+    for name, kind in protocol.states.items():
+        if isinstance(kind.actor, Human) and kind.actor.kind == "failure":
+            *words, last = ("stop" if o.exit == "stopped" else o.exit for o in kind.actor.options)
+            told = " or ".join(filter(None, (", ".join(words), last)))
+            if told != FAILURE_ANSWERS:
+                yield name, told
 
 
 def _phase_titles(protocol: Protocol) -> Iterator[tuple[str, str]]:

@@ -273,6 +273,15 @@ def test_a_failure_that_is_declared_ends_the_run_as_failed(desk: "Desk") -> None
     assert desk.entered("discovery_7") == ["work", "failed"]
 
 
+def test_a_failure_of_steps_is_told_with_the_answers_that_it_has(desk: "Desk") -> None:
+    script = desk.script(agents={"*": [{"signal": None}]})
+    given = ("--input", "agent_name=a", "--input", "segment_context=b")
+    said = desk.porch("run", "discovery", "7", "--here", "--script", script, *given, code=3).out
+    assert "waiting for your decision: phase 'work' failed: retry or stop?" in said
+    assert "skip" not in said + desk.porch("log", "7").out
+    assert "phase 'discovery' failed: retry or stop?" in desk.porch("log", "7").out
+
+
 LOOK = """
 import sys
 sys.argv[0] = "envoy"

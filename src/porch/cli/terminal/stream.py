@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from porch.cli.command import View
 from porch.cli.terminal_width import terminal_style
@@ -16,9 +17,13 @@ from porch.show.place_words import PlaceWords, decision_words
 from porch.show.records import timeline
 from porch.show.records.log_text import shown_lines
 from porch.show.status import names_of
+from porch.store.picture_cache import kept_names
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
+
+if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
+    from porch.show.shapes import PlaceNames
 
 _CODES = {
     "waiting": EXIT_WAITING,
@@ -94,7 +99,10 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     }
     id_ = state.run.id
     word = unique_word(where.names(), driven.name, id_) if where is not None else id_
-    lines = _render_closing(driven, word)
+    # Phases are called as people type them.
+    kept = kept_names(where.run_dir(driven.name)) if where is not None else {}
+    names: PlaceNames = {"answers": kept.get("answers", {})}
+    lines = _render_closing(driven, word, names)
     if where is not None and driven.rest == "ended":
         from porch.fleet.finish.finish_texts import describe_ended_run, list_not_passed
 
@@ -104,14 +112,14 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     return View("\n".join(lines), data, drive_exit_code(driven), is_prose=True)
 
 
-def _describe_decision(decision: Decision) -> str:
+def _describe_decision(decision: Decision, names: "PlaceNames") -> str:
     """Gates are called as people answer them; a failure has no name that says more than it."""
     if decision.kind != "failure":
         return decision.name
-    return decision_words(decision.position, decision.name, {})
+    return decision_words(decision.position, decision.name, names)
 
 
-def _render_closing(driven: DriveResult, word: str) -> list[str]:
+def _render_closing(driven: DriveResult, word: str, names: "PlaceNames") -> list[str]:
     state = driven.state
     if driven.rest == "ended":
         ended = f"{driven.name} is {state.outcome}. Its files: {state.run.project_dir}/"
@@ -123,7 +131,7 @@ def _render_closing(driven: DriveResult, word: str) -> list[str]:
             *(make_printable(f"{UNCOMPARED}: {reason}") for reason in list_uncompared(state)),
         ]
     if driven.rest == "waiting":
-        asked = ", ".join(map(_describe_decision, state.decisions.values()))
+        asked = ", ".join(_describe_decision(each, names) for each in state.decisions.values())
         return [
             f"waiting for your decision: {asked}",
             f"  see: porch pending; porch status {word}",
