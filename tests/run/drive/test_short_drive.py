@@ -39,7 +39,10 @@ from tests.repositories import sh
 BRANCH = "p_0001_x"
 RUN = "0001-x"
 PROJECT = f"codev/projects/{RUN}"
-_TIMES = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)|[0-9a-f]{64}")
+_TIMES = re.compile(
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)|[0-9a-f]{64}"
+    r'|(?<="stamps":\[\[)[^\]]+'  # of files, by when they were written
+)
 
 
 @cache
