@@ -46,7 +46,8 @@ def list_gaps(protocol: Protocol, state: RunState) -> list[Gap]:
                 for part in phase.parts or (phase,):
                     gaps += _list_gaps_of(part, state)
     gaps += list_failed_children(state)
-    gaps += _list_cancelled(protocol, state)
+    told = {(gap.kind, gap.name) for gap in gaps}
+    gaps += [g for g in _list_cancelled(protocol, state) if (g.kind, g.name) not in told]
     if state.outcome not in ("", "complete") and not gaps:
         gaps.append(Gap(phase="", kind="run", name="the run", outcome="stopped"))
     return gaps

@@ -1,6 +1,8 @@
 """One rule says what must pass on the merged files, for every kind of run (T1)."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,3 +107,23 @@ def test_what_a_check_is_about_is_one_of_two_words(desk: "Desk", word: str, fix:
     said = desk.porch("protocols", "lint", "p", code=2)
     assert f"'about' must be files or outside, not '{word}'" in said.out + said.err
     assert fix in said.out + said.err
+
+
+def test_a_review_of_a_track_that_was_waived_is_told_once_and_with_who_waived_it(
+    desk: "Desk",
+) -> None:
+    example = Path(__file__).parents[3] / "examples/track"
+    shutil.copytree(example, desk.root, dirs_exist_ok=True)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a track")
+    desk.porch("run", "codument", "tracks/login", "--script", "script.yaml", code=3)
+    desk.porch("approve", "login", "P1-before")
+    desk.porch("resume", "login", code=3)
+    desk.porch("approve", "login", "T1.2-after-ai:issues", "--override", "a known risk")
+    for gate in ("P1-after", "P2-after-criteria"):
+        if desk.porch("resume", "login", code=None).code == 3:
+            desk.porch("approve", "login", gate)
+    desk.porch("resume", "login", code=None)
+    lines = desk.porch("finish", "login").out.split("\n")
+    [told] = [line for line in lines if "  not passed: " in line]
+    assert "a known risk" in told
