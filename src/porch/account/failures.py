@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from porch.account.attempts import Attempt, find_attempt
-from porch.account.phases import CheckAccount, list_phases
+from porch.account.phases import CheckAccount, find_phase
 from porch.machine.state import PastTurn, RunState, Standing
 from porch.model.protocol import Protocol
 
@@ -19,13 +19,7 @@ class FailureAccount(Struct, frozen=True):
 
 def find_failure(protocol: Protocol, state: RunState, standing: Standing) -> FailureAccount:
     group = protocol.states[standing.state].group
-    parts = [
-        part
-        for phase in list_phases(protocol, state, standing.instance)
-        if phase.name == group
-        for part in (phase.parts or (phase,))
-        if part.item in ("", standing.item)
-    ]
+    phase = find_phase(protocol, state, standing)
     turns = [
         turn
         for (instance, name, item), turn in state.past_turns.items()
@@ -36,7 +30,7 @@ def find_failure(protocol: Protocol, state: RunState, standing: Standing) -> Fai
     ]
     return FailureAccount(
         group,
-        tuple(gap for part in parts for gap in part.gaps),
+        phase.gaps if phase else (),
         find_attempt(protocol, state, standing),
         max(turns, key=lambda turn: turn.seq, default=None),
     )

@@ -20,6 +20,7 @@ from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.account.outcomes import CHECK_OUTCOMES, Outcome, worst_outcome
 from porch.machine import base_commands
@@ -103,6 +104,16 @@ class PhaseAccount(Struct, frozen=True):
         own = (check for check in self.checks if check.required and check.outcome in bad)
         return (*own, *(gap for part in self.parts for gap in part.gaps))
 
+    @property
+    def passed_checks(self) -> list[str]:
+        """Whatever they are about; of the last time."""
+        found = (each for part in (self, *self.parts) for each in part.checks)
+        return list(dict.fromkeys(each.name for each in found if each.outcome == "passed"))
+
+    @property
+    def open_reviews(self) -> list[ReviewAccount]:
+        return [each for part in (self, *self.parts) for each in part.reviews if each.is_open]
+
 
 def list_phases(protocol: Protocol, state: RunState, instance: str = "") -> list[PhaseAccount]:
     """The phases of a run, or of one instance of its tree, in the order of the protocol."""
@@ -115,6 +126,15 @@ def list_phases(protocol: Protocol, state: RunState, instance: str = "") -> list
         for group, kinds in groups.items()
         if any(_is_work(kind) for kind in kinds)
     ]
+
+
+def find_phase(protocol: Protocol, state: RunState, standing: Standing) -> PhaseAccount | None:
+    """The phase in which a position is; inside a loop with the item of the position alone."""
+    group = protocol.group_of(standing.state)
+    phases = (p for p in list_phases(protocol, state, standing.instance) if p.name == group)
+    phase = next(phases, None)
+    own = (part for part in phase.parts if part.item == standing.item) if phase else ()
+    return replace(phase, parts=tuple(own)) if phase else None
 
 
 def _is_work(kind: State) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from porch.account.consequences import FilesNow, Objection, object_to_nothing
 from porch.account.failures import find_failure
-from porch.account.phases import list_phases
+from porch.account.phases import find_phase
 from porch.machine import approvals
 from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import DRIVERLESS
@@ -27,7 +27,7 @@ from porch.show.evidence_notes import (
     describe_measurement,
     find_check_notes,
     list_check_notes,
-    list_good_evidence,
+    list_full_rounds,
     list_phase_abstentions,
 )
 from porch.show.failure_words import make_failure_data
@@ -146,14 +146,17 @@ def _describe_decision(
     }
     if absent := [path for path, found in files.items() if found == MISSING]:
         decided["missing"] = absent
-    open_ = list(_list_open_reviews(protocol, state, standing))
-    good = list_good_evidence(protocol, state, standing)
-    if open_:
-        good = good._replace(reviews=[])
-    if told := good.describe():
+    phase = find_phase(protocol, state, standing)
+    open_ = (
+        [f"{phase.title}, {describe_review(each)}" for each in phase.open_reviews] if phase else []
+    )
+    passed = phase.passed_checks if phase else []
+    reviews = [] if open_ else list_full_rounds(protocol, state, standing)
+    told = [f"passed: {', '.join(passed)}"] if passed else []
+    if told := [*told, *(f"reviews: {each}" for each in reviews)]:
         decided["evidence"] = told
     unmeasured = [str(name) for each in seen for name in each.get("unmeasured") or ()]
-    measured = {"passed": good.checks, "reviews": good.reviews, "unmeasured": unmeasured}
+    measured = {"passed": passed, "reviews": reviews, "unmeasured": unmeasured}
     measured |= find_check_notes(state)
     if any(measured.values()):
         decided["measured"] = {word: names for word, names in measured.items() if names}
@@ -166,19 +169,6 @@ def _describe_decision(
     if difference := _describe_difference(seen):
         decided["difference"] = difference
     return decided
-
-
-def _list_open_reviews(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:
-    """Rounds of this phase that ended with changes asked for, or without a verdict."""
-    group = protocol.states[standing.state].group if standing.state in protocol.states else ""
-    for phase in list_phases(protocol, state, standing.instance):
-        for part in (phase, *phase.parts) if phase.name == group else ():
-            if part.item in ("", standing.item):
-                yield from (
-                    f"{phase.title}, {describe_review(each)}"
-                    for each in part.reviews
-                    if each.is_open
-                )
 
 
 def _describe_difference(seen: list[Payload]) -> dict[str, str]:

@@ -5,13 +5,11 @@ that an agent changed.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from porch.machine.base_commands import EXPECTED, find_base_failure
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
 from porch.machine.state import MemoryReader, RunState, Standing
-from porch.model.memory_paths import evidence_path
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 
@@ -25,17 +23,6 @@ _MEANING: Mapping[str, str] = {
     "skipped": "there is no command to run",
     "flaky": "failed and then passed on the same files",
 }
-
-
-class Evidence(NamedTuple):
-    """The checks that passed, and what each panel said of its last round."""
-
-    checks: list[str]
-    reviews: list[str]
-
-    def describe(self) -> list[str]:
-        passed = [f"passed: {', '.join(self.checks)}"] if self.checks else []
-        return [*passed, *(f"reviews: {told}" for told in self.reviews)]
 
 
 def list_abstentions(state: RunState) -> list[str]:
@@ -65,19 +52,14 @@ def _list_missing(state: RunState) -> Iterator[tuple[str, str, str, str]]:
             yield instance, item, name, f"{name}{place}: {payload['coverage']}"
 
 
-def list_good_evidence(protocol: Protocol, state: RunState, standing: Standing) -> Evidence:
-    """What was measured in the phase of a question and found good: checks, then reviews."""
-    group = protocol.group_of(standing.state)
-    front = evidence_path(group, "")
-    passed: dict[str, None] = {}
-    reviews: dict[str, str] = {}
+def list_full_rounds(protocol: Protocol, state: RunState, standing: Standing) -> list[str]:
+    """Of each panel in the phase of a question, its last round if nobody was missing from it."""
+    group, reviews = protocol.group_of(standing.state), {}
     for item in dict.fromkeys(("", standing.item)):
-        memory = state.memory.get((standing.instance, item), {})
-        passed |= {path.removeprefix(front): None for path in memory if path.startswith(front)}
-        for name, last in _read_rounds(memory):
+        for name, last in _read_rounds(state.memory.get((standing.instance, item), {})):
             if protocol.group_of(name) == group and not last.get("abstained"):
                 reviews[name] = str(last["coverage"])
-    return Evidence(list(passed), list(reviews.values()))
+    return list(reviews.values())
 
 
 def _read_rounds(memory: Mapping[str, Payload]) -> tuple[tuple[str, Payload], ...]:
@@ -89,21 +71,14 @@ def _read_rounds(memory: Mapping[str, Payload]) -> tuple[tuple[str, Payload], ..
 _ROUNDS = MemoryReader(_read_rounds)
 
 
-def _read_passed(memory: Mapping[str, Payload]) -> tuple[Payload, ...]:
-    return tuple(payload for path, payload in memory.items() if path.endswith(".passed"))
-
-
-_PASSED = MemoryReader(_read_passed)
-
-
 def find_check_notes(state: RunState) -> dict[str, list[str]]:
     """The checks that were skipped last time, and those that were flaky."""
-    passed = [payload for _, found in _PASSED.list_found(state) for payload in found]
+    found = [(key[-1], past) for key, past in state.past_checks.items()]
     notes = {
-        word: list(dict.fromkeys(str(name) for each in passed for name in each.get(word) or ()))
-        for word in _MEANING
+        "skipped": [name for name, past in found if past.result == "skipped"],
+        "flaky": [name for name, past in found if past.flaky],
     }
-    return {word: names for word, names in notes.items() if names}
+    return {word: list(dict.fromkeys(names)) for word, names in notes.items() if names}
 
 
 def list_check_notes(state: RunState) -> Iterator[str]:

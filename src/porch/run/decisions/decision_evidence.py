@@ -4,15 +4,16 @@ Of a journal only the newest records are looked at, so a long run costs no more 
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from porch.account.phases import find_phase
 from porch.account.positions import find_state_name
 from porch.errors import PorchError
 from porch.git import measured_tree, tree_changes
 from porch.machine import approvals
 from porch.machine.state import Decision, RunState, Standing, effect_parts
-from porch.model.memory_paths import evidence_path, is_evidence_path
+from porch.model.memory_paths import evidence_path
 from porch.model.protocol import Protocol
 from porch.run.decisions.decision_facts import (
     DecisionHistory,
@@ -113,7 +114,7 @@ def measure_work(
         rows = tree_changes.count_changed_lines(workspace, state.run.base, now, own)
     except (PorchError, OSError):
         return None
-    passed = dict(_list_passed(state, standing, protocol.group_of(standing.state)))
+    passed = _find_measured_trees(protocol, state, standing)
     return WorkMeasure(
         files=len(rows),
         added=sum(int(added) for added, _, _ in rows if added != "-"),
@@ -124,10 +125,12 @@ def measure_work(
     )
 
 
-def _list_passed(state: RunState, standing: Standing, group: str) -> Iterator[tuple[str, str]]:
+def _find_measured_trees(
+    protocol: Protocol, state: RunState, standing: Standing
+) -> dict[str, object]:
     """The checks of a phase that passed, and the tree on which each did."""
-    front = evidence_path(group, "")
-    for scope in dict.fromkeys(("", standing.item)):
-        for path, payload in state.memory.get((standing.instance, scope), {}).items():
-            if is_evidence_path(path) and path.startswith(front):
-                yield path.removeprefix(front), str(payload.get("tree", ""))
+    phase = find_phase(protocol, state, standing)
+    group = protocol.group_of(standing.state)
+    names = phase.passed_checks if phase else []
+    found = {name: state.recall(standing, evidence_path(group, name)) for name in names}
+    return {name: known.get("tree") for name, known in found.items() if known}
