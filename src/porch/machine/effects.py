@@ -109,6 +109,7 @@ class AskReviewer(Effect, frozen=True, kw_only=True):
     timeout_s: float = 0
     shown: tuple[QuotedInput, ...] = ()
     form: ReviewForm = "verdict"
+    given: Payload | None = None  # what it said in the round before, which came to no decision
 
 
 class WriteFeedback(Effect, frozen=True, kw_only=True):

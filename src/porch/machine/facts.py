@@ -161,6 +161,8 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     `touched` are files that decide a measurement and that changed while the reviewer looked.
     `reply` is all that was said: what is read from it is a reading, and may miss something.
     `cause` says why there is no verdict; a reviewer that abstains on purpose has none.
+    `tree` are the files that were judged. A verdict that is `reused` was given for the same files
+    in a round that came to no decision, and was not paid again.
     """
 
     effect: str
@@ -174,6 +176,8 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     reply: str = ""
     touched: tuple[str, ...] = ()
     cause: str = ""
+    tree: str = ""
+    reused: bool = False
 
 
 class Item(Tagged, frozen=True, kw_only=True, tag="Item"):

@@ -62,6 +62,8 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("RunStarted", "commits_nothing"): 3,
     ("Began", "commits_nothing"): 3,
     ("CommitEnded", "passed_over"): 3,
+    ("ReviewEnded", "tree"): 3,
+    ("ReviewEnded", "reused"): 3,
 }
 _TAGS_WITH_NEW_FIELDS = frozenset(tag for tag, _ in VERSION_OF_FIELD)
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}

@@ -7,7 +7,7 @@ from porch.machine import approvals, base_commands, budgets, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evolve import PAID, evolve_state
-from porch.machine.exits.absences import absent_since_moves, review_moves
+from porch.machine.exits.absences import absent_since_moves, given_before_moves, review_moves
 from porch.machine.exits.accepted_exits import accepted_exit_moves, last_words_moves
 from porch.machine.exits.departure import (
     Departure,
@@ -50,6 +50,7 @@ def route_fact(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mov
     moves = (*moves, *approvals.reopened_gate_moves(protocol, state, moves))
     moves = (*moves, *_idle_check_moves(protocol, state, fact, moves))
     moves = (*moves, *absent_since_moves(protocol, state, moves))
+    moves = (*moves, *given_before_moves(protocol, state, moves))
     if protocol.subject == TRACK:
         moves = _of_track(protocol, state, fact, moves)
     if not protocol.spec:

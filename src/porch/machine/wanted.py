@@ -9,7 +9,7 @@ from porch.machine import moves as m
 from porch.machine.effects import effect_header
 from porch.machine.exits.absences import UNREADABLE
 from porch.machine.exits.accepted_exits import asking_path
-from porch.machine.exits.evidence import due_commands, last_tree
+from porch.machine.exits.evidence import GIVEN, due_commands, last_tree
 from porch.machine.exits.touched_files import list_touched_files
 from porch.machine.instances import instance_effects
 from porch.machine.state import RunState, Standing, effect_parts, position_text, work_text
@@ -251,6 +251,7 @@ def _panel_requests(
                 *_unreadable_input(marks, name),
             ),
             form=panel.form,
+            given=marks.get(f"{GIVEN}/{name}"),
         )
     if not missing:
         yield e.WriteFeedback(

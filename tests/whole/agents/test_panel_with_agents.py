@@ -347,8 +347,9 @@ def test_a_reviewer_that_said_it_has_no_login_is_asked_again_only_after_a_person
 def test_a_round_without_a_quorum_is_not_charged_and_the_person_is_told_why(yard: Yard) -> None:
     """E6"""
     yard.agent("slow", "time.sleep(99) if TURN <= 2 else 0\n" + GOOD)
-    yard.agent("bad", f"sys.exit('no memory') if TURN <= 4 else {GOOD}")
-    yard.agent("strict", "found = 'yes' if TURN == 3 else 'no'\n" + _STRICT)
+    late = "sys.exit('no memory') if TURN <= 4 else 0\nfound = 'yes' if TURN == 5 else 'no'\n"
+    yard.agent("bad", late + _STRICT)
+    yard.agent("strict", GOOD)
     phase = {**PHASE, "consultation": {**PHASE["consultation"], "max_rounds": 2}}
     yard.protocol(phase)
     panel(yard, "slow", "bad", "strict", more="[agent]\nback_off = 0.01\n")
@@ -362,12 +363,34 @@ def test_a_round_without_a_quorum_is_not_charged_and_the_person_is_told_why(yard
     assert "ask the reviewers again; no round is charged" in told
     yard.porch("retry", "0001")
     yard.porch("resume", "0001", code=3)
-    assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [2, 4, 2]
+    assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [2, 4, 1]
     assert not yard.moves("Charged")
+    # Of the same files nobody has to say the same twice, and nobody pays for it.
+    assert [
+        f.get("reused", False) for f in yard.facts("ReviewEnded") if "/strict/" in f["effect"]
+    ] == [
+        False,
+        True,
+    ]
     assert "review of write, round 1 of 2" in " ".join(yard.porch("pending").split())
     yard.porch("retry", "0001")
     yard.porch("resume", "0001")
     # The third asking is the first round that is charged, and there is one more.
     assert [move["spent"] for move in yard.moves("Charged")][:1] == [1]
     assert "VERDICT: REQUEST_CHANGES" in feedback(yard, 3)
+    assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [4, 6, 2]
+    assert yard.outcome == "complete"
+
+
+def test_a_verdict_that_was_given_for_other_files_is_asked_for_again(yard: Yard) -> None:
+    yard.agent("bad", f"sys.exit('no memory') if TURN <= 2 else 0\n{GOOD}")
+    phase = {**PHASE, "consultation": {**PHASE["consultation"], "quorum": 2}}
+    yard.protocol(phase)
+    panel(yard, "bad", "good", more="[agent]\nback_off = 0.01\n")
+    yard.run("writer", code=3)
+    (yard.workplace / "more.txt").write_text("a person was here\n")
+    yard.porch("retry", "0001")
+    yard.porch("resume", "0001")
+    assert len(yard.calls("good")) == 2
+    assert not any(fact.get("reused") for fact in yard.facts("ReviewEnded"))
     assert yard.outcome == "complete"

@@ -10,13 +10,15 @@ answer must not hold up those that can. What kept it from answering is a value, 
   there nobody else can give the verdict.
 
 Only verdicts charge a round. A round that misses its quorum asks a person, who is told the causes.
+If the panel is asked again then, who has given a verdict is not paid for the same files again.
 """
 
 from collections.abc import Iterator, Sequence
 
 from porch.machine import facts as f
 from porch.machine import moves as m
-from porch.machine.exits.evidence import review_payload
+from porch.machine.exits.causes import RETRY
+from porch.machine.exits.evidence import GIVEN, review_payload
 from porch.machine.state import InHand, RunState, Standing, work_text
 from porch.model.protocol import Panel, Protocol, ReviewForm
 
@@ -68,6 +70,20 @@ def review_moves(
             m.Marked(place, f"{UNREADABLE}/{hand.name}", fact.why),
         )
     return (m.Marked(place, f"review/{hand.name}", review_payload(fact)),)
+
+
+def given_before_moves(
+    protocol: Protocol, state: RunState, moves: Sequence[m.Move]
+) -> Iterator[m.Move]:
+    """The verdicts of a round that came to no decision, for the round that a retry begins."""
+    for move in moves:
+        if not isinstance(move, m.Entered) or not move.because.endswith(f".{RETRY}"):
+            continue
+        panel = protocol.states[move.state].actor
+        memory = state.memory.get((move.instance, move.item), {})
+        before = memory.get(f"{move.state}.undecided") if isinstance(panel, Panel) else None
+        for name, review in (before or {}).get(GIVEN, {}).items():
+            yield m.Marked(move.position, f"{GIVEN}/{name}", review)
 
 
 def absent_since_moves(

@@ -16,6 +16,7 @@ from porch.model.memory_paths import (
 from porch.model.protocol import Check, Command, Panel, Protocol
 
 WHY_KEPT = 200
+GIVEN = "given"  # the verdicts of a round that came to no decision
 # In the place of a content: no files are ever like this.
 _EXPIRED = "expired"
 
@@ -123,7 +124,7 @@ def review_payload(fact: f.ReviewEnded) -> dict[str, Any]:
         "usd": fact.usd,
         "tokens": fact.tokens,
     }
-    more = {"reply": fact.reply, "cause": fact.cause}
+    more = {"reply": fact.reply, "cause": fact.cause, "tree": fact.tree}
     return {**kept, **{name: value for name, value in more.items() if value}}
 
 
@@ -153,6 +154,9 @@ def review_round_moves(
         "earlier": _earlier_rounds(protocol, state, standing),
         **({"abstained": absent} if absent else {}),
     }
+    given = {name: r for name, r in reviews.items() if r["verdict"] != "ABSTAIN" and r.get("tree")}
+    if exit_ == "undecided" and given:
+        payload[GIVEN] = given
     return exit_moves(protocol, state, standing, exit_, payload)
 
 

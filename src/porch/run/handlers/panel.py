@@ -3,6 +3,8 @@
 import asyncio
 import os
 
+from msgspec.structs import replace
+
 from porch.agents.port import Outcome, Turn
 from porch.claims.issue_reports import read_issue_report
 from porch.claims.verdicts import read_verdict
@@ -41,6 +43,8 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
         # Nothing is started: it would cost the time of a turn, and end without a verdict.
         return _not_asked(effect.id, post, missing)
     before = await asyncio.to_thread(check_traces.look_at_files, world)
+    if effect.given and before and effect.given["tree"] == before:
+        return _repeat_verdict(world, effect, effect.given)
     turn = _review_turn(world, post, effect, await _describe_work(world, before))
     taken = await turns.run_turn(world, post, turn, wall_s=wall, idle_s=world.settings.idle)
     if isinstance(taken, turns.StoppedTurn):
@@ -49,8 +53,24 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
         )
     fact = read_review_outcome(effect.id, taken.outcome, taken.seconds, effect.form)
     if isinstance(fact, f.ReviewEnded):
+        fact = fact if fact.cause else replace(fact, tree=before)
         return await asyncio.to_thread(check_traces.note_traces, world, effect, fact, before)
     return fact
+
+
+def _repeat_verdict(world: World, effect: AskReviewer, given: f.Payload) -> f.ReviewEnded:
+    """What was said of the same files in a round that came to no decision; nobody is paid."""
+    known = expand_payloads(world.payload_directory, given)
+    return f.ReviewEnded(
+        effect=effect.id,
+        verdict=known["verdict"],
+        summary=known["summary"],
+        findings=tuple(known["findings"]),
+        why=known["why"],
+        reply=known.get("reply", ""),
+        tree=known["tree"],
+        reused=True,
+    )
 
 
 def _not_asked(effect: str, post: EmployedAgent, login: str) -> f.EffectFailed:

@@ -235,7 +235,8 @@ def _first_line(report: str) -> str:
 def _describe_review(fact: Raw, _kind: str, name: str) -> str:
     why = f" ({fact['why']})" if fact.get("why") else ""
     summary = f": {fact['summary']}" if fact.get("summary") else ""
-    return f"review by {name}: {fact.get('verdict')}{why}{summary}{_describe_cost(fact)}"
+    again = " (given before, for the same files)" if fact.get("reused") else ""
+    return f"review by {name}: {fact.get('verdict')}{again}{why}{summary}{_describe_cost(fact)}"
 
 
 def _describe_plan_items(fact: Raw, _kind: str, _name: str) -> str:
