@@ -100,9 +100,7 @@ def _end_visit(
     charged: str,
     answer: m.Closed | None,
 ) -> None:
-    visit = draft.look("past_visits").get(place)
-    if visit is None:
-        return
+    visit = draft.look("past_visits").get(place, PastVisit(0, 0))
     text = answer.text[:TEXT_KEPT] if answer and isinstance(answer.text, str) else ""
     draft.own("past_visits")[place] = replace(
         visit,

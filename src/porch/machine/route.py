@@ -35,7 +35,6 @@ from porch.model.protocol import (
     Actor,
     Check,
     Human,
-    Panel,
     Protocol,
     Target,
 )
@@ -310,10 +309,7 @@ def _measurement_moves(
             return (*touched, *check_result_moves(protocol, state, standing, hand, fact))
         case f.ReviewEnded():
             touched = more_touched_moves(protocol, state, standing, fact.touched)
-            actor = protocol.states[standing.state].actor
-            if not isinstance(actor, Panel):
-                return tuple(touched)
-            return (*touched, *review_moves(actor, state, standing, hand, fact))
+            return (*touched, *review_moves(state, standing, hand, fact))
         case f.FeedbackWritten(path=path):
             return review_round_moves(protocol, state, standing, path)
         case _:

@@ -13,6 +13,7 @@ A value never changes where a pattern leads: in a variable `/` becomes `-`, and 
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from porch.model.path_globs import translate_glob
 
@@ -87,11 +88,8 @@ def split_pattern(name: str, values: Values) -> tuple[str, re.Pattern[str]]:
     name = name.lstrip(TOP)
     if not values["PROJECT_DIR"]:
         name = name.removeprefix(PROJECT_DIR.lstrip(TOP))
-    front: list[str] = []
-    for part in name.split("/"):
-        if has_wildcard(part):
-            break
-        front.append(fill_name(TOP + part, values))
+    plain = takewhile(lambda part: not has_wildcard(part), name.split("/"))
+    front = [fill_name(TOP + part, values) for part in plain]
     fitting = re.compile("".join(_translate(name, values)), re.DOTALL)
     return "/".join(filter(None, front)), fitting
 

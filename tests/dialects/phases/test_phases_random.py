@@ -60,6 +60,13 @@ def test_any_protocol_shaped_document_is_read_without_a_crash(dice: Random) -> N
     assert all(finding.place is not None for finding in reading.findings)
 
 
+def test_a_protocol_without_work_is_an_error() -> None:
+    document = {"name": "p", "phases": [{"id": "review", "terminal": True}]}
+    reading = parse_definition(json.dumps(document), "p.json")
+    assert reading.protocol is None
+    assert [finding.code for finding in errors_in(reading.findings)] == ["missing-key"]
+
+
 class Author:
     """Writes protocols that are odd but mean something."""
 

@@ -70,6 +70,7 @@ def test_the_text_of_a_step_is_kept_whole(merge: "Merge") -> None:
         (f"{HEAD}outputs: [x]\n{STEPS}", "wrong-type", "2:11"),
         (f"{HEAD}outputs: [{{value: {{a: b}}}}]\n{STEPS}", "wrong-type", "2:19"),
         (f"{HEAD}outputs: [{{description: x}}]\n{STEPS}", "missing-key", "2:11"),
+        (f"{HEAD}outputs: [{{value: x, about: file}}]\n{STEPS}", "wrong-value", "2:29"),
         (f"{HEAD}steps: text\n", "wrong-type", "2:8"),
         (f"{HEAD}steps: {{1: {{id: x}}}}\n", "missing-key", "2:12"),
         (f"{HEAD}steps: {{1: {{id: X y, text: one}}}}\n", "bad-step-id", "2:17"),

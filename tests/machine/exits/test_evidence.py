@@ -6,7 +6,9 @@ from msgspec.structs import replace
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.effects import RunAgent
+from porch.machine.exits.absences import absent_since_moves, given_before_moves
 from porch.machine.records import JournalRecord
+from porch.machine.state import PastVisit
 from porch.model import protocol as p
 from porch.testing import CheckResult, Rig, Verdict
 
@@ -173,6 +175,54 @@ def test_a_reviewer_that_cannot_be_reached_abstains_and_disturbs_no_other(rig: R
     assert rig.state.marked("specify:consult#1", "review/gemini")["verdict"] == "ABSTAIN"
     rig.panel(codex="APPROVE", claude="APPROVE")
     assert stands(rig) == ["specify:gate#1"]
+
+
+def to_the_panel(rig: Rig) -> None:
+    rig.exit("SPEC_DRAFTED")
+    rig.check("lint", "passed")
+    rig.check("unit/fast", "passed")
+
+
+def test_who_has_no_login_is_left_out_until_a_person_has_decided_something(rig: Rig) -> None:
+    to_the_panel(rig)
+    rig.tell(f.EffectFailed(effect=rig.held("review", "gemini"), why="auth", hopeless=True))
+    rig.panel(codex="REQUEST_CHANGES", claude="APPROVE")
+    before = rig.state
+    rig.exit("REVISED")
+    assert rig.state.marked("specify:consult#2", "review/gemini")["cause"] == "auth"
+    assert [hand.name for hand in rig.state.in_hand.values()] == ["codex", "claude"]
+    decided = {("", "specify:gate", ""): PastVisit(1, 99, left=99, by="ann")}
+    after = replace(before, past_visits={**before.past_visits, **decided})
+    again = m.Entered("specify:consult#2", "specify:consult", 2)
+    assert list(absent_since_moves(rig.protocol, before, [again]))
+    assert not list(absent_since_moves(rig.protocol, after, [again]))
+
+
+def test_a_retry_hands_on_the_verdicts_of_a_round_that_came_to_no_decision(rig: Rig) -> None:
+    to_the_panel(rig)
+    hand = rig.held("review", "gemini")
+    rig.tell(f.ReviewEnded(effect=hand, verdict="APPROVE", summary="fine", tree="t1"))
+    rig.panel(codex="ABSTAIN", claude="ABSTAIN")
+    retry = m.Entered("specify:consult#2", "specify:consult", 2, because="undecided.retry")
+    (mark,) = given_before_moves(rig.protocol, rig.state, [retry])
+    assert isinstance(mark, m.Marked)
+    assert (mark.position, mark.key, mark.value["tree"]) == (
+        "specify:consult#2",
+        "given/gemini",
+        "t1",
+    )
+    other = [
+        m.Entered("specify:consult#2", "specify:consult", 2, because="specify:gate.rejected"),
+        m.Entered("specify:draft#2", "specify:draft", 2, because="undecided.retry"),
+    ]
+    assert not list(given_before_moves(rig.protocol, rig.state, other))
+
+
+def test_a_check_without_anything_to_measure_has_passed(protocol: p.Protocol) -> None:
+    nothing = replace(protocol.states["specify:check"], actor=p.Check(()))
+    rig = Rig(altered(protocol, **{"specify:check": nothing})).start()
+    rig.exit("SPEC_DRAFTED")
+    assert stands(rig) == ["specify:consult#1"]
 
 
 def test_feedback_that_cannot_be_kept_leaves_the_panel_undecided(rig: Rig) -> None:

@@ -77,15 +77,12 @@ def _spell_variable(text: str, name: str) -> str:
 
 def names_shared_directories(node: Node) -> bool:
     """Whether a file says anywhere that documents lie in codev/specs and its like."""
-    match node:
-        case MapNode():
-            return any(names_shared_directories(entry.value) for entry in node.entries)
-        case ListNode():
-            return any(map(names_shared_directories, node.items))
-        case ScalarNode():
-            return any(f"{directory}/" in node.text for _, directory in _DEFAULT_FILES.values())
-        case _:
-            return False
+    if isinstance(node, MapNode):
+        return any(names_shared_directories(entry.value) for entry in node.entries)
+    if isinstance(node, ListNode):
+        return any(map(names_shared_directories, node.items))
+    text = node.text if isinstance(node, ScalarNode) else ""
+    return any(f"{directory}/" in text for _, directory in _DEFAULT_FILES.values())
 
 
 def list_default_files(phase: str, is_shared: bool) -> tuple[str, ...]:

@@ -74,11 +74,6 @@ class StrictFields(Fields):
             limit_entries(texts, f"'{key}' of {self.what}", self.place(key), self.findings)
         )
 
-    def paths(self, *keys: str) -> tuple[str, ...]:
-        """Files of the project; nothing may lead out of it."""
-        found = [word for key in keys for word in self.words(key)]
-        return tuple(word.text for word in found if check_stays_inside(word, self.findings))
-
     def path(self, key: str) -> str:
         text = self.text(key)
         word = ScalarNode(text, self.place(key))

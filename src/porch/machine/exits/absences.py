@@ -59,12 +59,12 @@ def failed_review_moves(
 
 
 def review_moves(
-    panel: Panel, state: RunState, standing: Standing, hand: InHand, fact: f.ReviewEnded
+    state: RunState, standing: Standing, hand: InHand, fact: f.ReviewEnded
 ) -> tuple[m.Move, ...]:
     """A verdict is kept; an answer that cannot be read is asked for once more."""
     place, work = standing.position, work_text(hand.kind, hand.name)
     failures = (state.marked(place, f"failures/{work}") or 0) + 1
-    if fact.cause == UNREADABLE and failures < count_calls(UNREADABLE, panel.form):
+    if fact.cause == UNREADABLE and failures < count_calls(UNREADABLE):
         return (
             m.Marked(place, f"failures/{work}", failures),
             m.Marked(place, f"{UNREADABLE}/{hand.name}", fact.why),

@@ -56,6 +56,11 @@ def compile_definition(
 ) -> tuple[Protocol | None, ProtocolDraft]:
     draft = ProtocolDraft(findings)
     atlas = build_lookup(definition, findings)
+    if definition.phases and not atlas.layouts:
+        message = "every phase is an end, so there is no work"
+        findings.append(
+            Finding("missing-key", message, definition.place, "write a phase with work")
+        )
     if not atlas.layouts or _is_too_long(definition, findings):
         return None, draft
     for layout in atlas.layouts.values():
