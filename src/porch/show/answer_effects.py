@@ -18,7 +18,7 @@ from porch.account.consequences import (
 from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.protocol import Human, Protocol
+from porch.model.protocol import TRACK, Human, Protocol
 
 _KEPT: Mapping[str, str] = {
     ASK: "is kept; nothing else starts",
@@ -33,8 +33,11 @@ def describe_answers(
     objection: Objection = object_to_nothing,
     now: FilesNow | None = None,
 ) -> dict[str, str]:
-    """For each answer what follows."""
-    if decision.position not in state.positions:
+    """For each answer what follows; nothing where that is not known beforehand.
+
+    In a track every answer says itself what follows; its states have names that nobody knows.
+    """
+    if protocol.subject == TRACK or decision.position not in state.positions:
         return {}
     standing = state.positions[decision.position]
     answers = foresee_answers(protocol, state, decision, objection=objection, now=now)
