@@ -1,7 +1,7 @@
 """What people must know of the evidence behind a decision, so that nobody takes it for more.
 
 Reviewers that gave no verdict, checks that proved nothing, and files that decide a measurement and
-that an agent changed.
+that were changed during a phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
 
-TITLE = "what measured this was changed by the agent"
+TITLE = "what measured this was changed during this phase"
 BASE = "before the work began"
 UNCOMPARED = "what measures this could not be compared"
 MOST_SHOWN = 20

@@ -275,7 +275,7 @@ def test_a_disk_without_room_is_no_changed_file_and_a_retry_pays_no_second_turn(
     [decision] = desk.porch("pending", "--json").json["decisions"]
     assert "No space left" in decision["reports"]["what measures this could not be compared"]
     told = " ".join(desk.porch("pending").out.split())
-    assert "changed by the agent" not in told
+    assert "was changed during this phase" not in told
     assert "make it readable" not in told
     assert "No space left on device" in " ".join(desk.porch("status", "1").out.split())
     flag.unlink()

@@ -155,7 +155,7 @@ def test_v4_what_a_reviewer_writes_is_named_at_the_gate(desk: "Desk", top: dict[
     reviews = {"specify:consult": {"*": [{**YES, "write": {"conftest.py": "x = 1\n"}}]}}
     desk.begin(specify(), tests, top=top, reviews=reviews, code=3)
     told = " ".join(desk.porch("pending").out.split())
-    assert "what measured this was changed by the agent: conftest.py" in told
+    assert "what measured this was changed during this phase: conftest.py" in told
     desk.write("notes.txt", "mine\n")
     desk.porch("approve", "1")
     desk.porch("resume", "1", code=0)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
 CONFTEST = "import pytest\n"
-TITLE = "what measured this was changed by the agent"
+TITLE = "what measured this was changed during this phase"
 TESTED = {"id": "build", "checks": {"tests": {"command": "true # pytest", "retry_delay": 0}}}
 NEXT = {"id": "after", "gate": "look"}
 DECLARED = {"protected": ["@tests", "@configuration"]}

@@ -12,7 +12,7 @@ from tests.whole.attacks.site import Site
 # Plugins of our own tests have no part in this, and cost more than all the rest.
 PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {shlex.quote(sys.executable)} -m pytest -q"
 LOOK: dict[str, Any] = {"id": "after", "gate": "look"}
-TOLD = "what measured this was changed by the agent"
+TOLD = "what measured this was changed during this phase"
 # A program that is wrong, and a test that says so.
 WRONG = {
     "work.txt": "wrong\n",

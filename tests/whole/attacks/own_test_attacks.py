@@ -37,7 +37,7 @@ def measure(script: str, **more: object) -> Callable[[Site], Seen]:
         site.begin(phase, LOOK, agents={"build": [turn]})
         told = site.pending()
         if "after:gate" in site.entered():
-            is_told = "what measured this was changed by the agent" in told
+            is_told = "what measured this was changed during this phase" in told
             return Seen(True, "gate" if is_told else "")
         return Seen(False, "gate" if "own" in told else "")
 
