@@ -10,11 +10,15 @@ from msgspec.structs import replace
 
 from porch.machine import facts as f
 from porch.machine import moves as m
+from porch.machine.base_commands import CHECK as COMMANDS_CHECK
+from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.base_commands import add_base_commands
+from porch.machine.budgets import STATE as BUDGET
 from porch.machine.budgets import add_budget_state
 from porch.machine.exits.target_questions import add_target_questions
 from porch.machine.instances.git_state_inputs import add_unnamed_questions
 from porch.machine.state import CHANGED, RunState, Standing, position_text
+from porch.model.memory_paths import QUESTIONS, name_question_state
 from porch.model.protocol import Agent, Edge, Human, Option, Protocol
 from porch.model.protocol import State as Kind
 
@@ -51,6 +55,12 @@ def add_engine_states(protocol: Protocol) -> Protocol:
         protocol = add_fault_questions(protocol)
     asked = add_target_questions(add_unnamed_questions(protocol))
     return add_base_commands(add_changed_state(add_budget_state(asked)))
+
+
+def list_engine_states(protocol: Protocol) -> set[str]:
+    """The states of a driven protocol in which the engine itself asks a person."""
+    beside = {name_question_state(name, word) for name in protocol.states for word in QUESTIONS}
+    return (beside | {BUDGET, STATE, COMMANDS, COMMANDS_CHECK}) & protocol.states.keys()
 
 
 def list_gates(protocol: Protocol) -> Iterator[tuple[Kind, Human]]:

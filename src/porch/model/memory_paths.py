@@ -37,6 +37,9 @@ def memory_key(path: str) -> str:
 CLASH_QUESTION = "clash"
 # And beside a state that works, where something is wrong that only a person can fix.
 FAULT_QUESTION = "fault"
+# And beside a git state, where commits on which the work stands were removed from its target.
+REMOVED_QUESTION = "removed"
+QUESTIONS = (CLASH_QUESTION, FAULT_QUESTION, REMOVED_QUESTION)
 # By this field the exit that such a state takes is told from others of the same name.
 FAULT = "fault"
 

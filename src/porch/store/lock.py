@@ -24,18 +24,28 @@ _GRACE_S = 0.1
 
 
 class LockHolder:
-    """Who has the lock, by their own word; pid 0 where they have not said."""
+    """Who has the lock, by their own word; pid 0 where they have not said.
 
-    __slots__ = ("boot", "host", "pid", "since", "what")
+    A queued holder is a driver that waits until fewer runs of this project work.
+    """
+
+    __slots__ = ("boot", "host", "is_queued", "pid", "since", "what")
 
     def __init__(
-        self, pid: int = 0, host: str = "", boot: str = "", since: str = "", what: str = ""
+        self,
+        pid: int = 0,
+        host: str = "",
+        boot: str = "",
+        since: str = "",
+        what: str = "",
+        is_queued: bool = False,
     ):
         self.pid = pid
         self.host = host
         self.boot = boot
         self.since = since
         self.what = what
+        self.is_queued = is_queued
 
 
 class RunLock:
@@ -90,25 +100,26 @@ class RunLock:
         self.release()
 
 
-def sign_held_lock(path: str, what: str) -> None:
+def sign_held_lock(path: str, what: str, is_queued: bool = False) -> None:
     """The holder of a lock does something else from now on."""
     try:
         fd = open_regular(path, os.O_WRONLY)
     except OSError:
         return
     try:
-        _write_signature(fd, what)
+        _write_signature(fd, what, is_queued)
     finally:
         os.close(fd)
 
 
-def _write_signature(fd: int, what: str) -> None:
+def _write_signature(fd: int, what: str, is_queued: bool = False) -> None:
     signature = {
         "pid": os.getpid(),
         "host": host_name(),
         "boot": read_boot_id(),
         "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "what": what,
+        "queued": is_queued,
     }
     line = json.dumps(signature).encode() + b"\n"
     # The lock is the kernel's; a full disk only keeps the holder anonymous. In this order a
@@ -158,7 +169,7 @@ def _parse_signature(data: bytes) -> LockHolder:
     try:
         said = json.loads(data.partition(b"\n")[0].decode())
         texts = {key: str(said[key]) for key in ("host", "boot", "since", "what")}
-        return LockHolder(pid=int(said["pid"]), **texts)
+        return LockHolder(int(said["pid"]), **texts, is_queued=said.get("queued") is True)
     except (ValueError, TypeError, KeyError):
         return LockHolder()
 

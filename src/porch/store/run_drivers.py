@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from porch.show.shapes import DriverShape
     from porch.store.lock import LockHolder
 
-# What a driver writes into its lock while it waits until fewer runs of this project work.
-QUEUED = "waits for a free place"
 _BEAT_S = 10.0
 _TRY = fcntl.LOCK_SH | fcntl.LOCK_NB
 _MINUTES: dict[int, str] = {}  # lists say the same few minutes over and over
@@ -35,7 +33,7 @@ class RunDriver:
 
     @property
     def is_queued(self) -> bool:
-        return self.holder is not None and self.holder.what.startswith(QUEUED)
+        return self.holder is not None and self.holder.is_queued
 
     @property
     def is_moving(self) -> bool:

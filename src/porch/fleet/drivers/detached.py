@@ -18,7 +18,6 @@ from porch.run.engine.drive_options import DriveWatch
 from porch.run.engine.driver import DriveManner
 from porch.run.settings import load_settings
 from porch.store.lock import sign_held_lock
-from porch.store.run_drivers import QUEUED
 from porch.store.where import ProjectPaths
 from porch.system import atomic
 
@@ -44,12 +43,13 @@ class SharedPlace:
         is_waiting = self._fd < 0
         if is_waiting != self._is_waiting:
             self._is_waiting = is_waiting
-            sign_held_lock(self._lock, self._describe_wait() if is_waiting else DRIVES)
+            what = self._describe_wait() if is_waiting else DRIVES
+            sign_held_lock(self._lock, what, is_waiting)
         return not is_waiting
 
     def _describe_wait(self) -> str:
         runs = "1 run works" if self._number == 1 else f"{self._number} runs work"
-        return f"{QUEUED} ({runs}, [af] max_runs)"
+        return f"waits for a free place ({runs}, [af] max_runs)"
 
     def _take_free_place(self) -> int:
         atomic.ensure_directory(self._directory)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from porch.machine.path_values import look_up_path
 from porch.machine.state import RunState, Standing
-from porch.model.memory_paths import CLASH_QUESTION, name_question_state
+from porch.model.memory_paths import CLASH_QUESTION, REMOVED_QUESTION, name_question_state
 from porch.model.protocol import (
     Agent,
     Edge,
@@ -47,7 +47,7 @@ class TargetQuestion(Struct, frozen=True):
 
 
 _REMOVED = TargetQuestion(
-    "removed",
+    REMOVED_QUESTION,
     "refused",
     REMOVED,
     "Commits on which this work stands were removed from its target",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from porch.machine.approvals import list_engine_states
 from porch.machine.past import ENDED
 from porch.machine.state import RunState
 from porch.model.protocol import End, Protocol
@@ -59,17 +60,22 @@ def drop_idle_questions(protocol: Protocol, state: RunState) -> Protocol:
     """A tree without the questions of the engine that nobody was asked: they hide its own ways."""
     if not protocol.spec:
         return protocol
-    entered = {name for _, name, _ in state.visits}
-
-    def is_drawn(name: str) -> bool:
-        # No name of a graph has this sign; behind a question comes only its own end.
-        return ":" not in name or ":".join(name.split(":")[:2]) in entered
-
-    states = {name: each for name, each in protocol.states.items() if is_drawn(name)}
+    dropped = list_engine_states(protocol) - {name for _, name, _ in state.visits}
+    # Behind a question comes only its own end.
+    sources: dict[str, set[str]] = {}
+    for edge in protocol.edges:
+        for target in edge.targets:
+            sources.setdefault(target.state, set()).add(edge.state)
+    dropped |= {
+        name
+        for name, each in protocol.states.items()
+        if isinstance(each.actor, End) and name in sources and sources[name] <= dropped
+    }
+    states = {name: each for name, each in protocol.states.items() if name not in dropped}
     edges = [
         edge
         for edge in protocol.edges
-        if is_drawn(edge.state) and all(is_drawn(target.state) for target in edge.targets)
+        if edge.state in states and all(target.state in states for target in edge.targets)
     ]
     return replace(protocol, states=states, edges=tuple(edges))
 
