@@ -13,9 +13,10 @@ from porch.store import where as places
 from porch.web.server.access.sessions import Sessions
 from porch.web.server.dashboard import Dashboard
 from porch.web.server.serve import QuietServer, make_app, open_port
+from tests.cli.af.conftest import farm
 from tests.cli.conftest import Desk, desk, home
 
-__all__ = ["desk", "home"]
+__all__ = ["desk", "farm", "home"]
 
 PORT = 4747
 ORIGIN = f"http://127.0.0.1:{PORT}"

@@ -1,19 +1,23 @@
 """News reach an open page with their numbers, and whoever comes back misses none."""
 
+import asyncio
 import http.client
 import json
 import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 from starlette.testclient import TestClient
 
+from porch.fleet.drivers.revive import GONE
 from porch.store import where as places
 from porch.store.lock import RunLock
 from porch.web.server.changes import ChangeFeed
 from porch.web.server.dashboard import Dashboard
+from tests.cli.af.conftest import Farm
 from tests.cli.conftest import Desk
 from tests.web.conftest import GATED, serving
 
@@ -153,6 +157,32 @@ def test_a_driver_that_goes_without_a_word_is_noticed(desk: Desk) -> None:
         feed.stamps = feed._look()
         assert feed.stamps["project", "0001-x"][2] is True
     assert feed._look()["project", "0001-x"][2] is False
+
+
+def test_pages_that_open_at_the_same_time_share_one_watcher(desk: Desk) -> None:
+    """P1: each of them started a loop of its own that never ended."""
+    feed = ChangeFeed({"project": places.find_project(str(desk.root))})
+
+    async def open_ten() -> list[str]:
+        pages = [feed.listen() for _ in range(10)]
+        await asyncio.gather(*(anext(page) for page in pages))
+        return [str(task) for task in asyncio.all_tasks() if "ChangeFeed._look_on" in str(task)]
+
+    assert len(asyncio.run(open_ten())) == 1
+
+
+def test_an_open_page_starts_a_driver_again_that_was_killed(farm: Farm) -> None:
+    """R10: with only the dashboard open, the run stood still and nobody said why."""
+    farm.kick_off()
+    farm.wait_for_gate()
+    with serving({"project": places.find_project(str(farm.desk.root))}) as dashboard:
+        first = farm.driver()
+        with closing(Page(dashboard, INBOX)) as page:
+            page.next_change()
+            os.kill(first, signal.SIGKILL)
+            farm.desk.wait_for(dashboard.notes)
+        assert dashboard.notes()[0].startswith(f"0001-x: {GONE} at ")
+        assert farm.driver() not in (0, first)
 
 
 def test_runs_that_are_gone_and_projects_without_any_are_nothing(desk: Desk) -> None:

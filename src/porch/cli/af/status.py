@@ -99,7 +99,7 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     troubles = [trouble for each in projects for trouble in each.troubles]
     look = terminal_style()
     table = render_fleet(rows, table_width(), look is not None and look.colour)
-    notes = [*taken_back, *_describe_revived(revived), *map(str, troubles)]
+    notes = [*taken_back, *(revived.describe() if revived else ()), *map(str, troubles)]
     notes += list_repository_faults(where, os.environ)
     text = "" if pending_only and not rows else table
     data = {"runs": rows, "notes": notes}
@@ -111,15 +111,6 @@ def _revive(where: "ProjectPaths", names: list[str]) -> "Revived":
     from porch.fleet.drivers.revive import revive_runs
 
     return revive_runs(where, names)
-
-
-def _describe_revived(revived: "Revived | None") -> list[str]:
-    if revived is None:
-        return []
-    return [
-        *(f"{name}: its driver was gone and was started again" for name in revived.started),
-        *revived.notes,
-    ]
 
 
 def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None") -> View:
@@ -162,7 +153,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
             *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
         ],
     )
-    return View("\n".join([*lines, *_describe_revived(revived)]), data)
+    return View("\n".join([*lines, *(revived.describe() if revived else ())]), data)
 
 
 COMMANDS: Verbs = {

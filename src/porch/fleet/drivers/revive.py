@@ -23,13 +23,19 @@ from porch.system.regular_file import open_regular
 
 MOST = 3
 _COUNT = "restarts.json"
+GONE = "its driver was gone and was started again"
 
 
 class Revived(Struct, frozen=True):
-    """The runs whose drivers were started again, and what is to be said about the others."""
+    """The runs whose drivers were started again, and why the others were not."""
 
     started: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    failed: Mapping[str, str] = {}
+
+    def describe(self) -> list[str]:
+        """A line for each run."""
+        told = {**dict.fromkeys(self.started, GONE), **self.failed}
+        return [f"{name}: {what}" for name, what in told.items()]
 
 
 def revive_runs(where: ProjectPaths, names: list[str]) -> Revived:
@@ -37,22 +43,22 @@ def revive_runs(where: ProjectPaths, names: list[str]) -> Revived:
     if find_agent_sign(os.environ):
         return Revived()  # what an agent starts ends with it
     begun: dict[str, StartingDriver] = {}
-    notes: list[str] = []
+    failed: dict[str, str] = {}
     for name in names:
         if not was_kicked_off(where, name) or find_driver(where.run_dir(name)).holder:
             continue
         if may_try_again(where.run_dir(name), _progress(where, name)):
             begun[name] = start_driver(where, ("resume", name), where.root, run=name)
         else:
-            notes.append(_describe_end(where, name))
+            failed[name] = _describe_end(where, name)
     started = []
     for name, starting in begun.items():
         ended = starting.wait()
         if ended.run:
             started.append(name)
         elif ended.code:
-            notes.append(f"{name}: its driver ended at once: {ended.said or 'without a word'}")
-    return Revived(tuple(started), tuple(notes))
+            failed[name] = f"its driver ended at once: {ended.said or 'without output'}"
+    return Revived(tuple(started), failed)
 
 
 def was_kicked_off(where: ProjectPaths, name: str) -> bool:
@@ -112,6 +118,6 @@ def forget_tries(directory: str) -> None:
 def _describe_end(where: ProjectPaths, name: str) -> str:
     log = os.path.join(where.run_dir(name), LOG)
     return (
-        f"{name}: its driver died {MOST} times without any progress, so it is not started again; "
+        f"its driver died {MOST} times without any progress, so it is not started again; "
         f"see `af logs {name}` ({log}), then: af resume {name}"
     )

@@ -1,12 +1,13 @@
 """What has changed since somebody looked: the journals of all runs, by their sizes and numbers.
 
-One look serves all pages that are open, and nobody looks while none is.
+One look serves all pages that are open, and nobody looks while none is. Whoever looks also notices
+that a driver has gone, so that the dashboard can start it again.
 """
 
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
 from starlette.concurrency import run_in_threadpool
 
@@ -19,13 +20,19 @@ RunKey = tuple[str, str]
 # Size and time of the journal, whether somebody drives the run, and how much its agents have said.
 Stamp = tuple[int, int, bool, int]
 RunLook = tuple[int, int, bool]
+# Told the keys of projects of which a run may have lost its driver.
+OnAlone = Callable[[Collection[str]], None]
 
 
 class ChangeFeed:
     """The stamps of all runs; whoever waits is woken when any of them is another."""
 
-    def __init__(self, projects: Mapping[str, ProjectPaths]) -> None:
+    def __init__(
+        self, projects: Mapping[str, ProjectPaths], on_alone: OnAlone = lambda _projects: None
+    ) -> None:
         self._projects = projects
+        self._on_alone = on_alone
+        self._first: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._listeners: set[asyncio.Event] = set()
         self.stamps: Mapping[RunKey, Stamp] = {}
@@ -35,9 +42,12 @@ class ChangeFeed:
         woken = asyncio.Event()
         self._listeners.add(woken)
         try:
-            if self._task is None or self._task.done():
-                self.stamps = await run_in_threadpool(self._look)
-                self._task = asyncio.create_task(self._look_on())
+            # Nothing may be awaited between the question and the new task: pages that open at the
+            # same time would each start one.
+            if self._first is None or self._task is None or self._task.done():
+                self._first = asyncio.create_task(self._look_once())
+                self._task = asyncio.create_task(self._look_on(self._first))
+            await asyncio.shield(self._first)
             while True:
                 yield self.stamps
                 try:
@@ -48,15 +58,27 @@ class ChangeFeed:
         finally:
             self._listeners.discard(woken)
 
-    async def _look_on(self) -> None:
+    async def _look_on(self, first: asyncio.Task[None]) -> None:
         """Ends by itself when the last page is closed."""
+        await first
+        await run_in_threadpool(self._on_alone, tuple(self._projects))
         while self._listeners:
             await asyncio.sleep(EVERY_S)
-            found = await run_in_threadpool(self._look)
-            if found != self.stamps:
-                self.stamps = found
-                for woken in self._listeners:
-                    woken.set()
+            before = self.stamps
+            await self._look_once()
+            left = {key[0] for key, known in before.items() if known[2] and not self._driven(key)}
+            if left:
+                await run_in_threadpool(self._on_alone, left)
+
+    async def _look_once(self) -> None:
+        found = await run_in_threadpool(self._look)
+        if found != self.stamps:
+            self.stamps = found
+            for woken in self._listeners:
+                woken.set()
+
+    def _driven(self, key: RunKey) -> bool:
+        return key in self.stamps and self.stamps[key][2]
 
     def _look(self) -> dict[RunKey, Stamp]:
         found: dict[RunKey, Stamp] = {}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from porch.errors import PorchError
+from porch.fleet.drivers.revive import GONE, revive_runs
 from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
 from porch.run.decisions.asked_files import AskedFiles
 from porch.run.decisions.decision_evidence import measure_work
@@ -220,7 +221,7 @@ class Dashboard:
         self.sessions = sessions or Sessions()
         self.peers = Peers()
         self.shown = ShownFiles()
-        self.changes = ChangeFeed(projects)
+        self.changes = ChangeFeed(projects, self.start_lost_drivers)
         self.work = MeasuredWork(projects)
         self.runs = RunsOfProjects()
         self._notes: dict[str, str] = {}
@@ -248,6 +249,20 @@ class Dashboard:
 
     def forget_note(self, run: str) -> None:
         self._notes.pop(run, None)
+
+    def start_lost_drivers(self, projects: Iterable[str]) -> None:
+        """Of runs that were kicked off and have nobody; the inbox says what became of them."""
+        for key in projects:
+            where = self.projects[key]
+            try:
+                revived = revive_runs(where, ProjectRuns(where, "").alone)
+            except PorchError as error:
+                self.note(key, f"a driver that is gone could not be started again: {error}")
+                continue
+            for name in revived.started:
+                self.note(name, f"{GONE} at {self.now().astimezone():%H:%M}")
+            for name, note in revived.failed.items():
+                self.note(name, note)
 
     def notes(self) -> list[str]:
         return [f"{run}: {what}" for run, what in self._notes.items()]
