@@ -9,6 +9,7 @@ import pytest
 
 from porch.show import board
 from porch.store import chain, run_rows
+from porch.store.view_files import seal
 
 NAME = "0001-x"
 DECISION = {
@@ -50,7 +51,7 @@ def run(tmp_path: Path) -> Path:
         "row": {"id": "1", "title": 'a ",\n"decisions":[] title', "waiting": []},
         "decisions": [DECISION],
     }
-    (path / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))
+    (path / run_rows.FILE).write_bytes(seal(run_rows.encode_row(drawn)))
     return path
 
 
@@ -63,10 +64,11 @@ def look(run: Path, part: "run_rows.Part" = "decisions") -> Any:
 def change(run: Path, **changes: Any) -> None:
     """As somebody would who edits the file; nothing of it is laid out anew."""
     drawn = {**json.loads((run / run_rows.FILE).read_bytes()), **changes}
+    del drawn["crc"]
     asked = json.dumps(drawn.pop("decisions"))
     drawn.pop("told", None)
     head = json.dumps(drawn).removesuffix("}")
-    (run / run_rows.FILE).write_text(f'{head},\n"decisions":{asked}}}\n')
+    (run / run_rows.FILE).write_bytes(seal(f'{head},\n"decisions":{asked}}}\n'.encode()))
 
 
 def test_a_row_is_read_back_as_it_was_drawn(run: Path) -> None:
@@ -85,7 +87,7 @@ def test_a_row_without_questions_or_of_a_plan_has_nothing_drawn(run: Path) -> No
     plan = {**DECISION, "run": "plan_feature~x", "subject": "plan"}
     for asked in ([], [plan]):
         drawn = {**look(run, "row"), "decisions": asked}
-        (run / run_rows.FILE).write_bytes(run_rows.encode_row(drawn))
+        (run / run_rows.FILE).write_bytes(seal(run_rows.encode_row(drawn)))
         assert look(run, "told")["decisions"] == asked
         assert b"told" not in (run / run_rows.FILE).read_bytes()
 
@@ -108,8 +110,9 @@ def test_a_text_that_somebody_wrote_into_a_row_is_not_printed_if_it_moves_the_cu
     run: Path, told: Any
 ) -> None:
     assert look(run, "told") is not None
-    data = (run / run_rows.FILE).read_bytes().partition(b',\n"told":')[0]
-    (run / run_rows.FILE).write_bytes(data + b',\n"told":' + json.dumps(told).encode() + b"}\n")
+    data = b"{" + (run / run_rows.FILE).read_bytes().partition(b",")[2]
+    data = data.partition(b',\n"told":')[0] + b',\n"told":' + json.dumps(told).encode() + b"}\n"
+    (run / run_rows.FILE).write_bytes(seal(data))
     assert look(run, "told") is None
     assert look(run)["decisions"] == [DECISION]
 

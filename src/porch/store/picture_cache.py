@@ -6,6 +6,7 @@ import os
 
 from porch.show.board import PICTURE_VERSION
 from porch.store.run_rows import has_old_stamps
+from porch.store.view_files import check_sealed
 from porch.system.regular_file import open_regular
 from porch.text.quick_json import parse_value
 
@@ -22,10 +23,7 @@ _END = b'"}\n'
 def read_current_picture(directory: str) -> PictureShape | None:
     """The picture in a run's directory; None where the journal has to be read instead."""
     try:
-        with open(
-            os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
-        ) as file:
-            picture: PictureShape = parse_value(file.read())
+        picture: PictureShape = parse_value(check_sealed(_read_file(directory)).decode())
         if type(picture) is not dict or any(part not in picture for part in _PARTS):
             return None
         if picture["v"] != PICTURE_VERSION or has_old_stamps(picture):
@@ -38,16 +36,22 @@ def read_current_picture(directory: str) -> PictureShape | None:
 
 
 def kept_names(directory: str) -> PlaceNames:
-    """What places are called, as far as it was known when the picture was drawn."""
+    """What places are called, as far as it was known when the picture was drawn.
+
+    An earlier release drew it without a checksum, and may have been the last to see the run.
+    """
     try:
-        with open(
-            os.path.join(directory, "picture.json"), encoding="utf-8", opener=open_regular
-        ) as file:
-            picture = parse_value(file.read())
+        data = _read_file(directory)
+        picture = parse_value((check_sealed(data) if b'"crc":' in data[:8] else data).decode())
         read = picture.get("names")
         return read if _are_names(read) else {}
     except (OSError, ValueError, AttributeError):
         return {}
+
+
+def _read_file(directory: str) -> bytes:
+    with open(os.path.join(directory, "picture.json"), "rb", opener=open_regular) as file:
+        return file.read()
 
 
 def _are_names(names: Any) -> TypeGuard[PlaceNames]:

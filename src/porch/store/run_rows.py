@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from porch.show.board import PICTURE_VERSION
+from porch.store.view_files import check_sealed, seal
 from porch.text.quick_json import parse_first_value, parse_value
 
 TYPE_CHECKING = False
@@ -104,7 +105,7 @@ def keep_row(run: str, row: Mapping[str, Any]) -> None:
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with open(fd, "wb") as file:
-            file.write(encode_row(row))
+            file.write(seal(encode_row(row)))
         os.replace(temporary, path)
     except OSError:
         return
@@ -238,13 +239,11 @@ def _has_texts(value: Any, *keys: str) -> bool:
 def _read_row_file(directory: int, name: str) -> bytes:
     fd = os.open(f"{name}/{FILE}", _FLAGS, dir_fd=directory)
     try:
-        data = os.read(fd, _PIECE)
-        if len(data) < _PIECE:
-            return data
-        pieces = [data]
-        while pieces[-1]:
+        pieces = [os.read(fd, _PIECE)]
+        # A piece that is not full is the last one: this is a file.
+        while len(pieces[-1]) == _PIECE:
             pieces.append(os.read(fd, _PIECE))
-        return b"".join(pieces)
+        return check_sealed(b"".join(pieces))
     finally:
         os.close(fd)
 

@@ -1,6 +1,7 @@
 """status, pending, log, explain, settings: what people and programs read."""
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -76,6 +77,22 @@ def test_status_of_all_runs(asked: "Desk") -> None:
         assert asked.porch("status").out == quick, without
         assert asked.porch("status", "--json").json == quick_json, without
     assert [row["state"] for row in quick_json["runs"]] == ["write:gate", "write:gate"]
+
+
+@pytest.mark.parametrize("name", ["row.json", "picture.json"])
+def test_a_flipped_bit_in_a_view_of_the_journal_changes_no_answer(asked: "Desk", name: str) -> None:
+    """R8: 351 of 1,955 flips gave a wrong answer with exit code 0."""
+    commands = (("status",), ("status", "1", "--json"), ("pending", "--json"), ("log", "1"))
+    answers = [asked.porch(*words).out for words in commands]
+    file = asked.run_dir() / name
+    (asked.run_dir() / "coming_row").unlink()
+    whole, luck = file.read_bytes(), random.Random(name)
+    for _ in range(25):
+        place, bit = luck.randrange(len(whole)), luck.randrange(8)
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << bit
+        file.write_bytes(damaged)
+        assert [asked.porch(*words).out for words in commands] == answers, (place, bit)
 
 
 @pytest.mark.parametrize("word", ["1", "0001", "01", "0001-x", "."])

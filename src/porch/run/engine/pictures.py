@@ -23,6 +23,7 @@ from porch.store.coming_row import ComingRow
 from porch.store.journal import Journal
 from porch.store.run_rows import NOT_MEASURED
 from porch.store.snapshots import snapshot
+from porch.store.view_files import seal
 from porch.system import atomic
 from porch.system.clock import Clock
 from porch.system.regular_file import open_regular
@@ -217,7 +218,7 @@ class RunPictures:
         drawn["files"] = compiled_protocols.read_file_stamps(self._directory, state.run.digest)
         whole = json.dumps(drawn, separators=(",", ":")).encode()
         for name, data in (("picture.json", whole), (run_rows.FILE, run_rows.encode_row(drawn))):
-            atomic.replace_file(os.path.join(self._directory, name), data, sync=False)
+            atomic.replace_file(os.path.join(self._directory, name), seal(data), sync=False)
 
     def keep_snapshot(self, state: RunState, *, is_left: bool = False) -> None:
         """Where a run rests or is left, otherwise once there is enough behind the last one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from porch.errors import PorchError
 from porch.show.place_words import PlaceWords
 from porch.show.records import log_text
 from porch.show.records.log_text import LINES_SHOWN
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from porch.machine.records import RawRecord
+    from porch.show.shapes import PlaceNames
     from porch.show.terminal_style import TerminalStyle
     from porch.store.where import ProjectPaths
 
@@ -62,7 +64,19 @@ def words_of(where: ProjectPaths, name: str, verbose: bool = False) -> PlaceWord
     """How lines of this run name its places; titles and counts were kept with its picture."""
     if verbose:
         return PlaceWords(verbose=True)
-    return PlaceWords(picture_cache.kept_names(where.run_dir(name)))
+    return PlaceWords(picture_cache.kept_names(where.run_dir(name)) or _read_names(where, name))
+
+
+def _read_names(where: ProjectPaths, name: str) -> PlaceNames:
+    """The same from the journal; of one that cannot be read, the lines that are left are plain."""
+    from porch.run.verbs.read_run import read_run
+    from porch.show.status import names_of
+
+    try:
+        run = read_run(where, name)
+    except PorchError:
+        return {}
+    return names_of(run.definition.protocol, run.state)
 
 
 def render_last_lines(
