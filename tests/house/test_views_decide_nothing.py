@@ -33,9 +33,6 @@ WORDS = (
 NAMES = ("state", "because", "name", "position")
 # Which file, what it does, and why it has nothing better; an entry that is not needed is a failure.
 ALLOWED = {
-    ("cli/porch/decide.py", "ask_"): "names of implicit runs; it only picks a module to load",
-    ("cli/porch/decide.py", "track_"): "names of implicit runs; it only picks a module to load",
-    ("show/place_words.py", ":rounds"): "lines of a log are drawn from raw records alone",
     ("show/records/timeline.py", "exit code"): "lines of a log are drawn from raw records alone",
     ("show/records/timeline.py", "skipped: "): "so release 1 wrote it into its journals",
 }

@@ -33,11 +33,8 @@ def describe_answers(
     objection: Objection = object_to_nothing,
     now: FilesNow | None = None,
 ) -> dict[str, str]:
-    """For each answer what follows; nothing where that is not known beforehand.
-
-    In a track every answer says itself what follows; its states have names that nobody knows.
-    """
-    if protocol.subject == TRACK or decision.position not in state.positions:
+    """For each answer what follows; nothing where that is not known beforehand."""
+    if decision.position not in state.positions:
         return {}
     standing = state.positions[decision.position]
     answers = foresee_answers(protocol, state, decision, objection=objection, now=now)
@@ -105,8 +102,12 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
     if stop.who == "person":
         if stop.state == standing.state:
             return "asks you again"
-        is_gate = isinstance(kind.actor, Human)
-        return f"asks you: {stop.name}" if is_gate else f"asks you what to do in {title}"
+        name = kind.title if protocol.subject == TRACK else stop.name
+        return (
+            f"asks you: {name}"
+            if isinstance(kind.actor, Human)
+            else f"asks you what to do in {title}"
+        )
     here = protocol.states[standing.state]
     if here.loop and kind.loop == here.loop and stop.item != standing.item:
         return "goes on with the next phase of the plan"
@@ -116,7 +117,7 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
         return f"goes on in {title}"
     if here.group == COMMANDS and here.name != stop.state:
         return f"starts {title}"  # nobody has worked yet
-    is_back = kind.group == here.group or protocol.order(stop.state) < protocol.order(here.name)
+    is_back = here.name not in protocol.states_in_front(stop.state)
     return f"{'goes back to' if is_back else 'starts'} {title}{_count_items(state, kind.loop)}"
 
 

@@ -163,7 +163,7 @@ class PlaceWords:
         """Which attempt comes next, of how many; zeros if this budget counts something else."""
         name, limit = self._budget(budget)
         is_retry = ":" in name or name == "phase_completion"
-        if self._verbose or not limit or not is_retry or name.endswith(":rounds"):
+        if self._verbose or not limit or not is_retry or self._counts_rounds(name):
             return UNCOUNTED
         return spent + 1, limit + 1
 
@@ -171,12 +171,16 @@ class PlaceWords:
         """How often something was tried again, of how many times."""
         name, limit = self._budget(budget)
         of = f" of {limit}" if limit else ""
-        if name.endswith(":rounds"):
+        if self._counts_rounds(name):
             return f"; review round {spent + 1}" + (f" of {limit + 1}" if limit else "")
         is_retry = ":" in budget or name == "phase_completion"
         return f"; {'retry' if is_retry else name} {spent}{of}"
 
+    def _counts_rounds(self, name: str) -> bool:
+        return name in (self._names.get("rounds") or ())
+
     def _budget(self, budget: str) -> tuple[str, int]:
         """Its name, without the instance and the plan phase it is counted for, and its limit."""
         name = budget.rpartition("/")[2].partition("@")[0]
-        return name, int((self._names.get("limits") or {}).get(name) or 0)
+        limits = {**(self._names.get("limits") or {}), **(self._names.get("rounds") or {})}
+        return name, int(limits.get(name) or 0)

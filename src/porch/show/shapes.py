@@ -13,12 +13,14 @@ ToldDecision = Sequence[str]
 class PlaceNames(TypedDict, total=False):
     """What the places of a run are called: titles, counts of plan phases, limits of budgets.
 
-    `answers` are those of failures that do not offer the usual ones.
+    `rounds` are the limits of rounds of reviews; `answers` those of failures that do not
+    offer the usual ones.
     """
 
     titles: Mapping[str, str]
     items: Mapping[str, str]
     limits: Mapping[str, int]
+    rounds: Mapping[str, int]
     answers: Mapping[str, str]
 
 

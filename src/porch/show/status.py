@@ -9,7 +9,7 @@ from porch.account.outcomes import Outcome
 from porch.account.phases import list_plan_phases
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
-from porch.model.protocol import TRACK, Agent, Human, Protocol
+from porch.model.protocol import TRACK, Agent, Human, Panel, Protocol
 from porch.show.board import describe_state_delivery
 from porch.show.place_words import FAILURE_ANSWERS
 
@@ -141,13 +141,23 @@ def make_status_document(protocol: Protocol, state: RunState) -> StatusDocument:
 
 def names_of(protocol: Protocol, state: RunState) -> PlaceNames:
     """The names that lines of a log need and records do not carry: titles, plan phases, limits."""
+    limits = {name: budget.limit for name, budget in protocol.budgets.items()}
+    rounds = _round_budgets(protocol)
     names: PlaceNames = {
         "titles": dict(_phase_titles(protocol)),
         "items": dict(_item_counts(state)),
-        "limits": {name: budget.limit for name, budget in protocol.budgets.items()},
+        "limits": {name: limit for name, limit in limits.items() if name not in rounds},
+        "rounds": {name: limit for name, limit in limits.items() if name in rounds},
     }
     answers = dict(_unusual_answers(protocol))
     return names | {"answers": answers} if answers else names
+
+
+def _round_budgets(protocol: Protocol) -> set[str]:
+    """What is charged when a panel has to look once more."""
+    states = protocol.states
+    changes = (edge for edge in protocol.edges if edge.exit == "changes")
+    return {edge.charges for edge in changes if isinstance(states[edge.state].actor, Panel)}
 
 
 def _unusual_answers(protocol: Protocol) -> Iterator[tuple[str, str]]:

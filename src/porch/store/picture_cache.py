@@ -59,7 +59,11 @@ def _are_names(names: Any) -> TypeGuard[PlaceNames]:
     return (
         isinstance(names, dict)
         and all(isinstance(each, dict) for each in names.values())
-        and all(isinstance(limit, int) for limit in names.get("limits", {}).values())
+        and all(
+            isinstance(limit, int)
+            for kind in ("limits", "rounds")
+            for limit in names.get(kind, {}).values()
+        )
     )
 
 

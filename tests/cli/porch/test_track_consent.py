@@ -30,6 +30,19 @@ def at_second(desk: Desk, **agents: object) -> Path:
     return file
 
 
+def test_every_answer_of_a_confirmation_says_what_follows(desk: Desk) -> None:
+    file = put(desk, TWO)
+    run(desk, 3, agents=WRITES)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    then = {option["answer"]: option["then"] for option in asked["options"]}
+    assert then["approved"] == then["waived"] == "starts T1.2 Name of T1.2"
+    assert then["rejected"] == "goes back to T1.1 Name of T1.1"
+    assert then["declined"] == then["stopped"] == "asks you: T1.1-after: halted"
+    approve(desk)
+    desk.porch("resume", "login", code=None)
+    assert statuses(file, "task")[:2] == ["DONE", "DONE"]
+
+
 def test_a12_work_that_is_changed_after_its_confirmation_is_asked_again(desk: Desk) -> None:
     file = at_second(desk)
     (desk.root / "a.txt").write_text("2\n")

@@ -233,7 +233,8 @@ def test_a_record_of_tomorrow_still_gives_a_line() -> None:
 NAMES: PlaceNames = {
     "titles": {"pr": "Pull request"},
     "items": {"phase_1": "plan phase 1 of 3", "setup": "plan phase 2 of 3"},
-    "limits": {"implement:checks.build": 3, "specify:rounds": 2, "attempts": 4},
+    "limits": {"implement:checks.build": 3, "attempts": 4},
+    "rounds": {"specify:rounds": 2},
 }
 
 

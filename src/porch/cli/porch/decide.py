@@ -25,7 +25,7 @@ def _decide(verb: str, args: Args) -> View:
     found = read_run(where, run)
     name, request = read_decision(verb, args, found)
     answered = decide.decide_question(where, run, name, request, read_form=read_form, found=found)
-    return _decision_view(where, answered)
+    return _decision_view(where, answered, found.definition.protocol.subject)
 
 
 def read_form(
@@ -43,12 +43,12 @@ def read_form(
     return typed_answers.read_typed_form(where, state, standing, text)
 
 
-def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
+def _decision_view(where: "ProjectPaths", answered: "DecisionResult", subject: str) -> View:
     from porch.run.verbs.liveness import describe_next_move
 
-    next_ = "" if answered.notice else _describe_open(where, answered.run)
+    next_ = "" if answered.notice else _describe_open(where, answered.run, subject)
     next_ = next_ or ("" if answered.notice else describe_next_move(where, answered.run))
-    lines = [answered.message, *answered.notes, *_draw_track(where, answered.run)]
+    lines = [answered.message, *answered.notes, *_draw_track(where, answered.run, subject)]
     if answered.changed:
         lines.append(f"approved as changed since porch asked: {', '.join(answered.changed)}")
     lines += [next_] if next_ else []
@@ -65,18 +65,22 @@ def _decision_view(where: "ProjectPaths", answered: "DecisionResult") -> View:
     return View("\n".join(lines), data)
 
 
-def _describe_open(where: "ProjectPaths", run: str) -> str:
+def _describe_open(where: "ProjectPaths", run: str, subject: str) -> str:
     """Of a round of questions, what the answer left open."""
-    if not run.startswith("ask_"):
+    from porch.machine.budgets import ASK
+
+    if subject != ASK:
         return ""
     from porch.track.questions.ask_answers import describe_open_questions
 
     return describe_open_questions(where, run)
 
 
-def _draw_track(where: "ProjectPaths", run: str) -> list[str]:
+def _draw_track(where: "ProjectPaths", run: str, subject: str) -> list[str]:
     """The statuses in the plan of a track, which are loaded where somebody answers one."""
-    if not run.startswith("track_"):
+    from porch.model.protocol import TRACK
+
+    if subject != TRACK:
         return []
     from porch.track.plan_picture import draw_track_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from porch.errors import PorchError
 from porch.show.place_words import PlaceWords
 from porch.show.records import log_text
 from porch.show.records.log_text import LINES_SHOWN
@@ -69,6 +68,7 @@ def words_of(where: ProjectPaths, name: str, verbose: bool = False) -> PlaceWord
 
 def _read_names(where: ProjectPaths, name: str) -> PlaceNames:
     """The same from the journal; of one that cannot be read, the lines that are left are plain."""
+    from porch.errors import PorchError
     from porch.run.verbs.read_run import read_run
     from porch.show.status import names_of
 

@@ -48,16 +48,24 @@ def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for option in decision.get("options") or ():
         answer, meaning = str(option["answer"]), str(option["meaning"])
         # Where nothing failed, to waive means that it was not needed.
-        is_waiver = answer == "waived" and decision.get("subject") == TRACK
+        is_track = decision.get("subject") == TRACK
+        is_waiver = answer == "waived" and is_track
         label = "Why it is not needed" if is_waiver else _TEXT_LABELS.get(answer)
         yield {
             "answer": answer,
             "id": answer_id(answer),
             "verb": "Waive" if is_waiver else name_answer(answer),
-            "effect": str(option.get("then") or meaning),
+            "effect": _describe_effect(meaning, str(option.get("then") or ""), is_track),
             "look": _LOOKS.get(answer, "plain"),
             "needs_text": bool(option.get("needs_text")),
             "is_approval": answer in APPROVED,
             "text_label": label or "Note (kept with it)",
             "command": str(option["command"]),
         }
+
+
+def _describe_effect(meaning: str, then: str, is_track: bool) -> str:
+    """In a track, what an answer counts as is not what comes next, and both matter."""
+    if is_track and then:
+        return f"{meaning} ({then})"
+    return then or meaning

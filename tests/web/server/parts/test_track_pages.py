@@ -48,7 +48,7 @@ def test_a_confirmation_says_what_it_is_about_and_what_each_answer_does(
     for words in (
         "Approve: confirm, and go on",
         "Decline: do not go on; nothing is changed",
-        "Waive: go on without this confirmation; it counts as waived",
+        "Waive: go on without this confirmation; it counts as waived (starts T1.1 Name of T1.1)",
         "Why it is not needed",
     ):
         assert words in " ".join(page.split()), words
