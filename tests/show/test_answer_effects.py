@@ -87,3 +87,16 @@ def test_nothing_is_said_where_nobody_is_asked() -> None:
     decision = next(iter(rig.state.decisions.values()))
     rig.decide("approved")
     assert describe_answers(rig.protocol, rig.state, decision) == {}
+
+
+def test_within_a_plan_phase_skipping_starts_what_is_next_and_retrying_goes_back() -> None:
+    plan = {**ONE, "artifact": "plan.md", "gate": {"name": "go", "next": "build"}}
+    loop = {"phased": True, "phases_from": "plan.md"}
+    checks = {"unit": {"command": "true", "max_retries": 0}}
+    build = {"id": "build", "name": "Build", **loop, "checks": checks}
+    rig = start(plan, build, {"id": "test", "name": "Test", **loop}, {"id": "last"})
+    assert go_to_question(rig)["approved"] == "starts Build"
+    rig.decide("approved")
+    effects = go_to_question(rig, unit="failed")
+    assert effects["retry"] == "goes back to Build"
+    assert effects["skip"] == "starts Test"

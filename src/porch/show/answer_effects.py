@@ -117,8 +117,12 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
         return f"goes on in {title}"
     if here.group == COMMANDS and here.name != stop.state:
         return f"starts {title}"  # nobody has worked yet
-    is_back = here.name not in protocol.states_in_front(stop.state)
-    return f"{'goes back to' if is_back else 'starts'} {title}{_count_items(state, kind.loop)}"
+    # What asks before its own work stands in one group with it, and in front of it.
+    is_ahead = here.name in protocol.states_in_front(stop.state)
+    is_back = not is_ahead and kind.group == here.group
+    is_back = is_back or protocol.order(stop.state) < protocol.order(here.name)
+    count = _count_items(state, kind.loop) if kind.loop != here.loop else ""
+    return f"{'goes back to' if is_back else 'starts'} {title}{count}"
 
 
 def _count_items(state: RunState, loop: str) -> str:

@@ -83,3 +83,21 @@ def test_a_tree_of_v3(desk: "Desk") -> None:
     settings(desk, 'test = "python -m pytest -q"', 'lint = "test ! -f bad.txt"')
     desk.porch("run", "v3", "spec.yaml", "--script", "script.yaml")
     refuse_merge(desk, "adder", "lint")
+
+
+STEPS = """name: fixing
+description: Fix one thing
+outputs:
+  - {value: "{ success: true }", description: done}
+steps: {1: "Fix it"}
+"""
+
+
+def test_a_protocol_of_steps(desk: "Desk") -> None:
+    """T1: a steps protocol has no checks of its own, so only the commands of the settings run."""
+    desk.write(".claude/protocols/fixing.yaml", STEPS)
+    settings(desk, 'test = "test ! -f bad.txt"')
+    work = {"write": {"new.py": "x = 1\n"}, "signal": "SUCCESS_TRUE"}
+    desk.porch("run", "fixing", "--script", desk.script(agents={"work": [work]}))
+    (run,) = desk.porch("status", "--json").json["runs"]
+    refuse_merge(desk, run["id"], "test")
