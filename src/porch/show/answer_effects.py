@@ -38,17 +38,9 @@ def describe_answers(
         return {}
     standing = state.positions[decision.position]
     answers = foresee_answers(protocol, state, decision, objection=objection, now=now)
-    if protocol.subject in DRIVERLESS:
-        # Their answers are forms, and commands of people go on from them.
-        return {answer.exit: _describe_kept(protocol, answer) for answer in answers}
     return {
         answer.exit: describe_consequence(protocol, state, standing, answer) for answer in answers
     }
-
-
-def _describe_kept(protocol: Protocol, answer: Consequence) -> str:
-    ends = [stop for way in answer.ways for stop in way.stops if stop.who == "end"]
-    return f"ends the run: {ends[0].name}" if ends else _KEPT[protocol.subject]
 
 
 def list_effect_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -63,7 +55,8 @@ def list_effect_sentences(decisions: Iterable[Mapping[str, Any]]) -> list[str]:
 def describe_consequence(
     protocol: Protocol, state: RunState, standing: Standing, answer: Consequence
 ) -> str:
-    if answer.refused:
+    # What is refused in a run without a driver may only be the form that nobody has filled in yet.
+    if answer.refused and not (protocol.subject in DRIVERLESS and answer.exit == "answered"):
         return f"cannot be given now: {answer.refused}"
     needs = f"needs --accept-changes: {', '.join(answer.changed)} changed" if answer.changed else ""
     return "; ".join(filter(None, (_describe_ways(protocol, state, standing, answer), needs)))
@@ -72,6 +65,8 @@ def describe_consequence(
 def _describe_ways(
     protocol: Protocol, state: RunState, standing: Standing, answer: Consequence
 ) -> str:
+    if protocol.subject in DRIVERLESS:
+        return _describe_kept(protocol, answer)
     if not answer.ways:
         return ""
     expected = answer.ways[0]
@@ -84,6 +79,12 @@ def _describe_ways(
         return f"{text}, because {', '.join(bad)} failed before on the same files"
     is_open = len(answer.ways) > 1 and any(step.kind == "check" for step in expected.steps)
     return f"{text} after its checks" if text and is_open else text
+
+
+def _describe_kept(protocol: Protocol, answer: Consequence) -> str:
+    """Without a driver nothing starts by itself: commands of people go on from what is kept."""
+    ends = [stop for way in answer.ways for stop in way.stops if stop.who == "end"]
+    return f"ends the run: {ends[0].name}" if ends else _KEPT[protocol.subject]
 
 
 def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop: Stop) -> str:

@@ -20,6 +20,7 @@ from porch.plan.prompts import plan_document, plan_merge, prompt_edits
 from porch.plan.session import plan_session
 from porch.run.decisions import shown_files
 from porch.run.verbs import decide, overview
+from porch.run.verbs.liveness import complete_status
 from porch.run.verbs.read_run import read_run
 from porch.store import inbox, lock
 from porch.store import where as places
@@ -862,6 +863,10 @@ def test_a_form_does_not_approve_a_plan_that_changed_since_it_was_asked_about(
     shown_files.add_changes(where, found.state, decisions, is_person=False)
     (difference,) = decisions[0]["changed"]["difference"].values()
     assert "+Delete the billing tables." in difference
+    told = complete_status(where, RUN, found.picture())["decisions"][0]["options"]
+    then = {option["answer"]: option["then"] for option in told}
+    assert "plan.md changed" in then["approved"].partition("needs --accept-changes: ")[2]
+    assert then["answered"].startswith("is kept"), "only its form is not there yet"
     with pytest.raises(decide.ChangedFilesError, match=r"\+Delete the billing tables"):
         say(where, "plan", "thoughts: fine")
     path.write_text(before)
