@@ -276,3 +276,42 @@ def test_a_run_at_rest_needs_no_word_to_be_taken_over(tmp_path: Path) -> None:
     assert gated.porch("stop", gated.id).returncode == 0
     _as_if(gated, host="attic")
     assert gated.porch("resume", gated.id).returncode == 3
+
+
+# -- the caller ------------------------------------------------------------------------------------
+
+IGNORE = (
+    "import signal; [signal.signal(number, signal.SIG_IGN) for number in "
+    "(signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)]; "
+    "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM])"
+)
+CHECKED: dict[str, Any] = {
+    "name": "checked",
+    "subject": "project",
+    "phases": [{"id": "build", "checks": {"text": "test -f codev/projects/0001-t/text.md"}}],
+}
+
+
+def test_a_caller_that_ignores_signals_does_not_change_what_a_check_says(tmp_path: Path) -> None:
+    """R0: a parent that ignores SIGCHLD made "exit code 255" of every check, and paid for it."""
+    project = Project.make(str(tmp_path), CHECKED, {"agents": {"build": [TEXT]}})
+    done = _porch(project, *project.run_words, before=IGNORE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [check.result for check in _facts(project, f.CheckEnded)] == ["passed"]
+    assert len(project.starts()) == 1
+
+
+@pytest.mark.parametrize("program", ["porch", "af", "codev", "envoy"])
+def test_every_program_begins_with_signals_as_python_has_them(program: str) -> None:
+    """R0: at its start, so that whatever it starts inherits them."""
+    look = (
+        f"import sys, signal; {IGNORE}; sys.argv = [{program!r}, '--version']\n"
+        f"from porch.cli import dispatch; code = dispatch.{program}()\n"
+        "names = ('SIGCHLD', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGPIPE')\n"
+        "print([signal.getsignal(getattr(signal, name)) is signal.SIG_IGN for name in names], "
+        "signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.stdout.splitlines()[1:] == ["[False, False, False, False, True] set()"], done

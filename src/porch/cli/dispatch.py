@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it first
 import gc
 import sys
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 _OBJECTS = 50_000
 # As a shell tells it of a command that was ended by Ctrl-C.
 _INTERRUPTED = 130
+# By these porch learns how its children end, and people end porch and what it starts. SIGHUP is not
+# among them: `nohup` ignores it on purpose. What Python ignores itself, it takes care of.
+_SIGNALS = (_signal.SIGCHLD, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
 
 
 def porch() -> int:
@@ -41,6 +45,7 @@ def envoy() -> int:
 def start_program(program: str) -> int:
     """One of the four commands, by its name."""
     gc.set_threshold(_OBJECTS)
+    _reset_signals()
     try:
         return _answer_call(program)
     except KeyboardInterrupt:
@@ -48,6 +53,19 @@ def start_program(program: str) -> int:
         return _INTERRUPTED
     finally:
         gc.freeze()  # the interpreter is about to end, and need not look through everything first
+
+
+def _reset_signals() -> None:
+    """A parent that ignores or blocks a signal hands that on to us, and we to all that we start.
+
+    Without SIGCHLD nobody learns how a child ended: a git that failed would count as done.
+    """
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+    for number in _SIGNALS:
+        if _signal.getsignal(number) == _signal.SIG_IGN:
+            is_interrupt = number == _signal.SIGINT
+            handler = _signal.default_int_handler if is_interrupt else _signal.SIG_DFL
+            _signal.signal(number, handler)
 
 
 def _answer_call(program: str) -> int:

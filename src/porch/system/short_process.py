@@ -196,10 +196,7 @@ def _wait(pid: int, deadline: float | None) -> int:
 
     nap = 0.0005
     while True:
-        try:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            return 0  # our own parent told the system to forget our children
+        ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         _left_ms(deadline)

@@ -40,11 +40,7 @@ class ForkedDriver:
         self.pid = pid
 
     def wait(self) -> int:
-        try:
-            _, status = os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            return 0  # our own parent told the system to forget our children
-        return os.waitstatus_to_exitcode(status)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 def may_fork() -> bool:
