@@ -6,7 +6,7 @@ from typing import Any
 from porch.machine.facts import Payload
 from porch.machine.state import ROOT, RunState, Standing
 from porch.model.memory_paths import memory_key
-from porch.model.protocol import Children, Protocol, Take
+from porch.model.protocol import Agent, Children, Protocol, Take
 
 PARENT = "parent."
 REVISION_PATH = "instance.revision"
@@ -33,6 +33,23 @@ def look_up_path(protocol: Protocol, state: RunState, standing: Standing, path: 
         if payload is not None:
             return walk_fields(payload, path.split(".")[2:])
     return None
+
+
+def is_named_by_engine(protocol: Protocol, path: str) -> bool:
+    """Whether the fields of a remembered exit are words of the engine.
+
+    What an agent of a graph answers, and what a child hands on, has the fields that the author of
+    the graph chose. They may be called like ours and mean something else.
+    """
+    source, _, exit_ = path.rpartition(".")
+    kind = protocol.states.get(source)
+    match kind.actor if kind and protocol.spec else None:
+        case Agent(exits=exits):
+            return all(each.name != exit_ for each in exits)
+        case Children():
+            return False
+        case _:
+            return True
 
 
 def walk_fields(value: Any, fields: Iterable[str]) -> Any:

@@ -17,7 +17,7 @@ from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
-from porch.machine.path_values import latest_path
+from porch.machine.path_values import is_named_by_engine, latest_path
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.artifact_names import MISSING, is_pattern
 from porch.model.memory_paths import FAULT
@@ -102,7 +102,8 @@ def _describe_decision(
     actor = protocol.states[standing.state].actor
     human = actor if isinstance(actor, Human) else _make_stand_in_human(decision)
     human = approvals.asked_human(protocol, standing, human)
-    seen = [payload for _, payload in _recall_payloads(state, standing, human.shows)]
+    shown = dict(_recall_payloads(state, standing, human.shows))
+    seen = [payload for path, payload in shown.items() if is_named_by_engine(protocol, path)]
     needs_override = any(_recall_payloads(state, standing, human.override))
     decided: DecisionShape = {
         "run": state.run.name,
@@ -130,7 +131,7 @@ def _describe_decision(
                 human,
                 describe_answers(protocol, state, decision, objection, now),
                 needs_override=needs_override,
-                has_failed=bool(seen),
+                has_failed=bool(shown),
             )
         ),
         "artifacts": list(files or filterfalse(is_pattern, human.artifacts)),

@@ -31,11 +31,12 @@ def list_abstentions(state: RunState) -> list[str]:
 
 
 def list_phase_abstentions(protocol: Protocol, state: RunState, standing: Standing) -> list[str]:
-    """Only those of the phase and the item of a position."""
+    """Only those of the phase and the item of a position; a graph has no panels."""
     group = protocol.group_of(standing.state)
+    missing = () if protocol.spec else _list_missing(state)
     return [
         told
-        for instance, item, name, told in _list_missing(state)
+        for instance, item, name, told in missing
         if instance == standing.instance
         and item in ("", standing.item)
         and protocol.group_of(name) == group
@@ -55,7 +56,7 @@ def _list_missing(state: RunState) -> Iterator[tuple[str, str, str, str]]:
 def list_full_rounds(protocol: Protocol, state: RunState, standing: Standing) -> list[str]:
     """Of each panel in the phase of a question, its last round if nobody was missing from it."""
     group, reviews = protocol.group_of(standing.state), {}
-    for item in dict.fromkeys(("", standing.item)):
+    for item in () if protocol.spec else dict.fromkeys(("", standing.item)):
         for name, last in _read_rounds(state.memory.get((standing.instance, item), {})):
             if protocol.group_of(name) == group and not last.get("abstained"):
                 reviews[name] = str(last["coverage"])

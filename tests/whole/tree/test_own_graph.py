@@ -103,6 +103,30 @@ def test_a_typo_in_it_is_refused_with_its_place(planted: Any) -> None:
     assert "did you mean 'Shorter'?" in done.stdout + done.stderr
 
 
+def test_fields_called_like_words_of_a_decision_page_are_only_shown(planted: Any) -> None:
+    """X8: an event field named `difference` crashed the run at its gate, and every resume of it."""
+    words = ("difference", "reports", "findings", "unmeasured", "reason", "coverage", "abstained")
+    repo = _planted(planted.repo, planted)
+    file = repo / "codev" / "protocols" / "mini.graph.yaml"
+    fields = ", ".join(f"{word}: Int" for word in words)
+    file.write_text(GRAPH.replace("Good: {why: Text}", f"Good: {{why: Text, {fields}}}"))
+    reader = [
+        SCRIPT["agents"]["read"][0],
+        {"exit": "Good", "payload": {"why": "short", **dict.fromkeys(words, 7)}},
+    ]
+    agents = {**SCRIPT["agents"], "read": reader}
+    (repo / "mini.json").write_text(json.dumps({"agents": agents}))
+    done = planted.porch("run", "mini", "tea.json", "--script", "mini.json", "--plain")
+    assert done.returncode == 3, done.stdout + done.stderr
+    (asked,) = json.loads(planted.porch("pending", "--json").stdout)["decisions"]
+    assert {f"read.Good: {word}" for word in words} <= asked["reports"].keys()
+    for command in ("pending", "status", "log", "resume"):
+        shown = planted.porch(command, *(("tea",) if command != "pending" else ()))
+        assert shown.returncode in (0, 3), shown.stdout + shown.stderr
+    assert planted.porch("answer", "tea", "person", "it is").returncode == 0
+    assert planted.porch("resume", "tea").returncode == 0
+
+
 SPLIT = """
 document: {name: split}
 spec: Task

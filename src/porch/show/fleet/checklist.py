@@ -8,6 +8,7 @@ from porch.account.gaps import list_failed_children
 from porch.account.outcomes import SIGNS, Outcome
 from porch.account.phases import list_phases
 from porch.account.waiting import list_waits
+from porch.machine.path_values import is_named_by_engine
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import TRACK, Protocol
 from porch.show import cost
@@ -142,7 +143,8 @@ def _describe_failure(protocol: Protocol, state: RunState, standing: Standing) -
     group = protocol.group_of(standing.state)
     for scope in ((standing.instance, standing.item), (standing.instance, "")):
         for path, payload in reversed([*state.memory.get(scope, {}).items()]):
-            if protocol.group_of(path.rpartition(".")[0]) == group:
+            is_ours = is_named_by_engine(protocol, path)
+            if is_ours and protocol.group_of(path.rpartition(".")[0]) == group:
                 for name, report in (payload.get("reports") or {}).items():
                     return f"{name} failed: {find_telling_line(str(report))}"
     return ""
