@@ -121,27 +121,52 @@ def select_rows(rows: list[FleetRowShape], pending_only: bool) -> list[FleetRowS
 
 def find_other_projects(where: ProjectPaths, environ: Any) -> list[tuple[str, ProjectPaths]]:
     """Those that the person's own settings list; they are read only if they mention any."""
-    found = (_find_listed(path) for path in _read_listed(where, environ) if not _find_fault(path))
+    listed, _ = _read_listed(environ)
+    found = (_find_listed(path) for path in listed if not _find_fault(path))
     here = os.path.realpath(where.root)
     return [(name, each) for name, each in found if os.path.realpath(each.root) != here]
 
 
 def list_repository_faults(where: ProjectPaths, environ: Any) -> list[str]:
-    """What the person's own settings list in vain, in words."""
-    return list(filter(None, map(_find_fault, _read_listed(where, environ))))
+    """In words: what the person's own settings list in vain, and settings that cannot be read."""
+    listed, fault = _read_listed(environ)
+    faults = [fault, *map(_find_fault, listed)]
+    if listed or fault:
+        projects = [("", where), *find_other_projects(where, environ)]
+        faults += [_find_settings_fault(name, each) for name, each in projects]
+    return list(filter(None, faults))
 
 
-def _read_listed(where: ProjectPaths, environ: Any) -> tuple[str, ...]:
+def _read_listed(environ: Any) -> tuple[tuple[str, ...], str]:
+    """The repositories that a person's own settings list, or why they cannot be read."""
+    path = os.path.join(find_config_home(environ), "porch", "config.toml")
     try:
-        with open(os.path.join(find_config_home(environ), "porch", "config.toml"), "rb") as file:
+        with open(path, "rb") as file:
             is_listed = b"repositories" in file.read()
-    except OSError:
-        return ()
+    except (FileNotFoundError, NotADirectoryError):
+        return (), ""
+    except OSError as error:
+        return (), f"the settings {path} cannot be read: {error.strerror}"
     if not is_listed:
-        return ()
+        return (), ""
+    from porch.errors import PorchError
+    from porch.run.settings import load_own_settings
+
+    try:
+        return load_own_settings().repositories, ""
+    except PorchError as error:
+        return (), str(error)
+
+
+def _find_settings_fault(name: str, where: ProjectPaths) -> str:
+    from porch.errors import PorchError
     from porch.run.settings import load_settings
 
-    return load_settings(where.root).repositories
+    try:
+        load_settings(where.root)
+    except PorchError as error:
+        return f"{name}: {error}" if name else str(error)
+    return ""
 
 
 def _find_listed(path: str) -> tuple[str, ProjectPaths]:

@@ -147,6 +147,12 @@ def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
     return _read_settings(path, _read_bytes(path), _read_bytes(project_path))
 
 
+def load_own_settings() -> Settings:
+    """What a person's own file says by itself, wherever they are."""
+    path, _ = list_settings_files("")
+    return _read_settings(path, _read_bytes(path), b"")
+
+
 def list_settings_files(project_root: str, user_dir: str | None = None) -> tuple[str, str]:
     """The person's own file and the project's; either may be missing."""
     own = user_directory(os.environ) if user_dir is None else user_dir

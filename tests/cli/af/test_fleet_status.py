@@ -126,6 +126,28 @@ def test_runs_of_other_repositories_are_listed_if_a_person_names_them(
     assert "project" in said
 
 
+def test_broken_settings_are_named_and_hide_nobodys_runs(
+    farm: Farm, tmp_path: Path, home: Path
+) -> None:
+    """W5: own settings that list repositories made a traceback of any broken settings file."""
+    other = make_repository(tmp_path / "other", {"codev/config.toml": "[checks\n"})
+    farm.desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    own = home / ".config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"[af]\nrepositories = [{json.dumps(str(other))}]\n")
+    (farm.desk.root / "codev/config.toml").write_text("nothing\n")
+    said = farm.af("status").out
+    assert "0001" in said
+    assert "codev/config.toml:1:8" in said
+    assert "other: error[toml-syntax]" in said
+    for data in (b"repositories = \n", b"\xff repositories", None):
+        own.unlink()
+        own.mkdir() if data is None else own.write_bytes(data)
+        said = farm.af("status").out
+        assert "0001" in said
+        assert str(own) in said
+
+
 def test_a_listed_repository_that_is_not_there_is_said_and_this_one_is_shown_once(
     farm: Farm, home: Path
 ) -> None:
