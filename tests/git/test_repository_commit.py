@@ -4,16 +4,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from porch.errors import OutsideError
-from porch.git import repository
+from porch.git import index_lock, repository
 from tests.repositories import sh
 
 TRAILER = "Porch-Effect: run-1/specify#1/git/commit/1"
 
 pytestmark = pytest.mark.usefixtures("git_home")
+
+
+def stage_own_file(repo: Path) -> None:
+    (repo / "mine.txt").write_text("mine")
+    sh(repo, "add", "mine.txt")
 
 
 def staged(place: Path) -> list[str]:
@@ -143,12 +149,108 @@ def test_commit_refuses_when_head_moved_meanwhile(
 
     def somebody_commits(name: str) -> None:
         if name == "git.before-update-ref":
-            sh(repo, "commit", "-q", "--allow-empty", "-m", "Ann was quicker")
+            tree = ("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Ann was quicker")
+            sh(repo, "update-ref", "HEAD", sh(repo, *tree))
 
     monkeypatch.setattr("porch.system.crash_points.reach_point", somebody_commits)
     with pytest.raises(OutsideError, match="update-ref"):
         repository.commit_paths(str(repo), ["a.txt"], "m", TRAILER)
     assert sh(repo, "log", "-1", "--format=%s") == "Ann was quicker"
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_of_a_git_stops_a_commit_before_the_branch_or_the_index_moves(
+    repo: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1, R3: HEAD had the commit, the index was behind, and a person's commit took it back."""
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
+    stage_own_file(repo)
+    (repo / "a.txt").write_text("two\n")
+    lock, head = repo / ".git" / name, sh(repo, "rev-parse", "HEAD")
+    lock.write_text("")
+    with pytest.raises(OutsideError, match=rf"\.git/{name} exists.*\(the file is \d+ s old\)"):
+        repository.commit_paths(str(repo), ["a.txt"], "m", TRAILER)
+    assert lock.read_text() == "", "a lock of somebody else is never removed"
+    lock.unlink()
+    assert sh(repo, "rev-parse", "HEAD") == head
+    assert sh(repo, "diff", "--cached", "--name-only") == "mine.txt"
+    made = repository.commit_paths(str(repo), ["a.txt"], "m", TRAILER)
+    assert made == sh(repo, "rev-parse", "HEAD")
+    assert sh(repo, "status", "--porcelain") == "A  mine.txt"
+
+
+def test_an_index_that_cannot_be_written_stops_a_commit_before_the_branch_moves(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1: both move, or neither."""
+    (repo / "a.txt").write_text("two\n")
+    head = sh(repo, "rev-parse", "HEAD")
+    run = repository.run_git
+
+    def refuse_index(directory: str, *words: str, **more: Any) -> str:
+        if words[0] == "update-index":
+            raise OutsideError("no space left", fix="")
+        return run(directory, *words, **more)
+
+    monkeypatch.setattr(repository, "run_git", refuse_index)
+    with pytest.raises(OutsideError, match="no space left"):
+        repository.commit_paths(str(repo), ["a.txt"], "m", TRAILER)
+    assert sh(repo, "rev-parse", "HEAD") == head
+    assert not list((repo / ".git").glob("index.*"))
+
+
+def test_after_a_kill_nobody_commits_from_the_old_index_and_the_next_call_heals_it(
+    repo: Path,
+) -> None:
+    """R1, R2: the lock of a dead porch is known by its line and its flock, and taken over."""
+    stage_own_file(repo)
+    (repo / "a.txt").write_text("two\n")
+    words = [sys.executable, "-c", CRASH, str(repo), TRAILER]
+    env = {**os.environ, "PORCH_CRASH_AT": "git.after-update-ref"}
+    assert subprocess.run(words, env=env, check=False).returncode == -9
+    git = repo / ".git"
+    (git / "index.porch.lock").write_text("of a git that was killed with it")
+    with pytest.raises(AssertionError, match=r"index\.lock"):
+        sh(repo, "commit", "-qm", "would take a.txt back")
+    made = repository.commit_paths(str(repo), ["a.txt", "gone.txt"], "m", TRAILER)
+    assert made == sh(repo, "rev-parse", "HEAD")
+    assert sh(repo, "status", "--porcelain") == "A  mine.txt"
+    assert not list(git.glob("index.*"))
+
+
+def test_a_lock_that_a_living_porch_holds_is_waited_for(repo: Path) -> None:
+    """R2: two that meet one lock never hold it both."""
+    index = str(repo / ".git" / "index")
+    with index_lock.hold_index(index):
+        index_lock.WAIT_S, usual = 0.05, index_lock.WAIT_S
+        try:
+            index_lock.clear_index_lock(index)
+            with pytest.raises(OutsideError, match=r"index\.lock exists"):
+                repository.update_user_index(str(repo), "HEAD")
+        finally:
+            index_lock.WAIT_S = usual
+    repository.update_user_index(str(repo), "HEAD")
+
+
+def test_in_a_worktree_of_porch_a_lock_stays_while_some_git_works_there(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R1: a person may have the editor of `git commit` open there."""
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
+    index, lock = str(repo / ".git" / "index"), repo / ".git" / "index.lock"
+    editor = f"touch {tmp_path}/open; until [ -e {tmp_path}/close ]; do sleep 0.05; done; false"
+    words = ["git", "commit", "-q", "-a", "-e", "--allow-empty", "-m", "mine"]
+    with subprocess.Popen(words, cwd=repo, env={**os.environ, "GIT_EDITOR": editor}) as commit:
+        while not (tmp_path / "open").exists():
+            assert commit.poll() is None
+        index_lock.clear_index_lock(index, str(repo))
+        assert lock.exists()
+        (tmp_path / "close").touch()
+    lock.write_text("")
+    index_lock.clear_index_lock(index)
+    assert lock.exists(), "elsewhere it is not ours to remove"
+    index_lock.clear_index_lock(index, str(repo))
+    assert not lock.exists()
 
 
 def test_find_commit_wants_the_whole_line(repo: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
-from porch.git import command, repository, work_commits, worktrees
+from porch.git import command, index_lock, repository, work_commits, worktrees
 from porch.git.work_commits import WorkCommit
 from porch.testing import kill_python_at
 from tests.repositories import make_repository, sh
@@ -71,7 +71,7 @@ def test_a_path_that_git_ignores_can_be_left_out_and_all_below_it(made: Path) ->
 def test_a_lock_that_a_killed_git_left_does_not_prevent_the_commit(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
     lock = Path(repository.find_git_path(str(made), "index.lock"))
     lock.touch()
     (made / "b.txt").write_text("b")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
-from porch.git import checkouts, repository, worktrees
+from porch.git import checkouts, index_lock, repository, worktrees
 from porch.git.moves.checkout_repair import salvage_uncommitted
 from porch.testing import kill_python_at
 from tests.repositories import sh
@@ -98,7 +98,7 @@ def test_a_worktree_that_git_did_not_finish_is_made_anew(repo: Path, made: Path)
 def test_the_index_lock_of_a_killed_git_is_removed(
     repo: Path, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.1)
     (repo / ".git" / "worktrees" / "a" / "index.lock").write_text("")
     again(repo, made)
     (made / "a.txt").write_text("two\n")

@@ -213,10 +213,21 @@ def lock_error(lock: str, command: str) -> OutsideError:
     """Another git command works, or died; the lock comes first, because logs cut long lines."""
     name = lock[lock.rfind("/.git/") + 1 :]
     return OutsideError(
-        f"{name} exists, so `git {command}` could not write",
+        f"{name} exists, so `git {command}` could not write{_describe_age(lock)}",
         fix=f"wait until no other git command runs here, remove {name} if it is still there, "
         "then try again",
     )
+
+
+def _describe_age(lock: str) -> str:
+    import time
+
+    try:
+        seconds = max(0, int(time.time() - os.stat(lock).st_mtime))
+    except OSError:
+        return ""
+    minutes = seconds // 60
+    return f" (the file is {f'{minutes} min' if minutes else f'{seconds} s'} old)"
 
 
 def disarm_environment(directory: str, ask_git: AskGit) -> dict[str, str]:

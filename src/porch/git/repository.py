@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import git_directory
-from porch.git.command import git_error, lock_error, run_git, try_git
+from porch.git.command import git_error, run_git, try_git
+from porch.git.index_lock import HeldIndex, hold_index
 from porch.system import crash_points
 from porch.system.regular_file import open_regular
 from porch.system.scratch import copy_with_times, scratch_directory
@@ -17,7 +18,6 @@ from porch.text.late_pattern import late_pattern
 
 TRAILER = "Porch-Effect"
 LOOK_BACK = 200
-INDEX_LOCK_S = 3.0
 
 
 class Repository(Struct, frozen=True):
@@ -87,13 +87,11 @@ def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str
     trailer is adopted, so that the same call after a crash finishes what was begun. Ignored files
     are left out. No hooks run.
     """
-    # First, so that no commit is made whose files the index would show as removed.
-    _wait_for_index_lock(toplevel)
-    done = find_commit_by_trailer(toplevel, trailer) or _create_commit(
-        toplevel, paths, message, trailer
-    )
+    done = find_commit_by_trailer(toplevel, trailer)
+    if done is None:
+        return _create_commit(toplevel, paths, message, trailer)
     # Behind a later commit the index has moved on, and so must not be taken back.
-    if done is not None and done == read_head(toplevel):
+    if done == read_head(toplevel):
         update_user_index(toplevel, done)
     return done
 
@@ -212,6 +210,8 @@ def commit_tree_on_head(
 ) -> str | None:
     """Commit a tree made for the present head; None if it is the tree of that head.
 
+    The index follows at once. Its lock is taken first, so that both move or neither does; a kill
+    between the two leaves the lock, and nobody commits from the old index until porch looks again.
     Somebody else may commit meanwhile. Then the tree is made again for the new head, because the
     old one would take their changes back.
     """
@@ -226,15 +226,19 @@ def commit_tree_on_head(
         if tree == read_commit_tree(toplevel, old):
             return None
         new = _write_commit(toplevel, tree, old, f"{message.rstrip()}\n\n{trailer}\n")
-        crash_points.reach_point("git.before-update-ref")
-        try:
-            _move_head(toplevel, new, old, message)
-        except OutsideError:
-            if pause is None:
-                raise
-            time.sleep(pause)
-            continue
-        crash_points.reach_point("git.after-update-ref")
+        with hold_index(find_git_path(toplevel, "index")) as held:
+            _stage_commit(toplevel, new, held)
+            crash_points.reach_point("git.before-update-ref")
+            try:
+                _move_head(toplevel, new, old, message)
+            except OutsideError:
+                if pause is None:
+                    raise
+                time.sleep(pause)
+                continue
+            crash_points.reach_point("git.after-update-ref")
+            held.publish()
+        crash_points.reach_point("git.after-index")
         return new
     raise AssertionError("the last try ends or raises")
 
@@ -326,21 +330,17 @@ def _ask_commit_identity(toplevel: str) -> dict[str, str]:
 
 def update_user_index(toplevel: str, commit: str) -> None:
     """Move the user's index along for what the commit changed; else it would stage the undoing."""
+    with hold_index(find_git_path(toplevel, "index")) as held:
+        _stage_commit(toplevel, commit, held)
+        held.publish()
+    crash_points.reach_point("git.after-index")
+
+
+def _stage_commit(toplevel: str, commit: str, held: HeldIndex) -> None:
     words = ("diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", commit)
     fields = run_git(toplevel, *words).split("\0")
     changes = dict(zip(fields[1::2], (field.split(" ") for field in fields[0::2]), strict=False))
     rows = [f"{new_mode} {new}\t{path}\0" for path, (_, new_mode, _, new, _) in changes.items()]
-    _wait_for_index_lock(toplevel)
-    run_git(toplevel, "update-index", "-z", "--index-info", stdin="".join(rows))
-    try_git(toplevel, "update-index", "-q", "--refresh")
-    crash_points.reach_point("git.after-index")
-
-
-def _wait_for_index_lock(toplevel: str) -> None:
-    """A person's own git holds the lock for an instant only; give it that."""
-    lock = find_git_path(toplevel, "index.lock")
-    deadline = time.monotonic() + INDEX_LOCK_S
-    while os.path.exists(lock):
-        if time.monotonic() >= deadline:
-            raise lock_error(lock, "update-index")
-        time.sleep(0.05)
+    env = {"GIT_INDEX_FILE": held.copy}
+    run_git(toplevel, "update-index", "-z", "--index-info", env=env, stdin="".join(rows))
+    try_git(toplevel, "update-index", "-q", "--refresh", env=env)

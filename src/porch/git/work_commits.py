@@ -43,12 +43,13 @@ def commit_all_work(
         left_out[:] = inner
         return tree
 
+    remove_stale_index_lock(path)
     made = repository.commit_tree_on_head(path, write_tree, message, trailer)
     head = made or repository.read_head(path)
     if head is not None and (made or _carries_trailer(path, head, trailer)):
-        # Also where the commit is there already: a dead process may not have come to the index.
-        remove_stale_index_lock(path)
-        repository.update_user_index(path, head)
+        if not made:
+            # The commit is there already: a dead process may not have come to the index.
+            repository.update_user_index(path, head)
         return WorkCommit(head, tuple(left_out))
     return WorkCommit("", tuple(left_out))
 

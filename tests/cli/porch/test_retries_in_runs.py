@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.git import repository
+from porch.git import index_lock
 from tests.earlier_releases import rewrite_journal
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_after_a_refused_commit_a_retry_only_commits_again(desk: "Desk", lock: s
 def test_in_a_checkout_a_retry_of_a_run_of_an_earlier_release_only_commits_again_too(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
     desk.begin(SPEC, {"id": "build"}, agents=WRITTEN, code=3)
     rewrite_journal(desk.run_dir())
     desk.porch("approve", "1", "spec-ok", code=None)

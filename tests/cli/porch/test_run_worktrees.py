@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.cli.dispatch import run_words
-from porch.git import repository
+from porch.git import index_lock
 from porch.store.where import find_project
 from tests import commands
 
@@ -203,7 +203,7 @@ def test_a_run_goes_on_where_its_worktree_was_deleted_by_hand(desk: "Desk") -> N
 def test_a_lock_that_a_killed_git_left_in_the_worktree_costs_no_commit(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.05)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
     left = 'echo 1 > one.txt; touch "$(git rev-parse --git-path index.lock)"'
     script = committed_protocol(
         desk, {"id": "work"}, agents={"work": [{"run": ["sh", "-c", left], "say": "done"}]}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
+from porch.git import index_lock, repository, worktrees
 from porch.git import merge as merging
-from porch.git import repository, worktrees
 from porch.git.moves import checkout_move
 from porch.testing import kill_python_at
 from tests.full_disk import count_calls, make_short_of_room
@@ -88,7 +88,7 @@ def test_t2_whatever_call_of_git_finds_the_disk_full_all_is_of_one_commit(
 ) -> None:
     """At every step: now, or at the next launch, when there is room again."""
     full, path, calls, tried = tmp_path / "full", os.environ["PATH"], 1, []
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.1)
     while calls not in tried:
         (checkout(repo, target) / "a.txt").touch()
         old, new = feature(repo, target, **{f"file{calls}": SMALL, "other": f"{calls}\n"})
@@ -143,13 +143,13 @@ def test_t2_a_branch_that_somebody_else_moved_keeps_their_commit(
 ) -> None:
     old, new = feature(repo, target, other="other\n")
     theirs = sh(repo, "commit-tree", f"{old}^{{tree}}", "-p", old, "-m", "theirs")
-    take = checkout_move._take_index
+    hold = checkout_move.hold_index
 
-    def move_meanwhile(path: str, index: str) -> str:
+    def move_meanwhile(index: str) -> contextlib.AbstractContextManager[index_lock.HeldIndex]:
         sh(repo, "update-ref", f"refs/heads/{target}", theirs)
-        return take(path, index)
+        return hold(index)
 
-    monkeypatch.setattr(checkout_move, "_take_index", move_meanwhile)
+    monkeypatch.setattr(checkout_move, "hold_index", move_meanwhile)
     assert publish(repo, target, old, new) == "stale"
     assert_of_one_commit(repo, target, theirs)
 
@@ -158,11 +158,11 @@ def test_t2_an_index_that_a_git_holds_stops_the_move_before_it_begins(
     repo: Path, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = feature(repo, target, other="other\n")
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.1)
     lock = Path(repository.find_git_path(str(checkout(repo, target)), "index.lock"))
     place = checkout_move.Checkout(str(checkout(repo, target)), own=False)
     lock.touch()
-    with pytest.raises(OutsideError, match="another git process is using it"):
+    with pytest.raises(OutsideError, match=r"index\.lock exists"):
         checkout_move.swap_branch_head(str(repo), target, new=new, old=old, checkout=place)
     lock.unlink(missing_ok=True)
     assert_of_one_commit(repo, target, old)
@@ -197,7 +197,7 @@ POINTS = {
 def test_t2_a_kill_at_any_instant_is_repaired_at_the_next_launch_of_anything(
     repo: Path, point: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.1)
     old, new = feature(repo, "main", other="other\n", more=SMALL)
     dead = kill_python_at(point, PUBLISH, str(repo), "main", new, old, "")
     assert dead.returncode == -signal.SIGKILL, dead.stderr
@@ -223,7 +223,7 @@ def test_t2_what_a_person_did_after_the_death_stays_theirs(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They removed the lock, wrote into a file that was on its way, and committed another."""
-    monkeypatch.setattr(repository, "INDEX_LOCK_S", 0.1)
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.1)
     old, new = feature(repo, "main", other="other\n", more=SMALL)
     kill_python_at("merge.before-swap", PUBLISH, str(repo), "main", new, old, "")
     (repo / ".git" / "index.lock").unlink()

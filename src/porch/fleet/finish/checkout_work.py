@@ -59,7 +59,7 @@ def commit_here(found: HeldRun, work: RunWork) -> CommittedWork:
     if made is None:
         # The agents committed everything themselves.
         return CommittedWork(repository.read_head(place) or "", checks)
-    return CommittedWork(_update_index(place, made), checks)
+    return CommittedWork(made, checks)
 
 
 def _refuse_other_branch(run: Run, work: RunWork) -> None:

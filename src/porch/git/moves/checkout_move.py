@@ -1,14 +1,13 @@
 """A branch and the files of its checkout move as one: ref, index and files are of one commit.
 
-The files go first, with an index of their own that is git's lock at the same time: while it lies
+The files go first, with an index of their own, under git's lock of the old one: while that lies
 there, nobody can commit from the old index onto the new branch. Then the branch is swapped, then
-that index takes the place of the old one. A ref says meanwhile from where to where. Who finds it
+the new index takes the place of the old one. A ref says meanwhile from where to where. Who finds it
 later, under the lock of all moves, finds a move that nobody will finish; it is put right then.
 """
 
 import contextlib
 import os
-import time
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -17,10 +16,10 @@ from porch.errors import OutsideError, PorchError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_git, try_git
 from porch.git.fresh.young_checkout import is_young_and_as_committed
+from porch.git.index_lock import clear_index_lock, hold_index
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 from porch.git.worktree_lock import lock_moves
 from porch.system import crash_points
-from porch.system.scratch import copy_with_times
 
 # Under it stands the branch, then where it goes; the value is where it stood.
 MOVING = "refs/porch/moving/"
@@ -68,51 +67,16 @@ def swap_branch_head(
 
 
 def _move_files_and_branch(repo: str, path: str, branch: str, *, new: str, old: str) -> bool:
-    index = repository.find_git_path(path, "index")
-    lock = _take_index(path, index)
-    crash_points.reach_point("merge.after-lock")
-    try:
-        run_git(path, "read-tree", "-m", "-u", old, new, env={"GIT_INDEX_FILE": lock})
+    with hold_index(repository.find_git_path(path, "index")) as held:
+        crash_points.reach_point("merge.after-lock")
+        run_git(path, "read-tree", "-m", "-u", old, new, env={"GIT_INDEX_FILE": held.copy})
         crash_points.reach_point("merge.before-swap")
         swapped = swap_ref(repo, branch, new, old)
         crash_points.reach_point("merge.after-swap")
-    except OutsideError:
-        os.unlink(lock)
-        raise
-    if not swapped:
-        os.unlink(lock)
-        return False
-    os.replace(lock, index)
+        if swapped:
+            held.publish()
     crash_points.reach_point("merge.after-checkout")
-    return True
-
-
-def _take_index(path: str, index: str) -> str:
-    """The index under the name of git's lock of it: from now on no other git writes one."""
-    lock, deadline = f"{index}.lock", time.monotonic() + repository.INDEX_LOCK_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(FileExistsError):
-            _give_second_name(index, lock)
-            return lock
-        time.sleep(0.05)
-    raise OutsideError(
-        f"cannot update {path}: another git process is using it ({lock})",
-        fix="wait until that git has ended, or remove the file if there is none; then run "
-        "`porch resume`",
-    )
-
-
-def _give_second_name(index: str, lock: str) -> None:
-    """A second name of the same file takes no space, and has its times."""
-    try:
-        os.link(index, lock)
-    except FileExistsError:
-        raise
-    except OSError:
-        # Some file systems know no second names.
-        with open(index, "rb"), open(lock, "xb"):
-            pass
-        copy_with_times(index, lock)
+    return swapped
 
 
 def _take_back(checkout: Checkout, branch: str) -> None:
@@ -168,19 +132,16 @@ def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
         with lock_moves(repository.find_common_directory(path)):
             # Whoever held the lock until now may have been in the middle of it.
             if repository.resolve_commit(path, move.ref) is not None:
-                remove_stale_index_lock(path)
+                clear_index_lock(
+                    repository.find_git_path(path, "index"), path if checkout.own else ""
+                )
                 put_checkout_right(path, checkout.own, branch, old=move.old, new=move.new)
                 delete_own_refs(path, [move.ref])
 
 
 def remove_stale_index_lock(path: str) -> None:
-    """Remove the lock of a git that was killed; give one that lives its time first."""
-    lock = repository.find_git_path(path, "index.lock")
-    deadline = time.monotonic() + repository.INDEX_LOCK_S
-    while os.path.exists(lock) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(lock)
+    """In a worktree of porch's own: also the lock of an agent's git that was killed."""
+    clear_index_lock(repository.find_git_path(path, "index"), path)
 
 
 def swap_ref(repo: str, branch: str, new: str, old: str) -> bool:
