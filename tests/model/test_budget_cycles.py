@@ -23,7 +23,7 @@ def agent(name: str, *exits: str) -> State:
 
 
 def protocol(*edges: Edge, person: bool = False) -> Protocol:
-    asked = Human("gate", "g", "G", (Option("again", "once more"),))
+    asked = Human("question", "g", "G", (Option("again", "once more"),))
     states = {
         "one": agent("one", "ON", "BACK"),
         "two": agent("two", "ON", "BACK"),

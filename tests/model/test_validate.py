@@ -28,7 +28,7 @@ from porch.model.protocol import (
 )
 from porch.model.validate import exits_of, find_knots, free_steps, validate_protocol
 
-ASK = Human("gate", "g", "G", (Option("approved", "on"), Option("rejected", "back")))
+ASK = Human("failure", "g", "G", (Option("approved", "on"), Option("rejected", "back")))
 
 
 def state(name: str, actor: object, loop: str = "") -> State:

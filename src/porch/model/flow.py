@@ -10,7 +10,7 @@ waits for others these, too (a dominator tree with joins). Sets of states are nu
 for each state, because this is asked while a run is drawn.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 Way = tuple[str, str]
 
@@ -33,6 +33,16 @@ def find_states_in_front(
         )
         for name, mine in before.items()
     }
+
+
+def find_passing(
+    starts: Collection[str], ways: Iterable[Way], awaited: Mapping[str, Collection[str]]
+) -> Callable[[str, str], bool]:
+    """Tells whether all ways to the first of two states pass the second one."""
+    bits = {name: 1 << place for place, name in enumerate(awaited)}
+    known = [way for way in ways if way[0] in bits and way[1] in bits]
+    passed = _find_passed(starts, known, awaited, bits)
+    return lambda name, other: bool(passed.get(name, -1) & bits[other])
 
 
 def _hand_on(before: dict[str, int], ways: list[Way], bits: Mapping[str, int]) -> bool:

@@ -362,12 +362,20 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
 
     @cached_property
     def _in_front(self) -> Mapping[str, frozenset[str]]:
-        starts = [self.initial.state, *(part.initial for part in self.parts.values())]
-        awaited = {
-            name: [path.rpartition(".")[0] for path in state.waits_for]
+        return find_states_in_front(self.starts, self._list_ways(), self.awaited)
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """Where the instances of a run begin."""
+        return (self.initial.state, *(part.initial for part in self.parts.values()))
+
+    @property
+    def awaited(self) -> Mapping[str, tuple[str, ...]]:
+        """For each state those that it waits for."""
+        return {
+            name: tuple(path.rpartition(".")[0] for path in state.waits_for)
             for name, state in self.states.items()
         }
-        return find_states_in_front(starts, self._list_ways(), awaited)
 
     def _list_ways(self) -> Iterator[tuple[str, str]]:
         for edge in self.edges:

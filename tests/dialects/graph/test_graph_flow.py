@@ -383,10 +383,10 @@ def test_every_run_comes_to_an_end() -> None:
 
 
 GATE = (
-    "{human: gate, title: G, shows: [One], "
+    "{human: gate, title: G, shows: [One, Two], "
     "options: {rejected: {means: again, text: true}, ok: {means: on}}}"
 )
-GATED = {"first.One": "{to: gate}", "gate.ok": "{to: second}"}
+GATED = {"first.One": "{to: gate}", "first.Two": "{to: gate}", "gate.ok": "{to: second}"}
 
 
 def test_k10_a_text_that_somebody_types_and_no_input_reads_is_told_at_its_option() -> None:

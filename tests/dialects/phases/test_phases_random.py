@@ -136,6 +136,7 @@ class Author:
 
 AUTHORS_FAULTS = {
     "unknown-state", "no-agent", "late-step", "wrong-value", "no-end", "unknown-step", "no-way-out",
+    "gate-avoided",
 }  # fmt: skip
 
 

@@ -905,3 +905,34 @@ def test_transitions_may_be_a_list_with_signals() -> None:
     assert leads(protocol, "c", "BACK") == [Target("b")]
     plain = compiled({"id": "a"}, {"id": "b"}, {"id": "c"}, transitions={"a": "c", "_x": 3})
     assert leads(plain, "a", "PHASE_COMPLETE") == [Target("c")]
+
+
+BUILT: dict[str, Any] = {"type": "build_verify", "verify": {"models": ["m"]}}
+
+
+def test_q1_the_phases_own_next_wins_over_a_signal_of_all_phases() -> None:
+    """`verify` is the review of a build-verify phase there, and a phase at the end of the file."""
+    protocol = compiled(
+        {"id": "specify", **BUILT, "gate": "spec_ok", "next": "plan"},
+        {"id": "plan", **BUILT, "gate": "plan_ok", "next": "build"},
+        {"id": "build", "phased": True, "transition": {"on_all_phases_complete": "verify"}},
+        {"id": "verify", "gate": "last_ok", "next": None},
+        signals={"PHASE_COMPLETE": {"transitions_to": "verify"}, "BUILT": "verify"},
+    )
+    assert leads(protocol, "specify", "PHASE_COMPLETE") == [Target("specify:checks")]
+    assert leads(protocol, "specify", "BUILT") == [Target("specify:checks")]
+    assert leads(protocol, "specify:checks", "passed") == [Target("specify:consult")]
+    assert leads(protocol, "specify:consult", "approved") == [Target("specify:gate")]
+    assert leads(protocol, "specify:gate", "approved") == [Target("plan")]
+    assert leads(protocol, "build", "PHASE_COMPLETE") == [Target(next_of="build")]
+    assert leads(protocol, "verify", "PHASE_COMPLETE") == [Target("verify:gate")]
+
+
+def test_q1_a_word_for_done_never_jumps_over_phases() -> None:
+    common = {"REVIEW_COMPLETE": {"transitions_to": "c"}}
+    reading = read({"id": "a"}, {"id": "b"}, {"id": "c"}, signals=common)
+    assert reading.protocol is not None
+    assert leads(reading.protocol, "a", "REVIEW_COMPLETE") == [Target("b")]
+    (finding,) = [f for f in reading.findings if f.code == "no-meaning"]
+    assert finding.severity == "note"
+    assert "leads where it leads by itself, and not always to 'c'" in finding.message

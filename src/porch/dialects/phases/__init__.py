@@ -16,10 +16,11 @@ def recognises(root: Node) -> bool:
 def read(root: Node) -> ProtocolReading:
     # Whoever reads a file of another dialect asks only whether this is one of ours.
     from porch.dialects.phases.compiler import build_lookup, compile_definition
-    from porch.dialects.phases.gate_rules import find_gate_findings, find_ways_around_gates
+    from porch.dialects.phases.gate_rules import find_gate_findings
     from porch.dialects.phases.mapping_reader import report_wrong_type
     from porch.dialects.phases.reader import read_definition
     from porch.dialects.phases.way_rules import find_way_findings
+    from porch.model.gate_ways import find_ways_around_gates
     from porch.model.validate import validate_protocol
 
     findings: list[Finding] = []
@@ -28,10 +29,10 @@ def read(root: Node) -> ProtocolReading:
         return refused_reading(findings)
     definition, prompts_dir = read_definition(root, findings)
     protocol, draft = compile_definition(definition, prompts_dir, findings)
-    if protocol is not None and not errors_in(findings):
-        findings += validate_protocol(protocol, draft.places)
     if protocol is not None:
-        findings += find_ways_around_gates(protocol, draft.places)
+        is_sound = not errors_in(findings)
+        prove = validate_protocol if is_sound else find_ways_around_gates
+        findings += prove(protocol, draft.places)
         # A lookup of their own: what it finds again is left out with everything that is said twice.
         atlas = build_lookup(definition, findings)
         findings += list(find_way_findings(definition, atlas))

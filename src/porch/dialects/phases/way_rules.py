@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from porch.dialects.phases.compiler.loops import PLAN_FILE, PLAN_PHASE
+from porch.dialects.phases.compiler.signal_exits import COMPLETION_SIGNALS, leads_on
 from porch.dialects.phases.compiler.stages import PhaseLayout
-from porch.dialects.phases.compiler.targets import PhaseLookup, ResolvedTarget
+from porch.dialects.phases.compiler.targets import VERIFY, PhaseLookup, ResolvedTarget
 from porch.dialects.phases.file_records import PhasesFile, SignalRecord
 from porch.errors import Finding
 from porch.model.protocol import BLOCKED, Target
@@ -19,6 +20,20 @@ def find_way_findings(definition: PhasesFile, atlas: PhaseLookup) -> Iterator[Fi
         yield from _own_bound_findings(layout, atlas)
         if layout.loop == layout.phase.id:
             yield from _missing_plan_findings(layout, atlas)
+    yield from _common_word_findings(definition, atlas)
+
+
+def _common_word_findings(definition: PhasesFile, atlas: PhaseLookup) -> Iterator[Finding]:
+    """A word for 'done' at the top of a file leads no phase to another place."""
+    for signal in definition.signals:
+        word = signal.target if signal.name in COMPLETION_SIGNALS else None
+        if word is not None and word.text != VERIFY and atlas.find_goal(word, None) is not None:
+            message = (
+                f"'{signal.name}' at the top of the file means that a phase is done: each phase "
+                f"then leads where it leads by itself, and not always to '{word.text}'"
+            )
+            fix = f"write 'next_phase', or give the signal in the phase that leads to '{word.text}'"
+            yield Finding("no-meaning", message, word.place, fix, "note")
 
 
 def _resolve_on_fail(layout: PhaseLayout, atlas: PhaseLookup) -> None:
@@ -62,7 +77,7 @@ def _can_leave(signal: SignalRecord, layout: PhaseLayout, atlas: PhaseLookup) ->
     """A signal that leads onward goes where the phase leads."""
     out = next(_declared_words(layout, atlas), None)
     is_open = out is None or not _leads_to_start(out, layout, atlas)
-    if signal.target is None or (signal.common and signal.target.text == layout.phase.id):
+    if signal.target is None or leads_on(signal, layout):
         return is_open
     goal = atlas.find_goal(signal.target, layout)
     if goal is None:
@@ -86,6 +101,8 @@ def _early_exit_findings(
     layout: PhaseLayout, definition: PhasesFile, atlas: PhaseLookup
 ) -> Iterator[Finding]:
     for signal in (*layout.phase.signals, *definition.signals):
+        if leads_on(signal, layout):
+            continue
         goal = atlas.find_goal(signal.target, layout) if signal.target is not None else None
         if goal is not None and atlas.is_beyond_loop(goal.target, layout):
             yield _early_exit_finding(layout, f"signal '{signal.name}'", goal.target, signal.target)

@@ -3,7 +3,13 @@
 from msgspec.structs import replace
 
 from porch.dialects.phases.compiler.stages import REVISE_STEP, PhaseLayout, Stage
-from porch.dialects.phases.compiler.targets import ExitRoute, PhaseLookup, ResolvedTarget, RouteKind
+from porch.dialects.phases.compiler.targets import (
+    VERIFY,
+    ExitRoute,
+    PhaseLookup,
+    ResolvedTarget,
+    RouteKind,
+)
 from porch.dialects.phases.file_records import PhasesFile, SignalRecord
 from porch.model.protocol import BLOCKED, Exit, Target
 
@@ -65,7 +71,7 @@ def _find_signal_route(
         return None
     if signal.name in COMPLETION_SIGNALS:
         goal = replace(goal, target=atlas.looped(goal.target, layout))
-    if _ends_here(signal, layout):
+    if leads_on(signal, layout):
         return ExitRoute(exit_, "onward", goal.target, signal)
     manner = _route_kind(goal, layout, agent, out)
     return ExitRoute(exit_, manner, goal.target, signal)
@@ -83,14 +89,15 @@ def _route_kind(goal: ResolvedTarget, layout: PhaseLayout, agent: Stage, out: Ta
     return "leave" if goal.target.next_of or goal.phase > layout.index else "direct"
 
 
-def _ends_here(signal: SignalRecord, layout: PhaseLayout) -> bool:
-    """Said in the phase it leads to, a word of all phases for 'done' can only mean to go on.
+def leads_on(signal: SignalRecord, layout: PhaseLayout) -> bool:
+    """Whether a signal of all phases means that this one is done: its own way counts then.
 
-    Every other signal means what it says: the phase again, with the reason shown.
+    A word for 'done' cannot lead all phases to one place, and `verify` means the reviewers of a
+    phase that has some. Every other signal means what it says.
     """
     word = signal.target
-    is_here = word is not None and word.text == layout.phase.id
-    return signal.common and signal.name in COMPLETION_SIGNALS and is_here
+    is_own_review = word is not None and word.text == VERIFY and layout.panel is not None
+    return signal.common and (signal.name in COMPLETION_SIGNALS or is_own_review)
 
 
 def _route_kind_inside(goal: ResolvedTarget, layout: PhaseLayout) -> RouteKind:

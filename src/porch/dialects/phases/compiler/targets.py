@@ -14,8 +14,8 @@ from porch.model.protocol import Exit, Target
 from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ScalarNode
 
-# `verify` is how build-and-verify files call the phase's own reviewers.
-ONWARD_WORDS = ("next_phase", "next_phase_or_review", "next", "verify")
+VERIFY = "verify"  # how build-and-verify files call the phase's own reviewers
+ONWARD_WORDS = ("next_phase", "next_phase_or_review", "next", VERIFY)
 AGAIN_WORDS = ("current_phase", "retry")
 _ITEM = late_pattern(r"phase_[A-Za-z0-9_-]+")
 # onward: as the phase says; via: to a later stage, past the checks; leave: as the phase says, then
