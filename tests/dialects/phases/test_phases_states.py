@@ -936,3 +936,70 @@ def test_q1_a_word_for_done_never_jumps_over_phases() -> None:
     (finding,) = [f for f in reading.findings if f.code == "no-meaning"]
     assert finding.severity == "note"
     assert "leads where it leads by itself, and not always to 'c'" in finding.message
+
+
+def escalation(protocol: Protocol, phase: str) -> tuple[str, ...]:
+    return tuple(option.exit for option in human(protocol, f"escalated:{phase}").options)
+
+
+def test_q2_escalate_asks_a_person_who_can_retry_skip_or_stop() -> None:
+    protocol = compiled(
+        {"id": "look", "signals": {"FOUND": "fix", "TOO_BIG": "escalate"}},
+        {"id": "fix", "checks": {"c": {"command": "x", "on_fail": "escalate"}}, "gate": "ok"},
+        signals={"LOST": {"transitions_to": "escalate", "requires": "reason"}},
+    )
+    assert leads(protocol, "look", "TOO_BIG") == [Target("escalated:look")]
+    assert leads(protocol, "look", "LOST") == [Target("escalated:look")]
+    assert leads(protocol, "fix:checks", "failed")[0] == Target("escalated:fix")
+    assert escalation(protocol, "look") == ("retry", "skip", "stopped")
+    assert human(protocol, "escalated:look").shows == ("look.TOO_BIG", "look.LOST")
+    assert leads(protocol, "escalated:look", "retry") == [Target("look")]
+    assert leads(protocol, "escalated:look", "skip") == [Target("fix")]
+    assert leads(protocol, "escalated:look", "stopped") == [Target("abandoned")]
+    assert leads(protocol, "escalated:fix", "skip") == [Target("fix:gate")]
+    assert "escalated:a" not in compiled({"id": "a"}).states
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"on_too_complex": "escalate"},
+        {"transition": {"on_complete": "b", "on_too_complex": "escalate"}},
+    ],
+)
+def test_q2_on_too_complex_is_a_signal_with_a_reason(keys: dict[str, Any]) -> None:
+    protocol = compiled({"id": "a", **keys}, {"id": "b"})
+    (exit_,) = [e for e in agent(protocol, "a").exits if e.name == "TOO_COMPLEX"]
+    assert exit_.needs_reason
+    assert leads(protocol, "a", "TOO_COMPLEX") == [Target("escalated:a")]
+    assert leads(protocol, "a", "PHASE_COMPLETE") == [Target("b")]
+
+
+def test_q2_on_too_complex_may_name_a_phase_and_claims_nothing() -> None:
+    """No check has to pass for it: nothing is said to be done."""
+    big = {"id": "plan"}
+    protocol = compiled(
+        {"id": "a", "checks": {"c": "x"}, "on_too_complex": "plan"}, {"id": "b"}, big
+    )
+    assert leads(protocol, "a", "TOO_COMPLEX") == [Target("plan")]
+    assert leads(protocol, "a", "PHASE_COMPLETE") == [Target("a:checks")]
+    old = compiled({"id": "a"}, big, transitions={"a": {"on_too_complex": "escalate"}})
+    assert leads(old, "a", "TOO_COMPLEX") == [Target("escalated:a")]
+    assert "escalated:a" not in compiled({"id": "a", "on_too_complex": None}).states
+
+
+def test_q2_a_phase_that_is_done_cannot_escalate() -> None:
+    (finding,) = errors_in(read({"id": "a", "next": "escalate"}).findings)
+    assert finding.code == "wrong-value"
+    assert "'escalate' in 'signals', 'on_fail' or 'on_too_complex'" in finding.fix
+
+
+def test_q2_where_too_complex_leads_is_said_once() -> None:
+    twice = {"id": "a", "on_too_complex": "escalate", "signals": {"TOO_COMPLEX": "complete"}}
+    (finding,) = errors_in(read(twice).findings)
+    assert finding.code == "said-twice"
+
+
+def test_q2_a_phase_may_be_called_escalate() -> None:
+    protocol = compiled({"id": "a", "signals": {"BIG": "escalate"}}, {"id": "escalate"})
+    assert leads(protocol, "a", "BIG") == [Target("escalate")]

@@ -12,6 +12,7 @@ DEFAULT_RETRIES = 3
 DEFAULT_DELAY_S = 5.0
 DEFAULT_ROUNDS = 3
 DEFAULT_RESPAWNS = 5
+TOO_COMPLEX = "TOO_COMPLEX"  # the signal of `on_too_complex`
 
 
 class CheckRecord(Struct, frozen=True):
@@ -60,7 +61,7 @@ class GateRecord(Struct, frozen=True):
 
 
 class SignalRecord(Struct, frozen=True):
-    """A word an agent may end with; `common` ones stand at the top of the file."""
+    """A word an agent may end with; `common` ones are not about the end of one phase."""
 
     name: str
     place: Place

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from porch.dialects.phases.artifact_reader import read_files
 from porch.dialects.phases.file_records import (
     DEFAULT_ROUNDS,
+    TOO_COMPLEX,
     Consultation,
     GateRecord,
     PhaseTargets,
@@ -155,6 +156,15 @@ def _read_signal(entry: Entry, what: str, findings: Findings) -> SignalRecord:
             node, f"signal '{name.text}' of {what}", "a target or a mapping", findings
         )
     return SignalRecord(name.text, name.place)
+
+
+def read_too_complex(form: StrictFields) -> tuple[SignalRecord, ...]:
+    """The signal with which an agent says that the work is too big for this protocol."""
+    word = form.word("on_too_complex")
+    if word is None or is_null(word):
+        return ()
+    about = "The work is too big for this protocol; say why"
+    return (SignalRecord(TOO_COMPLEX, word.place, word, True, about, common=True),)
 
 
 def _needs_reason(form: StrictFields) -> bool:

@@ -22,7 +22,7 @@ POSITIVE_SECONDS: SchemaFragment = {"type": ["number", "null"], "exclusiveMinimu
 SECONDS: SchemaFragment = {"type": ["number", "null"], "minimum": 0}
 TARGET: SchemaFragment = {
     "type": ["string", "null"],
-    "description": "a phase, a state or 'complete'",
+    "description": "a phase, a state, 'complete' or 'escalate'",
 }
 TEXTS: SchemaFragment = {
     "anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "number"]}}]
@@ -92,6 +92,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "gate": _ref_fragment("gate", also=(_type_fragment("string", "null"),)),
         "transition": _ref_fragment("transition", also=(NULL,)),
         "next": TARGET,
+        "on_too_complex": TARGET,
         "on_complete": _ref_fragment("on_complete", also=(NULL,)),
         "permissions": TEXTS,
         "may_write": GLOBS,
@@ -158,7 +159,12 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "next": TARGET,
         "requires": TEXTS,
     },
-    "transition": {"on_complete": TARGET, "on_fail": TARGET, "on_all_phases_complete": TARGET},
+    "transition": {
+        "on_complete": TARGET,
+        "on_fail": TARGET,
+        "on_all_phases_complete": TARGET,
+        "on_too_complex": TARGET,
+    },
     "state_transition": {
         "from": TARGET,
         "to": TARGET,
@@ -167,6 +173,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "on_complete": TARGET,
         "on_fail": TARGET,
         "on_all_phases_complete": TARGET,
+        "on_too_complex": TARGET,
         "on_gate_pass": TARGET,
         "wait_for": TEXT,
         "on_backpressure_pass": TARGET,

@@ -5,7 +5,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from porch.dialects.phases.file_records import GateRecord, Phase, PhaseTargets, SignalRecord
-from porch.dialects.phases.gate_signal_reader import is_null, read_gate_mapping
+from porch.dialects.phases.gate_signal_reader import is_null, read_gate_mapping, read_too_complex
 from porch.dialects.phases.mapping_reader import (
     MOST_PHASES,
     MOST_STEPS,
@@ -157,6 +157,7 @@ def _with_transition(phase: Phase, begin: ScalarNode, form: StrictFields) -> Pha
                 if passes
                 else _with_next_target(phase, begin, word, form.findings)
             )
+    phase = replace(phase, signals=(*phase.signals, *read_too_complex(form)))
     fail = form.word("on_fail", "on_backpressure_fail")
     every = form.word("on_all_phases_complete")
     ways = phase.ways

@@ -5,10 +5,12 @@ from msgspec import Struct
 from porch.dialects.phases.artifact_reader import list_default_files, read_files
 from porch.dialects.phases.check_reader import CheckDefaults, read_checks, read_verification
 from porch.dialects.phases.file_records import (
+    TOO_COMPLEX,
     CheckRecord,
     Consultation,
     Phase,
     PhaseTargets,
+    SignalRecord,
     StepRecord,
 )
 from porch.dialects.phases.gate_signal_reader import (
@@ -19,6 +21,7 @@ from porch.dialects.phases.gate_signal_reader import (
     read_phase_targets,
     read_signals,
     read_steps,
+    read_too_complex,
 )
 from porch.dialects.phases.mapping_reader import (
     Findings,
@@ -102,9 +105,7 @@ def _read_phase_record(id_: str, form: StrictFields, defaults: PhaseDefaults) ->
         artifacts=artifacts,
         steps=_read_phase_steps(id_, form),
         first_step=form.word("initial_substate"),
-        signals=read_signals(
-            form.child("signals"), f"the signals of {form.what}", form.findings, False
-        ),
+        signals=_read_phase_signals(form),
         is_phased=_is_phased(form),
         phases_from=_read_phases_from(form),
         checks=() if is_bare_end else _read_phase_checks(form, defaults),
@@ -117,6 +118,17 @@ def _read_phase_record(id_: str, form: StrictFields, defaults: PhaseDefaults) ->
         is_end=is_bare_end,
         may_write=read_may_write(form),
     )
+
+
+def _read_phase_signals(form: StrictFields) -> tuple[SignalRecord, ...]:
+    own = read_signals(form.child("signals"), f"the signals of {form.what}", form.findings, False)
+    transition = form.form("transition", "transition")
+    added = (*read_too_complex(form), *(read_too_complex(transition) if transition else ()))
+    if added and TOO_COMPLEX in [signal.name for signal in (*own, *added[1:])]:
+        message = f"{form.what} says twice where {TOO_COMPLEX} leads"
+        fix = "keep 'on_too_complex', or the signal"
+        form.report("said-twice", message, added[0].place, fix)
+    return (*own, *added)
 
 
 def _read_artifacts(form: StrictFields, build: StrictFields | None) -> tuple[str, ...]:

@@ -5,7 +5,12 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from porch.dialects.phases.compiler.agent_states import draw_agent, draw_blocked, draw_failed
+from porch.dialects.phases.compiler.agent_states import (
+    draw_agent,
+    draw_blocked,
+    draw_escalated,
+    draw_failed,
+)
 from porch.dialects.phases.compiler.check_states import draw_check_step, draw_phase_completion
 from porch.dialects.phases.compiler.gate_states import draw_behind_gate, draw_gate
 from porch.dialects.phases.compiler.last_checks import draw_last_checks
@@ -140,6 +145,7 @@ def _draw_phase(bench: PhaseDraft, prompts_dir: str) -> None:
     for agent in layout.agents:
         draw_failed(bench, agent)
         draw_blocked(bench, agent)
+    draw_escalated(bench)
     draw_unfinished(bench)
 
 

@@ -246,3 +246,33 @@ def draw_blocked(bench: PhaseDraft, stage: Stage) -> None:
     bench.add(state, ask, stage.place)
     bench.edge(state, "answered", Target(stage.state))
     bench.edge(state, "stopped", ABANDONED)
+
+
+def draw_escalated(bench: PhaseDraft) -> None:
+    """What the file hands over to a person: only where something in the phase leads there."""
+    state, gate = bench.layout.escalated, bench.layout.gate
+    edges = [drawn.edge for drawn in bench.draft.edges if drawn.phase == bench.phase.id]
+    causes = [f"{edge.state}.{edge.exit}" for edge in edges if Target(state) in edge.targets]
+    if not causes:
+        return
+    onward = f"go to the gate of {bench.phase.title}" if gate else "continue without this phase"
+    ask = Human(
+        "failure",
+        state,
+        f"{bench.phase.title}: a person has to decide",
+        (
+            Option("retry", f"start {bench.phase.title} again with new budgets"),
+            Option("skip", onward, needs_text=True),
+            Option("stopped", "end the run; the work may need another protocol"),
+        ),
+        artifacts=bench.phase.artifacts,
+        shows=tuple(dict.fromkeys(causes)),
+    )
+    bench.add(state, ask, bench.phase.place)
+    first = Target(bench.layout.first)
+    bench.edge(state, "retry", first, refreshes=True, forgets=causes)
+    if gate is not None:
+        bench.edge(state, "skip", Target(gate.state), forgets=causes)
+    else:
+        bench.leave(state, "skip", forgets=causes)
+    bench.edge(state, "stopped", ABANDONED)

@@ -10,7 +10,7 @@ from porch.dialects.phases.compiler.targets import (
     ResolvedTarget,
     RouteKind,
 )
-from porch.dialects.phases.file_records import PhasesFile, SignalRecord
+from porch.dialects.phases.file_records import TOO_COMPLEX, PhasesFile, SignalRecord
 from porch.model.protocol import BLOCKED, Exit, Target
 
 COMPLETION_SIGNALS = (
@@ -73,7 +73,8 @@ def _find_signal_route(
         goal = replace(goal, target=atlas.looped(goal.target, layout))
     if leads_on(signal, layout):
         return ExitRoute(exit_, "onward", goal.target, signal)
-    manner = _route_kind(goal, layout, agent, out)
+    is_direct = signal.name == TOO_COMPLEX and not goal.onward
+    manner = "direct" if is_direct else _route_kind(goal, layout, agent, out)
     return ExitRoute(exit_, manner, goal.target, signal)
 
 

@@ -69,6 +69,11 @@ class PhaseLayout(Struct, frozen=True):
         return (named or self.main[0]).state
 
     @property
+    def escalated(self) -> str:
+        """The state in which a person decides because the file says `escalate`."""
+        return f"escalated:{self.phase.id}"
+
+    @property
     def agents(self) -> tuple[Stage, ...]:
         return tuple(stage for stage in self.stages if stage.kind == "agent")
 

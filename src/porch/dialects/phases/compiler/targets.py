@@ -17,6 +17,7 @@ from porch.text.nodes import ScalarNode
 VERIFY = "verify"  # how build-and-verify files call the phase's own reviewers
 ONWARD_WORDS = ("next_phase", "next_phase_or_review", "next", VERIFY)
 AGAIN_WORDS = ("current_phase", "retry")
+ESCALATE = "escalate"
 _ITEM = late_pattern(r"phase_[A-Za-z0-9_-]+")
 # onward: as the phase says; via: to a later stage, past the checks; leave: as the phase says, then
 # out to this target; direct: straight to the target, because nothing is claimed to be finished.
@@ -75,6 +76,8 @@ class PhaseLookup(Struct, frozen=True):
             return ResolvedTarget(onward=True)
         if here is not None and text in AGAIN_WORDS:
             return ResolvedTarget(Target(here.first), phase=here.index, stage=here.first)
+        if here is not None and text == ESCALATE:
+            return ResolvedTarget(Target(here.escalated), phase=here.index, stage=here.escalated)
         return None
 
     def _stage(self, word: ScalarNode, here: PhaseLayout | None) -> ResolvedTarget | None:
@@ -116,7 +119,10 @@ class PhaseLookup(Struct, frozen=True):
         if owner is not None:
             known = [stage.state for stage in owner.stages]
         elif here is not None:
-            known += [stage.name for stage in here.stages if stage.name] + list(ONWARD_WORDS[:2])
+            known += [stage.name for stage in here.stages if stage.name] + [
+                *ONWARD_WORDS[:2],
+                ESCALATE,
+            ]
         message = f"{what} leads to '{word.text[:80]}', which is not a state of this protocol"
         fix = did_you_mean(word.text, known) or f"known here: {', '.join(known[:20])}"
         self.findings.append(Finding("unknown-state", message, word.place, fix))
@@ -140,6 +146,11 @@ class PhaseLookup(Struct, frozen=True):
         if word is None:
             return None
         goal = self.goal(word, here, what)
+        if goal is not None and goal.stage == here.escalated:
+            message = f"{what} leads to a person also when nothing is wrong"
+            fix = "write 'escalate' in 'signals', 'on_fail' or 'on_too_complex'; or write a gate"
+            self.findings.append(Finding("wrong-value", message, word.place, fix))
+            return None
         if goal is None:
             return None
         return self.following(here) if goal.onward else self.looped(goal.target, here)
