@@ -10,7 +10,12 @@ from porch.machine.facts import Payload
 from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show.decision import list_decisions
-from porch.show.evidence_notes import list_abstentions, list_full_rounds
+from porch.show.evidence_notes import (
+    OUTSIDE,
+    describe_measurement,
+    list_abstentions,
+    list_full_rounds,
+)
 from porch.testing import Rig
 from porch.testing.rig import CheckResult
 
@@ -90,3 +95,10 @@ def _tell_all(state: RunState) -> list[list[str]]:
         list(list_touched_files(state)),
         list_abstentions(state),
     ]
+
+
+def test_x1_what_changed_outside_is_a_report_of_its_own() -> None:
+    changes = [f"branch b{number}: none -> 1" for number in range(22)]
+    state = RunState(memory={("", ""): {"outside.one": {"changes": changes}}})
+    told = describe_measurement(PROTOCOL, state)[OUTSIDE]
+    assert "branch b19: none -> 1, and 2 more (you, another run or the agent" in told

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.machine import outside
 from porch.machine.base_commands import CHECK as COMMANDS_CHECK
 from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.base_commands import is_ours
@@ -88,8 +89,9 @@ def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
     if state.outcome:
         is_open = state.outcome == "complete" and state.run.own_worktree
         return [Waiting("finish", (name,))] if is_open and state.run.delivery is None else []
-    # While an approval is asked again, or commands are tried, nothing else begins.
-    first = (CHANGED, *((COMMANDS, COMMANDS_CHECK) if is_ours(protocol) else ()))
+    # While one of these is asked, or commands are tried, nothing else begins.
+    first = [CHANGED, *((COMMANDS, COMMANDS_CHECK) if is_ours(protocol) else ())]
+    first += [outside.STATE] if outside.is_open(state) else []
     asked = [each for each in state.positions.values() if each.state in first]
     waits = [
         waiting

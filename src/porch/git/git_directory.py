@@ -176,6 +176,13 @@ def _list_refs_below(found: GitDirectory, directory: str) -> list[str]:
     return sorted({*_list_loose_refs(found.common, front), *packed})
 
 
+def read_all_refs(found: GitDirectory) -> dict[str, str]:
+    """Every ref of a repository that keeps them in files, with what its file says."""
+    packed = {ref: commit for commit, ref in _iterate_packed_refs(found) if ref.startswith("refs/")}
+    loose = _list_loose_refs(found.common, "refs")
+    return packed | {ref: _read_first_line(os.path.join(found.common, ref)) for ref in loose}
+
+
 def _list_loose_refs(common: str, front: str) -> Iterator[str]:
     for directory, _, names in os.walk(os.path.join(common, front)):
         inside = os.path.relpath(directory, common)

@@ -17,6 +17,8 @@ from porch.machine.budgets import STATE as BUDGET
 from porch.machine.budgets import add_budget_state
 from porch.machine.exits.target_questions import add_target_questions
 from porch.machine.instances.git_state_inputs import add_unnamed_questions
+from porch.machine.outside import STATE as TARGET
+from porch.machine.outside import add_outside_state
 from porch.machine.state import CHANGED, RunState, Standing, position_text
 from porch.model.memory_paths import QUESTIONS, name_question_state
 from porch.model.protocol import Agent, Edge, Human, Option, Protocol
@@ -54,13 +56,13 @@ def add_engine_states(protocol: Protocol) -> Protocol:
 
         protocol = add_fault_questions(protocol)
     asked = add_target_questions(add_unnamed_questions(protocol))
-    return add_base_commands(add_changed_state(add_budget_state(asked)))
+    return add_outside_state(add_base_commands(add_changed_state(add_budget_state(asked))))
 
 
 def list_engine_states(protocol: Protocol) -> set[str]:
     """The states of a driven protocol in which the engine itself asks a person."""
     beside = {name_question_state(name, word) for name in protocol.states for word in QUESTIONS}
-    return (beside | {BUDGET, STATE, COMMANDS, COMMANDS_CHECK}) & protocol.states.keys()
+    return (beside | {BUDGET, STATE, COMMANDS, COMMANDS_CHECK, TARGET}) & protocol.states.keys()
 
 
 def list_gates(protocol: Protocol) -> Iterator[tuple[Kind, Human]]:

@@ -93,6 +93,7 @@ class ExitAccepted(Tagged, frozen=True, kw_only=True, tag="ExitAccepted"):
     uncompared: str = ""  # why these files could not be compared
     commit: str = ""  # in a worktree of its own: where the engine kept the work of this exit
     target_head: str = ""  # of the branch that a tree merges into, where the tree lacks it
+    outside: Payload = field(default_factory=dict)  # what changed outside its worktree meanwhile
 
 
 class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
@@ -107,6 +108,7 @@ class TurnEndedSilent(Tagged, frozen=True, kw_only=True, tag="TurnEndedSilent"):
     seconds: float = 0
     touched: tuple[str, ...] = ()
     uncompared: str = ""
+    outside: Payload = field(default_factory=dict)
 
 
 class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):
@@ -121,6 +123,7 @@ class EffectFailed(Tagged, frozen=True, kw_only=True, tag="EffectFailed"):
     hopeless: bool = False  # trying again by itself cannot help
     seconds: float = 0
     fault: bool = False  # only a person can fix it; older releases did not say so
+    outside: Payload = field(default_factory=dict)
 
 
 class EffectInterrupted(Tagged, frozen=True, kw_only=True, tag="EffectInterrupted"):
@@ -130,6 +133,7 @@ class EffectInterrupted(Tagged, frozen=True, kw_only=True, tag="EffectInterrupte
     usd: float = 0
     tokens: int = 0
     session: str = ""
+    outside: Payload = field(default_factory=dict)
 
 
 class EffectStopped(Tagged, frozen=True, kw_only=True, tag="EffectStopped"):
@@ -140,6 +144,7 @@ class EffectStopped(Tagged, frozen=True, kw_only=True, tag="EffectStopped"):
     tokens: int = 0
     session: str = ""
     seconds: float = 0
+    outside: Payload = field(default_factory=dict)
 
 
 class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
@@ -178,6 +183,7 @@ class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):
     cause: str = ""
     tree: str = ""
     reused: bool = False
+    outside: Payload = field(default_factory=dict)
 
 
 class Item(Tagged, frozen=True, kw_only=True, tag="Item"):

@@ -64,6 +64,12 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("CommitEnded", "passed_over"): 3,
     ("ReviewEnded", "tree"): 3,
     ("ReviewEnded", "reused"): 3,
+    ("ExitAccepted", "outside"): 3,
+    ("TurnEndedSilent", "outside"): 3,
+    ("EffectFailed", "outside"): 3,
+    ("EffectInterrupted", "outside"): 3,
+    ("EffectStopped", "outside"): 3,
+    ("ReviewEnded", "outside"): 3,
 }
 _TAGS_WITH_NEW_FIELDS = frozenset(tag for tag, _ in VERSION_OF_FIELD)
 VERSION_OF_VALUE: Mapping[tuple[str, str, str], int] = {("CheckEnded", "result", "skipped"): 2}

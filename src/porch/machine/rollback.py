@@ -9,6 +9,7 @@ from porch.machine.approvals import FOUND, find_gate, open_questions
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.exits.departure import departure_from_nowhere, entry_moves, state_entry_moves
 from porch.machine.facts import Wish
+from porch.machine.outside import STATE as TARGET
 from porch.machine.state import CHANGED, RunState, Standing
 from porch.model.memory_paths import evidence_path
 from porch.model.protocol import Check, End, Human, Protocol, Target
@@ -75,7 +76,7 @@ def rollback_problem(protocol: Protocol, state: RunState, wish: Wish) -> str:
     here = [
         standing
         for standing in state.positions.values()
-        if not standing.instance and standing.state not in (BUDGET, CHANGED)
+        if not standing.instance and standing.state not in (BUDGET, CHANGED, TARGET)
     ]
     if here and all(back.is_ahead_of(standing) for standing in here):
         return f"'{target}' has not been reached yet; a rollback can only go back"

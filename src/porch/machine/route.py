@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from porch.machine import approvals, base_commands, budgets, wishes
+from porch.machine import approvals, base_commands, budgets, outside, wishes
 from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.evolve import PAID, evolve_state
@@ -245,7 +245,8 @@ def _effect_ended_moves(
     if moved:
         # What follows looks at memory: an update that is due comes before the next work.
         state = evolve_state(state, JournalRecord(state.seq, state.at, fact, moved))
-    return (settled, *moved, *_effect_moves(protocol, state, standing, hand, fact))
+    seen = outside.outside_moves(protocol, state, standing, getattr(fact, "outside", {}))
+    return (settled, *moved, *seen, *_effect_moves(protocol, state, standing, hand, fact))
 
 
 def _settled_move(hand: InHand, fact: f.EffectFact) -> m.Settled:

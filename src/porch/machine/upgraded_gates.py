@@ -8,6 +8,7 @@ from porch.machine.approvals import APPROVED, STATE, find_gate, list_gates
 from porch.machine.base_commands import CHECK as COMMANDS_CHECK
 from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import STATE as BUDGET
+from porch.machine.outside import STATE as TARGET
 from porch.machine.rollback import lies_behind
 from porch.machine.state import RunState, Standing, position_text
 from porch.model.artifact_names import describe_name
@@ -36,7 +37,7 @@ def _was_approved(state: RunState, gate: str) -> bool:
 
 def _is_behind(protocol: Protocol, state: RunState, gate: Kind) -> bool:
     """Whether the run has passed the place of a gate; inside its phase it still comes to it."""
-    beside = (STATE, BUDGET, COMMANDS, COMMANDS_CHECK)
+    beside = (STATE, BUDGET, COMMANDS, COMMANDS_CHECK, TARGET)
     here = [each for each in state.positions.values() if each.state not in beside]
     inside = [each for each in here if protocol.states[each.state].group == gate.group]
     if inside:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.machine import approvals, base_commands, budgets
+from porch.machine import approvals, base_commands, budgets, outside
 from porch.machine import moves as m
 from porch.machine.exits.departure import Departure, entry_moves, exit_moves, still_finished
 from porch.machine.exits.evidence import expired_evidence_moves
@@ -310,6 +310,7 @@ def _closed_moves(state: RunState, taken: WishTaken) -> Iterator[m.Move]:
     wish, decision = taken.wish, state.decisions[taken.wish.position]
     is_approval = decision.kind == "gate" and wish.exit in approvals.APPROVED
     about = taken.artifacts if is_approval else {}
+    yield from outside.shown_moves(state) if decision.kind == "gate" else ()
     yield m.Closed(wish.position, wish.exit, wish.text, wish.who, wish.channel, wish.digest, about)
     known = state.approvals.get(decision.name)
     is_waived = wish.exit == "waived" or (known is not None and known.status == "waived")

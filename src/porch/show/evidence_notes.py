@@ -1,14 +1,15 @@
 """What people must know of the evidence behind a decision, so that nobody takes it for more.
 
-Reviewers that gave no verdict, checks that proved nothing, and files that decide a measurement and
-that were changed during a phase.
+Reviewers that gave no verdict, checks that proved nothing, files that decide a measurement and that
+were changed during a phase, and what changed outside the worktree during a turn.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from porch.machine.base_commands import EXPECTED, find_base_failure
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
+from porch.machine.outside import list_outside_changes
 from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
@@ -16,8 +17,10 @@ from porch.text.printable import make_printable
 TITLE = "what measured this was changed during this phase"
 BASE = "before the work began"
 UNCOMPARED = "what measures this could not be compared"
+OUTSIDE = "changed outside the worktree during a turn"
 MOST_SHOWN = 20
 _COMPARED = "the files were only compared: the checks ran with these changes"
+_BY_NOBODY = "you, another run or the agent may have done it"
 _LOOKED_AFTER = "checks with a runner ran without these changes, others with them"
 _MEANING: Mapping[str, str] = {
     "skipped": "there is no command to run",
@@ -91,14 +94,20 @@ def list_check_notes(state: RunState) -> Iterator[str]:
 def describe_measurement(protocol: Protocol, state: RunState) -> dict[str, str]:
     """Reports for whoever decides; none where everything was compared and is as it was found."""
     names = list_touched_files(state)
-    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
-    told = make_printable(", ".join(names[:MOST_SHOWN])) + more
+    told = _join_names(names)
     how = _LOOKED_AFTER if _has_runner(protocol) else _COMPARED
     base = describe_base_failure(state)
     before = {BASE: base} if base else {}
     changed = {TITLE: f"{told} ({how})"} if names else {}
     reasons = make_printable("; ".join(list_uncompared(state)))
-    return {**before, **changed, **({UNCOMPARED: reasons} if reasons else {})}
+    outside = _join_names(list_outside_changes(state))
+    more = {UNCOMPARED: reasons, OUTSIDE: f"{outside} ({_BY_NOBODY})" if outside else ""}
+    return {**before, **changed, **{title: text for title, text in more.items() if text}}
+
+
+def _join_names(names: Sequence[str]) -> str:
+    more = f", and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return make_printable(", ".join(names[:MOST_SHOWN])) + more
 
 
 def describe_base_failure(state: RunState) -> str:

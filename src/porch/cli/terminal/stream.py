@@ -8,11 +8,12 @@ from porch.cli.command import View
 from porch.cli.terminal_width import terminal_style
 from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
+from porch.machine.outside import list_outside_changes
 from porch.machine.records import JournalRecord, encode_record
 from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
-from porch.show.evidence_notes import TITLE, UNCOMPARED, list_abstentions
+from porch.show.evidence_notes import OUTSIDE, TITLE, UNCOMPARED, list_abstentions
 from porch.show.place_words import PlaceWords, decision_words
 from porch.show.records import timeline
 from porch.show.records.log_text import shown_lines
@@ -96,6 +97,7 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
         **({"reviews": missing} if (missing := list_abstentions(state)) else {}),
         **({"measured_by_changed": list(touched)} if touched else {}),
         **({"not_compared": list(reasons)} if (reasons := list_uncompared(state)) else {}),
+        **({"changed_outside": list(lines)} if (lines := list_outside_changes(state)) else {}),
     }
     id_ = state.run.id
     word = unique_word(where.names(), driven.name, id_) if where is not None else id_
@@ -129,6 +131,7 @@ def _render_closing(driven: DriveResult, word: str, names: "PlaceNames") -> list
             *(f"  review of {make_printable(each)}" for each in list_abstentions(state)),
             *([make_printable(f"{TITLE}: {touched}")] if touched else []),
             *(make_printable(f"{UNCOMPARED}: {reason}") for reason in list_uncompared(state)),
+            *(make_printable(f"{OUTSIDE}: {line}") for line in list_outside_changes(state)),
         ]
     if driven.rest == "waiting":
         asked = ", ".join(_describe_decision(each, names) for each in state.decisions.values())

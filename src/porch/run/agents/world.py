@@ -39,6 +39,7 @@ class World(Struct, frozen=True):
     environ: Mapping[str, str] | None = None
     secret: str = ""
     worktree: WorktreeRecord | None = None  # where porch made it for this run
+    root: str = ""  # the main checkout, where the person works; empty if there is none
 
     def project_file(self, name: str) -> str:
         """A path inside the project directory; one that escapes it is nobody's artifact."""

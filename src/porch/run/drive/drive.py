@@ -12,6 +12,7 @@ import porch
 from porch.errors import PorchError
 from porch.git import git_directory
 from porch.machine import facts as f
+from porch.machine import outside
 from porch.machine.effects import AGENT_SLOT, PATIENT
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, Run, RunState
@@ -173,6 +174,8 @@ def _find_objection(
     with contextlib.suppress(PorchError):
         # Somebody may have deleted it while the run waited. If it cannot be made, the effect fails.
         restore(state.run)
+    if not outside.may_begin(state, hand.position):
+        return False
     world, protocol = live.current(), definition.protocol
     store = world.payload_directory
     changed = approved_artifacts.check_approvals(world.workspace, store, protocol, state, hand)

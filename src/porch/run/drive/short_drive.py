@@ -6,6 +6,7 @@ What the engine has to do itself (checks, reviews, commits) is the business of `
 
 import os
 
+from porch.machine import outside
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.state import CHANGED, RunState
 from porch.model.definition import Definition
@@ -34,8 +35,9 @@ def drive_without_loop(found: HeldRun, watch: DriveWatch) -> DriveResult | None:
 def _needs_driver(definition: Definition, state: RunState) -> bool:
     """Plans have none, which is said there; trees, commits and what was left in hand need one."""
     protocol = definition.protocol
-    # Whether changed files were put back is looked at there, too.
+    # Whether changed files were put back is looked at there, too; and what waits for a question.
     is_asked_again = any(each.state == CHANGED for each in state.positions.values())
+    is_asked_again = is_asked_again or outside.is_open(state)
     is_busy = bool(state.paused or state.in_hand or is_asked_again)
     return bool(protocol.subject in DRIVERLESS or protocol.spec or is_busy)
 

@@ -1,10 +1,12 @@
 """Taking a run over, always the same way: after a crash, after a stop, or for the first time."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from porch.errors import UsageError
 from porch.machine import facts as f
+from porch.machine.evolve import PAID
 from porch.machine.records import JournalRecord, RawRecord
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Agent, Exit, Panel, ReviewForm
@@ -46,7 +48,14 @@ def settle_left_effects(world: World, answer: Answer, question_turns: QuestionTu
     crash_points.reach_point("takeover.after-reap")
     left = list(world.state().in_hand.values())
     for hand in left:
-        answer(_find_fate(world, hand, question_turns))
+        fate = _find_fate(world, hand, question_turns)
+        # Of a turn that had not begun there is nothing to compare.
+        is_paid = hand.kind in PAID and world.in_git
+        if is_paid and os.listdir(world.turn_directory(hand.effect)):
+            from porch.run.handlers import outside_watch
+
+            fate = outside_watch.add_changes(world, fate)
+        answer(fate)
         crash_points.reach_point("takeover.after-settle")
     return len(left)
 

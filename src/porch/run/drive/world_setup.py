@@ -47,6 +47,7 @@ def make_world(
         in_git=bool(where.common_dir),
         secret=_ensure_secret(where.run_dir(name)) if settings.nonce else "",
         worktree=find_record_of(where, workspace_of(where, state())) if run.own_worktree else None,
+        root="" if where.is_bare else where.root,
     )
 
 

@@ -1,9 +1,11 @@
 """One function per kind of effect, each ending with exactly one fact: the kernel's own table."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from porch.machine import effects as e
 from porch.machine.base_commands import CHECK as COMMANDS_CHECK
+from porch.machine.evolve import PAID
 from porch.machine.facts import EffectFact
 from porch.run.agents.world import World
 from porch.run.handlers.products import Handler, handler_row
@@ -82,7 +84,15 @@ def make_performer(
     """What the driver calls for every request; each gets the world as it is when it begins."""
 
     async def perform(request: e.Request) -> EffectFact:
-        ended = handlers[type(request)](current_world(), request)
+        world = current_world()
+        if request.kind in PAID and world.in_git:
+            from porch.run.handlers import outside_watch
+
+            return await outside_watch.watch(world, request.id, partial(answer, world, request))
+        return await answer(world, request)
+
+    async def answer(world: World, request: e.Request) -> EffectFact:
+        ended = handlers[type(request)](world, request)
         return await ended if isinstance(ended, Awaitable) else ended
 
     return perform

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Raw = dict[str, Any]
 
 _LONGEST_PART = 200
+_MOST_NAMED = 5
 GOOD, BAD, ASKS = "good", "bad", "asks"
 
 
@@ -39,7 +40,8 @@ def describe_record(raw: RawRecord, words: PlaceWords = _PLAIN) -> str:
         one_line(_describe_fact(_shorten_texts(raw.get("fact") or {}), words)), _LONGEST_PART
     )
     moved = clip_text(one_line("".join(_describe_moves(raw, words))), _LONGEST_PART)
-    return what + moved if moved[:1] == ";" else f"{what} {moved}".rstrip()
+    told = what + moved if moved[:1] == ";" else f"{what} {moved}".rstrip()
+    return told + "".join(_describe_changes(raw.get("fact") or {}))
 
 
 def line_mark(raw: RawRecord) -> str:
@@ -115,6 +117,19 @@ def _describe_moves(raw: RawRecord, words: PlaceWords) -> Iterator[str]:
     if entered:
         yield words.ways([str(each.get("position")) for each in entered], source, tried)
         yield _describe_delay(entered[-1])
+
+
+def _describe_changes(fact: Raw) -> Iterator[str]:
+    """What else changed while somebody worked, by whomever."""
+    found = {
+        "what measures it": fact.get("touched"),
+        "outside the worktree": (fact.get("outside") or {}).get("changes"),
+    }
+    for word, paths in found.items():
+        if paths:
+            more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+            named = ", ".join(map(str, paths[:_MOST_NAMED]))
+            yield clip_text(one_line(f"; changed {word}: {named}"), _LONGEST_PART) + more
 
 
 def _count_attempt(moves: list[Raw], words: PlaceWords) -> tuple[int, int]:

@@ -1,0 +1,151 @@
+"""What lies outside the worktree of a turn, looked at before the turn and after it.
+
+The stamp from before lies in a file of the run, so that it is there for whoever takes over from a
+driver that was killed. What changed is told with whatever the turn came to.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from glob import escape, glob
+from typing import Any
+
+from msgspec import json
+from msgspec.structs import replace
+
+from porch.agents.transcripts import turn_directory_name
+from porch.errors import OutsideError
+from porch.git import outside, repository
+from porch.git.outside import OutsideStamp
+from porch.machine import facts as f
+from porch.machine.state import RunState
+from porch.run.agents.world import World
+from porch.run.engine.effect_failures import describe_error, make_failure_fact
+from porch.run.engine.run_places import list_own_paths, own_branch
+from porch.run.settings import PROJECT_FILE, list_settings_files
+from porch.store.run_drivers import find_drivers
+from porch.store.where import find_project
+from porch.store.worktree_records import list_records
+from porch.system import atomic
+
+_DIRECTORY, _ENDING = "outside", ".json"
+_MOST_COMMITS = 5
+
+
+async def watch(
+    world: World, effect: str, work: Callable[[], Awaitable[f.EffectFact]]
+) -> f.EffectFact:
+    """One turn between two looks, however it ends."""
+    await asyncio.to_thread(note_before, world, effect)
+    try:
+        fact = await work()
+    except Exception as error:  # noqa: BLE001 - also after a failure it counts what changed
+        fact = make_failure_fact(effect, error)
+    return await asyncio.to_thread(add_changes, world, fact)
+
+
+def note_before(world: World, effect: str) -> None:
+    """Before a turn; what cannot be looked at is missing afterwards, and that is said then."""
+    path = _stamp_file(world, effect)
+    place = os.path.dirname(path)
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    # Those of effects that have ended serve nobody; what has no such name is being written.
+    kept = {_stamp_file(world, each) for each in world.state().in_hand}
+    stamps = glob(os.path.join(escape(place), f"*{_ENDING}"))
+    for old in set(stamps).difference(kept):
+        with suppress(FileNotFoundError):
+            os.unlink(old)
+    try:
+        stamp = _take_stamp(world, ())
+    except (OutsideError, OSError):
+        return
+    atomic.replace_file(path, json.encode(stamp), sync=False)
+
+
+def add_changes(world: World, fact: Any) -> f.EffectFact:
+    """After a turn: what is not as it was before."""
+    try:
+        before = _read_stamp(_stamp_file(world, fact.effect))
+        now = _take_stamp(world, before.dirty)
+        found = _compare(world, before, now)
+    except (OutsideError, OSError, ValueError) as error:
+        why = str(error) if isinstance(error, OSError) else describe_error(error)
+        found = {"changes": [f"could not be compared: {why}"]}
+    changed: f.EffectFact = replace(fact, outside=found) if found else fact
+    return changed
+
+
+def _stamp_file(world: World, effect: str) -> str:
+    return os.path.join(world.directory, _DIRECTORY, turn_directory_name(effect) + _ENDING)
+
+
+def _read_stamp(path: str) -> OutsideStamp:
+    try:
+        with open(path, "rb") as file:
+            return json.decode(file.read(), type=OutsideStamp)
+    except (OSError, ValueError) as error:
+        raise OutsideError("porch does not know how it was before the turn") from error
+
+
+def _take_stamp(world: World, names: tuple[str, ...]) -> OutsideStamp:
+    """`names` are files that differed from HEAD before; of those it counts what they hold now."""
+    common = repository.find_common_directory(world.workspace)
+    checkout, files = world.root, {}
+    dirty: tuple[str, ...] = ()
+    if checkout and own_branch(world.state()):
+        dirty = outside.list_dirty_files(checkout, list_own_paths(""))
+        files = outside.digest_files(checkout, (*names, *dirty, PROJECT_FILE))
+    mine, _ = list_settings_files(checkout)
+    places = {mine: mine, ".git/config": os.path.join(common, "config")}
+    files |= {name: outside.digest_file(path) for name, path in places.items()}
+    return OutsideStamp(outside.stamp_refs(common), files, dirty)
+
+
+def _compare(world: World, before: OutsideStamp, now: OutsideStamp) -> dict[str, Any]:
+    state = world.state()
+    lines = outside.describe_changes(before, now, _list_moving_branches(world, state))
+    merged = _find_merged_commits(world, state, before, now) if lines else {}
+    return {**({"changes": lines} if lines else {}), **({"merged": merged} if merged else {})}
+
+
+def _list_moving_branches(world: World, state: RunState) -> set[str]:
+    """Those of this run, and those in which other runs work just now."""
+    own = _list_own_branches(world, state)
+    where = find_project(world.root or world.workspace)
+    records = [each for each in list_records(where) if each.run != state.run.name]
+    drivers = find_drivers(os.path.join(where.state_dir, "runs"), {each.run for each in records})
+    return own | {each.branch for each in records if drivers[each.run].holder is not None}
+
+
+def _list_own_branches(world: World, state: RunState) -> set[str]:
+    own = {own_branch(state), *(each.branch for each in state.instances.values())} - {""}
+    return own or {repository.read_checkout_branch(world.workspace)}
+
+
+def _find_merged_commits(
+    world: World, state: RunState, before: OutsideStamp, now: OutsideStamp
+) -> dict[str, str]:
+    """The new head of the branch that the run is to be merged into, if it has commits of the run.
+
+    Which of two branches had a commit first cannot be told; so this is a question, not a verdict.
+    """
+    root = state.instances.get("")
+    into = state.run.into or (root.target if root else "")
+    name = f"branch {into}"
+    head = now.refs.get(name, "")
+    if not into or not head or before.refs.get(name) == head:
+        return {}
+    heads = [f"refs/heads/{each}" for each in sorted(_list_own_branches(world, state))]
+    heads = [each for each in heads if repository.resolve_commit(world.workspace, each)]
+    since = before.refs.get(name) or state.run.base_commit
+    shared = outside.list_shared_commits(world.workspace, head, since, heads)
+    if not shared:
+        return {}
+    told = "; ".join(row.partition(" ")[2] for row in shared[:_MOST_COMMITS])
+    more = f" and {len(shared) - _MOST_COMMITS} more" if len(shared) > _MOST_COMMITS else ""
+    reason = (
+        f"{into} has come to contain commits of this run during a turn, and no finish did it: "
+        f"{told}{more}. To take them back, move {into} back yourself; porch does not"
+    )
+    return {"head": head, "reason": reason}
