@@ -4,10 +4,14 @@ Hooks are off in all our own calls. Plumbing runs no commit hooks anyway; the re
 ref changes) would see half a commit and, since agents can write to `.git/hooks`, would let an agent
 run code outside its sandbox. What a commit must satisfy is the business of a protocol's checks.
 
-Nor is any program run that only the repository configures, as a filter or as a driver of merges:
-whoever can write into `.git` could name any program there. What a person configured for all their
-repositories still counts, such as `git lfs install`. So a file with a filter that only the
-repository configures is committed as it lies there.
+Nor is any program run that only the repository configures, as a filter, as a driver of merges, or
+to reach a remote: whoever can write into `.git` could name any program there. What a person
+configured for all their repositories still counts, such as `git lfs install`. So a file with a
+filter that only the repository configures is committed as it lies there.
+
+Only what pushes speaks to a remote, and only by the transports that are listed here: `ext::` is a
+program, too. All other calls speak to nobody, so that an object that is missing in a partial clone
+is not fetched on the way, which would run whatever its remote names.
 """
 
 from __future__ import annotations
@@ -39,12 +43,21 @@ _NEUTRAL = {
     late_pattern(r"filter\..*\.(?:clean|smudge|process)", re.DOTALL): "",
     late_pattern(r"filter\..*\.required", re.DOTALL): "false",
     late_pattern(r"merge\..*\.driver", re.DOTALL): _PLAIN_MERGE,
+    late_pattern(r"core\.sshcommand"): "ssh",
+    late_pattern(r"core\.askpass"): "",
 }
 _LOCK = late_pattern(r"Unable to create '([^\n]+\.lock)'")
-_ASKED = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
+_ASKED = (
+    r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver"
+    r"|core\.(sshcommand|askpass|gitproxy)|credential\.(.*\.)?helper)$"
+)
 # Without one of these words no file can name such a program.
-_WORDS = (b"filter", b"driver", b"include")
+_WORDS = (
+    *(b"filter", b"driver", b"include"),
+    *(b"sshcommand", b"askpass", b"gitproxy", b"helper"),
+)
 _OWN = ("local", "worktree")
+_HELPER, _PROXY = ".helper", "core.gitproxy"
 _known: dict[tuple[str, bytes], dict[str, str]] = {}
 
 TIMEOUT_S = 120.0
@@ -60,6 +73,7 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "log.showSignature=false",
     "merge.verifySignatures=false",
+    "push.gpgSign=false",
     # Not in the middle of a run; the person's own git sees to it.
     "maintenance.auto=false",
     "gc.auto=0",
@@ -86,7 +100,13 @@ _FIXED = {
     # An object is what its name says, whatever a ref of the repository puts in its place.
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_EDITOR": ":",
+    "GIT_ALLOW_PROTOCOL": "none",
+    # Not every git knows it; where no protocol is allowed, the same follows.
+    "GIT_NO_LAZY_FETCH": "1",
 }
+# For what pushes.
+TRANSPORTS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+_NOT_FETCHED = late_pattern(r"lazy fetching disabled|promisor|transport '.*' not allowed")
 
 
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -206,6 +226,10 @@ def git_error(directory: str, words: Sequence[str], done: GitEnd) -> OutsideErro
     message = (
         f"`git {' '.join(words)}` in {directory} failed with exit code {done.returncode}\n{last}"
     )
+    if words[0] != "push" and _NOT_FETCHED.search(done.stderr):
+        fix = "porch fetches nothing: get the missing files, for example by `git fetch --refetch "
+        fix += "--no-filter`, then try again"
+        return OutsideError(message.rstrip(), fix=fix)
     return OutsideError(message.rstrip(), fix="fix what git reports, then try again")
 
 
@@ -248,15 +272,35 @@ def disarm_environment(directory: str, ask_git: AskGit) -> dict[str, str]:
 
 def _make_environment(rows: list[tuple[str, str, str]]) -> dict[str, str]:
     own = {key for scope, key, _ in rows if scope in _OWN}
-    general = {key: value for scope, key, value in rows if scope not in _OWN}
-    values = [(key, general.get(key, _neutral_value(key))) for key in sorted(own)]
-    numbered = enumerate(values)
+    general = [(key, value) for scope, key, value in rows if scope not in _OWN]
+    helpers = [(key, value) for key, value in general if key.endswith(_HELPER)]
+    plain = sorted(key for key in own if not key.endswith(_HELPER) and key != _PROXY)
+    values = [(key, dict(general).get(key, _neutral_value(key))) for key in plain]
+    if any(key.endswith(_HELPER) for key in own):
+        # All of them are asked; an empty one has git forget those before it.
+        values += [("credential.helper", ""), *helpers]
+    # Of proxies the first counts, and this comes before all of them.
+    proxy = {"GIT_PROXY_COMMAND": ""} if _PROXY in own else {}
+    return _make_variables(values) | proxy
+
+
+def _make_variables(values: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings for a git and for every git that it starts."""
     pairs = {
         name: text
-        for number, (key, value) in numbered
+        for number, (key, value) in enumerate(values)
         for name, text in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", value))
     }
     return {"GIT_CONFIG_COUNT": str(len(values)), **pairs} if values else {}
+
+
+def careful_environment(directory: str) -> dict[str, str]:
+    """Variables by which somebody else's calls of git are as careful as ours."""
+    own = disarm_environment(directory, call_git)
+    known = int(own.get("GIT_CONFIG_COUNT", "0"))
+    values = [(own[f"GIT_CONFIG_KEY_{n}"], own[f"GIT_CONFIG_VALUE_{n}"]) for n in range(known)]
+    settings = [(key, value) for key, _, value in (each.partition("=") for each in _SETTINGS)]
+    return git_environment({**own, **_make_variables([*settings, *values])})
 
 
 def _neutral_value(key: str) -> str:

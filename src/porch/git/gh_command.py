@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from porch.errors import OutsideError
-from porch.git.command import git_environment
+from porch.git.command import TRANSPORTS, careful_environment
 
 VARIABLE = "ENVOY_TIMEOUT_MS"
 TIMEOUT_S = 120.0
@@ -36,7 +36,7 @@ def network_timeout_s(environ: Mapping[str, str] = os.environ) -> float:
 
 
 def network_environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in _REACHING if name in os.environ}
+    return {**TRANSPORTS, **{name: os.environ[name] for name in _REACHING if name in os.environ}}
 
 
 def last_lines(words: str) -> str:
@@ -73,7 +73,7 @@ def _run_process(argv: tuple[str, ...], cwd: str, stdin: str) -> GhResult:
     process = subprocess.Popen(
         argv,
         cwd=cwd,
-        env=git_environment({**network_environment(), **quiet}),
+        env={**careful_environment(cwd), **network_environment(), **quiet},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -26,7 +26,9 @@ def find_remote(toplevel: str, branch: str) -> str:
 
 def push_branch(toplevel: str, remote: str, branch: str) -> None:
     """Under its own name: the branch that it follows may well be the base."""
-    words = ("push", "--porcelain", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+    # On this machine it is a program that is started, and a repository may name another one.
+    options = ("--porcelain", "--receive-pack=git-receive-pack")
+    words = ("push", *options, remote, f"refs/heads/{branch}:refs/heads/{branch}")
     try:
         done = try_git(toplevel, *words, env=network_environment(), timeout_s=network_timeout_s())
     except OutsideError as error:
