@@ -100,6 +100,8 @@ class Exchange(BaseHTTPRequestHandler):
 
     def _play(self, vendor: ModuleType, request: Request) -> None:
         step = self.desk.next_step(request)
+        if self.desk.stopping.wait(step.delay_s):
+            raise Cut
         self._misbehave(step, "start")
         if step.failure is not None:
             self._fail(step.failure, vendor.failure)

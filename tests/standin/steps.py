@@ -53,7 +53,8 @@ class Step:
     """One answer of the model.
 
     `hangs` and `drops` say where the stream goes silent or is cut: before its first byte
-    (`start`), after its head (`middle`), or when everything but its end was sent (`end`).
+    (`start`), after its head (`middle`), or when everything but its end was sent (`end`). `delay_s`
+    passes before the first byte.
     """
 
     text: str = ""
@@ -66,6 +67,7 @@ class Step:
     tokens: tuple[int, int] = (100, 20)
     chunk: int = 20
     pause_s: float = 0
+    delay_s: float = 0
 
     def saying(self, text: str) -> "Step":
         return replace(self, text=text)
@@ -76,6 +78,10 @@ class Step:
     def slowly(self, pause_s: float, chunk: int = 20) -> "Step":
         """`chunk` characters of text at a time, and a pause after each."""
         return replace(self, pause_s=pause_s, chunk=chunk)
+
+    def late(self, delay_s: float) -> "Step":
+        """The first byte comes after this time."""
+        return replace(self, delay_s=delay_s)
 
     def and_then(self, other: "Step") -> "Step":
         """The calls of both in one answer."""

@@ -188,3 +188,18 @@ def test_compact_that_fails_leaves_the_file_as_it_was(
         growing_file.compact_file(str(path), keep=10)
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
     assert path.read_bytes() == b"a" * 100
+
+
+def test_lines_are_dropped_by_how_they_begin_however_long_they_are(tmp_path: Path) -> None:
+    """E2: what an agent prints only as a sign of life is not kept."""
+    path = tmp_path / "out"
+    long = b"x" * 200_000
+    kept = (b"one\n", b"a piece\n", long + b"piece\n", b"\n", b"half")
+    path.write_bytes(
+        b"piece 1\n" + kept[0] + kept[1] + b"piece" + long + b"\n" + kept[2] + kept[3] + kept[4]
+    )
+    path.chmod(0o600)
+    growing_file.drop_lines(str(path), "piece")
+    assert path.read_bytes() == b"".join(kept)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]

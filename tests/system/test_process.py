@@ -183,6 +183,28 @@ def test_idle_limit_ends_a_silent_command_but_not_a_talking_one(tmp_path: Path, 
     assert ended(command(tmp_path, mark, "sleep 300"), idle_s=0.3).why == "idle"
 
 
+WORKING = """
+import os, time
+if os.fork():
+    os.wait()
+else:
+    os.setsid()
+    while time.monotonic() < {}: pass
+"""
+
+
+def test_idle_limit_spares_whoever_works_without_a_word(tmp_path: Path, mark: str) -> None:
+    """E2: processor time is a sign of life, also that of a child in another session."""
+    working = command(tmp_path, mark, python(WORKING.format(time.monotonic() + 3)))
+    assert ended(working, idle_s=1).why == "exited"
+
+
+def test_idle_limit_spares_whoever_only_complains(tmp_path: Path, mark: str) -> None:
+    """E2: error output is output."""
+    complaining = command(tmp_path, mark, "for n in 1 2 3 4 5 6; do echo x >&2; sleep 0.3; done")
+    assert ended(complaining, idle_s=1).why == "exited"
+
+
 def test_who_has_said_the_last_word_and_stays_is_ended_after_a_little_silence(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,15 @@ class Warned(Struct, frozen=True):
     text: str
 
 
+class Waiting(Struct, frozen=True):
+    """A request to the provider is out: until it is answered, silence says nothing of the agent.
+
+    `is_on` is false while the answer arrives piece by piece: then its silence counts again.
+    """
+
+    is_on: bool = True
+
+
 class Failed(Struct, frozen=True):
     """The agent said itself that the turn went wrong; `wait_s` is when it may be asked again.
 
@@ -111,6 +120,7 @@ Event = (
     | Done
     | Answered
     | Warned
+    | Waiting
     | Failed
 )
 
@@ -153,6 +163,8 @@ class TurnSummary(Struct, frozen=True):
                 return self._answered(event)
             case Warned() | Denied() | Failed():
                 return self._told(event)
+            case Waiting():
+                return self
             case _:
                 assert_never(event)
 

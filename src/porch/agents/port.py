@@ -107,6 +107,8 @@ class AgentPort(Protocol):
     TELLS_USD: bool
     # Whether its count of tokens is that of the whole conversation, not of the turn.
     COUNTS_ALL: bool
+    # How lines begin that are of no use once the turn is over, and not kept; empty if all are kept.
+    PASSING_LINES: str
     # By which ways it can give a typed answer, whatever it may write.
     ANSWERS: tuple[AnswerWay, ...]
 
@@ -165,7 +167,8 @@ def _judge_by_process_end(
 
 def _describe_timeout(ended: "CommandResult") -> str:
     if ended.why == "idle":
-        said, key = f"it printed nothing for too long ({ended.seconds:.1f} s in all)", "idle"
+        silence = "it printed nothing for too long, and its processes did nothing"
+        said, key = f"{silence} ({ended.seconds:.1f} s in all)", "idle"
     else:
         said, key = f"it was still working after {ended.seconds:.1f} s", "timeout"
     return f"{said} and was stopped; the settings ({key}) or the protocol can allow more time"

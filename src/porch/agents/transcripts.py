@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
 
+from porch.agents import AGENTS
 from porch.agents.events import (
     LONGEST_TOLD_LINE,
     Event,
@@ -12,6 +13,7 @@ from porch.agents.events import (
     ToolEnded,
     ToolStarted,
     TurnSummary,
+    Waiting,
     Warned,
 )
 from porch.agents.port import AgentPort, Outcome, make_outcome
@@ -68,6 +70,11 @@ def _read_agent_kind(directory: str) -> str:
         return "scripted"
 
 
+def find_passing_lines(kind: str) -> str:
+    """How lines of this agent begin that are of no use once its turn is over."""
+    return AGENTS[kind].PASSING_LINES if kind in AGENTS else ""
+
+
 def read_transcript_lines(part: TranscriptPart, is_ended: bool) -> Iterator[OutputLine]:
     """Its lines, a bounded number at a time; half a line counts only once nobody writes on."""
     waiting: list[OutputLine] = []
@@ -95,6 +102,7 @@ class TranscriptListener(Struct):
     feed: Feed
     on_event: Callable[[Event], object] = lambda _event: None
     tools: int = 0
+    is_waiting: bool = False
     _tally: GrowingSummary = field(default_factory=GrowingSummary)
 
     @property
@@ -102,8 +110,8 @@ class TranscriptListener(Struct):
         return self._tally.summary
 
     def is_busy(self) -> bool:
-        """Whether a tool runs: it may be silent for long, and the agent with it."""
-        return self.tools > 0
+        """Whether a tool runs or the provider is asked: the agent is silent as long as they are."""
+        return self.tools > 0 or self.is_waiting
 
     def is_over(self) -> bool:
         """Whether nothing more is to come; some do not leave after their last word."""
@@ -111,6 +119,9 @@ class TranscriptListener(Struct):
 
     def take(self, line: OutputLine) -> None:
         for event in _LEFT_OUT_WARNING if line.cut else self.feed(line.text):
+            if type(event) is Waiting:
+                self.is_waiting = event.is_on
+                continue
             self._tally.add(event)
             if type(event) is ToolStarted:
                 self.tools += 1

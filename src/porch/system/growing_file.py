@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from msgspec import Struct
@@ -127,15 +127,36 @@ def compact_file(
         if margin
         else found
     )
+    _replace_content(path, ends, mode)
+    return True
+
+
+def drop_lines(path: str, start: str) -> None:
+    """Replace a finished file by its lines that do not begin so, all at once."""
+    with open(path, "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode & 0o777
+        _replace_content(path, _iterate_other_lines(file, start.encode()), mode)
+
+
+def _iterate_other_lines(file: BinaryIO, start: bytes) -> Iterator[bytes]:
+    """In pieces, for nobody knows how long a line is."""
+    is_first, is_other = True, True
+    while piece := file.readline(CHUNK):
+        is_other = not piece.startswith(start) if is_first else is_other
+        is_first = piece.endswith(b"\n")
+        if is_other:
+            yield piece
+
+
+def _replace_content(path: str, parts: Iterable[bytes], mode: int) -> None:
     draft = f"{path}.compact-{os.getpid()}"
     try:
-        _write_synced(draft, ends, mode)
+        _write_synced(draft, parts, mode)
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(draft)
         raise
-    return True
 
 
 def _cut_ends(

@@ -22,6 +22,7 @@ from porch.system.process_marks import (
     is_group_alive,
     kill_all_matching,
     list_marked_processes,
+    measure_cpu_seconds,
     reap_processes,
 )
 
@@ -40,6 +41,10 @@ GRACE_S = 2.5
 TICK_S = 0.05
 # Who has said its last word has this long to leave; then it is taken for gone.
 LINGER_S = 5.0
+# So often within the limit of silence is looked whether somebody works without a word.
+_LOOKS = 4
+# Of one processor, since the last look. An agent that only waits takes half a hundredth.
+_WORK_SHARE = 0.05
 
 OnOutput = Callable[[], bool]
 EndReason = Literal["exited", "over", "idle", "wall"]
@@ -104,9 +109,10 @@ class RunningCommand:
         is_busy: Callable[[], bool] = lambda: False,
         is_over: Callable[[], bool] = lambda: False,
     ) -> CommandResult:
-        """Wait for the end, or end it when it says nothing for too long or takes too long.
+        """Wait for the end, or end it after too long without a sign of life, or too long in all.
 
-        The clock of silence stands still while `is_busy` says so. Once `is_over` says that nothing
+        Signs of life are output, and processor time of any of its processes. The clock of silence
+        stands still while `is_busy` says so. Once `is_over` says that nothing
         more is to come, little silence is enough.
 
         `on_output` is called at every tick and answers whether it left output unread. Cancelling
@@ -148,7 +154,8 @@ class RunningCommand:
         is_over: Callable[[], bool],
     ) -> EndReason:
         size, grew_at = self._size(), time.monotonic()
-        idle_from = grew_at
+        idle_from = looked_at = grew_at
+        cpu = 0.0
         while True:
             more = on_output()
             await asyncio.wait({ending}, timeout=0 if more else TICK_S)
@@ -161,14 +168,22 @@ class RunningCommand:
                 return "over"
             if wall_s is not None and now - self._began >= wall_s:
                 return "wall"
-            if idle_s is not None and now - idle_from >= idle_s:
+            if idle_s is None or now - max(idle_from, looked_at) < idle_s / _LOOKS:
+                continue
+            spent, cpu = cpu, await asyncio.to_thread(measure_cpu_seconds, self.command.mark)
+            if cpu - spent >= _WORK_SHARE * (now - looked_at):
+                idle_from = now
+            looked_at = now
+            if now - idle_from >= idle_s:
                 return "idle"
 
     def _size(self) -> int:
-        try:
-            return os.stat(self.command.output).st_size
-        except FileNotFoundError:
-            return 0
+        """Of all that it printed."""
+        size = 0
+        for path in {self.command.output, self.command.errors}:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(path).st_size
+        return size
 
 
 _NUMBERS = count(1)

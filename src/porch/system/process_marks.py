@@ -45,6 +45,24 @@ def list_marked_processes(prefix: str) -> list[MarkedProcess]:
     return _find_marked(read_process_table(), lambda mark: mark.startswith(prefix))
 
 
+def measure_cpu_seconds(mark: str) -> float:
+    """What the living processes of exactly this mark have used, and those of theirs that ended.
+
+    Nothing where there is no /proc: there only output is a sign of life.
+    """
+    found = _find_marked(read_process_table(), lambda known: known == mark)
+    return sum(_read_cpu_seconds(each.pid) for each in found)
+
+
+def _read_cpu_seconds(pid: int) -> float:
+    try:
+        fields = _read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    # Of its own, and of the children that it has waited for; each in user mode and in the kernel.
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def reap_processes(prefix: str, looks: int = 2) -> list[int]:
     """Kill whatever a dead runner left behind; the caller and its ancestors are spared."""
     return kill_all_matching(lambda mark: mark.startswith(prefix), looks)

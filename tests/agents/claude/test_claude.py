@@ -22,6 +22,7 @@ from porch.agents.events import (
     ToolStarted,
     TurnSummary,
     Used,
+    Waiting,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
@@ -82,10 +83,38 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
+def piece(kind: str, **fields: Any) -> str:
+    """A line as `--include-partial-messages` adds it; claude puts no spaces between its words."""
+    event = {"type": "stream_event", "event": {"type": kind, **fields}, "session_id": "s-1"}
+    return json.dumps(event, separators=(",", ":"))
+
+
+def test_only_in_the_middle_of_a_text_its_silence_counts() -> None:
+    """E2: before the first piece, in thoughts and in the input of a tool the provider may pause."""
+    listener = TranscriptListener(claude.feed)
+    silences = []
+    for each in (
+        line("system", subtype="init"),
+        piece("message_start"),
+        piece("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "h"}),
+        piece("content_block_delta", index=1, delta={"type": "text_delta", "text": "All"}),
+        piece("content_block_stop", index=1),
+        piece("content_block_delta", index=2, delta={"type": "input_json_delta", "p": '"x'}),
+        piece("content_block_delta", index=3, delta={"type": "text_delta", "text": "is"}),
+        line("system", subtype="status", status="requesting"),
+    ):
+        listener.take(OutputLine(each))
+        silences.append(not listener.is_busy())
+    assert silences == [False, False, False, True, False, False, True, False]
+    assert listener.summary.said == "", "the pieces are told again as a whole"
+
+
 @pytest.mark.parametrize(
     "said, events",
     [
-        (line("system", subtype="init", tools=[]), (Session("s-1"),)),
+        (line("system", subtype="init", tools=[]), (Session("s-1"), Waiting())),
+        (line("system", subtype="status", status="requesting"), (Waiting(),)),
+        (line("system", subtype="status", status="compacting"), ()),
         (line("system", subtype="task_started"), ()),
         (line("system", subtype="api_retry", error_status=529), None),
         (line("of_tomorrow", text="x"), ()),

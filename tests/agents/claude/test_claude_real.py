@@ -13,6 +13,7 @@ from porch.agents.outcomes import OutcomeKind
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, parse_permissions
 from porch.system import process
 from tests.agents.driving import Driver, mark_for
+from tests.agents.slow_answers import SlowAnswer, slow_answers
 from tests.real_agents import MODELS, Room
 from tests.standin.steps import (
     Step,
@@ -273,6 +274,29 @@ def test_hanging_turn_is_ended_by_the_limit_and_leaves_nobody(
     vendor.script("KEY", hang("middle"))
     outcome = driver.play("KEY", wall_s=5)
     assert (outcome.kind, outcome.final) == ("timeout", "")
+    assert driver.left() == []
+
+
+@slow_answers
+def test_slow_answer_is_waited_for(
+    slow: SlowAnswer, idle_s: float, driver: Driver, vendor: Vendors
+) -> None:
+    """E2: one request, and the answer; before the first byte as between and after the tokens."""
+    vendor.script("KEY", slow("All is well, and all will be well."))
+    outcome = driver.play("KEY", idle_s=idle_s)
+    assert (outcome.kind, outcome.final) == ("ok", "All is well, and all will be well.")
+    assert len(vendor.asked("KEY")) == 1
+
+
+def test_answer_that_stops_in_the_middle_of_a_text_is_silence(
+    driver: Driver, vendor: Vendors
+) -> None:
+    """E2: whoever said half a sentence and does nothing any more is reminded, as before."""
+    vendor.script("KEY", hang("middle"))
+    outcome = driver.play("KEY", idle_s=2, wall_s=60)
+    assert outcome.kind == "timeout"
+    assert "printed nothing for too long" in outcome.detail
+    assert outcome.session, "so that it can be reminded in its conversation"
     assert driver.left() == []
 
 

@@ -27,6 +27,7 @@ from porch.agents.events import (
     ToolStarted,
     TurnSummary,
     Used,
+    Waiting,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
@@ -72,7 +73,7 @@ SHELL = "/bin/bash -lc"
     "line, events",
     [
         ("", ()),
-        ('{"type":"turn.started"}', ()),
+        ('{"type":"turn.started"}', (Waiting(),)),
         ('{"type":"of a later release"}', ()),
         ('{"type":"thread.started","thread_id":"t-1"}', (Session("t-1"),)),
         (MESSAGE, (Said("all done", is_whole=True),)),

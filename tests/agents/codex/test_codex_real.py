@@ -11,6 +11,7 @@ from porch.agents import codex, port
 from porch.agents.events import Answered, Denied, Said, ToolEnded, ToolStarted, Warned
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, parse_permissions
 from tests.agents.driving import Driver, mark_for
+from tests.agents.slow_answers import SlowAnswer, slow_answers
 from tests.real_agents import MODELS, Room
 from tests.standin.steps import (
     answer,
@@ -287,6 +288,17 @@ def test_stream_that_is_cut_is_the_server_s_fault(driver: Driver, vendor: Vendor
     vendor.script("CUT", drop("middle"))
     outcome = driver.play("CUT")
     assert (outcome.kind, outcome.final) == ("server", "")
+
+
+@slow_answers
+def test_slow_answer_is_waited_for(
+    slow: SlowAnswer, idle_s: float, driver: Driver, vendor: Vendors
+) -> None:
+    """E2: codex prints no piece of an answer, so its silence says nothing."""
+    vendor.script("KEY", slow("All is well, and all will be well."))
+    outcome = driver.play("KEY", idle_s=idle_s)
+    assert (outcome.kind, outcome.final) == ("ok", "All is well, and all will be well.")
+    assert len(vendor.asked("KEY")) == 1
 
 
 def test_hanging_turn_ends_at_its_limit_and_leaves_nobody(driver: Driver, vendor: Vendors) -> None:

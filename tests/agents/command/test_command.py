@@ -232,6 +232,16 @@ def test_silent_command_is_ended_by_the_wall_limit(driver: Driver, script: Write
     assert (outcome.kind, driver.left()) == ("timeout", [])
 
 
+@pytest.mark.parametrize("before", ["", "print('Let me see.', flush=True)"])
+def test_silent_command_is_not_ended_before_its_turn_is_over(
+    before: str, driver: Driver, script: Write
+) -> None:
+    """E2: nobody knows whether it waits for its provider, and it need not say anything before."""
+    outcome = play(driver, script(f"{before}\ntime.sleep(1.5)\nprint('ok')"), idle_s=0.4)
+    assert outcome.kind == "ok"
+    assert outcome.final.endswith("ok")
+
+
 def test_end_is_in_the_transcript_for_whoever_takes_over(driver: Driver, script: Write) -> None:
     play(driver, script("print('all done')"))
     transcript = driver.place / "turn-1" / "transcript.jsonl"
@@ -280,4 +290,5 @@ def test_nothing_is_enforced_and_that_is_said() -> None:
 
 def test_all_kinds_of_events_of_the_scripted_agent_are_known() -> None:
     assert os.path.isabs(command_process.__file__)
-    assert {*command_process.EVENT_TYPES, command_process.DONE} == set(command._EVENT_READERS)
+    own = (command_process.DONE, command_process.WAITING)
+    assert {*command_process.EVENT_TYPES, *own} == set(command._EVENT_READERS)

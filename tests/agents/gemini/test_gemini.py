@@ -23,6 +23,7 @@ from porch.agents.events import (
     ToolStarted,
     TurnSummary,
     Used,
+    Waiting,
     Warned,
 )
 from porch.agents.gemini import policy
@@ -279,7 +280,7 @@ USED = Used(0.0, 120, 60, 20)
     "told, events",
     [
         ("", ()),
-        (line("init", session_id=SESSION, model="m"), (Session(SESSION),)),
+        (line("init", session_id=SESSION, model="m"), (Session(SESSION), Waiting())),
         (line("message", role="user", content="<signal>X</signal>"), ()),
         (line("message", role="assistant", content="hi", delta=True), (Said("hi"),)),
         (

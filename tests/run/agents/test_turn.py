@@ -42,3 +42,13 @@ def test_a_transcript_without_an_end_tells_its_cost_and_conversation(tmp_path: P
 
 def test_nothing_is_left_behind_where_nothing_was_begun(tmp_path: Path) -> None:
     assert turn.read_left_outcome(cast(World, Corner(tmp_path)), str(tmp_path)) is None
+
+
+def test_pieces_of_an_answer_are_not_kept_once_the_turn_is_over(tmp_path: Path) -> None:
+    """E2: they are signs of life, and fill a transcript whose ends are kept for people."""
+    whole = '{"type":"assistant","message":{"content":[{"type":"text","text":"Hi"}]}}\n'
+    pieces = '{"type":"stream_event","event":{"type":"message_start"}}\n' * 3
+    (tmp_path / "transcript.jsonl").write_text(pieces + whole + pieces)
+    (tmp_path / "agent").write_text("claude\n")
+    turn.read_stopped_turn(cast(World, Corner(tmp_path)), str(tmp_path))
+    assert (tmp_path / "transcript.jsonl").read_text() == whole

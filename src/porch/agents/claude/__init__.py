@@ -28,6 +28,7 @@ from porch.agents.events import (
     ToolEnded,
     ToolStarted,
     TurnSummary,
+    Waiting,
     Warned,
 )
 from porch.agents.json_line import parse_json_line
@@ -45,9 +46,15 @@ FORKS = True
 BOUND_TO_PLACE = True
 TELLS_USD = True
 COUNTS_ALL = False
+# One for each piece of an answer, which is told again as a whole.
+PASSING_LINES = '{"type":"stream_event"'
 ANSWERS: tuple[AnswerWay, ...] = ("schema",)
 PROBE_S = 30.0
 LINE_SHOWN = 200
+_TEXT_PIECE = '"delta":{"type":"text_delta"'
+# Text comes as it is made. Thoughts may be withheld, and the input of a tool comes when it is
+# complete: between such pieces claude waits as it does before the first one.
+_IN_TEXT, _BETWEEN_TEXTS = (Waiting(is_on=False),), (Waiting(),)
 
 
 def prepare(turn: Turn) -> PreparedTurn:
@@ -72,6 +79,8 @@ def _find_executable() -> str:
 
 def _list_arguments(turn: Turn) -> Iterator[str]:
     yield from ("-p", "--output-format", "stream-json", "--verbose")
+    # The pieces of an answer are its signs of life while the whole is still being made.
+    yield "--include-partial-messages"
     # Settings and servers of the project are files that an agent could have written.
     yield from ("--setting-sources", "", "--strict-mcp-config")
     if turn.model:
@@ -97,6 +106,8 @@ def _is_root() -> bool:
 
 def feed(line: str) -> tuple[Event, ...]:
     """The events of one line; kinds of lines that newer versions add are passed over."""
+    if line.startswith(PASSING_LINES):
+        return _IN_TEXT if _TEXT_PIECE in line[:LINE_SHOWN] else _BETWEEN_TEXTS
     usual = read_message_line(line)
     return read_any_line(line) if usual is None else usual
 
@@ -116,6 +127,9 @@ def read_any_line(line: str) -> tuple[Event, ...]:
 def _read_system_line(said: Mapping[str, Any]) -> Iterator[Event]:
     if said.get("subtype") == "init":
         yield Session(str(said["session_id"]))
+        yield Waiting()
+    elif said.get("subtype") == "status" and said.get("status") == "requesting":
+        yield Waiting()
     elif said.get("subtype") == "api_retry":
         status = said.get("error_status") or "nothing"
         yield Warned(f"the service answered {status}; claude retries by itself")

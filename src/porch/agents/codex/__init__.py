@@ -26,6 +26,7 @@ FORKS = True
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = True
+PASSING_LINES = ""
 ANSWERS: tuple[AnswerWay, ...] = ("schema",)
 
 PROBE_S = 30

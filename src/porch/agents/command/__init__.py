@@ -34,6 +34,7 @@ from porch.agents.events import (
     ToolStarted,
     TurnSummary,
     Used,
+    Waiting,
     Warned,
 )
 from porch.agents.outcomes import AnswerWay, OutcomeKind
@@ -52,6 +53,7 @@ FORKS = False
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
+PASSING_LINES = ""
 ANSWERS: tuple[AnswerWay, ...] = ("file", "message")
 _DAY_S = 86_400.0
 _OUTCOME_KINDS: dict[str, OutcomeKind] = {kind: kind for kind in get_args(OutcomeKind)}
@@ -114,6 +116,7 @@ _EVENT_READERS: dict[str, Callable[[dict[str, Any]], Event]] = {
         is_last=True,
     ),
     process.DONE: lambda _: Done(),
+    process.WAITING: lambda _: Waiting(),
 }
 
 

@@ -21,6 +21,8 @@ else:
     import _signal as signal
 
 DONE = "done"
+# Nobody knows when a command asks its provider; most print nothing before their last words.
+WAITING = "waiting"
 EVENT_TYPES = ("session", "text", "tool_start", "tool_end", "usage", "final", "answer", "failed")
 MUST_WAIT = 75
 NOT_STARTED = 127
@@ -176,6 +178,7 @@ def main(arguments: list[str]) -> int:
         )
         return NOT_STARTED
     os.close(write)
+    print_event(WAITING)
     telling = EventPrinter(session)
     for line in read_lines(command, read):
         telling.line(line)

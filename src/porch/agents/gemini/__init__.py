@@ -29,6 +29,7 @@ from porch.agents.events import (
     ToolStarted,
     TurnSummary,
     Used,
+    Waiting,
     Warned,
 )
 from porch.agents.gemini import failures as troubles
@@ -50,6 +51,7 @@ FORKS = True
 BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
+PASSING_LINES = ""
 ANSWERS: tuple[AnswerWay, ...] = ("message",)
 # Without a model it asks a small one which to ask; this name moves with its releases.
 DEFAULT_MODEL = "pro"
@@ -206,7 +208,8 @@ def _read_result(told: dict[str, Any]) -> tuple[Event, ...]:
 
 
 _EVENT_READERS: dict[str, Callable[[dict[str, Any]], tuple[Event, ...]]] = {
-    "init": lambda told: (Session(str(told["session_id"])),),
+    # It prints its words in pieces, and the calls of tools whole: it may be silent between them.
+    "init": lambda told: (Session(str(told["session_id"])), Waiting()),
     "message": _read_message,
     "tool_use": _read_tool_start,
     "tool_result": _read_tool_end,

@@ -39,6 +39,7 @@ FORKS = True
 BOUND_TO_PLACE = False
 TELLS_USD = True
 COUNTS_ALL = False
+PASSING_LINES = ""
 ANSWERS: tuple[AnswerWay, ...] = ("schema", "file")
 # Half as much to load as with `-m`.
 _START = "import sys; from porch.agents.scripted.process import main; main(sys.argv[1:])"

@@ -22,7 +22,7 @@ from porch.run.agents.live_output import LiveOutput
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
 from porch.system import crash_points, process
-from porch.system.growing_file import FileFollower, read_tail
+from porch.system.growing_file import FileFollower, drop_lines, read_tail
 from porch.system.late_asyncio import asyncio
 from porch.system.variables import read_environment
 
@@ -166,8 +166,11 @@ def _tell_each(told: Iterable[Callable[[events.Event], None]], event: events.Eve
 
 def redact_transcript_file(transcript: str, env: Mapping[str, str]) -> None:
     """A transcript stays for people to read: no larger than that takes, and without secrets."""
-    redactor = Redactor(find_secrets(env))
-    for path in (transcript, os.path.join(os.path.dirname(transcript), "errors.txt")):
+    redactor, directory = Redactor(find_secrets(env)), os.path.dirname(transcript)
+    passing = transcripts.find_passing_lines(turn_record.read_terms(directory).kind)
+    if passing and os.path.exists(transcript):
+        drop_lines(transcript, passing)
+    for path in (transcript, os.path.join(directory, "errors.txt")):
         if os.path.exists(path):
             clean_output(path, redactor, TRANSCRIPT_KEPT)
 

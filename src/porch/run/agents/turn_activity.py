@@ -22,7 +22,11 @@ def iterate_raw_lines(turn: NumberedTurn) -> Iterator[str]:
     """The transcript as it lies there, and still without secrets where nobody has put it away."""
     redactor = Redactor(find_secrets(read_environment()))
     for part in turn.parts:
+        passing = transcripts.find_passing_lines(part.agent)
         for line in transcripts.read_transcript_lines(part, turn.is_ended):
+            # Of a secret that comes in pieces none is recognised.
+            if passing and line.text.startswith(passing):
+                continue
             yield redactor.line(line.text) + (" ... (cut)" if line.cut else "")
 
 
@@ -40,7 +44,8 @@ def iterate_events(turn: NumberedTurn, part: TranscriptPart) -> Iterator[events.
         if line.cut:
             yield events.Warned("a line was too long and is not shown")
         else:
-            yield from feed(redactor.line(line.text))
+            told = feed(redactor.line(line.text))
+            yield from (event for event in told if type(event) is not events.Waiting)
 
 
 def iterate_activity(turn: NumberedTurn) -> Iterator[Entry]:
@@ -78,7 +83,7 @@ def _event_entries(event: events.Event) -> Iterator[Entry]:
             yield activity.FINAL, event.text
         case events.Answered():
             yield activity.ANSWER, f"{event.exit} {_shorten_payload(event.payload)}"
-        case events.Session() | events.Used() | events.Done():
+        case events.Session() | events.Used() | events.Done() | events.Waiting():
             return
         case events.Denied() | events.Warned() | events.Failed():
             yield _trouble_entry(event)
