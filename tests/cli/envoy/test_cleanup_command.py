@@ -113,7 +113,7 @@ def test_ignored_files_are_left_alone(desk: "Desk", cleanup: Cleanup) -> None:
 def test_a_block_that_could_be_code_is_refused_and_force_takes_it(
     desk: "Desk", cleanup: Cleanup
 ) -> None:
-    path = desk.write("a.py", f"{PYTHON}# {OPEN}\nprint(1)\nreal_code()\n")
+    path = desk.write("a.py", f"{PYTHON}# {OPEN}\nprint(1)\ndef real_code(): ...\n")
     told = cleanup(code=1)
     assert told["error"]["type"] == "refused_blocks"
     assert told["error"]["suggestion"]
@@ -122,7 +122,10 @@ def test_a_block_that_could_be_code_is_refused_and_force_takes_it(
     (refused,) = told["data"]["refused_blocks"]
     # Where it stands now that the other block is gone.
     assert (refused["path"], refused["line"], refused["lines"]) == ("a.py", 4, 3)
-    assert path.read_text() == f"{CLEAN}# {OPEN}\nprint(1)\nreal_code()\n"
+    assert path.read_text() == f"{CLEAN}# {OPEN}\nprint(1)\ndef real_code(): ...\n"
+    # E10: the marker of a refused block is left, too.
+    left = "1 markers removed from 1 files; 1 markers left: 1 of refused blocks, 0 of no block"
+    assert told["data"]["message"] == left
     assert cleanup("--force")["data"]["markers_removed"] == 1
     assert path.read_text() == CLEAN
 

@@ -102,10 +102,13 @@ def test_a_marker_with_nothing_under_it_goes_alone_even_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\nmore()", "\nmore()\n"])
-def test_a_block_that_no_blank_line_ends_is_refused(end: str) -> None:
-    text = f"a\n# {OPEN}\nlog(1){end}"
-    assert "end of the file" in refusal(text)
-    assert cleaned(text, force=True) == "a\n"
+def test_e10_a_block_that_no_blank_line_ends_goes_to_the_end_of_the_file(end: str) -> None:
+    assert cleaned(f"a\n# {OPEN}\nlog(1){end}") == "a\n"
+
+
+def test_e10_real_code_up_to_the_end_of_the_file_is_still_refused() -> None:
+    assert "defines a function" in refusal(f"# {OPEN}\nlog(1)\ndef more():\n    pass\n")
+    assert "indented less" in refusal(f"if a:\n    # {OPEN}\n    log(1)\nb()\n")
 
 
 def test_a_long_block_is_refused() -> None:

@@ -88,9 +88,11 @@ class _CleanupTally(Struct):
 
     @property
     def message(self) -> str:
+        """The marker of a block that was refused is still in its file, as a loose one is."""
         verb = "would be removed" if self.dry_run else "removed"
         done = f"{self.removed} markers {verb} from {len(self.modified)} files"
-        left = f"{len(self.refused)} blocks refused, {len(self.unmatched)} markers left"
+        refused, loose = len(self.refused), len(self.unmatched)
+        left = f"{refused + loose} markers left: {refused} of refused blocks, {loose} of no block"
         return done if self.is_clean else f"{done}; {left}"
 
 

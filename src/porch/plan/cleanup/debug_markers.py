@@ -142,12 +142,11 @@ def _find_blocks(lines: Sequence[str], kinds: Sequence[str]) -> Iterator[DebugBl
 def _read_block(lines: Sequence[str], kinds: Sequence[str], begin: int) -> DebugBlock:
     end, is_paired = _find_block_end(lines, kinds, begin)
     body = lines[begin + 1 : end - is_paired]
-    is_open = end == len(lines) and not is_paired and bool(body)
-    return DebugBlock(begin, end, _why_refused(lines[begin], body, is_open))
+    return DebugBlock(begin, end, _why_refused(lines[begin], body))
 
 
 def _find_block_end(lines: Sequence[str], kinds: Sequence[str], begin: int) -> tuple[int, bool]:
-    """Behind its own end marker; else before the first blank line or the next marker."""
+    """Behind its own end marker; else before the next marker or blank line, or the file's end."""
     marked = next((at for at in range(begin + 1, len(lines)) if kinds[at]), len(lines))
     if marked < len(lines) and kinds[marked] == CLOSE:
         return marked + 1, True
@@ -155,10 +154,8 @@ def _find_block_end(lines: Sequence[str], kinds: Sequence[str], begin: int) -> t
     return next(blank, marked), False
 
 
-def _why_refused(marker: str, body: Sequence[str], is_open: bool) -> str:
+def _why_refused(marker: str, body: Sequence[str]) -> str:
     """Why removing these lines could remove code; the first reason found."""
-    if is_open:
-        return "no blank line ends the block before the end of the file"
     if len(body) > LONGEST:
         return f"the block has {len(body)} lines, more than {LONGEST}"
     margin = _line_margin(marker)
