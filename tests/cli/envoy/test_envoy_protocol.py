@@ -143,6 +143,20 @@ def test_check_has_warnings_and_still_succeeds(desk: "Desk", envoy: Envoy) -> No
     assert [each["code"] for each in found] == ["step-ambiguous"]
 
 
+def test_e11_a_branch_that_git_cannot_make_is_an_error_of_the_check_and_printed_all_the_same(
+    desk: "Desk", envoy: Envoy
+) -> None:
+    desk.write(
+        ".claude/protocols/own.yaml", OWN.replace("step 7", "<FEATURE_BRANCH>/implementation-<N>")
+    )
+    told = envoy("protocol", "own", "--check", code=2)
+    assert told.startswith("error[impossible-branch]")
+    assert "write `<FEATURE_BRANCH>--implementation-`" in told
+    assert "<FEATURE_BRANCH>/implementation-<N>" in envoy(
+        "protocol", "own", err="warning[impossible-branch]"
+    )
+
+
 def test_check_of_a_lost_reference_fails(desk: "Desk", envoy: Envoy) -> None:
     desk.write(".claude/protocols/own.yaml", OWN.replace("step 7", "step 77"))
     assert envoy("protocol", "own", "--check", code=2).startswith("error[unknown-reference]")

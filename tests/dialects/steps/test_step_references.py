@@ -4,7 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from porch.dialects.steps.lint import find_unresolved_references, lint_references
+from porch.dialects.steps.lint import (
+    find_impossible_branches,
+    find_unresolved_references,
+    lint_references,
+)
 from porch.dialects.steps.references import mask_code, rewrite_references
 from porch.errors import Finding
 
@@ -138,3 +142,12 @@ def test_counting_by_hand_is_found(steps: "Merge") -> None:
     base = "".join(f"{n}: title {n}\n" for n in range(1, 13))
     child = "6.1: log\n6.2: gate\n7: fix\n12: go to step 10 to fix it again"
     assert [f.code for f in lint_references(steps(base, child).demand())] == ["step-ambiguous"]
+
+
+def test_e11_a_branch_below_the_feature_branch_is_found_with_the_name_to_write(
+    steps: "Merge",
+) -> None:
+    named = "1: on `<FEATURE_BRANCH>/implementation-<N>`\n2: on <feature>--implementation-1"
+    (found,) = find_impossible_branches(steps(named).demand(), "error")
+    assert (found.code, found.severity) == ("impossible-branch", "error")
+    assert "`<FEATURE_BRANCH>--implementation-`" in found.fix

@@ -239,6 +239,19 @@ def test_a_branch_of_another_name_is_taken_with_a_word_of_warning(where: Project
     assert fields(where, "1")["worktree_branch_name"] == "mine"
 
 
+@pytest.mark.parametrize("branch", ["feat/x/implementation-1", "feat", "other/one", "some"])
+def test_e11_a_branch_that_git_cannot_make_is_refused_with_the_name_to_use(
+    shop: Path, where: ProjectPaths, branch: str
+) -> None:
+    write(where, "1")
+    git(shop, "branch", "other")
+    git(shop, "branch", "some/branch")
+    with refused("bad-worktree") as told:
+        prompt_claims.start_prompt(where, ONE, "backend", branch)
+    assert "use --worktree feat/x--implementation-1" in str(told.value)
+    assert not fields(where, "1")["in_progress"]
+
+
 @pytest.mark.parametrize("name", ["", "../x", "a b"])
 def test_nobody_is_no_specialist(where: ProjectPaths, name: str) -> None:
     write(where, "1")

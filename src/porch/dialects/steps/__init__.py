@@ -14,7 +14,7 @@ def recognises(root: Node) -> bool:
 def read(root: Node, fetch: FetchTree) -> ProtocolReading:
     from porch.dialects.steps.compiler import WORK, compile_steps, render_steps_template
     from porch.dialects.steps.extends import follow_extends
-    from porch.dialects.steps.lint import find_unresolved_references
+    from porch.dialects.steps.lint import find_impossible_branches, find_unresolved_references
     from porch.model.validate import validate_protocol
 
     chain = follow_extends(root, fetch)
@@ -25,6 +25,7 @@ def read(root: Node, fetch: FetchTree) -> ProtocolReading:
     findings = (
         *chain.findings,
         *find_unresolved_references(chain.steps),
+        *find_impossible_branches(chain.steps, "warning"),
         *validate_protocol(protocol, places),
     )
     return ProtocolReading(

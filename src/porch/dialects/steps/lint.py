@@ -1,12 +1,15 @@
 """Whether every reference in a merged protocol means what its author meant."""
 
+import re
 from collections.abc import Iterator
 
 from porch.dialects.steps.file_records import MergedStep, StepProtocol, StepText
 from porch.dialects.steps.references import StepReference, find_references
 from porch.errors import Finding, Severity
+from porch.text.late_pattern import late_pattern
 
 _TITLE = 60
+_BELOW_FEATURE = late_pattern(r"(<FEATURE(?:_BRANCH)?>)/implementation-", re.IGNORECASE)
 
 
 def lint_references(steps: StepProtocol) -> list[Finding]:
@@ -29,6 +32,22 @@ def find_unresolved_references(steps: StepProtocol) -> list[Finding]:
         if reference.target is None
     ]
     return list(dict.fromkeys(found))
+
+
+def find_impossible_branches(steps: StepProtocol, severity: Severity) -> list[Finding]:
+    """Texts that name the branch of a prompt below its feature branch, where git makes none."""
+    return [
+        Finding(
+            "impossible-branch",
+            f"{piece} names the branch '{name[0]}N', but git makes no branch below another one",
+            piece.place,
+            f"write `{name[1]}--implementation-`",
+            severity,
+        )
+        for step in steps.steps
+        for piece in step.pieces
+        if (name := _BELOW_FEATURE.search(piece.text))
+    ]
 
 
 def _check_reference(

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.errors import FailedError, UsageError
-from porch.git.command import try_git
+from porch.git.command import run_git, try_git
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_ids import require_specialist_name as name_of_specialist
 from porch.machine.plan.prompt_lifecycle import Prompt, unmet_conditions
@@ -175,10 +175,24 @@ def _require_branch(held: LockedPlan, id_: PromptId, branch: str) -> None:
             code="bad-worktree",
         )
     if known is None:
+        _refuse_colliding_branch(plan, branch, own)
         held.notes.append(
             f"in a worktree of '{branch}' envoy cannot find this plan; it knows only names like "
             f"{plan.branch}--implementation-N"
         )
+
+
+def _refuse_colliding_branch(plan: Plan, branch: str, own: str) -> None:
+    """Git keeps branches as paths: of `feat/x` and `feat/x/y` only one can exist."""
+    first = f"refs/heads/{branch.partition('/')[0]}"
+    listed = run_git(plan.where.base, "for-each-ref", "--format=%(refname:lstrip=2)", first)
+    for other in (plan.branch, *listed.splitlines()):
+        if branch.startswith(f"{other}/") or other.startswith(f"{branch}/"):
+            raise UsageError(
+                f"git cannot make the branch '{branch}' beside the branch '{other}'",
+                fix=f"use --worktree {own}",
+                code="bad-worktree",
+            )
 
 
 def _is_branch_name(repo: str, branch: str) -> bool:

@@ -7,7 +7,11 @@ from msgspec import Struct
 
 from porch.dialects.steps.extends import ExtendsChain, follow_extends
 from porch.dialects.steps.file_records import StepProtocol
-from porch.dialects.steps.lint import find_unresolved_references, lint_references
+from porch.dialects.steps.lint import (
+    find_impossible_branches,
+    find_unresolved_references,
+    lint_references,
+)
 from porch.errors import DefinitionError, Finding
 from porch.model import parameters
 from porch.run.definitions import step_files
@@ -78,7 +82,8 @@ def show_steps(
     steps = loaded.chain.demand()
     if given is not None and (wrong := parameters.check_parameters(steps.inputs, given)):
         raise DefinitionError(wrong)
-    notes = (*loaded.chain.findings, *find_unresolved_references(steps))
+    doubts = (*find_unresolved_references(steps), *find_impossible_branches(steps, "warning"))
+    notes = (*loaded.chain.findings, *doubts)
     if given is None and not notes:
         compiled_steps.write_cached_forms(where, name, loaded.stamps, _render_all_formats(steps))
     return ShownSteps(
@@ -107,4 +112,6 @@ def _render_all_formats(steps: StepProtocol) -> view.StepFormsShape:
 def check_steps(where: ProjectPaths, name: str, lenient: bool = False) -> list[Finding]:
     """All findings, of files and of references; nothing is printed from a cache."""
     chain = load_steps(where, name, lenient).chain
-    return [*chain.findings, *(lint_references(chain.steps) if chain.steps else [])]
+    steps = chain.steps
+    doubts = steps and (*lint_references(steps), *find_impossible_branches(steps, "error"))
+    return [*chain.findings, *(doubts or ())]
