@@ -82,22 +82,27 @@ def test_a_vector_is_made_once_for_each_content(
     model: str, project: where.ProjectPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    original = semantic.Embedding.vector
+    original = semantic.Embedding.vector, semantic.Embedding.rough_vector
 
     def vector(self: semantic.Embedding, text: str) -> bytes:
         made.append(text)
-        return original(self, text)
+        return original[0](self, text)
+
+    def rough_vector(self: semantic.Embedding, text: str) -> bytes:
+        made.append(text)
+        return original[1](self, text)
 
     monkeypatch.setattr(semantic.Embedding, "vector", vector)
+    monkeypatch.setattr(semantic.Embedding, "rough_vector", rough_vector)
     search.search_documents(project, ["tables"])
-    assert len(made) == len(DOCUMENTS) + 1
+    assert len(made) == 2 * len(DOCUMENTS) + 2
     made.clear()
     search.search_documents(project, ["tables"])
-    assert made == ["tables"]
+    assert made == ["tables", "tables"]
     (Path(project.root) / "docs" / "auth.md").write_text("# Kettle\n\nBoiling water.\n")
     made.clear()
     assert search.search_documents(project, ["tea"])["results"][0]["path"] == "docs/auth.md"
-    assert len(made) == 2
+    assert len(made) == 4
 
 
 def test_a_title_that_is_also_the_first_heading_counts_once(
@@ -109,7 +114,7 @@ def test_a_title_that_is_also_the_first_heading_counts_once(
         made.append(text)
         return b""
 
-    monkeypatch.setattr(semantic.Embedding, "vector", vector)
+    monkeypatch.setattr(semantic.Embedding, "rough_vector", vector)
     other = Path(project.root) / "docs" / "other.md"
     other.write_text("---\ntitle: Kettles\n---\n# Tea\n\nBoiling water.\n")
     search.search_documents(project, ["tables"])
@@ -130,9 +135,10 @@ def test_the_model_is_loaded_without_the_network(model: str, project: where.Proj
 
 def test_a_text_without_words_has_no_vector(model: str) -> None:
     embedding = semantic.Embedding(model)
-    assert embedding.vector("") == b""
-    assert embedding.nearest(b"", [(1, 1, embedding.vector("kettle"))], 5) == []
-    assert embedding.nearest(embedding.vector("kettle"), [(1, 1, b"")], 5) == []
+    assert embedding.rough_vector("") == b""
+    kettle = embedding.rough_vector("kettle")
+    assert embedding.nearest(b"", [(1, 1, kettle)], 5, 0) == []
+    assert embedding.nearest(kettle, [(1, 1, b"")], 5, 0) == []
 
 
 def test_without_the_extra_nothing_is_called_semantic(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from porch.knowledge.query_words import join_characters, separate_characters
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from porch.knowledge.sections import Document
 
 WAIT_S = 10.0
-_VERSION = 1
+# Of the tables and of what stands in them; an index with another one is made again.
+_VERSION = 2
 _SCHEMA = """
 create table worktrees (
     id integer primary key, path text not null unique, paths text not null default '',
@@ -156,6 +159,7 @@ class Index:
             (path, hash_, *told, "\n".join(document.tags), tokens, document.problem),
         ).lastrowid
         named = " ".join([document.description, *document.tags])
+        above = separate_characters(document.title), separate_characters(named)
         for section in document.sections:
             row = self.database.execute(
                 "insert into sections (document, headings, line) values (?, ?, ?)",
@@ -164,7 +168,13 @@ class Index:
             self.database.execute(
                 "insert into words (rowid, title, headings, description, body)"
                 " values (?, ?, ?, ?, ?)",
-                (row, document.title, section.headings, named, section.body),
+                (
+                    row,
+                    above[0],
+                    separate_characters(section.headings),
+                    above[1],
+                    separate_characters(section.body),
+                ),
             )
         return int(number or 0)
 
@@ -232,26 +242,18 @@ class Index:
         """The part of a section around the words; its beginning where they are not in it."""
         row = self._one(_EXCERPT_QUERY, match, section) if match else ()
         if row:
-            return str(row[0])
-        (body,) = self._one("select substr(body, 1, 300) from words where rowid = ?", section)
-        return str(body)
+            return join_characters(row[0])
+        return self.body(section)[:300]
 
     def body(self, section: int) -> str:
         """The text of a section, without its heading."""
         (body,) = self._one("select body from words where rowid = ?", section)
-        return str(body)
+        return join_characters(body)
 
-    def has_word(self, section: int, word: str) -> bool:
-        """In its text, its headings, or what the document says of itself."""
-        found = self._one(
-            "select 1 from words where words match ? and rowid = ?", f'"{word}"', section
-        )
-        return bool(found)
-
-    def count_sections_with(self, word: str) -> int:
-        """In all worktrees; a section that several have counts once."""
-        (count,) = self._one("select count(*) from words where words match ?", f'"{word}"')
-        return int(count)
+    def sections_with(self, term: str) -> set[int]:
+        """In their text, their headings, or what the document says of itself; of all worktrees."""
+        rows = self.database.execute("select rowid from words where words match ?", (term,))
+        return {row for (row,) in rows}
 
     def count_all_sections(self) -> int:
         (count,) = self._one("select count(*) from sections")
@@ -282,7 +284,7 @@ class Index:
 
     def texts_without_vector(self, worktree: int, model: str) -> Iterator[tuple[int, str]]:
         """Section and text of what has no vector of this model yet; a title counts once in it."""
-        yield from self.database.execute(
+        rows = self.database.execute(
             "select sections.id, case when instr(words.headings, words.title) = 1 then ''"
             " else words.title || '. ' end || words.headings || '. '"
             " || words.description || ' ' || words.body from seen"
@@ -291,6 +293,8 @@ class Index:
             " (select 1 from vectors where digest = sections.digest and model = ?)",
             (worktree, model),
         )
+        for section, text in rows:
+            yield section, join_characters(text)
 
     def has_vector(self, digest: str, model: str) -> bool:
         return bool(

@@ -177,78 +177,99 @@ def _refresh_worktree(where: ProjectPaths, index: Index, notes: list[str]) -> in
 
 
 class _DocumentRanking:
-    """Documents in the order in which several lists together put them."""
+    """Documents in the order of their scores; where those agree, as the lists together put them.
+
+    A document stands where its best section stands.
+    """
 
     def __init__(self, index: Index, worktree: int, phrases: list[str], notes: list[str]):
         from porch.knowledge import embedding
 
         self._index = index
-        self._matches = [make_match_query(phrase) for phrase in phrases]
-        self._scores: dict[int, float] = {}
-        self._sections: dict[int, tuple[float, int, str]] = {}
-        self._similar: dict[int, float] = {}
         self._words = QuestionWords(index, phrases)
+        # Of each section: its document, its weight in all lists, and the query that found it best.
+        self._documents: dict[int, int] = {}
+        self._weights: dict[int, float] = {}
+        self._queries: dict[int, tuple[float, str]] = {}
+        self._similar: dict[int, float] = {}
         self.method = FULL_TEXT
-        for query in self._matches:
+        matches = [make_match_query(phrase) for phrase in phrases]
+        for query in matches:
             self._count(index.ranked(worktree, query, _CANDIDATES) if query else [], query)
         directory = embedding.find_model_directory()
         if directory:
-            self._by_meaning(directory, worktree, phrases, notes)
+            self._by_meaning(directory, worktree, dict(zip(phrases, matches, strict=True)), notes)
+        self._scores = {section: self._score(section) for section in self._documents}
+        self._best: dict[int, int] = {}
+        for section in sorted(self._documents, key=self._place):
+            self._best.setdefault(self._documents[section], section)
 
     def _by_meaning(
-        self, directory: str, worktree: int, phrases: list[str], notes: list[str]
+        self, directory: str, worktree: int, matches: dict[str, str], notes: list[str]
     ) -> None:
         from porch.knowledge import section_vectors
 
         try:
             near = section_vectors.find_nearest_sections(
-                self._index, worktree, directory, phrases=phrases, most=_CANDIDATES
+                self._index, worktree, directory, list(matches)
             )
         except (ImportError, OSError, ValueError) as error:
             notes.append(f"the semantic model cannot be used: {error}")
             return
         self.method = SEMANTIC
-        for query, rows in zip(self._matches, near, strict=True):
+        for query, rows in zip(matches.values(), near, strict=True):
             self._count([(section, document) for section, document, _ in rows], query)
-            for _, document, similarity in rows:
-                self._similar[document] = max(similarity, self._similar.get(document, 0.0))
+            for section, _, similarity in rows:
+                self._similar[section] = max(similarity, self._similar.get(section, 0.0))
 
     def _count(self, rows: list[tuple[int, int]], query: str) -> None:
-        """One list more: a document stands where its best section stands."""
-        best: dict[int, int] = {}
-        for section, document in rows:
-            best.setdefault(document, section)
-        for rank, (document, section) in enumerate(best.items(), 1):
+        """One list more, best first."""
+        for rank, (section, document) in enumerate(rows, 1):
             weight = 1 / (_RANK_FUSION_CONSTANT + rank)
-            self._scores[document] = self._scores.get(document, 0.0) + weight
-            if weight > self._sections.get(document, (0.0, 0, ""))[0]:
-                self._sections[document] = (weight, section, query)
+            self._documents[section] = document
+            self._weights[section] = self._weights.get(section, 0.0) + weight
+            self._queries[section] = max(self._queries.get(section, (0.0, "")), (weight, query))
+
+    def _score(self, section: int) -> float:
+        """How far the section answers the question.
+
+        Beside the meaning, all of the words count fully, and some of them little: a paraphrase
+        shares common words with many sections that are about something else.
+        """
+        words = self._words.score(section)
+        if self.method == FULL_TEXT:
+            return round(words, 4)
+        similarity = max(0.0, min(1.0, self._similar.get(section, 0.0)))
+        return round(1 - (1 - words**3) * (1 - similarity), 4)
+
+    def _place(self, section: int) -> tuple[float, float, int]:
+        return -self._scores[section], -self._weights[section], section
 
     def best(self, limit: int) -> list[int]:
-        """Documents, the one that stands first in all lists together first."""
-        order = sorted(self._scores.items(), key=lambda pair: (-pair[1], pair[0]))
-        return [document for document, _ in order[:limit]]
+        """Documents, the one with the highest score first."""
+        return list(self._best)[:limit]
 
     def section_text(self, document: int) -> str:
         """The section of a document that fits best."""
-        return self._index.body(self._sections[document][1])
+        return self._index.body(self._best[document])
 
     def result(self, document: int, metadata_only: bool) -> SearchHit:
         path, title, description, relevant, tags, tokens, _ = self._index.shown(document)
-        _, section, query = self._sections[document]
+        section = self._best[document]
         headings, line = self._index.place(section)
-        similarity = self._similar.get(document)
-        matched = self._words.find_in(section)
+        similarity = self._similar.get(section)
         return {
             "path": path,
-            "score": round(max(self._words.score(matched), similarity or 0.0), 4),
-            "matched_words": matched,
+            "score": self._scores[section],
+            "matched_words": self._words.find_in(section),
             "similarity": None if similarity is None else round(similarity, 4),
             "title": title,
             "description": description,
             "heading": headings,
             "line": line,
-            "excerpt": None if metadata_only else self._index.excerpt(section, query),
+            "excerpt": (
+                None if metadata_only else self._index.excerpt(section, self._queries[section][1])
+            ),
             "token_count": tokens,
             "relevant_files": relevant,
             "tags": tags,
@@ -312,5 +333,5 @@ def _recover_from_error(error: sqlite3.Error, place: str, notes: list[str]) -> s
     except OSError as refused:
         notes.append(_describe_memory_index(place, refused.strerror or str(refused)))
         return MEMORY_PATH
-    notes.append(f"the index was damaged and has been rebuilt ({error})")
+    notes.append(f"the index has been rebuilt: {error}")
     return place

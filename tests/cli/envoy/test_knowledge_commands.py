@@ -253,6 +253,44 @@ def test_n7_the_words_that_matched_are_told_and_the_score_says_how_much_that_is(
     assert envoy("search", "kettle")["results"][0]["score"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "phrase, name, matched",
+    [
+        ("缓存多久过期", "zh", ["缓存", "过期"]),
+        ("キャッシュの期限", "ja", ["キャ", "ャッ", "ッシ", "シュ", "ュの", "期限"]),
+        ("税", "zh", ["税"]),
+        ("Redis缓存", "zh", ["redis", "缓存"]),
+        ("세션", "ko", ["세션"]),
+        ("แคช", "th", ["แค", "คช"]),
+    ],
+)
+def test_e12_words_are_found_in_text_without_spaces(
+    docs: "Desk", envoy: Envoy, phrase: str, name: str, matched: list[str]
+) -> None:
+    """E12"""
+    docs.write("docs/zh.md", "# 性能\n\n页面放在Redis缓存里。过期时间是十分钟。不含税。\n")
+    docs.write("docs/ja.md", "# 性能\n\nキャッシュの有効期限は十分です。\n")
+    docs.write("docs/ko.md", "# 성능\n\n세션이 만료되면 다시 로그인합니다.\n")
+    docs.write("docs/th.md", "# ผล\n\nหน้าเว็บเก็บในแคชสิบนาที\n")
+    hit = envoy("search", phrase)["results"][0]
+    assert (hit["path"], hit["matched_words"]) == (f"docs/{name}.md", matched)
+    text = (docs.root / hit["path"]).read_text()
+    assert hit["excerpt"]
+    assert hit["excerpt"] in text
+    assert envoy("search", phrase, "--budget", "8000")["results"][0]["full_text"] == text
+    assert envoy("search", phrase, "--metadata-only")["results"][0]["score"] == hit["score"] > 0
+
+
+def test_e12_the_section_of_a_text_without_spaces_is_shown_as_it_is(
+    docs: "Desk", envoy: Envoy
+) -> None:
+    """E12"""
+    docs.write("docs/zh.md", "# 一\n\n" + "别的内容。" * 200 + "\n\n## 二\n\n缓存十分钟后过期。\n")
+    hit = envoy("search", "缓存", "--budget", "40")["results"][0]
+    assert (hit["heading"], hit["section_text"]) == ("一 > 二", "缓存十分钟后过期。")
+    assert hit["excerpt"] == "缓存十分钟后过期。"
+
+
 def test_metadata_only_shows_no_text(docs: "Desk", envoy: Envoy) -> None:
     told = envoy("search", "token", "--metadata-only")
     (found,) = told["results"]
@@ -401,7 +439,8 @@ def test_a_damaged_index_is_made_again(docs: "Desk", envoy: Envoy, how: str) -> 
         database.close()
     told = envoy("search", "token")
     assert paths(told) == ["docs/auth.md"]
-    assert any("has been rebuilt" in note for note in told["notes"])
+    (note,) = told["notes"]
+    assert note.startswith("the index has been rebuilt: ")
     assert envoy("search", "token")["notes"] == []
 
 
