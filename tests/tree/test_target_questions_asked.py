@@ -125,7 +125,9 @@ def test_removed_commits_come_back_if_a_person_says_so_and_are_reviewed(bench: B
     decide(bench, "bring_back")
     assert bench.do("candidate").payload["reason"] == "IntegrationFailure"
     # What else came to the target is taken in first, now that nothing stands against it.
-    bench.until("update", "impl", "review", "candidate", "merger", "publish")
+    bench.until("update")
+    assert bench.do("candidate").payload["reason"] == "IntegrationFailure"
+    bench.until("impl", "review", "candidate", "merger", "publish")
     assert bench.git("show", "main:secret.txt") == "s"
 
 

@@ -36,8 +36,19 @@ LAST_ITEM = "*"
 IfMissing = Literal["fail", "skip", "skip-scripted"]
 CheckSubject = Literal["", "files", "outside"]
 Test = Literal[
-    "present", "absent", "has", "filled", "empty", "equals", "within", "unfinished", "cause"
+    "present",
+    "absent",
+    "has",
+    "filled",
+    "empty",
+    "equals",
+    "within",
+    "touches",
+    "unfinished",
+    "cause",
 ]
+# The tests of files: all of several lie under these paths, or at least one.
+FILE_TESTS: tuple[Test, ...] = ("within", "touches")
 Outcome = Literal["complete", "failed", "abandoned"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
 ReviewForm = Literal["verdict", "issues"]

@@ -132,6 +132,7 @@ def test_claims_are_measured_before_they_are_believed() -> None:
         ("merger", "MergeComplete"): ["raised"],
         ("rebase", "RebaseClean"): ["settled", "builds", "green"],
         ("rebase", "RebaseAdapted"): ["settled", "builds", "green"],
+        ("rebase", "RebaseConflict"): ["in_conflict"],
     }
 
 
@@ -158,7 +159,7 @@ def test_a_conflict_of_a_rebase_goes_to_whom_the_file_belongs() -> None:
         "scaffold.InitWork.interfaceFile scaffold.InitWork.contractSuite "
         "write_tests.TestsReady.testFiles"
     )
-    assert edges[2].guards[0] == p.Guard("rebase.RebaseConflict.conflictFile", "within", owned)
+    assert edges[2].guards[0] == p.Guard("update.conflict.files", "touches", owned)
 
 
 @pytest.mark.req("V-101")

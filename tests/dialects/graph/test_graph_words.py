@@ -286,6 +286,16 @@ def test_guards_test_for_filled_empty_equal_and_within() -> None:
     assert edges("update", "conflict")[0].guards == (within,)
 
 
+def test_files_can_touch_paths() -> None:
+    """E7"""
+    written = SMALL.replace("files within", "files touches")
+    read = parse_definition(written, FILE).protocol
+    assert read is not None
+    assert next(read.edges_of("update", "conflict")).guards[0].test == "touches"
+    wrong = findings(SMALL.replace("impact == Large", "author touches plan.Planned.file"))
+    assert wrong[0].code == "wrong-type"
+
+
 @pytest.mark.parametrize(
     "literal", ["engine.rounds.count == 2", "engine.rounds.left == -1", "author == somebody"]
 )

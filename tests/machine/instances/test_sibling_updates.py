@@ -157,7 +157,7 @@ def test_an_update_given_up_for_a_new_plan_comes_before_the_next_impl(family: "G
     family.goes("b", "impl")
     publishes(family, "a", "h1")
     family.says("b", "impl", "TestsPassed")
-    family.git("b", "update", "conflict")
+    family.git("b", "update", "conflict", files=["src/api.py"])
     family.says("b", "rebase", "RebaseConflict", conflictFile="src/api.py")
     assert family.at("b") == {"scaffold"}
     family.goes("b", "update")

@@ -1,6 +1,6 @@
 """Every row of V3's table of edges and of its table of waits, in the order of the tables."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from msgspec.structs import replace
@@ -347,15 +347,62 @@ def test_a_target_that_a_person_has_in_use_asks_them(v3: "Grove") -> None:
 
 
 @pytest.fixture
-def rebasing(family: "Grove") -> "Grove":
-    """A sibling merged while `b` implemented; the update of `b` before its review conflicts."""
+def updating(family: "Grove") -> "Grove":
+    """A sibling merged while `b` implemented."""
     family.goes("b", "impl")
     family.goes("a")
     family.says("b", "impl", "TestsPassed")
     assert family.at("b") == {"update"}
-    family.git("b", "update", "conflict")
-    assert family.at("b") == {"rebase"}
     return family
+
+
+@pytest.fixture
+def rebasing(updating: "Grove") -> "Grove":
+    """The update of `b` before its review conflicts."""
+    updating.git("b", "update", "conflict")
+    assert updating.at("b") == {"rebase"}
+    return updating
+
+
+@pytest.fixture
+def clashing(family: "Grove") -> "Grove":
+    """A sibling merged while `b` waited at its candidate, which conflicts with that."""
+    family.goes("a", "candidate").goes("b", "candidate").goes("a")
+    family.git("b", "candidate", "conflict")
+    assert family.at("b") == {"update"}
+    return family
+
+
+@pytest.mark.parametrize("refused", ["conflict", "refused"])
+def test_e7_what_meets_a_sibling_at_the_candidate_is_updated_before_anybody_is_paid(
+    family: "Grove", refused: Literal["conflict", "refused"]
+) -> None:
+    """E7"""
+    family.goes("a", "candidate").goes("b", "candidate").goes("a")
+    family.git("b", "candidate", refused)
+    assert family.at("b") == {"update"}
+    family.git("b", "update")
+    assert family.at("b") == {"candidate"}
+    assert "b/merges" not in family.state.spent
+    # Nothing came meanwhile: now it is the work that does not fit.
+    family.git("b", "candidate", refused)
+    assert family.at("b") == {"impl"}
+    assert family.state.spent["b/merges"] == 1
+    assert family.request("b", "impl").values["rejection"]["kind"] == refused
+
+
+@pytest.mark.parametrize("exit_", ["RebaseClean", "RebaseAdapted"])
+def test_e7_a_rebase_at_the_candidate_leads_to_a_review_and_not_to_an_implementation(
+    clashing: "Grove", exit_: str
+) -> None:
+    """E7"""
+    clashing.git("b", "update", "conflict")
+    clashing.says("b", "rebase", exit_)
+    assert clashing.at("b") == {"review"}
+    assert "b/merges" not in clashing.state.spent
+    clashing.says("b", "review", "MoreTests", additionalTests=[])
+    # That conflict is over, and nobody is told of it.
+    assert clashing.request("b", "impl").values["rejection"] is None
 
 
 @pytest.mark.req("V-086")
@@ -385,13 +432,27 @@ def test_rebaser_rebase_adapted_resumes_what_was_due_and_renews_an_approval(
 @pytest.mark.req("V-088")
 @pytest.mark.parametrize("file", ["src/api.py", "tests/contract", "tests/contract/test_x.py"])
 def test_rebaser_rebase_conflict_in_what_the_planner_owns_leads_to_scaffold(
-    rebasing: "Grove", file: str
+    updating: "Grove", file: str
 ) -> None:
-    """D17: by the owner of the file."""
-    rebasing.says("b", "rebase", "RebaseConflict", conflictFile=file)
-    assert rebasing.at("b") == {"scaffold"}
-    assert rebasing.request("b", "scaffold").values["revision"]["kind"] == "RebaseConflict"
-    assert rebasing.state.spent["b/epochs"] == 1
+    """D17, E7: by the owner of any of the files that conflict, whatever the agent names."""
+    updating.git("b", "update", "conflict", files=["src/b/x.py", file])
+    updating.says("b", "rebase", "RebaseConflict", conflictFile="src/b/x.py")
+    assert updating.at("b") == {"scaffold"}
+    assert updating.request("b", "scaffold").values["revision"]["kind"] == "RebaseConflict"
+    assert updating.state.spent["b/epochs"] == 1
+
+
+def test_e7_a_regression_conflicts_in_no_file_though_an_earlier_update_did(
+    updating: "Grove",
+) -> None:
+    """E7"""
+    updating.git("b", "update", "conflict", files=["src/api.py"])
+    updating.says("b", "rebase", "RebaseClean")
+    updating.goes("c")
+    updating.says("b", "review", "Approved")
+    updating.git("b", "update", "refused")
+    updating.says("b", "rebase", "RebaseConflict", conflictFile="src/api.py")
+    assert updating.at("b") == {"impl"}
 
 
 @pytest.mark.req("V-088")

@@ -62,7 +62,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         {
             "exit": "RebaseClean",
             "payload": {},
-            "refused": {"exit": "RebaseConflict", "payload": conflict},
+            "refused": {
+                "exit": "RebaseConflict",
+                "payload": {**conflict, "conflictFile": NEG.interface},
+                "refused": {"exit": "RebaseConflict", "payload": conflict},
+            },
         },
     )
     with a_home(tmp_path_factory.mktemp("updates")) as home:
@@ -122,6 +126,9 @@ def test_a_conflict_that_is_not_mechanical_goes_to_the_implementer(built: Home) 
     assert "met a **conflict**" in prompt
     assert "calc/base.py" in prompt.partition("### 2.")[2].partition("### 3.")[0]
     assert "'calc/base.py' still contains conflict markers" in built.prompt("neg/rebase#1", turn=2)
+    # E7: which files conflict is measured, and another one is refused.
+    said = "'calc/neg_api.py' is not in conflict, but calc/base.py"
+    assert said in built.prompt("neg/rebase#1", turn=3)
     again = built.prompt("neg/impl#2")
     assert "both want the whole file" in again
     states = built.entered("neg")

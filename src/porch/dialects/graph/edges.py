@@ -254,10 +254,10 @@ def _read_when(
         case "==":
             if _check_comparable(path, right, word, meaning):
                 yield p.Guard(path, "equals", right)
-        case "within":
+        case "within" | "touches":
             places = [meaning.path(word, near, each) for each in right.split()]
             if all(meaning.is_of(each, "FilePath", word) for each in (path, *places) if each):
-                yield p.Guard(path, "within", " ".join(places))
+                yield p.Guard(path, sign, " ".join(places))
         case _ if _can_be_empty(path, word, meaning):
             yield p.Guard(path, "filled")
         case _:
@@ -276,7 +276,7 @@ def _can_be_empty(path: str, word: ScalarNode, meaning: PathMeanings) -> bool:
 
 
 def _split_condition(text: str) -> tuple[str, str, str]:
-    for sign in (" == ", " within "):
+    for sign in (" == ", *(f" {test} " for test in p.FILE_TESTS)):
         left, found, right = text.partition(sign)
         if found:
             return left.strip(), found.strip(), right.strip()

@@ -28,6 +28,7 @@ MEASURE_WORDS: Mapping[str, str] = {
     "some": SOME,
     "ran": SOME,
     "finished": SOME,
+    "in_conflict": SOME,
 }
 # What the paths of a check must lead to, before and behind `by`; those not named take any value.
 WRITTEN, COUNTED = "written", "counted"
@@ -45,6 +46,7 @@ PATH_KINDS: Mapping[str, tuple[str, str]] = {
     "some": (COUNTED, ""),
     "ran": ("Text", ""),
     "finished": ("FilePath", ""),
+    "in_conflict": ("FilePath", ""),
 }
 # How many commits these compare with; the others take any number.
 COMMIT_COUNTS = {"red": 1, "untouched": 1, "raised": 2}

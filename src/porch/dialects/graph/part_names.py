@@ -184,6 +184,6 @@ class PartNames(Struct, frozen=True):
         return replace(target, state=self.own(target.state))
 
     def _guard(self, guard: p.Guard) -> p.Guard:
-        is_within = guard.test == "within"
-        value = " ".join(self.paths(guard.value.split(" "))) if is_within else guard.value
+        has_paths = guard.test in p.FILE_TESTS
+        value = " ".join(self.paths(guard.value.split(" "))) if has_paths else guard.value
         return replace(guard, path=self.path(guard.path), value=value)

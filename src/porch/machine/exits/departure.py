@@ -1,7 +1,7 @@
 """Leaving a position by an exit: which edge, what it charges, and where it leads."""
 
 from collections.abc import Iterator
-from typing import Any, assert_never
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -144,20 +144,17 @@ def _guard_holds(leaving: Departure, guard: Guard) -> bool:
             return str(leaving.look(guard.path)) == guard.value
         case "cause":
             return leaving.standing.because == guard.path
-        case "within":
+        case "within" | "touches":
+            found = leaving.look(guard.path)
+            files = found if isinstance(found, (list, tuple)) else [found]
             places = [leaving.look(path) for path in guard.value.split(" ")]
-            return _are_within(leaving.look(guard.path), places)
+            inside = [is_within(str(file), places) for file in files]
+            # Of no files at all nothing is said.
+            return any(inside) and (guard.test == "touches" or all(inside))
         case "unfinished":
             return _has_other_items(leaving, guard.path)
         case _:
             assert_never(guard.test)
-
-
-def _are_within(files: Any, places: list[Any]) -> bool:
-    """One file, or all of several; of none at all nothing is said."""
-    if isinstance(files, (list, tuple)):
-        return bool(files) and all(is_within(str(file), places) for file in files)
-    return is_within(str(files), places)
 
 
 def _has_other_items(leaving: Departure, loop: str) -> bool:

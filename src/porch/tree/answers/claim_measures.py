@@ -180,6 +180,14 @@ async def _finish_handed_over_merge(claim: Claim, _: Measure) -> list[str]:
     return []
 
 
+async def _check_in_conflict(claim: Claim, measure: Measure) -> list[str]:
+    """The files that really conflict; a regression has none, and so it cannot be judged."""
+    trouble = find_update_trouble(claim.world, claim.effect)
+    files = trouble.get("files") or ()
+    wrong = [str(each) for each in claim.values(measure.of) if each not in files]
+    return [f"'{each}' is not in conflict, but {', '.join(files)}" for each in wrong if files]
+
+
 async def _raise_to_breaking(claim: Claim, measure: Measure) -> list[str]:
     """What vanished is a breaking change, whatever an agent calls it."""
     old, new = (str(claim.value(path)) for path in measure.by)
@@ -197,6 +205,7 @@ MEASURES: Mapping[str, Callable[[Claim, Measure], Awaitable[list[str]]]] = {
     "builds": _check_build,
     "green": _check_green,
     "settled": _finish_handed_over_merge,
+    "in_conflict": _check_in_conflict,
     "red": _check_red,
     "untouched": _check_untouched,
     "raised": _raise_to_breaking,

@@ -135,6 +135,10 @@ def _known_after_exits(state: p.State, passed: Iterable[TakenEdge]) -> dict[str,
     return found
 
 
+# Guards that hold only where there is something.
+_IMPLYING = ("filled", "equals", *p.FILE_TESTS)
+
+
 def _find_taken_edges(protocol: p.Protocol, standing: KnownByState) -> Iterator[TakenEdge]:
     told: dict[str, set[str]] = {}
     for edge in protocol.edges:
@@ -142,7 +146,7 @@ def _find_taken_edges(protocol: p.Protocol, standing: KnownByState) -> Iterator[
         if here is None:
             continue
         surely = told.setdefault(_exit_path(edge), set())
-        implied = {g.path for g in edge.guards if g.test in ("filled", "equals", "within")}
+        implied = {g.path for g in edge.guards if g.test in _IMPLYING}
         roots = {memory_key(path) for path in implied} | implied
         yield TakenEdge(
             edge, frozenset((here | {_exit_path(edge)} | surely | roots) - {*edge.forgets})

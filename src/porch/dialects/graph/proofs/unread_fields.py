@@ -67,7 +67,7 @@ def _list_used_paths(protocol: p.Protocol) -> Iterator[str]:
         yield from _list_paths_used_by(state)
     for edge in protocol.edges:
         yield from (guard.path for guard in edge.guards)
-        yield from (path for g in edge.guards if g.test == "within" for path in g.value.split())
+        yield from (path for g in edge.guards if g.test in p.FILE_TESTS for path in g.value.split())
         yield from (keep.path for keep in edge.keeps)
         yield from edge.respecifies.values()
         if edge.spent_as:
