@@ -262,13 +262,14 @@ class _Walk(Struct):
     ) -> Iterator[tuple[tuple[Step, ...], list[tuple[e.Request, f.Fact]]]]:
         """All checks of a state at once: all passed, one failed, or one not measured."""
         known = {check.id: self._last_result(state, check) for check in checks}
-        expected = [known[check.id] or "passed" for check in checks]
+        passes = ["skipped" if check.is_moot else "passed" for check in checks]
+        expected = [known[check.id] or passes[n] for n, check in enumerate(checks)]
         told: set[tuple[str, ...]] = set()
-        binding = [n for n, check in enumerate(checks) if not check.command.optional]
-        variants = [expected, ["passed"] * len(checks)]
+        binding = [n for n, c in enumerate(checks) if not (c.is_moot or c.command.optional)]
+        variants = [expected, passes]
         for result in ("failed", "unmeasured"):
             variants += [
-                [result if n == one else "passed" for n in range(len(checks))]
+                [result if n == one else passes[n] for n in range(len(checks))]
                 for one in binding[:1]
             ]
         for results in variants:

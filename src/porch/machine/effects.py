@@ -90,11 +90,15 @@ class MoveBranch(Effect, frozen=True, kw_only=True):
 
 
 class RunCheck(Effect, frozen=True, kw_only=True):
-    """Run one check; `tree` is the content on which it last passed, where that may stand."""
+    """Run one check; `tree` is the content on which it last passed, where that may stand.
+
+    One that `is_moot` is about the form of documents that no agent of this run has worked on.
+    """
 
     command: Command
     item: str = ""
     tree: str = ""
+    is_moot: bool = False
 
 
 class AskReviewer(Effect, frozen=True, kw_only=True):

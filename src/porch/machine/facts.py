@@ -50,6 +50,7 @@ class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
     finished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     start: RunStarted | None = None
+    paused: bool = False  # nothing begins before a person resumes the run
 
 
 class SettingsPinned(Tagged, frozen=True, kw_only=True, tag="SettingsPinned"):

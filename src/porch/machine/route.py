@@ -193,6 +193,8 @@ def _adopt_moves(protocol: Protocol, state: RunState, fact: f.RunAdopted) -> Ite
         yield from state_entry_moves(leaving, fact.state, fact.item)
     else:
         yield from entry_moves(leaving, Target(fact.state, fact.item))
+    if fact.paused:
+        yield m.Paused()
 
 
 # The kinds of effects that each fact ends; those not named here can end any.

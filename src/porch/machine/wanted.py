@@ -123,7 +123,7 @@ def _actor_requests(
         case p.Agent() as agent:
             yield _agent_request(protocol, state, standing, kind, agent)
         case p.Check() as check:
-            yield from _check_requests(state, standing, kind, check)
+            yield from _check_requests(protocol, state, standing, kind, check)
         case p.Panel() as panel:
             yield from _panel_requests(state, standing, kind, panel)
         case p.Human() as human:
@@ -211,8 +211,13 @@ def _session_to_resume(state: RunState, standing: Standing) -> str:
 
 
 def _check_requests(
-    state: RunState, standing: Standing, kind: p.State, check: p.Check
+    protocol: p.Protocol, state: RunState, standing: Standing, kind: p.State, check: p.Check
 ) -> Iterator[e.RunCheck]:
+    has_worked = any(
+        (standing.instance, each.name, standing.item) in state.visits
+        for each in protocol.states.values()
+        if each.group == kind.group and isinstance(each.actor, p.Agent)
+    )
     # Beside work that waits for them, and that has the worktree in the queue before them.
     uses = f"turn:{standing.position}" if check.listed else _worktree_resource(standing)
     for command in due_commands(state, standing, check):
@@ -225,6 +230,7 @@ def _check_requests(
             command=command,
             item=standing.item,
             tree=tree if check.reuse and command.depends_on_files_alone else "",
+            is_moot=command.about == "form" and not has_worked,
         )
 
 

@@ -71,7 +71,7 @@ def find_reason_left_out(command: Command) -> str:
     is_set = bool(command.setting and command.shell)
     if command.about == "outside":
         return "not about files: about: outside"
-    if command.files:
+    if command.files or command.about == "form":
         return "looks for the documents of one phase"
     if command.protects or command.changed or command.net_lines_below:
         return "compares with the files the run began with"

@@ -34,7 +34,7 @@ LAST_ITEM = "*"
 
 # A missing command of the settings: could not measure, no matter, or no matter in a dry run.
 IfMissing = Literal["fail", "skip", "skip-scripted"]
-CheckSubject = Literal["", "files", "outside"]
+CheckSubject = Literal["", "files", "form", "outside"]
 Test = Literal[
     "present",
     "absent",
@@ -147,7 +147,7 @@ class Command(Tagged, frozen=True, tag="Command"):
     def depends_on_files_alone(self) -> bool:
         """Whether a pass stays true while no file changes; of its own checks porch knows it."""
         is_own = self.protects or self.changed or bool(self.net_lines_below)
-        return is_own or self.about == "files"
+        return is_own or self.about in ("files", "form")
 
     def may_be_skipped(self, is_dry: bool) -> bool:
         """Whether it may have nothing to run; `is_dry` in a run of the scripted agent."""

@@ -45,13 +45,14 @@ def read_runner(form: StrictFields, default: str) -> str:
 
 
 def read_check_subject(form: StrictFields, default: CheckSubject) -> CheckSubject:
-    """What a check is about: files alone, or something outside of them, such as a pull request."""
+    """What a check is about: files, the form of new documents, or something outside of them."""
     text = form.text("about", default)
     for known in get_args(CheckSubject):
         if text == known:
             return cast(CheckSubject, known)
-    message = f"'about' must be files or outside, not '{text[:80]}'"
-    fix = did_you_mean(text, ("files", "outside")) or "leave it out: then the check is run again"
+    message = f"'about' must be files, form or outside, not '{text[:80]}'"
+    words = ("files", "form", "outside")
+    fix = did_you_mean(text, words) or "leave it out: then the check is run again"
     form.report("wrong-value", message, form.place("about"), fix)
     return ""
 

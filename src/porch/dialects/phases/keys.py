@@ -124,7 +124,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "optional": FLAG,
         "required": FLAG,
         "once": FLAG,
-        "about": {"enum": ["files", "outside", None]},
+        "about": {"enum": ["files", "form", "outside", None]},
     },
     "verification": {"checks": {"$ref": "#/$defs/checks"}, "max_retries": COUNT},
     "consultation": {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # an event loop is for whoever drives
 class RunRequest(Struct, frozen=True):
     """What the caller asks of `porch run`.
 
-    `words` are what stands behind the protocol, `request_option` and `issue` what those options
+    A run that is adopted `paused` waits until a person resumes it. `words` are what stands behind the protocol, `request_option` and `issue` what those options
     were given; `request` is the text that they lead to, and `request_from` where it came from.
     A new run works in a worktree of its own unless it is asked to stay `in_checkout`.
     """
@@ -33,6 +33,7 @@ class RunRequest(Struct, frozen=True):
     agent: str = ""
     script: str = ""
     adopt: bool = False
+    paused: bool = False
     take_over: bool = False
     hands_off: tuple[str, ...] = ()
     as_person: bool = False

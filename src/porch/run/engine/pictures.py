@@ -16,6 +16,7 @@ from porch.model.definition import Definition
 from porch.model.protocol import Protocol
 from porch.run.engine.artifacts import look_at_asked_files, stamp_artifacts
 from porch.run.engine.pinned_definition import find_shown_request
+from porch.run.engine.status_copies import has_status_copy
 from porch.show import run_picture, status_yaml
 from porch.show.status import names_of
 from porch.store import compiled_protocols, payloads, run_rows
@@ -243,13 +244,14 @@ class RunPictures:
         """An edited status file is kept aside before it is redrawn; returns where, or nothing."""
         path = self.status_path(state)
         try:
-            with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
-                text = file.read()
+            with open(path, "rb", opener=open_regular) as file:
+                data = file.read()
         except FileNotFoundError:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return ""
-        signed = status_yaml.parse_signature(text)
-        if signed is not None and signed[1]:
+        signed = status_yaml.parse_signature(data.decode("utf-8", "replace"))
+        # A crash in front of the first drawing leaves what the run was adopted from.
+        if (signed is not None and signed[1]) or has_status_copy(path, data):
             return ""
         aside = _free_name(path)
         os.rename(path, aside)

@@ -10,6 +10,7 @@ from porch.machine import facts as f
 from porch.machine.approvals import APPROVED, list_gates
 from porch.model.protocol import Protocol, State
 from porch.run.definitions.subject_names import RunSubject
+from porch.run.engine.status_copies import keep_status_copy
 from porch.store import known_runs
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import open_regular
@@ -26,10 +27,11 @@ def read_foreign_status(
     source = _find_newer_file(path)
     if source is None:
         return None
-    with open(source, encoding="utf-8", errors="replace", opener=open_regular) as file:
-        text = file.read()
+    with open(source, "rb", opener=open_regular) as file:
+        data = file.read()
     from porch.dialects import status_file
 
+    text = data.decode("utf-8", "replace")
     known = status_file.read_status_file(text, os.path.relpath(source, where.root))
     if known.signed_seq is not None and not adopt:
         raise UsageError(
@@ -44,9 +46,7 @@ def read_foreign_status(
             fix="nobody here approved them; to continue from this file all the same, add --adopt",
             code="adopted-approval",
         )
-    import shutil
-
-    shutil.copyfile(source, _free_aside_name(path))
+    keep_status_copy(path, data)
     return known
 
 
@@ -108,14 +108,9 @@ def _is_complete(path: str) -> bool:
     return text.endswith("\n") and bool(known.id and known.state)
 
 
-def _free_aside_name(path: str) -> str:
-    number = 1
-    while os.path.exists(aside := path.replace(".yaml", f".adopted-{number}.yaml")):
-        number += 1
-    return aside
-
-
-def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted) -> f.RunAdopted:
+def adoption_fact(
+    protocol: Protocol, known: ForeignStatus, start: f.RunStarted, *, is_paused: bool = False
+) -> f.RunAdopted:
     """The file as the first fact; its approvals are marked as from a file that names nobody."""
     from porch.dialects import status_file
     from porch.run.engine.plan_items import make_item
@@ -131,6 +126,7 @@ def adoption_fact(protocol: Protocol, known: ForeignStatus, start: f.RunStarted)
         finished=known.finished,
         notes=said,
         start=start,
+        paused=is_paused,
     )
 
 

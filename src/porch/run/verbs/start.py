@@ -6,7 +6,7 @@ branch on which it begins, unless somebody says otherwise.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from msgspec.structs import replace
@@ -106,9 +106,15 @@ def begin_run(
                 into = find_start_branch(where, made)
                 first = replace(first, base_tree=tree, into=into, commits_nothing=made is None)
             first, told = _with_settled(where, about, definition.protocol, first)
-            adopted = adopt.adoption_fact(definition.protocol, foreign, first) if foreign else None
-            dirty = describe_dirty_start(where) if made is None else ""
-            with lease_of_run(where, about.run, definition.protocol):
+            adopted = None
+            if foreign:
+                adopted = adopt.adoption_fact(
+                    definition.protocol, foreign, first, is_paused=wanted.paused
+                )
+            dirty = describe_dirty_start(where) if made is None and not wanted.paused else ""
+            # A paused run leases its checkout when somebody resumes it.
+            lease = lease_of_run(where, about.run, definition.protocol)
+            with nullcontext() if wanted.paused else lease:
                 started.book.record(adopted or first)
             known_runs.note_run(where.state_dir, about.run)
             if foreign and adopted:
