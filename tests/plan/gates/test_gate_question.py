@@ -863,8 +863,8 @@ def test_a_form_does_not_approve_a_plan_that_changed_since_it_was_asked_about(
     shown_files.add_changes(where, found.state, decisions, is_person=False)
     (difference,) = decisions[0]["changed"]["difference"].values()
     assert "+Delete the billing tables." in difference
-    told = complete_status(where, RUN, found.picture())["decisions"][0]["options"]
-    then = {option["answer"]: option["then"] for option in told}
+    options = complete_status(where, RUN, found.picture())["decisions"][0]["options"]
+    then = {option["answer"]: option["then"] for option in options}
     assert "plan.md changed" in then["approved"].partition("needs --accept-changes: ")[2]
     assert then["answered"].startswith("is kept"), "only its form is not there yet"
     with pytest.raises(decide.ChangedFilesError, match=r"\+Delete the billing tables"):
