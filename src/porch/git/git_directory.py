@@ -84,6 +84,14 @@ def _read_git_file(toplevel: str, place: str) -> GitDirectory | None:
     return GitDirectory(own, os.path.normpath(os.path.join(own, common))) if common else None
 
 
+def find_other_place(toplevel: str) -> str:
+    """Where the worktree really is that a directory says it is; empty if that is here, or gone."""
+    found = find_git_directory(toplevel)
+    back = _read_first_line(os.path.join(found.own, "gitdir")) if found else ""
+    is_here = os.path.realpath(back) == os.path.realpath(os.path.join(toplevel, ".git"))
+    return "" if not back or is_here or not os.path.exists(back) else os.path.dirname(back)
+
+
 def is_registered(toplevel: str, found: GitDirectory) -> bool:
     """Whether the repository knows this worktree at this place, and it is not half made."""
     back = _read_first_line(os.path.join(found.own, "gitdir"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from porch.errors import StateError
+from porch.git import git_directory
 from porch.system.regular_file import (
     not_regular_error,
     require_directory_inside,
@@ -67,6 +69,7 @@ def mark_of(where: ProjectPaths, name: str) -> str:
 def require_own_places(where: ProjectPaths, state: RunState) -> None:
     """What a run writes lies in the project, whatever somebody linked where; else it stops here."""
     run = state.run
+    _require_own_worktree(where, workspace_of(where, state))
     if run.status_file:
         status = os.path.join(where.root, run.status_file)
         require_directory_inside(where.root, os.path.dirname(status))
@@ -74,6 +77,29 @@ def require_own_places(where: ProjectPaths, state: RunState) -> None:
     if run.project_dir:
         workspace = workspace_of(where, state)
         require_directory_inside(workspace, os.path.join(workspace, run.project_dir))
+
+
+def _require_own_worktree(where: ProjectPaths, workspace: str) -> None:
+    """A copy of a repository takes its worktrees along, and those still belong to the original."""
+    found = git_directory.find_git_directory(workspace)
+    if found and os.path.realpath(found.common) != os.path.realpath(where.common_dir):
+        place = os.path.join(where.common_dir, "worktrees", os.path.basename(found.own))
+        raise StateError(
+            f"the worktree {workspace} belongs to another repository: {found.common}",
+            fix=f"go on there; or, to go on here from the last commit, remove both {workspace} and "
+            f"{place}, then run `porch resume`. What is not committed in this copy is lost then",
+            code="foreign-worktree",
+        )
+
+
+def require_known_place(where: ProjectPaths) -> None:
+    """Whoever stands in a copy of a worktree would write into the project of the original."""
+    if other := git_directory.find_other_place(where.workspace):
+        raise StateError(
+            f"{where.workspace} is a copy of the worktree {other}",
+            fix=f"go on in {other}, or in {where.root}",
+            code="foreign-worktree",
+        )
 
 
 def require_own_directory(directory: str) -> None:

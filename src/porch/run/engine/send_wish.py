@@ -9,6 +9,7 @@ from porch.errors import BusyError
 from porch.machine.records import RawRecord
 from porch.run.engine.caller import refuse_agents
 from porch.run.engine.fact_redaction import redact_wish
+from porch.run.engine.run_places import require_known_place
 from porch.run.engine.session import hold_run
 from porch.store import inbox, lock
 from porch.store.where import ProjectPaths
@@ -32,6 +33,7 @@ def send_recorded_wish(
     Every wish decides or steers, so the rule holds here too, whichever way somebody came.
     """
     refuse_agents(os.environ, wish.get("as_person") is True)
+    require_known_place(where)
     directory = where.run_dir(name)
     path = os.path.join(directory, "journal.jsonl")
     start = os.path.getsize(path)

@@ -29,6 +29,7 @@ from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.run.engine.run_places import (
     mark_of,
     payload_directory,
+    require_known_place,
     require_own_directory,
     require_own_places,
     workspace_of,
@@ -252,6 +253,7 @@ def hold_run(
 
     Who drives a run (`is_whole`) reads and checks all of its journal, others from a snapshot on.
     """
+    require_known_place(where)
     directory = where.run_dir(name)
     with lock_run(directory, name, what, wait_s):
         reader = JournalReader(directory, name, is_whole)

@@ -1,0 +1,67 @@
+"""R6: a copy of a repository leaves the original alone."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import commands
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Desk
+
+WORK: Mapping[str, Any] = {"id": "work"}
+LOOK: Mapping[str, Any] = {"id": "look", "gate": "look"}
+MORE: Mapping[str, Any] = {"id": "more"}
+PLACE = "worktrees/p_0001_x"
+
+
+def read_all(root: Path) -> dict[str, bytes]:
+    files = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def copied(desk: "Desk") -> Path:
+    """A run waits at its gate in a worktree; the project was copied with all its files."""
+    agents = {name: [{"write": {f"{name}.py": "x\n"}}] for name in ("work", "more")}
+    desk.begin_in_worktree(WORK, LOOK, MORE, agents=agents, code=3)
+    copy = desk.root.parent / "copy"
+    shutil.copytree(desk.root, copy, symlinks=True)
+    return copy
+
+
+@pytest.mark.parametrize("words", [("resume", "1"), ("approve", "1"), ("finish", "1", "--merge")])
+@pytest.mark.parametrize("inside", [".", PLACE])
+def test_r6_a_copy_writes_nothing_into_the_original(
+    desk: "Desk", copied: Path, words: tuple[str, ...], inside: str
+) -> None:
+    (copied / PLACE / "left.py").write_text("not committed\n")
+    before = read_all(desk.root)
+    done = commands.run("porch", words, copied / inside, dict(os.environ))
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "foreign-worktree" in done.stderr
+    assert str(desk.root) in done.stderr
+    assert read_all(desk.root) == before
+    assert (copied / PLACE / "left.py").exists()
+
+
+def test_r6_the_copy_goes_on_by_itself_as_the_message_says(desk: "Desk", copied: Path) -> None:
+    head = desk.git("rev-parse", "p_0001_x")
+    shutil.rmtree(copied / PLACE)
+    shutil.rmtree(copied / ".git" / PLACE)
+    for words in (("approve", "1"), ("resume", "1")):
+        done = commands.run("porch", words, copied, dict(os.environ))
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert desk.git("rev-parse", "p_0001_x") == head
+    assert desk.git("-C", str(copied), "rev-list", "--count", f"{head}..p_0001_x") != "0"
+
+
+def test_r6_the_original_goes_on_beside_its_copy(desk: "Desk", copied: Path) -> None:
+    assert (copied / PLACE).exists()
+    desk.porch("approve", "1")
+    desk.porch("resume", "1")
+    assert desk.entered()[-1] == "complete"
