@@ -11,6 +11,7 @@ from porch.machine.state import RunState, Standing
 from porch.model import protocol as p
 from porch.show.decision import list_decisions
 from porch.show.evidence_notes import (
+    BEYOND,
     OUTSIDE,
     describe_measurement,
     list_abstentions,
@@ -99,6 +100,8 @@ def _tell_all(state: RunState) -> list[list[str]]:
 
 def test_x1_what_changed_outside_is_a_report_of_its_own() -> None:
     changes = [f"branch b{number}: none -> 1" for number in range(22)]
-    state = RunState(memory={("", ""): {"outside.one": {"changes": changes}}})
+    kept = {"changes": changes, "unpermitted": ["a.md"]}
+    state = RunState(memory={("", ""): {"outside.one": kept}})
+    assert describe_measurement(PROTOCOL, state)[BEYOND] == "a.md", "X10"
     told = describe_measurement(PROTOCOL, state)[OUTSIDE]
     assert "branch b19: none -> 1, and 2 more (you, another run or the agent" in told

@@ -18,6 +18,8 @@ from porch.model.protocol import State as Kind
 
 STATE = "target_branch"
 GO_ON, STOPPED = "go_on", "stopped"
+# What moved outside the worktree, and what was written in it without permission.
+CHANGES, UNPERMITTED = "changes", "unpermitted"
 MOST_KEPT = 50
 _FRONT = "outside."
 _FOUND = f"{STATE}.found"
@@ -63,8 +65,10 @@ def outside_moves(
         return
     path = f"{_FRONT}{protocol.group_of(standing.state)}"
     known = state.memory.get((standing.instance, standing.item), {}).get(path, {})
-    lines = dict.fromkeys((*known.get("changes", ()), *found.get("changes", ())))
-    kept = {"changes": list(lines)[-MOST_KEPT:]}
+    kept = {
+        kind: list(dict.fromkeys((*known.get(kind, ()), *found.get(kind, ()))))[-MOST_KEPT:]
+        for kind in (CHANGES, UNPERMITTED)
+    }
     yield m.Remembered(path, kept, standing.item, standing.instance)
     yield from _question_moves(protocol, state, found.get("merged") or {})
 
@@ -88,14 +92,14 @@ def shown_moves(state: RunState) -> Iterator[m.Move]:
                 yield m.Forgot(path, item, instance)
 
 
-def list_outside_changes(state: RunState) -> tuple[str, ...]:
+def list_outside_changes(state: RunState, kind: str = CHANGES) -> tuple[str, ...]:
     """All of them that no gate has shown yet, of every phase and item of the run."""
-    return tuple(dict.fromkeys(line for _, found in _CHANGES.list_found(state) for line in found))
+    found = (payload for _, kept in _KEPT.list_found(state) for payload in kept)
+    return tuple(dict.fromkeys(str(line) for each in found for line in each.get(kind, ())))
 
 
-def _read_changes(memory: Mapping[str, Payload]) -> tuple[str, ...]:
-    kept = [payload for path, payload in memory.items() if path.startswith(_FRONT)]
-    return tuple(str(line) for each in kept for line in each["changes"])
+def _read_kept(memory: Mapping[str, Payload]) -> tuple[Payload, ...]:
+    return tuple(payload for path, payload in memory.items() if path.startswith(_FRONT))
 
 
-_CHANGES = MemoryReader(_read_changes)
+_KEPT = MemoryReader(_read_kept)

@@ -89,6 +89,12 @@ _RECIPES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def looks_like_test(path: str) -> bool:
+    """By its name alone: some runner would take it for a test, whatever a run's checks call."""
+    globs = [glob for runner in RUNNERS.values() for glob in runner.tests]
+    return matches_any(path, globs) and not matches_any(path, MADE_BY_RUNS)
+
+
 def find_runners(commands: Iterable[str]) -> tuple[Runner, ...]:
     """The test runners that any of these shell texts calls."""
     texts = list(commands)

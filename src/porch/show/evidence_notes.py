@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from porch.machine.base_commands import EXPECTED, find_base_failure
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
 from porch.machine.facts import Payload
-from porch.machine.outside import list_outside_changes
+from porch.machine.outside import UNPERMITTED, list_outside_changes
 from porch.machine.state import MemoryReader, RunState, Standing
 from porch.model.protocol import Check, Protocol
 from porch.text.printable import make_printable
@@ -18,6 +18,7 @@ TITLE = "what measured this was changed during this phase"
 BASE = "before the work began"
 UNCOMPARED = "what measures this could not be compared"
 OUTSIDE = "changed outside the worktree during a turn"
+BEYOND = "changed during a turn without permission to write it"
 MOST_SHOWN = 20
 _COMPARED = "the files were only compared: the checks ran with these changes"
 _BY_NOBODY = "you, another run or the agent may have done it"
@@ -101,7 +102,9 @@ def describe_measurement(protocol: Protocol, state: RunState) -> dict[str, str]:
     changed = {TITLE: f"{told} ({how})"} if names else {}
     reasons = make_printable("; ".join(list_uncompared(state)))
     outside = _join_names(list_outside_changes(state))
+    beyond = _join_names(list_outside_changes(state, UNPERMITTED))
     more = {UNCOMPARED: reasons, OUTSIDE: f"{outside} ({_BY_NOBODY})" if outside else ""}
+    more[BEYOND] = beyond
     return {**before, **changed, **{title: text for title, text in more.items() if text}}
 
 

@@ -154,16 +154,21 @@ def _find_marked(table: Mapping[int, ProcessEntry], wanted: MarkFilter) -> list[
 
 
 def has_marked_ancestor(pid: int = 0) -> bool:
-    """Whether a process of some run stands above this one, whatever our own environment says.
+    """Whether a process of some run stands above this one, whatever our own environment says."""
+    return any(list_marks_above(pid))
+
+
+def list_marks_above(pid: int = 0) -> list[str]:
+    """The marks of this process and of those above it; one that has none counts as "".
 
     Whose parent has ended is handed to another one, but stays in its session: that of the agent,
     which porch starts in a session of its own. With `pid` the same is asked of another process.
     """
     if os.path.exists("/proc/self/environ"):
-        return any(_read_mark(each)[0] for each in _read_proc_line(pid))
+        return [_read_mark(each)[0] for each in _read_proc_line(pid)]
     table = read_process_table()
     line = _with_ancestors(pid or os.getpid(), table) | {_find_session(pid)}
-    return any(table[each].mark for each in line if each in table)
+    return [table[each].mark for each in line if each in table]
 
 
 def _read_proc_line(start: int = 0) -> set[int]:

@@ -463,8 +463,12 @@ def test_nothing_in_a_record_breaks_the_line_or_moves_the_cursor(hostile: str) -
 def test_x1_x10_a_turn_says_what_else_changed_meanwhile() -> None:
     files = tuple(f"tests/test_{number}.py" for number in range(6))
     fact = f.ExitAccepted(
-        effect=AGENT, exit="done", touched=files, outside={"changes": ["branch other: none -> 1"]}
+        effect=AGENT,
+        exit="done",
+        touched=files,
+        outside={"changes": ["branch other: none -> 1"], "unpermitted": ["a.md"]},
     )
     line = told(fact)
+    assert line.endswith("; changed without permission to write it: a.md")
     assert "; changed what measures it: tests/test_0.py" in line
     assert "tests/test_4.py and 1 more; changed outside the worktree: branch other" in line

@@ -17,6 +17,8 @@ from porch.cli.verbs import Argument, CliCommand
 PORCH_COMMANDS = ("status", "pending", "next", "done", "check", "explain", "ask")
 # They draw on a terminal, or speak to a hook, until somebody ends them.
 _TERMINAL_OPTIONS = frozenset(("watch", "hook"))
+# What sets a rule aside is for people, also where it is only about files.
+_BY_FORCE = frozenset(("force", "force_orphans"))
 # Clients ask less about a tool that changes nothing.
 _SHOWING = frozenset(
     (
@@ -116,7 +118,7 @@ def _offered_rows() -> Iterator[tuple[str, CommandRow]]:
 def _is_allowed(row: CommandRow, argument: Argument) -> bool:
     """A file in place of a text is for command lines, where a text may be too long."""
     is_hidden = argument.options.get("help") is argparse.SUPPRESS
-    is_for_people = argument.dest in row.people_options
+    is_for_people = argument.dest in {*row.people_options, *_BY_FORCE}
     is_elsewhere = argument.instead_of is not None or argument.dest in _TERMINAL_OPTIONS
     return not (is_hidden or is_for_people or is_elsewhere)
 

@@ -21,6 +21,7 @@ from porch.store import payloads
 from porch.system.regular_file import open_regular
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
+from porch.text.references import defuse_references
 
 FILE = "pr.md"
 LONGEST = 20_000
@@ -111,7 +112,7 @@ def _open_pull_request(found: HeldRun, work: RunWork) -> str:
     protocol, records = found.book.definition.protocol, found.records_after(0)
     written = read_written_text(work, state)
     measured = write_pull_request_text(protocol, state, request, records, work)
-    body = f"{written.body}\n\n{measured}" if written.body else measured
+    body = defuse_references(f"{written.body}\n\n{measured}" if written.body else measured)
     title = written.title or redact_text(name_work(state))
     return github.create_pull_request(
         work.repo, work.into, work.branch, title, body=body, draft=False

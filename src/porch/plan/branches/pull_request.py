@@ -7,6 +7,7 @@ from porch.git import worktrees
 from porch.plan.branches import github
 from porch.plan.branches.checkout import BranchCheckout, current_checkout, make_readable
 from porch.store.where import ProjectPaths
+from porch.text.references import defuse_references
 
 
 class PullRequest(Struct, frozen=True, kw_only=True):
@@ -45,7 +46,7 @@ def create_pr(where: ProjectPaths, title: str, body: str, *, draft: bool = False
 def _create_pull_request(here: BranchCheckout, title: str, body: str, draft: bool) -> str:
     base = here.base.branch
     return github.create_pull_request(
-        here.toplevel, base, here.branch, title.strip(), body=body, draft=draft
+        here.toplevel, base, here.branch, title.strip(), body=defuse_references(body), draft=draft
     )
 
 

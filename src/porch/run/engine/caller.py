@@ -64,6 +64,17 @@ def refuse_agents(environ: Mapping[str, str], as_person: bool) -> None:
         )
 
 
+def refuse_other_agents(mark: str) -> None:
+    """An agent that a run has started speaks for this run and for no other."""
+    marks = {os.environ.get(process_marks.VARIABLE, ""), *process_marks.list_marks_above()} - {""}
+    if marks and not any(each.startswith(f"{mark}:") for each in marks):
+        raise UsageError(
+            "an agent of another run cannot report the work of this one",
+            fix="report your own work; `porch status` in your worktree names your run",
+            code="not-your-run",
+        )
+
+
 def find_agent_sign(environ: Mapping[str, str], pid: int = 0) -> str:
     """By what an agent is known, or nothing; of another process with `pid`."""
     codex = [n for n in environ if n.startswith("CODEX_") and n not in _PEOPLES]

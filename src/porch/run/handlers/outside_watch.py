@@ -72,7 +72,8 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
     except (OutsideError, OSError, ValueError) as error:
         why = str(error) if isinstance(error, OSError) else describe_error(error)
         found = {"changes": [f"could not be compared: {why}"]}
-    changed: f.EffectFact = replace(fact, outside=found) if found else fact
+    known = getattr(fact, "outside", {})
+    changed: f.EffectFact = replace(fact, outside={**known, **found}) if found else fact
     return changed
 
 

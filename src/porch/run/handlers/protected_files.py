@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -13,8 +13,15 @@ from porch.machine.effects import RunAgent, RunCheck
 from porch.machine.state import Standing
 from porch.model.measuring_parts import has_measuring_part, is_same_measuring_part
 from porch.model.path_globs import matches_any
-from porch.model.protection import WORDS, ProtectedPaths, make_protected_paths
+from porch.model.permissions import parse_permissions
+from porch.model.protection import (
+    WORDS,
+    ProtectedPaths,
+    looks_like_test,
+    make_protected_paths,
+)
 from porch.model.protocol import Agent, Check, Human, Protocol
+from porch.run.agents.turn_record import read_terms
 from porch.run.agents.world import World
 from porch.run.engine.effect_failures import describe_error
 from porch.run.handlers.phase_entries import PhaseEntry, read_phase_entry, write_phase_entry
@@ -92,16 +99,49 @@ def add_touched_files(
     standing = world.state().positions.get(position)
     if standing is None or not world.in_git:
         return fact
-    if read_phase_entry(world.phase_entry_file(standing)) is None:
+    known = read_phase_entry(world.phase_entry_file(standing))
+    if known is None:
         return replace(fact, uncompared=UNKNOWN_ENTRY)
     try:
-        refused, agreed = _compare_with_entry(world, standing, measure_workspace(world))
+        now = measure_workspace(world)
+        refused, agreed = _compare_with_entry(world, standing, now)
         carried = _list_still_changed(world, standing)
+        lost = _list_lost_tests(world, known, now)
+        beyond = _list_unpermitted(world, fact.effect, known, now)
     except OutsideError as error:
         return replace(fact, uncompared=describe_error(error))
-    names = sorted({*refused, *agreed, *carried})
+    names = _name_most({*refused, *agreed, *carried, *lost})
+    outside = {"unpermitted": list(_name_most(beyond))} if beyond else {}
+    return replace(fact, touched=names, outside=outside)
+
+
+def _name_most(paths: Collection[str]) -> tuple[str, ...]:
+    names = sorted(paths)
     more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return replace(fact, touched=(*names[:MOST_NAMED], *more))
+    return (*names[:MOST_NAMED], *more)
+
+
+def _list_lost_tests(world: World, known: PhaseEntry, now: str) -> list[str]:
+    """Files with the name of a test that hold nothing any more, whatever the checks call."""
+    changes = tree_changes.list_changed_paths(world.workspace, known.tree, now)
+    paths = [c.path for c in changes if c.status in ("D", "M") and looks_like_test(c.path)]
+    after = tree_files.read_entries(world.workspace, now, paths)
+    return [
+        path
+        for path in paths
+        if known.given.get(path) != after.get(path, "")
+        and not (path in after and tree_files.read_tree_text(world.workspace, after[path]).strip())
+    ]
+
+
+def _list_unpermitted(world: World, effect: str, known: PhaseEntry, now: str) -> list[str]:
+    """What was written in a turn where its permissions name other files; not all agents obey."""
+    allowed = parse_permissions(read_terms(world.turn_directory(effect)).permissions)
+    if allowed.writes_everywhere or not allowed.write:
+        return []
+    changes = tree_changes.list_changed_paths(world.workspace, known.last or known.tree, now)
+    own = (*allowed.write, f"/{world.state().run.project_dir}/**")
+    return [each.path for each in changes if not matches_any(each.path, own)]
 
 
 def _list_still_changed(world: World, standing: Standing) -> list[str]:

@@ -14,7 +14,13 @@ from porch.machine import facts as f
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.run.engine.approved_artifacts import list_outdated_approvals
-from porch.run.engine.run_places import payload_directory, settings_root, workspace_of
+from porch.run.engine.caller import refuse_other_agents
+from porch.run.engine.run_places import (
+    mark_of,
+    payload_directory,
+    settings_root,
+    workspace_of,
+)
 from porch.store.where import ProjectPaths
 
 if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does that
@@ -146,6 +152,7 @@ def finish_agent_work(
     load_products: "Callable[[], Products]",
 ) -> "DriveResult":
     """Take the caller's word as an agent's exit, then do all that is not an agent's work."""
+    refuse_other_agents(mark_of(where, run))
     rested = _claim_exit(where, run, said, watch)
     if rested is not None:
         return rested

@@ -68,7 +68,12 @@ def _copy_files(source: str, worktree: str, globs: Sequence[str], told: Told) ->
         if not names:
             told.append(f"note: [worktree] copy: '{pattern}' matches no file in {source}")
         for name in names:
-            if _copy(source, worktree, name):
+            if _leads_out(source, name):
+                told.append(
+                    f"note: [worktree] copy: {name} is a link, or behind a link, that leads out of "
+                    "the project; it was not copied"
+                )
+            elif _copy(source, worktree, name):
                 yield name
             else:
                 told.append(
@@ -88,6 +93,12 @@ def _list_files(source: str, pattern: str) -> Iterator[str]:
             yield os.path.normpath(name)
         elif os.path.isdir(whole) and not pattern.endswith("**"):
             yield from _list_files(source, f"{glob.escape(name.rstrip('/'))}/**")
+
+
+def _leads_out(top: str, name: str) -> bool:
+    """Git may ignore the link, so that nobody sees who has put it there."""
+    real = os.path.realpath(os.path.join(top, name))
+    return not real.startswith(os.path.realpath(top) + os.sep)
 
 
 def _is_ours(name: str) -> bool:
@@ -133,11 +144,8 @@ def _require_inside(name: str, key: str) -> None:
 
 def _require_no_link_above(worktree: str, name: str) -> None:
     """A link in the repository could lead out of the worktree."""
-    top, real = (
-        os.path.realpath(worktree),
-        os.path.realpath(os.path.join(worktree, os.path.dirname(name))),
-    )
-    if real != top and not real.startswith(top + os.sep):
+    above = os.path.dirname(name)
+    if above and _leads_out(worktree, above):
         raise UsageError(
             f"{name} lies behind a link that leads out of the worktree",
             fix="leave it out of [worktree] copy and link",

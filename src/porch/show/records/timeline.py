@@ -124,6 +124,7 @@ def _describe_changes(fact: Raw) -> Iterator[str]:
     found = {
         "what measures it": fact.get("touched"),
         "outside the worktree": (fact.get("outside") or {}).get("changes"),
+        "without permission to write it": (fact.get("outside") or {}).get("unpermitted"),
     }
     for word, paths in found.items():
         if paths:
