@@ -27,6 +27,7 @@ TITLES = {
     "measurement": "What decides a measurement",
     "own tests": "Tests that the agent wrote",
     "environment": "Environment",
+    "outside": "Outside the worktree",
     "survival": "Processes that stay",
     "records": "Records",
 }

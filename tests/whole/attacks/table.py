@@ -6,6 +6,7 @@ from tests.whole.attacks.envoy_attacks import ENVOY_ATTACKS
 from tests.whole.attacks.gate_attacks import GATE_ATTACKS
 from tests.whole.attacks.hidden_attacks import HIDDEN_ATTACKS
 from tests.whole.attacks.measure_attacks import MEASURE_ATTACKS
+from tests.whole.attacks.outside_attacks import OUTSIDE_ATTACKS
 from tests.whole.attacks.own_test_attacks import OWN_TEST_ATTACKS
 from tests.whole.attacks.plan_attacks import PLAN_ATTACKS
 from tests.whole.attacks.record_attacks import RECORD_ATTACKS
@@ -22,6 +23,7 @@ ATTACKS = (
     *MEASURE_ATTACKS,
     *OWN_TEST_ATTACKS,
     *ENVIRONMENT_ATTACKS,
+    *OUTSIDE_ATTACKS,
     *SURVIVAL_ATTACKS,
     *RECORD_ATTACKS,
 )
