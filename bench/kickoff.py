@@ -25,6 +25,7 @@ from bench.cold import _environment, _installed
 from bench.lists import Spent
 from bench.measure import Result, of_times
 from porch.fleet.drivers.leaving import wait_until_gone
+from porch.run.settings import load_settings
 
 SIZES = (10_000, 20_000, 40_000)
 ROUNDS = 7
@@ -88,6 +89,8 @@ class _Yard:
         self._python = python
         self._report = root.with_name(f"{root.name}-told")
         self._number = count(1)
+        (asking,) = load_settings(str(root)).requests
+        self._trust = ["--trust", asking.digest]
         self._pids: list[int] = []
 
     def take_turns(self, number: int) -> tuple[_Cost, _Cost]:
@@ -100,7 +103,7 @@ class _Yard:
     def kick_off(self) -> _Cost:
         """What `af` took, and of the CPU what its driver took until it said that it drives."""
         words = ["kickoff", f"{next(self._number):04}", "--title", "x", "--protocol", "p"]
-        words += ["--no-claude", "--script", "script.json", "--json"]
+        words += ["--no-claude", "--script", "script.json", "--json", *self._trust]
         command = [str(self._python), "-c", TOLD, str(self._report), *words]
         self._wait_for_quiet()
         began = time.perf_counter()

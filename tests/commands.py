@@ -118,8 +118,9 @@ def _become(
         _take_streams(streams)
         os.chdir(cwd or ".")
         if env is not None:
+            variables = dict(env)  # it may be those of this process
             os.environ.clear()
-            os.environ.update(env)
+            os.environ.update(variables)
         importlib.reload(crash_points)
         sys.argv = list(argv)
         code = main()

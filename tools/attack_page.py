@@ -28,6 +28,7 @@ TITLES = {
     "own tests": "Tests that the agent wrote",
     "environment": "Environment",
     "outside": "Outside the worktree",
+    "trust": "Settings that start programs",
     "survival": "Processes that stay",
     "records": "Records",
 }

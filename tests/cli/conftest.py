@@ -21,10 +21,12 @@ import yaml
 from porch.cli.dispatch import run_words as run_command
 from porch.cli.porch import fast
 from porch.run.engine.run_places import mark_of
+from porch.run.settings import PROJECT_FILE
 from porch.store import where as places
 from porch.system import process_marks
 from tests import commands
 from tests.repositories import at_home, make_repository
+from tests.trust import trust_settings
 
 PORCH = (sys.executable, "-c", "from porch.cli.dispatch import porch; exit(porch())")
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
@@ -113,6 +115,8 @@ class Desk:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        if name == PROJECT_FILE:
+            trust_settings(self.root)
         return path
 
     def protocol(self, name: str, *phases: Mapping[str, Any], **top: Any) -> Path:

@@ -44,6 +44,7 @@ DECISIONS = {
     "dashboard": (),
     "kickoff": ("1",),
     "af resume": ("1",),
+    "trust": (),
     "gate answer": ("plan", "--form", "a: b"),
 }
 # The commands that agents may call, and why; whatever is missing here is for people.
@@ -110,6 +111,8 @@ PEOPLES_CALLS = {
     ("porch", "resume", "1", "--script", "s.yaml"),
     ("porch", "resume", "1", "--adopt"),
     ("porch", "resume", "1", "--take-over"),
+    ("porch", "run", "p", "--trust", "d"),
+    ("porch", "resume", "1", "--trust", "d"),
     ("porch", "ask", "q.yaml", "--reply", "-"),
     ("porch", "plan", "repair", "t", "--write"),
     ("codev", "init", "--yes"),

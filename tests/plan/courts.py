@@ -21,6 +21,7 @@ from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system import process_marks
 from tests.repositories import make_repository
+from tests.trust import trust_settings
 
 RUN = "plan_feat~x"
 BRANCH = "feat/x--implementation-1"
@@ -135,6 +136,7 @@ class Court:
         path = self.root / "codev" / "config.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
+        trust_settings(self.root)
 
     def reviewer(self, name: str, *steps: Any, more: str = "") -> Path:
         """A command of the test's own that does these steps, the last of them for ever."""

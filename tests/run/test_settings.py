@@ -25,7 +25,7 @@ class Places:
 
     def load(self, project: str = "", own: str = "") -> settings.Settings:
         self.write(project, own)
-        return settings.load_settings(str(self.root), str(self.own))
+        return settings.read_written_settings(str(self.root), str(self.own))
 
     def faults(self, project: str = "", own: str = "") -> list[Finding]:
         with pytest.raises(DefinitionError) as caught:

@@ -111,7 +111,7 @@ def _run_bounded(args: Args) -> int:
 
     try:
         load_msgspec()
-        view: View = args.command.run(args)
+        view = _run_trusted(args)
         _print_view(view, args.json)
         return view.code
     except KeyboardInterrupt:
@@ -125,6 +125,26 @@ def _run_bounded(args: Args) -> int:
         return _report_error(explain_system_error(error), args.json)
     except Exception as error:  # noqa: BLE001 - the boundary: anything else is our own bug
         return _report_unexpected(error, args.json)
+
+
+def _run_trusted(args: Args) -> View:
+    """Whoever is at a terminal is asked about settings that a command refuses, and it runs again.
+
+    It refuses before it makes anything.
+    """
+    run: Callable[[Args], View] = args.command.run
+    try:
+        return run(args)
+    except _load_errors().UsageError as error:
+        requests = getattr(error, "requests", ())
+        if not requests or args.json:
+            raise
+        from porch.cli.trust_prompt import ask_for_trust, is_person_at_terminal
+
+        as_person = getattr(args, "as_person", False)
+        if not (is_person_at_terminal(as_person) and ask_for_trust(requests, as_person)):
+            raise
+    return run(args)
 
 
 def explain_system_error(error: OSError) -> "PorchError":

@@ -21,6 +21,9 @@ def watch_with_notices(
     from porch.run.settings import load_settings
 
     known = load_settings(where.root)
+    for each in known.untrusted:
+        if any(setting.key == "notify.command" for setting in each.settings):
+            watch.notice("[notify] command is not run: you have not trusted it; see: porch trust")
     if not (known.notify_desktop or known.notify_webhook or known.notify_command):
         return drive(watch)
     from porch.fleet.notices.channels import open_channels

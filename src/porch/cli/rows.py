@@ -55,8 +55,10 @@ _RUNNING = "porch.cli.porch.run"
 _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
 _TRACKS = "porch.cli.porch.tracks"
-# A script can decide; a status file brings approvals along; taking over steers somebody's run.
-_DRIVE_DECISIONS = ("script", "adopt", "take_over")
+_TRUST = "porch.cli.porch.trust"
+# A script can decide; a status file brings approvals along; taking over steers somebody's run; what
+# is trusted may start programs.
+_DRIVE_DECISIONS = ("script", "adopt", "take_over", "trust")
 # It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
 _RULES_SET_ASIDE = ("force",)
 # It lets specialists run commands without anybody being asked, or agents have more tools.
@@ -81,6 +83,12 @@ PORCH = (
     CommandRow("log", "show what happened in a run", _LOG),
     CommandRow("explain", "explain what a run is waiting for, and why", _SHOWING),
     CommandRow("settings", "show the settings used here, and where each comes from", _SHOWING),
+    CommandRow(
+        "trust",
+        "trust settings that start programs or let programs see more",
+        _TRUST,
+        for_people=True,
+    ),
     CommandRow(
         "approve",
         "approve a gate, with its files as porch asked about them",

@@ -170,6 +170,7 @@ def _apply_began(draft: _StateDraft, move: m.Began) -> None:
         branch=move.branch,
         into=move.into,
         commits_nothing=move.commits_nothing,
+        trust=move.trust,
     )
 
 
@@ -347,7 +348,8 @@ def _apply_pinned(draft: _StateDraft, move: m.Pinned) -> None:
 
 
 def _apply_pinned_settings(draft: _StateDraft, move: m.PinnedSettings) -> None:
-    draft.run = replace(draft.run, settings=move.digest)
+    trust = tuple(dict.fromkeys((*draft.run.trust, *move.trust)))
+    draft.run = replace(draft.run, settings=move.digest, trust=trust)
 
 
 def _apply_gate_noted(draft: _StateDraft, move: m.GateNoted) -> None:

@@ -38,6 +38,7 @@ class RunStarted(Tagged, frozen=True, kw_only=True, tag="RunStarted"):
     own_worktree: bool = False  # porch made the worktree, and commits there on `branch`
     settled: Mapping[str, Payload] = field(default_factory=dict)  # states that a plan calls done
     commits_nothing: bool = False  # it works in a person's own checkout, whose commits are theirs
+    trust: tuple[str, ...] = ()  # digests of settings that a person trusts for this run
 
 
 class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
@@ -54,9 +55,10 @@ class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
 
 
 class SettingsPinned(Tagged, frozen=True, kw_only=True, tag="SettingsPinned"):
-    """A run that began before settings were pinned goes on with these."""
+    """A run goes on with these: it began before settings were pinned, or trusts more of them."""
 
     digest: str
+    trust: tuple[str, ...] = ()
 
 
 class RunnerStarted(Tagged, frozen=True, kw_only=True, tag="RunnerStarted"):

@@ -34,6 +34,7 @@ class Began(Tagged, frozen=True, tag="Began"):
     branch: str = ""
     into: str = ""
     commits_nothing: bool = False
+    trust: tuple[str, ...] = ()
 
 
 class Entered(Tagged, frozen=True, tag="Entered"):
@@ -160,9 +161,10 @@ class Pinned(Tagged, frozen=True, tag="Pinned"):
 
 
 class PinnedSettings(Tagged, frozen=True, tag="PinnedSettings"):
-    """Other settings govern the run from its next drive on."""
+    """Other settings govern the run from its next drive on; `trust` is added to what it trusts."""
 
     digest: str
+    trust: tuple[str, ...] = ()
 
 
 class GateNoted(Tagged, frozen=True, tag="GateNoted"):

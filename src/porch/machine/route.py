@@ -158,13 +158,14 @@ def _began_move(fact: f.RunStarted) -> m.Began:
         # So has the branch into which a tree is merged.
         into="" if fact.spec else fact.into,
         commits_nothing=fact.commits_nothing,
+        trust=fact.trust,
     )
 
 
 def _noted_move(fact: f.SettingsPinned | f.WorkFinished) -> m.Move:
     """What is only to be remembered of the run as a whole."""
     if isinstance(fact, f.SettingsPinned):
-        return m.PinnedSettings(fact.digest)
+        return m.PinnedSettings(fact.digest, fact.trust)
     return m.Delivered(
         how=fact.how,
         branch=fact.branch,

@@ -164,6 +164,7 @@ class Run(Tagged, frozen=True, tag="Run"):
     into: str = ""  # the branch on which the run began
     delivery: "Delivery | None" = None
     commits_nothing: bool = False  # it works in a person's own checkout, whose commits are theirs
+    trust: tuple[str, ...] = ()  # digests of settings that a person trusts for this run
 
     @property
     def base(self) -> str:

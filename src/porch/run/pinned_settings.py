@@ -5,10 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from porch.run.engine.run_places import payload_directory
+from porch.machine.state import RunState
+from porch.run.engine.run_places import payload_directory, settings_root
 from porch.run.setting_keys import KEYS
-from porch.run.settings import TABLES, Settings, list_settings_files, make_settings
+from porch.run.settings import (
+    TABLES,
+    Settings,
+    list_settings_files,
+    load_settings,
+    make_settings,
+)
 from porch.store import payloads
 from porch.store.settings_stamps import write_settings_stamps
 from porch.store.where import ProjectPaths
@@ -59,6 +67,11 @@ def serialize_settings(known: Settings) -> bytes:
     return json.dumps(kept, sort_keys=True, ensure_ascii=False).encode()
 
 
+def load_settings_of_run(where: ProjectPaths, state: RunState) -> Settings:
+    """The settings as they are now, with what a person trusts for this run alone."""
+    return load_settings(settings_root(where, state), trust=state.run.trust)
+
+
 def pin_settings(where: ProjectPaths, run: str, known: Settings) -> str:
     """Keep them beside the run; the digest is what a record names."""
     digest = payloads.write_payload(payload_directory(where, run), serialize_settings(known))
@@ -75,7 +88,9 @@ def read_pinned_settings(where: ProjectPaths, run: str, digest: str, now: Settin
     current = list_setting_values(now)
     # A key that is newer than the pin counts as it is; a command or an agent that is new does not.
     free = {k: v for k, v in current.items() if not is_governing(k) or (k in KEYS)}
-    return make_settings({**free, **pinned}, now.origins, now.notes)
+    return replace(
+        make_settings({**free, **pinned}, now.origins, now.notes), untrusted=now.untrusted
+    )
 
 
 class SettingChange(Struct, frozen=True):

@@ -21,11 +21,15 @@ class ValueKind(Struct, frozen=True):
 
 
 class SettingKey(Struct, frozen=True):
-    """One key: the attribute it sets, what it must be, and whether only a person's own file may."""
+    """One key: the attribute it sets, what it must be, and whether only a person's own file may.
+
+    One that starts programs or lets them see more counts only if a person trusts its value.
+    """
 
     attribute: str
     kind: ValueKind
     only_user: bool = False
+    needs_trust: bool = False
 
 
 def _is_number(value: Any) -> bool:
@@ -86,9 +90,9 @@ KEYS: Mapping[str, SettingKey] = {
     "timeouts.idle": SettingKey("idle", SECONDS_OR_OFF),
     "timeouts.check": SettingKey("check", SECONDS),
     "timeouts.first_check": SettingKey("first_check", SECONDS),
-    "checks.env": SettingKey("check_env", TEXTS),
+    "checks.env": SettingKey("check_env", TEXTS, needs_trust=True),
     "agent.name": SettingKey("agent", TEXT),
-    "agent.trusted": SettingKey("trusted", FLAG, only_user=True),
+    "agent.trusted": SettingKey("trusted", FLAG, only_user=True, needs_trust=True),
     "agent.max_running": SettingKey("max_running", COUNT),
     "agent.back_off": SettingKey("back_off", SECONDS_OR_OFF),
     "agent.nonce": SettingKey("nonce", FLAG),
@@ -102,16 +106,16 @@ KEYS: Mapping[str, SettingKey] = {
     "review.max_rounds": SettingKey("review_rounds", COUNT),
     "notify.desktop": SettingKey("notify_desktop", FLAG, only_user=True),
     "notify.webhook": SettingKey("notify_webhook", TEXT, only_user=True),
-    "notify.command": SettingKey("notify_command", TEXTS, only_user=True),
+    "notify.command": SettingKey("notify_command", TEXTS, only_user=True, needs_trust=True),
     "finish.pull_request": SettingKey("pull_request_protocols", NAMES, only_user=True),
     "af.max_runs": SettingKey("max_runs", COUNT),
     "af.repositories": SettingKey("repositories", TEXTS, only_user=True),
     "track.fix_issues": SettingKey("fix_issues", FLAG),
     "track.coalesce": SettingKey("coalesce", TOGETHER),
     "track.unattended": SettingKey("unattended", UNATTENDED),
-    "worktree.setup": SettingKey("setup", TEXTS),
-    "worktree.copy": SettingKey("copy", TEXTS),
-    "worktree.link": SettingKey("link", TEXTS),
+    "worktree.setup": SettingKey("setup", TEXTS, needs_trust=True),
+    "worktree.copy": SettingKey("copy", TEXTS, needs_trust=True),
+    "worktree.link": SettingKey("link", TEXTS, needs_trust=True),
     "worktree.share_readers": SettingKey("share_readers", FLAG),
 }
 # What the packaged protocols ask for under [commands].

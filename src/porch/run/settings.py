@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from porch.agents import AGENTS
 from porch.errors import (
@@ -33,6 +34,7 @@ from porch.run.setting_keys import (
     SettingKey,
     ValueKind,
 )
+from porch.run.trust_requests import AskingSetting, TrustRequest, make_trust_request
 from porch.system.regular_file import open_followed
 from porch.system.variables import find_config_home
 from porch.text.late_pattern import late_pattern
@@ -49,16 +51,16 @@ _POST: Mapping[str, SettingKey] = {
     "model": SettingKey("", TEXT),
     "timeout": SettingKey("", SECONDS),
     "idle": SettingKey("", SECONDS_OR_OFF),
-    "permissions": SettingKey("", PERMISSIONS),
+    "permissions": SettingKey("", PERMISSIONS, needs_trust=True),
     "max_steps": SettingKey("", COUNT),
 }
 # Tables of tables: what may stand below [agents.NAME], [roles.NAME] and [phases.NAME].
 TABLES: Mapping[str, Mapping[str, SettingKey]] = {
     "agents": {
         "kind": SettingKey("", AGENT_KIND),
-        "command": SettingKey("", TEXTS),
+        "command": SettingKey("", TEXTS, needs_trust=True),
         "model": SettingKey("", TEXT),
-        "env": SettingKey("", TEXTS, only_user=True),
+        "env": SettingKey("", TEXTS, only_user=True, needs_trust=True),
         "usd_per_million": SettingKey("", PRICES),
     },
     "roles": _POST,
@@ -76,7 +78,10 @@ SECTIONS = ("commands", *TABLES, *dict.fromkeys(key.partition(".")[0] for key in
 
 
 class Settings(Struct, frozen=True):
-    """The values that hold; `origin` says which file and line set each."""
+    """The values that hold; `origin` says which file and line set each.
+
+    `requests` are the settings that need a person's trust. What is in `untrusted` is left out.
+    """
 
     commands: Mapping[str, str] = field(default_factory=dict)
     claude_timeout: float = 600
@@ -118,6 +123,8 @@ class Settings(Struct, frozen=True):
     check_env: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
+    requests: tuple[TrustRequest, ...] = ()
+    untrusted: tuple[TrustRequest, ...] = ()
 
     def origin(self, key: str) -> str:
         """`default`, or the file and line that set it; keys are written `timeouts.check`."""
@@ -141,8 +148,34 @@ def user_directory(environ: Mapping[str, str]) -> str:
     return os.path.join(find_config_home(environ), "porch")
 
 
-def load_settings(project_root: str, user_dir: str | None = None) -> Settings:
-    """The settings that hold here; raises DefinitionError with everything wrong in both files."""
+def load_settings(
+    project_root: str, user_dir: str | None = None, trust: Collection[str] = ()
+) -> Settings:
+    """The settings that hold here; raises DefinitionError with everything wrong in both files.
+
+    What needs a person's trust counts if the person has granted it, or `trust` has its digest.
+    """
+    path, project_path = list_settings_files(project_root, user_dir)
+    files = (path, _read_bytes(path), _read_bytes(project_path))
+    written = _read_settings(*files)
+    if not written.requests:
+        return written
+    from porch.run.grants import read_grants  # few settings need it
+
+    grants = read_grants(os.path.dirname(path))
+    untrusted = [
+        replace(each, note=grants.explain(each.digest))
+        for each in written.requests
+        if each.digest not in grants.digests and each.digest not in trust
+    ]
+    if not untrusted:
+        return written
+    trusted = _read_settings(*files, frozenset(each.digest for each in untrusted))
+    return replace(trusted, untrusted=tuple(untrusted))
+
+
+def read_written_settings(project_root: str, user_dir: str | None = None) -> Settings:
+    """What the files say, trusted or not: to show or compare, never to act on."""
     path, project_path = list_settings_files(project_root, user_dir)
     return _read_settings(path, _read_bytes(path), _read_bytes(project_path))
 
@@ -160,22 +193,38 @@ def list_settings_files(project_root: str, user_dir: str | None = None) -> tuple
 
 
 # A start asks many times, and the same bytes mean the same.
-@lru_cache(maxsize=4)
-def _read_settings(path: str, mine: bytes, ours: bytes) -> Settings:
+@lru_cache(maxsize=8)
+def _read_settings(
+    path: str, mine: bytes, ours: bytes, untrusted: frozenset[str] = frozenset()
+) -> Settings:
     files = [
         _SettingsFile(path, mine, is_project=False),
         _SettingsFile(PROJECT_FILE, ours, is_project=True),
     ]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    requests: list[TrustRequest] = []
     for file in files:
-        for key, value in file.values():
-            values[key] = value
-            origins[key] = f"{file.name}:{file.place(key).line}"
+        pairs = list(file.values())
+        asking = [AskingSetting(k, v, file.place(k)) for k, v in pairs if v and _needs_trust(k)]
+        request = make_trust_request(asking)
+        requests += [request] if request else []
+        is_trusted = request is None or request.digest not in untrusted
+        for key, value in pairs:
+            if is_trusted or not _needs_trust(key):
+                values[key] = value
+                origins[key] = f"{file.name}:{file.place(key).line}"
     findings = [finding for file in files for finding in file.findings]
     if errors_in(findings):
         raise DefinitionError(findings)
-    return make_settings(values, origins, tuple(findings))
+    return replace(make_settings(values, origins, tuple(findings)), requests=tuple(requests))
+
+
+def _needs_trust(key: str) -> bool:
+    section, _, rest = key.partition(".")
+    if section in TABLES:
+        return TABLES[section][rest.rpartition(".")[2]].needs_trust
+    return key in KEYS and KEYS[key].needs_trust
 
 
 def make_settings(

@@ -13,6 +13,7 @@ import pytest
 
 from porch.fleet.drivers.start import StartingDriver, start_driver
 from porch.run.engine.run_places import mark_of
+from porch.run.settings import load_settings
 from porch.store import where as places
 from porch.store.worktree_records import list_records
 from porch.system.process_marks import list_marked_processes
@@ -271,3 +272,17 @@ def test_what_a_driver_says_before_anybody_looks_is_heard(tmp_path: Path) -> Non
     os.close(tell)
     started = StartingDriver(QuickDriver(), listen, output, before).wait()
     assert (started.code, started.said) == (4, "error: there is no room")
+
+
+def test_a_kickoff_with_settings_that_nobody_trusts_makes_nothing(farm: Farm) -> None:
+    """X2: neither does a driver that is started again."""
+    (farm.desk.root / "codev/config.toml").write_text(SETTINGS)
+    said = farm.af(*WORDS, code=2)
+    (request,) = load_settings(str(farm.desk.root)).untrusted
+    assert f"porch trust {request.digest}" in said.all
+    assert _count_left(farm)[:2] == (0, 0)
+    farm.af(*WORDS, "--trust", request.digest)
+    farm.wait_for_gate("0001-x")
+    farm.af("stop", "1")
+    (farm.desk.root / "codev/config.toml").write_text(SETTINGS.replace("ready", "other"))
+    assert "untrusted-settings" in farm.af("resume", "1", code=2).all

@@ -15,6 +15,7 @@ import pytest
 from porch.cli.dispatch import run_words as run_command
 from porch.git import repository
 from tests import commands
+from tests.trust import trust_settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -142,6 +143,7 @@ def test_settings_of_ones_own_are_found_too(home: Path, doctor: Doctor) -> None:
     assert "no file" in one(doctor(), str(own))["what"]
     own.parent.mkdir(parents=True)
     own.write_text("[agent]\ntrusted = true\n")
+    trust_settings(home)
     told = doctor()
     assert one(told, str(own))["status"] == "ok"
     assert "allowed by default: all" in one(told, "agent scripted")["more"]
@@ -331,6 +333,7 @@ def test_a_channel_for_notices_is_tested_when_asked(
     own = home / ".config" / "porch" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text(f'[notify]\ncommand = ["touch", "{tmp_path}/told"]\n')
+    trust_settings(home)
     assert one(doctor(), "notices by command")["status"] == "ok"
     assert not (tmp_path / "told").exists()
     assert "sent just now" in one(doctor("--notify"), "notices by command")["what"]

@@ -10,6 +10,7 @@ import pytest
 from porch.cli.dispatch import run_words
 from porch.run.settings import USER_FILE, user_directory
 from tests.repositories import sh
+from tests.trust import trust_settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -115,6 +116,7 @@ def test_r6_a_sign_of_a_login_is_enough(
             own = Path(user_directory(os.environ), USER_FILE)
             own.parent.mkdir(parents=True, exist_ok=True)
             own.write_text('[agents.claude]\nenv = ["MY_KEY"]\n')
+            trust_settings(real.root)
     assert "error[" not in real.porch("run", "p", "Do it", code=None).err
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.listener import Listener
+from tests.trust import trust_settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -31,6 +32,7 @@ def told(desk: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"[notify]\ncommand = ['{sys.executable}', '-c', \"{code}\"]\n"
     )
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    trust_settings(desk.root)
     return out
 
 
@@ -104,5 +106,6 @@ def test_a_notice_that_cannot_be_sent_does_not_stop_the_run(
     own.mkdir(parents=True)
     (own / "config.toml").write_text("[notify]\ncommand = ['/no/such/thing']\n")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    trust_settings(desk.root)
     said = desk.begin(PHASE, code=3, **SCRIPT)
     assert "the notice could not be sent by command: `/no/such/thing` cannot be started" in said.all

@@ -15,6 +15,7 @@ from porch.store import where as places
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import list_records
 from tests.repositories import at_home, make_repository
+from tests.trust import trust_settings
 
 SETTINGS = '[worktree]\nsetup = ["echo $PORCH_PORT_BASE > ports"]\ncopy = [".env"]\n'
 ONE = parse_prompt_id(["1"])
@@ -28,6 +29,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProjectPaths:
     root = make_repository(tmp_path / "repo", files, "feat/x")
     (root / ".env").write_text("KEY=1\n")
     monkeypatch.chdir(root)
+    trust_settings(root)
     found = places.find_project(str(root))
     plan_document.init_plan(found)
     plan_document.write_plan(found, "T", "o", "c")
@@ -64,6 +66,7 @@ def test_n11_where_the_set_up_fails_nothing_is_left_of_place_branch_and_claim(
 ) -> None:
     config = Path(where.root) / "codev/config.toml"
     config.write_text('[worktree]\nsetup = ["echo no; exit 3"]\n')
+    trust_settings(Path(where.root))
     with pytest.raises(OutsideError, match="exit code 3"):
         make(where)
     assert not plan_snapshot.read_current_plan(where).prompts[ONE].in_progress
@@ -83,6 +86,7 @@ def test_n11_a_branch_with_work_is_checked_out_again_and_never_lost(where: Proje
     subprocess.run(["git", "worktree", "remove", "--force", place], cwd=where.root, check=True)
     config = Path(where.root) / "codev/config.toml"
     config.write_text('[worktree]\nsetup = ["exit 3"]\n')
+    trust_settings(Path(where.root))
     with pytest.raises(OutsideError):
         make(where)
     assert has_branch(where)

@@ -25,6 +25,7 @@ from porch.system import process_marks
 from porch.testing import kill_python_at
 from tests.git_calls import GIT
 from tests.repositories import make_repository, sh
+from tests.trust import trust_settings
 
 ABOUT = RunSubject(
     "0073-user-auth", "0073", "user-auth", "codev/projects/0073-user-auth", "status.yaml"
@@ -50,6 +51,7 @@ def make(repo: Path, about: RunSubject = ABOUT, said: list[str] | None = None) -
 def configure(repo: Path, text: str) -> None:
     (repo / "codev").mkdir(exist_ok=True)
     (repo / "codev" / "config.toml").write_text(text)
+    trust_settings(repo)
 
 
 def traces(repo: Path) -> tuple[list[str], list[str], list[str]]:

@@ -19,6 +19,7 @@ from porch.store.where import find_project
 from porch.store.worktree_records import list_records
 from porch.testing import kill_python_at
 from tests.repositories import make_repository, sh
+from tests.trust import trust_settings
 
 NAME = "bugfix_142"
 ABOUT = RunSubject(NAME, "142", "x", f"codev/executions/{NAME}", "")
@@ -41,6 +42,7 @@ def made(repo: Path) -> Path:
     (repo / ".env").write_text("KEY\n")
     (repo / "codev").mkdir()
     (repo / "codev" / "config.toml").write_text('[worktree]\ncopy = [".env"]\n')
+    trust_settings(repo)
     with hold_run_worktree(find_project(str(repo)), "bugfix", ABOUT, lambda _: None) as where:
         pass
     Path(where.run_dir(NAME)).mkdir(parents=True)

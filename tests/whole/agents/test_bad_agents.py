@@ -15,6 +15,7 @@ from tests.real_agents import MODELS, Room
 from tests.standin.steps import run_command, say
 from tests.standin.vendors import Vendors
 from tests.torture import choose_some, only_in_full
+from tests.trust import trust_settings
 from tests.whole.agents.yard import PHASE, Running, Yard, fenced, wait_for
 
 # A child in a session of its own that hears no polite word, as agents start their commands.
@@ -389,6 +390,7 @@ def test_only_a_persons_own_settings_take_the_limits_away(yard: Yard) -> None:
     own = Path(yard.environ["XDG_CONFIG_HOME"]) / "porch" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text("[agent]\ntrusted = true\n")
+    trust_settings(yard.root, yard.environ)
     yard.run()
     (call,) = yard.calls("claude")
     # As root the command line itself refuses to; then every tool is permitted by its name.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import commands
+from tests.trust import trust_settings
 
 PHASE: dict[str, Any] = {"id": "work", "signals": {"DONE": "complete"}}
 RUN = "0001-x"
@@ -91,6 +92,7 @@ class Yard:
 
     def settings(self, text: str) -> None:
         (self.root / "codev" / "config.toml").write_text(text)
+        trust_settings(self.root, self.environ)
 
     def protocol(self, *phases: Mapping[str, Any], **top: Any) -> None:
         path = self.root / "codev" / "protocols" / "p" / "protocol.json"

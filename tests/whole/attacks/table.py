@@ -11,6 +11,7 @@ from tests.whole.attacks.own_test_attacks import OWN_TEST_ATTACKS
 from tests.whole.attacks.plan_attacks import PLAN_ATTACKS
 from tests.whole.attacks.record_attacks import RECORD_ATTACKS
 from tests.whole.attacks.survival_attacks import SURVIVAL_ATTACKS
+from tests.whole.attacks.trust_attacks import TRUST_ATTACKS
 from tests.whole.attacks.word_attacks import WORD_ATTACKS
 
 ATTACKS = (
@@ -24,6 +25,7 @@ ATTACKS = (
     *OWN_TEST_ATTACKS,
     *ENVIRONMENT_ATTACKS,
     *OUTSIDE_ATTACKS,
+    *TRUST_ATTACKS,
     *SURVIVAL_ATTACKS,
     *RECORD_ATTACKS,
 )

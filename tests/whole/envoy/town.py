@@ -21,6 +21,7 @@ from porch.store.where import ProjectPaths
 from porch.testing import unmeasured
 from tests import commands
 from tests.commands import Forked
+from tests.trust import trust_settings
 from tests.whole.envoy import follower
 
 HERE = Path(__file__).resolve().parents[3]
@@ -114,6 +115,7 @@ class Town:
         words = [sys.executable, "-I", "-S", str(self.home / "reviewer.py")]
         words += [str(self.home / "reviews"), json.dumps(PASSED)]
         self.write("codev/config.toml", f"[agents.gemini]\ncommand = {json.dumps(words)}\n")
+        trust_settings(self.root, self.environ)
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name

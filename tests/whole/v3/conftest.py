@@ -20,6 +20,7 @@ from porch.cli.porch import fast
 from porch.run.engine.run_places import mark_of
 from porch.store import where as places
 from porch.system import process_marks
+from tests.trust import trust_settings
 
 Entry = Mapping[str, Any]
 SUITE = '{python} -m pytest -q -p no:cacheprovider --junitxml="$PORCH_REPORT"'
@@ -237,6 +238,7 @@ class Home:
         self.git("init", "-q", "-b", "main")
         command = suite.format(python=sys.executable)
         self.write("codev/config.toml", SETTINGS.format(suite=command))
+        trust_settings(self.root)
         self.write("calc/__init__.py", "")
         self.write("README.md", "A calculator.\n")
         self.save("start")

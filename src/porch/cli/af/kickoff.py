@@ -7,9 +7,12 @@ from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, re
 from porch.cli.own_process import find_program
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from porch.fleet.drivers.start import DriverStart, StartingDriver
     from porch.store.where import ProjectPaths
 
+_INPUT = 2  # the same as in `errors`, which is loaded only when there is something to say
 _PASSED = ("title", "request", "agent", "script")
 
 
@@ -32,6 +35,7 @@ def _kick_off(args: Args) -> View:
     said = _read_request() if args.request == "-" else b""
     main = find_program("porch")
     started = _wait_for(start_driver(where, words, os.getcwd(), said=said, main=main))
+    raise_untrusted(where, started, args.trust or ())
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
     view = make_start_view(started, "is on its way")
@@ -84,6 +88,18 @@ def _explain_death(where: "ProjectPaths", started: "DriverStart") -> list[str]:
     ]
 
 
+def raise_untrusted(
+    where: "ProjectPaths", started: "DriverStart", trust: "Collection[str]" = ()
+) -> None:
+    """The driver has no terminal to be asked at; whoever called may have one."""
+    if started.run or started.code != _INPUT:
+        return
+    from porch.run.settings import load_settings
+    from porch.run.trust_requests import require_trust
+
+    require_trust(load_settings(where.root, trust=trust).untrusted)
+
+
 def make_start_view(started: "DriverStart", how: str) -> View:
     """The run that is driven now, or what its driver said before it ended."""
     if not started.run:
@@ -108,6 +124,7 @@ def _driver_words(args: Args) -> list[str]:
         if getattr(args, name):
             words += [f"--{name}", getattr(args, name)]
     words += ["--no-claude"] if args.no_claude else []
+    words += [word for digest in args.trust or () for word in ("--trust", digest)]
     words += ["--as-person"] if args.as_person else []
     return words
 
@@ -203,6 +220,12 @@ COMMANDS: Verbs = {
             ),
             make_argument(
                 "--foreground", action="store_true", help="drive it here, until it needs you"
+            ),
+            make_argument(
+                "--trust",
+                action="append",
+                metavar="DIGEST",
+                help="trust the settings with this digest, for this run alone",
             ),
             PERSON,
         ),

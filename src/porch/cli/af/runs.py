@@ -42,10 +42,12 @@ def _decide(verb: str, args: Args) -> View:
 
 
 def _start(where: "ProjectPaths", name: str, how: str) -> View:
-    from porch.cli.af.kickoff import make_start_view
+    from porch.cli.af.kickoff import make_start_view, raise_untrusted
     from porch.fleet.drivers.go_on import start_again
 
-    return make_start_view(start_again(where, name), how)
+    started = start_again(where, name)
+    raise_untrusted(where, started)
+    return make_start_view(started, how)
 
 
 def _resume(args: Args) -> View:

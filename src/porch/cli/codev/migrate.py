@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
-from porch.cli.terminal.typed_line import ask_line
+from porch.cli.typed_line import ask_line
 
 if TYPE_CHECKING:
     from porch.fleet.migration.migrate import MigrationPlan

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from porch.store.where import ProjectPaths
 
     Drive = Callable[[DriveManner, DriveWatch], DriveResult]
+TRUST = make_argument(
+    "--trust",
+    action="append",
+    metavar="DIGEST",
+    help="trust the settings with this digest, for this run alone; see `porch trust`",
+)
 _WAYS = (
     make_argument("--agent", metavar="NAME", help="the agent: claude, codex, gemini, or your own"),
     make_argument("--script", help="a YAML script of answers for the scripted agent"),
@@ -29,6 +35,7 @@ _WAYS = (
     make_argument(
         "--hands-off", action="store_true", help="start no agents; you use `next` and `done`"
     ),
+    TRUST,
     PERSON,
 )
 
@@ -70,6 +77,7 @@ def _read_request(args: Args, protocol: str = "") -> "RunRequest":
         as_person=args.as_person,
         into=getattr(args, "into", "") or "",
         in_checkout=_stays_in_checkout(args),
+        trust=tuple(args.trust or ()),
     )
 
 

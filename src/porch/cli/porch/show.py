@@ -217,7 +217,7 @@ def _show_settings(args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    rows = settings.load_settings(where.root).rows()
+    rows = settings.read_written_settings(where.root).rows()
     width = max(text_width(key) for key, _, _ in rows)
     lines = [f"{pad_text(key, width)}  {value}  ({origin})" for key, value, origin in rows]
     text = "\n".join(lines)

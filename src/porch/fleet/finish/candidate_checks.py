@@ -20,11 +20,11 @@ from porch.model.delivery_checks import DeliveryCheck, list_delivery_checks
 from porch.model.protocol import Protocol
 from porch.run.agents.world import World
 from porch.run.drive.world_setup import make_world
-from porch.run.engine.run_places import mark_of, settings_root, workspace_of
+from porch.run.engine.run_places import mark_of, workspace_of
 from porch.run.engine.session import HeldRun
 from porch.run.handlers.check import run_command_check
-from porch.run.pinned_settings import read_pinned_settings
-from porch.run.settings import Settings, load_settings
+from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
+from porch.run.settings import Settings
 from porch.run.worktrees.make import worktree_path
 from porch.run.worktrees.placed_files import place_files
 from porch.run.worktrees.setup_commands import run_setup_commands
@@ -61,7 +61,7 @@ def list_checks_of_run(
 
 
 def _read_settings(where: ProjectPaths, state: RunState) -> Settings:
-    settings = load_settings(settings_root(where, state))
+    settings = load_settings_of_run(where, state)
     return read_pinned_settings(where, state.run.name, state.run.settings, settings)
 
 

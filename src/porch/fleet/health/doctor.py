@@ -31,6 +31,7 @@ def examine_installation(
         *machine,
         *(repository_health.examine_repository(where) if has_git else ()),
         *project_health.examine_settings(where, findings),
+        *project_health.examine_trust(known),
         *(project_health.examine_project(where, known, tell) if has_git else ()),
         *copied_protocols.examine_copies(where),
         *agent_health.examine_agents(known),

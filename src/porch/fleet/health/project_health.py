@@ -56,6 +56,15 @@ def examine_settings(where: ProjectPaths, findings: list[Finding]) -> Iterator[D
     yield from (_describe_finding(each) for each in findings if each.place is None)
 
 
+def examine_trust(known: settings.Settings) -> Iterator[DoctorLine]:
+    """Settings that do not count: no run begins before a person has decided about them."""
+    for each in known.untrusted:
+        keys = ", ".join(setting.key for setting in each.settings)
+        note = f"; {each.note}" if each.note else ""
+        what = f"settings {each.file}: nobody has trusted {keys}{note}"
+        yield DoctorLine("missing", what, "run `porch trust`, which shows them", stops=True)
+
+
 def _describe_finding(finding: Finding) -> DoctorLine:
     """Of settings with an error nothing counts, and no run begins."""
     place = finding.place or Place("")

@@ -13,7 +13,8 @@ from porch.git import repository, worktrees
 from porch.git.command import run_git
 from porch.git.worktree_lock import lock_worktrees
 from porch.run.engine.run_places import mark_of
-from porch.run.settings import load_settings
+from porch.run.settings import Settings, load_settings
+from porch.run.trust_requests import require_trust
 from porch.run.worktrees import checkout_state, free_place, placed_files, setup_commands
 from porch.run.worktrees.make import Notice, lock_worktree_name, worktree_path
 from porch.run.worktrees.names import DIRECTORY
@@ -45,6 +46,8 @@ def make_branch_place(
 
     `owner` is the plan or run for which it is made; its processes carry its mark.
     """
+    known = load_settings(where.root)
+    require_trust(known.untrusted)
     name = branch.replace("/", "-")
     path = worktree_path(where, name)
     head = repository.resolve_commit(where.base, f"refs/heads/{branch}")
@@ -56,7 +59,7 @@ def make_branch_place(
             record = take_port_block(where, wanted)
             keep_record(where, record)
         try:
-            _fill_place(where, path, record, notice)
+            _fill_place(where, path, record, known, notice)
         except OSError as error:
             _take_back(where, path, record, is_new=head is None)
             raise atomic.disk_error(path, "set up the worktree", error) from error
@@ -74,8 +77,9 @@ def _forget_removed(where: ProjectPaths) -> None:
             remove_record(where, record.name)
 
 
-def _fill_place(where: ProjectPaths, path: str, record: WorktreeRecord, notice: Notice) -> None:
-    known = load_settings(where.root)
+def _fill_place(
+    where: ProjectPaths, path: str, record: WorktreeRecord, known: Settings, notice: Notice
+) -> None:
     worktrees.ensure_worktree(where.base, path, record.branch, record.base)
     source = where.workspace if where.is_bare else where.root
     told: list[str] = []

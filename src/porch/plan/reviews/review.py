@@ -20,6 +20,7 @@ from porch.plan.reviews.review_round import ReviewRequest, ReviewResult, begin_r
 from porch.plan.reviews.reviewer_turns import collect_reviews
 from porch.plan.session import plan_session
 from porch.run import settings
+from porch.run.trust_requests import require_trust
 from porch.store import lock
 from porch.store.where import ProjectPaths
 
@@ -41,6 +42,7 @@ def review_work(where: ProjectPaths, wanted: ReviewRequest) -> ReviewResult | Re
     """Ask until there is a verdict; a question of a reviewer is a question to a person."""
     plan = _require_plan(where)
     known = settings.load_settings(where.root)
+    require_trust(known.untrusted)
     began = time.monotonic()
     with _lock_review(plan, wanted.item):
         while True:

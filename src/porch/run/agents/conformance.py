@@ -25,6 +25,7 @@ from porch.run.agents import trial_tasks as tasks
 from porch.run.agents.roster import SCRIPTED, Roster
 from porch.run.agents.trial_repository import TrialBench
 from porch.run.agents.world import World
+from porch.run.trust_requests import require_trust
 from porch.store.where import ProjectPaths
 
 STEPS = ("turn", "file", "command", "signal", "resume", "fork", "read-only")
@@ -62,6 +63,7 @@ def make_trial_world(where: ProjectPaths, name: str) -> World:
             fix="to try a protocol with it: `porch run PROTOCOL --no-claude`",
         )
     known = settings.load_settings(where.root)
+    require_trust(known.untrusted)
     world = trial_repository.make_empty_world(known, Roster(known, name))
     post = world.roster.worker("", "")
     if not post.is_installed:

@@ -20,6 +20,7 @@ from porch.git.repository import find_common_directory
 from porch.run.agents import conversations, turn_record, usage
 from porch.run.agents.live_output import LiveOutput
 from porch.run.agents.roster import EmployedAgent
+from porch.run.agents.turn_grants import distrust_new_grants, list_trusted_digests
 from porch.run.agents.world import World
 from porch.system import crash_points, process
 from porch.system.growing_file import FileFollower, drop_lines, read_tail
@@ -92,8 +93,10 @@ async def run_turn(
         await running.stop()
         follower.drain()
         voice.flush()
+        _distrust_grants(world, turn, written)
         return _end_cut_turn(world, turn, prepared, round(time.monotonic() - began, 3))
     crash_points.reach_point("turn.after-end")
+    _distrust_grants(world, turn, written)
     follower.drain()
     voice.finish()
     errors = read_tail(prepared.errors, ERRORS_READ)
@@ -188,6 +191,11 @@ def _end_cut_turn(
     return StoppedTurn(seen_.usd, seen_.tokens, seen_.session, seconds)
 
 
+def _distrust_grants(world: World, turn: port.Turn, written: turn_record.TurnTerms) -> None:
+    for note in distrust_new_grants(world.state().run.name, written):
+        world.progress(turn.effect, note)
+
+
 def _record_terms(
     world: World, post: EmployedAgent, turn: port.Turn, prepared: port.PreparedTurn
 ) -> turn_record.TurnTerms:
@@ -203,6 +211,7 @@ def _record_terms(
         permissions=post.permissions.texts(),
         before=conversations.read_usage(world.directory, turn.resume or turn.fork),
         hidden=turn_record.secret_names(prepared.env),
+        trusted=list_trusted_digests(),
     )
     turn_record.write_terms(turn.directory, told)
     return told

@@ -24,7 +24,8 @@ KIND, FILE = "agent", "turn.json"
 class TurnTerms(Struct, frozen=True):
     """`before` is what the conversation had used; `hidden` names variables that hold secrets.
 
-    `stamp` tells the worktree at `place` from one that is made there later.
+    `stamp` tells the worktree at `place` from one that is made there later. `trusted` are the
+    digests of the settings that a person trusted then.
     """
 
     kind: str = ""
@@ -38,6 +39,7 @@ class TurnTerms(Struct, frozen=True):
     permissions: tuple[str, ...] = ()
     before: Usage = field(default_factory=Usage)
     hidden: tuple[str, ...] = ()
+    trusted: tuple[str, ...] | None = None
 
     def post(self, roster: Roster) -> EmployedAgent:
         """The agent as it was employed, as far as reading what it said needs."""
@@ -78,6 +80,9 @@ def read_terms(directory: str) -> TurnTerms:
         permissions=tuple(map(str, _list_or_empty(told.get("permissions")))),
         before=usage.parse_usage(before if isinstance(before, dict) else {}),
         hidden=tuple(map(str, _list_or_empty(told.get("hidden")))),
+        trusted=None
+        if told.get("trusted") is None
+        else tuple(map(str, _list_or_empty(told["trusted"]))),
     )
 
 

@@ -16,7 +16,7 @@ from porch.machine import facts as f
 from porch.machine.state import InHand, RunState
 from porch.model.protocol import Protocol
 from porch.run.engine.artifacts import look_at_asked_files, stamp_artifacts
-from porch.run.engine.run_places import payload_directory, settings_root, workspace_of
+from porch.run.engine.run_places import payload_directory, workspace_of
 
 if TYPE_CHECKING:  # short commands load them only where an answer leads to work
     from porch.run.settings import Settings
@@ -66,11 +66,10 @@ class AnswerGuards:
 
     @cached_property
     def _settings(self) -> Settings:
-        from porch.run.pinned_settings import read_pinned_settings
-        from porch.run.settings import load_settings
+        from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
 
         run = self._state.run
-        now = load_settings(settings_root(self._where, self._state))
+        now = load_settings_of_run(self._where, self._state)
         return read_pinned_settings(self._where, run.name, run.settings, now)
 
     def list_stamps(self) -> list[list[object]]:

@@ -31,7 +31,7 @@ def find_unknown_reviewers(
     from porch.run import settings
 
     try:
-        known = settings.load_settings(where.root)
+        known = settings.read_written_settings(where.root)
     except PorchError as error:
         # Whether they are known cannot be said; why not is said in the words of the settings.
         return [replace(finding, severity="warning") for finding in error.findings]

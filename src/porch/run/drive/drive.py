@@ -38,10 +38,11 @@ from porch.run.engine.caller import find_user_name, refuse_agents
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner, Driver, Objection, RestReason
 from porch.run.engine.queue import EffectQueue
-from porch.run.engine.run_places import payload_directory, settings_root
+from porch.run.engine.run_places import payload_directory
 from porch.run.engine.session import HeldRun
 from porch.run.handlers import make_performer
 from porch.run.handlers.products import Products, WorktreeCleanup
+from porch.run.pinned_settings import load_settings_of_run
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store import known_runs, lock
 from porch.store.run_drivers import Pulse
@@ -68,7 +69,7 @@ def drive_run(
         # A script that decides is a person's word; what a person stopped, a person continues.
         refuse_agents(os.environ, wanted.as_person)
     # Behind every refusal: whoever may not drive pins nothing either, and what is pinned is said.
-    now = settings.load_settings(settings_root(found.where, book.state))
+    now = load_settings_of_run(found.where, book.state)
     known, pin_notes = govern_settings(found, now)
     make = partial(
         make_world,

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from porch.errors import PorchError
 from porch.run import settings
 from porch.run.agents.world import World
-from porch.run.engine.run_places import settings_root
 from porch.run.engine.session import HeldRun
-from porch.run.pinned_settings import read_pinned_settings
+from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
 
 
 class LiveWorld:
@@ -33,7 +32,7 @@ class LiveWorld:
     def _read_settings(self, digest: str) -> settings.Settings:
         where, state = self._found.where, self._found.book.state
         try:
-            now = settings.load_settings(settings_root(where, state))
+            now = load_settings_of_run(where, state)
         except PorchError:
             # Of the file only what is not pinned would be used, and that is known already.
             now = self._world.settings

@@ -9,7 +9,6 @@ from porch.machine.effects import AGENT_SLOT, PATIENT, AskPerson
 from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
-from porch.run import settings
 from porch.run.drive.governing_settings import govern_settings
 from porch.run.drive.start_notes import list_setting_notes, tell_notes, tell_trouble
 from porch.run.engine.book import Moves
@@ -19,6 +18,7 @@ from porch.run.engine.person_question import open_question
 from porch.run.engine.queue import EffectQueue
 from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.session import HeldRun
+from porch.run.pinned_settings import load_settings_of_run
 from porch.store import lock
 from porch.system import process_marks
 
@@ -32,7 +32,7 @@ class QuestionDrive:
     def __init__(self, found: HeldRun, watch: DriveWatch):
         self._found = found
         self._watch = watch
-        self._now = settings.load_settings(found.where.root)
+        self._now = load_settings_of_run(found.where, found.book.state)
         self._queue = EffectQueue({AGENT_SLOT: self._now.max_running}, _OF_OTHERS)
         self._queue.load(found.book.definition.protocol, found.book.state)
         self._asked: list[AskPerson] = []

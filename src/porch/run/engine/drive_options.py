@@ -18,7 +18,8 @@ class RunRequest(Struct, frozen=True):
 
     A run that is adopted `paused` waits until a person resumes it. `words` are what stands behind the protocol, `request_option` and `issue` what those options
     were given; `request` is the text that they lead to, and `request_from` where it came from.
-    A new run works in a worktree of its own unless it is asked to stay `in_checkout`.
+    A new run works in a worktree of its own unless it is asked to stay `in_checkout`. `trust` are
+    digests of settings that a person trusts for this run alone.
     """
 
     protocol: str
@@ -39,6 +40,7 @@ class RunRequest(Struct, frozen=True):
     as_person: bool = False
     into: str = ""
     in_checkout: bool = False
+    trust: tuple[str, ...] = ()
 
 
 class DriveWatch(Struct, frozen=True):

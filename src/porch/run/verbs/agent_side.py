@@ -15,12 +15,7 @@ from porch.machine.state import RunState, Standing
 from porch.model.protocol import Agent, Check, Protocol
 from porch.run.engine.approved_artifacts import list_outdated_approvals
 from porch.run.engine.caller import refuse_other_agents
-from porch.run.engine.run_places import (
-    mark_of,
-    payload_directory,
-    settings_root,
-    workspace_of,
-)
+from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.store.where import ProjectPaths
 
 if TYPE_CHECKING:  # what reads or drives a run is loaded only by whoever does that
@@ -40,11 +35,10 @@ class AgentClaim(Struct, frozen=True):
 
 
 def _make_world(where: ProjectPaths, found: "ReadRun") -> "World":
-    from porch.run import settings
     from porch.run.drive.world_setup import make_world
-    from porch.run.pinned_settings import read_pinned_settings
+    from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
 
-    now = settings.load_settings(settings_root(where, found.state))
+    now = load_settings_of_run(where, found.state)
     digest = found.state.run.settings
     known = read_pinned_settings(where, found.name, digest, now)
     return make_world(

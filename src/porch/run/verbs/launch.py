@@ -33,6 +33,7 @@ from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
 from porch.run.settings import Settings, load_settings
+from porch.run.trust_requests import require_trust
 from porch.run.verbs.adopt import refuse_lost_run
 from porch.run.verbs.lease import refuse_leased_checkout
 from porch.run.worktrees import free_place
@@ -85,7 +86,8 @@ def start_run(
             code="bare-repository",
         )
     require_inputs(loaded, wanted)
-    known_settings = load_settings(where.root)
+    known_settings = load_settings(where.root, trust=wanted.trust)
+    require_trust(known_settings.untrusted)
     with all_refusals() as attempt:
         attempt(require_agents, known_settings, wanted, protocol, "")
         attempt(require_start, where, known_settings, wanted, protocol, has_worktree=has_worktree)
@@ -133,7 +135,9 @@ def _begin_new_run(
     if not has_worktree:
         refuse_leased_checkout(where, about.run, protocol)
     place = (
-        hold_run_worktree(where, protocol.name, about, watch.notice, meanwhile=_load_drive)
+        hold_run_worktree(
+            where, protocol.name, about, watch.notice, trust=wanted.trust, meanwhile=_load_drive
+        )
         if has_worktree
         else nullcontext(where)
     )

@@ -1,18 +1,20 @@
 """Going on with a run; apart from starting one, for most commands need no more than this."""
 
 from porch.errors import UsageError
+from porch.machine import facts as f
 from porch.machine.budgets import DRIVERLESS, PLAN
 from porch.machine.state import RunState
+from porch.run.agents.turn_grants import distrust_grants_of_lost_turns
 from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.drive import drive_run, remove_finished_work
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
-from porch.run.engine.run_places import settings_root, workspace_of
+from porch.run.engine.run_places import workspace_of
 from porch.run.engine.session import hold_run
 from porch.run.handlers.products import Products
-from porch.run.pinned_settings import read_pinned_settings
-from porch.run.settings import load_settings
+from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
+from porch.run.trust_requests import require_trust
 from porch.run.verbs.lease import lease_of_run
 from porch.run.worktrees.restore import restore_run_worktree
 from porch.store.where import ProjectPaths
@@ -48,10 +50,17 @@ def resume_run(
             remove_finished_work(found, watch, products)
             watch.notice(f"{name} is already {state.outcome}; nothing was changed")
             return DriveResult(name, "ended", state)
+        if set(wanted.trust) - set(state.run.trust):
+            pinned = f.SettingsPinned(digest=state.run.settings, trust=wanted.trust)
+            found.book.record(pinned)
+            state = found.book.state
+        for note in distrust_grants_of_lost_turns(where, state):
+            watch.notice(note)
+        now = load_settings_of_run(where, state)
+        require_trust(now.untrusted)
         restore_run_worktree(where, state.run, watch.notice)
         if state.in_hand:
             takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
-        now = load_settings(settings_root(where, state))
         governing = read_pinned_settings(where, name, state.run.settings, now)
         require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
         with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):

@@ -19,7 +19,7 @@ from porch.machine.state import Decision, RunState
 from porch.model.protocol import Check, Human, Protocol
 from porch.run.engine.run_places import settings_root
 from porch.run.pinned_settings import SettingChange, list_setting_changes
-from porch.run.settings import load_settings
+from porch.run.settings import read_written_settings
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
@@ -37,7 +37,7 @@ def list_changes_of_run(where: ProjectPaths, found: ReadRun) -> list[SettingChan
     """What differs now; nothing where the files cannot be read, which other commands say."""
     state = found.state
     try:
-        now = load_settings(settings_root(where, state))
+        now = read_written_settings(settings_root(where, state))
         return list_setting_changes(where, found.name, state.run.settings, now)
     except PorchError:
         return []

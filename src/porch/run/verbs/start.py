@@ -230,7 +230,10 @@ def _first_fact(
         by=find_user_name(),
         agent=wanted.agent,
         script=payloads.write_payload(store, script.encode()) if script else "",
-        settings=pinned_settings.pin_settings(where, about.run, load_settings(where.root)),
+        settings=pinned_settings.pin_settings(
+            where, about.run, load_settings(where.root, trust=wanted.trust)
+        ),
+        trust=wanted.trust,
     )
 
 

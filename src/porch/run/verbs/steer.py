@@ -18,7 +18,7 @@ from porch.machine.state import CHANGED, RunState
 from porch.model.protocol import End, Protocol
 from porch.run.engine.caller import find_user_name
 from porch.run.engine.record_check import count_readable_records
-from porch.run.engine.run_places import mark_of, payload_directory, settings_root, workspace_of
+from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -176,15 +176,16 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     from porch.model.definition import serialize_definition
     from porch.run.definitions.current_definition import load_current_definition
     from porch.run.definitions.track_plans import find_track
-    from porch.run.pinned_settings import list_changed_keys, pin_settings
-    from porch.run.settings import load_settings
+    from porch.run.pinned_settings import list_changed_keys, load_settings_of_run, pin_settings
+    from porch.run.trust_requests import require_trust
     from porch.store import compiled_protocols
 
     found = read_run(where, run)
     run_ = found.state.run
     loaded = load_current_definition(where, run_.protocol, find_track(where, found.state))
     definition = loaded.demand()
-    now, pinned = load_settings(settings_root(where, found.state)), found.state.run.settings
+    now, pinned = load_settings_of_run(where, found.state), found.state.run.settings
+    require_trust(now.untrusted)
     keys = list_changed_keys(where, run, pinned, now)
     data = {"run": run, "digest": loaded.digest, "settings": keys}
     if found.state.outcome or (loaded.digest == found.state.run.digest and not keys):

@@ -50,6 +50,7 @@ def hold_run_worktree(
     notice: Notice,
     *,
     base: str = "HEAD",
+    trust: Collection[str] = (),
     meanwhile: Callable[[], object] = _do_nothing,
 ) -> Iterator[ProjectPaths]:
     """Have `worktrees/<name>` on a branch of the same name, for a run that is begun there.
@@ -67,7 +68,8 @@ def hold_run_worktree(
     with lock_worktree_name(where, name):
         if not _take_back_unused(where, path, wanted):
             free_place.require_free_place(where, path, name)
-            _make_worktree(where, path, wanted, about, notice, meanwhile)
+            known = load_settings(where.root, trust=trust)
+            _make_worktree(where, path, wanted, about, notice, meanwhile, known=known)
         try:
             yield _places_in(where, path)
         except BaseException:
@@ -135,8 +137,9 @@ def _make_worktree(
     about: RunSubject,
     notice: Notice,
     meanwhile: Callable[[], object],
+    *,
+    known: Settings,
 ) -> None:
-    known = load_settings(where.root)
     uncommitted = EarlyAnswer(partial(checkout_state.list_uncommitted, where))
 
     def use_wait() -> None:

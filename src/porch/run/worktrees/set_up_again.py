@@ -26,7 +26,7 @@ def set_up_again(where: ProjectPaths, path: str, run: Run, base: str, notice: No
 
     Whoever tries again then begins anew, and finds no worktree that only looks ready.
     """
-    known = load_settings(where.root)
+    known = load_settings(where.root, trust=run.trust)
     try:
         record = _keep_ports(where, path, run, base)
         told: list[str] = []

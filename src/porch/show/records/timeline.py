@@ -166,7 +166,9 @@ def _describe_adoption(fact: Raw) -> str:
     return f"continued from a status file, at {fact.get('state')}{': ' + notes if notes else ''}"
 
 
-def _describe_settings(_fact: Raw) -> str:
+def _describe_settings(fact: Raw) -> str:
+    if trust := fact.get("trust"):
+        return f"a person trusts settings for this run: {', '.join(trust)}"
     return "the settings as they are now count for this run from here on"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from porch.cli.terminal.typed_line import ask_line
+from porch.cli.typed_line import ask_line
 
 CODEV = (sys.executable, "-c", "from porch.cli.dispatch import codev; exit(codev())")
 

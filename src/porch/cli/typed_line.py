@@ -1,4 +1,4 @@
-"""A line that a person types at a question of `codev`."""
+"""A line that a person types at a question."""
 
 
 def ask_line(question: str) -> str:

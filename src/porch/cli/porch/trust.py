@@ -1,0 +1,112 @@
+"""`porch trust`: a person reads settings that start programs, and lets them count."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
+
+if TYPE_CHECKING:
+    from porch.run.settings import Settings
+    from porch.run.trust_requests import TrustRequest
+
+
+def _trust_settings(args: Args) -> View:
+    if args.list:
+        return _list_grants()
+    if args.revoke is not None:
+        return _revoke_grant(args.revoke)
+    from porch.cli.trust_prompt import (
+        ask_for_trust,
+        describe_trust_requests,
+        grant_requests,
+        is_person_at_terminal,
+    )
+    from porch.errors import EXIT_FAILED, EXIT_WAITING
+    from porch.run.settings import load_settings
+    from porch.store.where import find_project
+
+    known = load_settings(find_project(os.getcwd()).root)
+    if args.digest is not None:
+        request = _find_request(known, args.digest)
+        grant_requests([request], args.as_person)
+        return View(f"trusted: the settings of {request.file} with digest {request.digest}",
+                    _data(known, granted=[request]))  # fmt: skip
+    waiting = known.untrusted
+    if not waiting:
+        what = "are trusted" if known.requests else "need no trust"
+        return View(f"all settings that count here {what}", _data(known))
+    if args.json or not is_person_at_terminal(args.as_person):
+        commands = "\n".join(f"  porch trust {each.digest}" for each in waiting)
+        text = f"{describe_trust_requests(waiting)}\n\nto trust them:\n{commands}"
+        return View(text, _data(known), EXIT_WAITING)
+    if ask_for_trust(waiting, args.as_person):
+        return View("trusted")
+    return View("nothing was trusted", code=EXIT_FAILED)
+
+
+def _find_request(known: "Settings", digest: str) -> "TrustRequest":
+    """Only what lies here can be granted: a person must be able to read it."""
+    from porch.errors import UsageError
+
+    for each in known.requests:
+        if each.digest == digest:
+            return each
+    shown = ", ".join(f"{each.digest} ({each.file})" for each in known.requests)
+    raise UsageError(
+        f"no settings here have the digest {digest!r}",
+        fix=f"the digests here: {shown}" if shown else "no setting here needs trust",
+        code="no-such-digest",
+    )
+
+
+def _data(known: "Settings", granted: "list[TrustRequest] | None" = None) -> dict[str, Any]:
+    done = {each.digest for each in granted or ()}
+    waiting = {each.digest: each for each in known.untrusted if each.digest not in done}
+    shown = [waiting.get(each.digest, each) for each in known.requests]
+    return {"requests": [{**e.as_json(), "trusted": e.digest not in waiting} for e in shown]}
+
+
+def _list_grants() -> View:
+    from msgspec import to_builtins
+
+    from porch.run.grants import read_grants
+    from porch.run.settings import user_directory
+
+    grants = read_grants(user_directory(os.environ))
+    lines = [
+        f"{each.digest}  {each.at}  {each.by}  {each.file}"
+        + (f"\n  does not count: {grants.explain(each.digest)}" if each.during else "")
+        for each in grants.by_digest.values()
+    ]
+    text = "\n".join(lines) or grants.trouble or "no settings are trusted yet"
+    data = {"grants": to_builtins([*grants.by_digest.values()]), "trouble": grants.trouble}
+    return View(text, data)
+
+
+def _revoke_grant(digest: str) -> View:
+    from porch.errors import UsageError
+    from porch.run.grants import revoke_grant
+    from porch.run.settings import user_directory
+
+    if not revoke_grant(user_directory(os.environ), digest):
+        raise UsageError(
+            f"there is no grant with the digest {digest!r}",
+            fix="`porch trust --list` shows all of them",
+            code="no-such-digest",
+        )
+    return View(f"no longer trusted: {digest}", {"revoked": digest})
+
+
+COMMANDS: Verbs = {
+    "trust": Verb(
+        _trust_settings,
+        (
+            make_argument(
+                "digest", nargs="?", metavar="DIGEST", help="trust exactly this, and ask nothing"
+            ),
+            make_argument("--list", action="store_true", help="show what you trust"),
+            make_argument("--revoke", metavar="DIGEST", help="trust this no longer"),
+            PERSON,
+        ),
+    ),
+}
