@@ -168,6 +168,8 @@ def test_an_agent_that_cannot_fork_is_told_the_last_words_instead(
     assert "What was said before" in prompt
     assert "> Sums are two files." in prompt
     assert json.loads((bench.turn(asked) / "request.json").read_text())["fork"] == ""
+    note = json.loads((bench.turn(asked) / "turn.json").read_text())["note"]
+    assert note == "a new conversation: scripted cannot begin one from another"
 
 
 def test_a_long_diff_is_cut_and_says_how_to_see_the_rest(bench: Bench) -> None:

@@ -41,6 +41,7 @@ class Turn(Struct, frozen=True):
     max_steps: int = 0
     command: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    note: str = ""  # what people are told with its start
     git_directory: str = ""  # what all worktrees of the repository share; not the agent's to write
 
     def file(self, name: str) -> str:
@@ -101,8 +102,6 @@ class AgentPort(Protocol):
     HOLDS_PERMISSIONS: bool
     # Whether a conversation can be continued twice.
     FORKS: bool
-    # Whether a conversation can be found again only in the directory where it began.
-    BOUND_TO_PLACE: bool
     # Whether it says what a turn cost in money; tokens alone cannot hold a budget of dollars.
     TELLS_USD: bool
     # Whether its count of tokens is that of the whole conversation, not of the turn.
@@ -134,6 +133,10 @@ class AgentPort(Protocol):
 
     def resumes(self, command: tuple[str, ...]) -> bool:
         """Whether a conversation can be continued at all, when it is started by these words."""
+        ...
+
+    def can_carry(self, session: str) -> bool:
+        """Whether a conversation can be continued in another directory than the one it was in."""
         ...
 
     def probe(self) -> Probe: ...

@@ -275,6 +275,7 @@ class CurrentTurnShape(TypedDict):
     tools: int
     tokens: int
     usd: float
+    notes: list[str]
 
 
 class DriverEntryShape(TypedDict, total=False):

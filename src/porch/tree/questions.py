@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from porch.run.agents import budget_limits, conversations
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
+from porch.show.records.timeline import UNCONTINUED
 from porch.text.late_pattern import late_pattern
 from porch.tree import instance_worktrees, question_text
 from porch.tree.answers import answer_sources
@@ -45,6 +47,7 @@ class QuestionTalk(Struct):
 
     session: str = ""
     fork: str = ""
+    note: str = ""  # why a conversation that the protocol continues is not continued
     first: str = ""
     usd: float = 0
     tokens: int = 0
@@ -60,6 +63,9 @@ class QuestionTalk(Struct):
         self.tokens += told.tokens
         self.session = told.session or self.session
         self.seconds = round(self.seconds + taken.seconds, 3)
+
+    def begin_anew(self, why: str) -> None:
+        self.session, self.fork, self.note = "", "", f"{UNCONTINUED}{why}"
 
     def failed(self, effect: str, why: str, detail: str) -> f.EffectFailed:
         return f.EffectFailed(
@@ -84,7 +90,9 @@ async def _ask_question(world: World, effect: AskAgent, place: InstancePlace) ->
     talk = QuestionTalk()
     try:
         post = _choose_agent(world, effect)
-        talk.session, talk.fork = find_carried_conversation(world, effect, place, post)
+        talk.session, talk.fork = effect.resume, effect.fork_of
+        if why := _why_not_continued(world, effect, place, post):
+            talk.begin_anew(why)
         return await _converse_until_accepted(world, effect, place, post, talk)
     except asyncio.CancelledError:
         # While an answer was measured: what was paid for is told all the same.
@@ -110,16 +118,10 @@ async def _converse_until_accepted(
     world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent, talk: QuestionTalk
 ) -> f.EffectFact:
     waiting = find_left_behind_turn(world, effect)
-    said = await asyncio.to_thread(
-        _prepare_question,
-        world,
-        effect,
-        place,
-        post=post,
-        talk=talk,
-        is_answered=waiting is not None,
-    )
+    prepare = partial(_prepare_question, world, effect, place, post=post, talk=talk)
+    said = await asyncio.to_thread(prepare, is_answered=waiting is not None)
     talk.first, kind = said, "agent"
+    is_carried = bool(talk.session or talk.fork)
     while True:
         talk.turn += 1
         taken = waiting or await _take_turn(world, effect, place, talk, said=said, kind=kind)
@@ -135,6 +137,11 @@ async def _converse_until_accepted(
                 seconds=talk.seconds,
             )
         outcome = taken.outcome
+        if outcome.kind == "bad_request" and is_carried and talk.turn == 1:
+            # If the conversation was not the reason, the next try says so again.
+            talk.begin_anew(outcome.detail)
+            said = talk.first = await asyncio.to_thread(prepare, is_answered=False)
+            continue
         answer = answer_sources.find_answer(world, effect, post, outcome)
         if answer is None:
             failed = _judge_silence(world, effect, talk, outcome)
@@ -270,7 +277,7 @@ def _make_acceptance(
         exit=judged.exit,
         payload=judged.payload,
         signal=judged.exit,
-        notes=judged.notes,
+        notes=(*judged.notes, *filter(None, [talk.note])),
         session=talk.session,
         usd=talk.usd,
         tokens=talk.tokens,
@@ -294,22 +301,23 @@ def _choose_agent(world: World, effect: AskAgent) -> EmployedAgent:
     return replace(post, permissions=READ_ONLY) if effect.ask.workspace == "read" else post
 
 
-def find_carried_conversation(
+def _why_not_continued(
     world: World, effect: AskAgent, place: InstancePlace, post: EmployedAgent
-) -> tuple[str, str]:
-    """The conversation to go on with and the one to begin from, where whoever is asked has them.
-
-    They may belong to another agent, or to another place; then their last words are quoted.
-    """
-
-    def is_there(session: str) -> bool:
-        is_here = conversations.read_place(world.directory, session) == place.path
-        is_mine = conversations.belongs_to_agent(world.directory, session, post)
-        return bool(session) and is_mine and (is_here or not post.agent.BOUND_TO_PLACE)
-
-    resume = effect.resume if post.resumes and is_there(effect.resume) else ""
-    fork = effect.fork_of if post.agent.FORKS and is_there(effect.fork_of) else ""
-    return resume, fork
+) -> str:
+    """Why who is asked cannot go on with a conversation; its last words are quoted instead."""
+    session = effect.resume or effect.fork_of
+    if not post.resumes:
+        return f"{post.name} keeps no conversations"
+    if not session:
+        return ""
+    if not conversations.belongs_to_agent(world.directory, session, post):
+        return f"the one before was held with another agent than {post.name}"
+    if effect.fork_of and not post.agent.FORKS:
+        return f"{post.name} cannot begin one from another"
+    is_here = conversations.read_place(world.directory, session) == place.path
+    if is_here or post.agent.can_carry(session):
+        return ""
+    return f"{post.name} does not find the one before, which was held in another directory"
 
 
 async def _take_turn(
@@ -341,6 +349,7 @@ async def _take_turn(
         max_steps=post.max_steps,
         command=post.command,
         env=post.env,
+        note=talk.note if said == talk.first else "",
     )
     protocol = world.definition().protocol
     wall = effect.timeout_s or protocol.limits.agent_s or world.settings.claude_timeout

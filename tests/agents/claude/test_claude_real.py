@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,11 +109,38 @@ def test_conversation_forks_twice_and_stays_itself(driver: Driver, vendor: Vendo
     assert not any("fork 1" in words for words in vendor.requests[-1].users)
 
 
-def test_conversation_is_not_found_from_elsewhere(
-    driver: Driver, vendor: Vendors, tmp_path: Path
+@pytest.mark.parametrize("how", ["resume", "fork"])
+def test_conversation_goes_on_elsewhere_as_another_and_stays_itself(
+    how: str, driver: Driver, vendor: Vendors, tmp_path: Path, clean_room: Room
+) -> None:
+    """E3: claude itself finds it only in the directory where it began."""
+    vendor.script("KEY", say("first"), say("second"))
+    vendor.script("KEY again", say("third"))
+    first, elsewhere = driver.play("KEY").session, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (file,) = Path(clean_room.environ["HOME"]).rglob(f"{first}.jsonl")
+    held = file.read_bytes()
+    known: dict[str, Any] = {how: first}
+    second = driver.play("and more", workspace=str(elsewhere), **known)
+    assert (second.kind, second.final) == ("ok", "second")
+    assert vendor.requests[-1].users == ["KEY", "and more"]
+    assert second.session not in ("", first)
+    third = driver.play("KEY again", workspace=str(elsewhere), resume=second.session)
+    assert (third.kind, third.session) == ("ok", second.session), "where it goes on by its name"
+    assert file.read_bytes() == held
+    assert [each.name for each in file.parent.glob("*.jsonl")] == [file.name]
+
+
+def test_conversation_that_is_a_link_is_not_taken_elsewhere(
+    driver: Driver, vendor: Vendors, tmp_path: Path, clean_room: Room
 ) -> None:
     vendor.script("KEY", say("first"))
     session = driver.play("KEY").session
+    (file,) = Path(clean_room.environ["HOME"]).rglob(f"{session}.jsonl")
+    assert claude.can_carry(session)
+    file.rename(tmp_path / "moved")
+    file.symlink_to(tmp_path / "moved")
+    assert not claude.can_carry(session)
     (tmp_path / "elsewhere").mkdir()
     outcome = driver.play("more", resume=session, workspace=str(tmp_path / "elsewhere"))
     assert outcome.kind == "bad_request"

@@ -167,6 +167,26 @@ def test_an_agent_that_is_not_known_here_is_not_guessed_at(written: "Desk") -> N
     assert written.porch("log", "1", "--turn", "1", "--raw").out.startswith('{"type": "session"')
 
 
+def test_what_was_told_with_the_start_of_a_turn_stands_above_it(written: "Desk") -> None:
+    """E3: as when a conversation could not be continued."""
+    terms = written.turn(written.started()[0]) / "turn.json"
+    note = "a new conversation: it is gone"
+    terms.write_text(json.dumps({**json.loads(terms.read_text()), "note": note}))
+    lines = written.porch("log", "1", "--turn", "1").out.splitlines()
+    assert lines[:3] == ["# turn 1: write#1, PHASE_COMPLETE", f"# {note}", "* script"]
+
+
+def test_pieces_of_an_answer_are_not_shown_before_it_is_whole(written: "Desk") -> None:
+    """E2: in pieces no secret is recognised."""
+    directory = written.turn(written.started()[0])
+    (directory / "agent").write_text("claude\n")
+    whole = '{"type":"assistant","message":{"content":[{"type":"text","text":"Hi"}]}}\n'
+    (directory / "transcript.jsonl").write_text('{"type":"stream_event","event":{}}\n' + whole)
+    assert written.porch("log", "1", "--turn", "1", "--raw").out == whole
+    parts = written.porch("log", "1", "--turn", "1", "--json").json["parts"]
+    assert [event["is"] for event in parts[0]["events"]] == ["Said"]
+
+
 def test_a_turn_without_a_transcript_says_so(written: "Desk") -> None:
     (written.turn(written.started()[0]) / "transcript.jsonl").unlink()
     assert "# there is no transcript of this turn" in written.porch("log", "1", "--turn", "1").out

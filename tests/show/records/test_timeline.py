@@ -15,6 +15,7 @@ from porch.show.records.timeline import (
     _FACT_DESCRIPTIONS,
     _PLACED,
     _WORK,
+    UNCONTINUED,
     describe_record,
     line_mark,
     render_timeline,
@@ -110,6 +111,10 @@ ENDINGS: list[tuple[f.EffectFact, str]] = [
     (
         f.ExitAccepted(effect=AGENT, exit="a", signal="A", notes=("unknown signal X ignored",)),
         "the agent ended with A (unknown signal X ignored)",
+    ),
+    (
+        f.ExitAccepted(effect=AGENT, exit="A", notes=("x: read as null", f"{UNCONTINUED}gone")),
+        "the agent ended with A (a new conversation: gone)",
     ),
     (
         f.EffectFailed(effect=AGENT, why="timeout", detail="after 600 s"),

@@ -5,13 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from porch.agents.events import Answered
 from porch.agents.port import Outcome
 from porch.agents.scripted import adapter as scripted
 from porch.machine import facts as f
+from porch.run.agents import current_turns
+from porch.run.agents.roster import Roster
+from porch.run.settings import Settings
+from porch.show.records.timeline import UNCONTINUED
 from porch.tree.answers import answer_sources
-from tests.tree.conftest import SCAFFOLD, TO_TESTS, Bench
+from tests.tree.conftest import REVIEW, SCAFFOLD, TO_TESTS, Bench
 
 
 def block(entry: dict[str, Any], info: str = "json") -> str:
@@ -107,15 +112,27 @@ def test_a_form_that_was_left_empty_is_reminded_of(bench: Bench) -> None:
     assert asked_in(bench, asked, 2)["resume"] == fact.session
 
 
-def test_an_agent_bound_to_its_place_goes_on_only_there(
+def note_of(bench: Bench, request: Any, number: int = 1) -> str:
+    """What people are told with the start of a turn."""
+    return str(json.loads((bench.turn(request, number) / "turn.json").read_text())["note"])
+
+
+def test_an_agent_that_cannot_carry_a_conversation_goes_on_only_in_its_place(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Elsewhere it begins anew, and is told the last words: of its own thread, too."""
-    monkeypatch.setattr(scripted, "BOUND_TO_PLACE", True)
-    requests = {}
+    """E3: elsewhere it begins anew, is told the last words, and the run says so."""
+    monkeypatch.setattr(scripted, "can_carry", lambda _: False)
+    requests, facts = {}, {}
     for state in (*TO_TESTS, "impl", "review"):
         requests[state] = bench.wanted(state)
-        bench.do(state)
+        facts[state] = bench.do(state)
+    why = "scripted does not find the one before, which was held in another directory"
+    lost = f"{UNCONTINUED}{why}"
+    assert lost in bench.told
+    for state, note in (("scaffold", ""), ("write_tests", lost), ("impl", ""), ("review", lost)):
+        assert note_of(bench, requests[state]) == note
+        said = getattr(facts[state], "notes", ())
+        assert [each for each in said if each.startswith(UNCONTINUED)] == [note] * bool(note)
     tests, impl, review = (requests[state] for state in ("write_tests", "impl", "review"))
     planner = bench.rig.state.memory[("", "")]["thread.planner"]["session"]
     assert asked_in(bench, impl)["fork"] == planner, "in the planner's own worktree"
@@ -124,6 +141,64 @@ def test_an_agent_bound_to_its_place_goes_on_only_there(
     assert review.resume
     assert asked_in(bench, review)["resume"] is None
     assert "> My answer is TestsReady." in bench.prompt(review)
+
+
+def employ(bench: Bench, script: str, *words: str) -> None:
+    """From now on a command of one's own works, which has all conversations so far."""
+    path = bench.base / "mine.sh"
+    path.write_text(f"{script}\n")
+    told = json.dumps({"exit": REVIEW["exit"], "payload": REVIEW["payload"]})
+    (bench.base / "answer.json").write_text(told)
+    settings = Settings(agents={"mine": {"command": ["sh", str(path), *words]}})
+    bench.world = replace(bench.world, roster=Roster(settings, "mine"))
+    for each in (Path(bench.world.directory) / "conversations").iterdir():
+        each.write_text(json.dumps({**json.loads(each.read_text()), "holder": "mine"}))
+
+
+def test_a_conversation_that_is_refused_is_begun_anew_with_its_last_words(bench: Bench) -> None:
+    """E3: the command line no longer has it. Nobody is asked, and no attempt is charged."""
+    bench.until(*TO_TESTS, "impl")
+    asked = bench.wanted("review")
+    lost = '{"type": "failed", "kind": "bad_request", "text": "no such conversation"}'
+    employ(
+        bench,
+        f"[ $1 = {asked.resume} ] && echo '{lost}' && exit 1\n"
+        f"cp {bench.base / 'answer.json'} $2; echo done",
+        "{session}",
+        "{exit_file}",
+    )
+    fact = bench.do("review")
+    assert isinstance(fact, f.ExitAccepted)
+    assert fact.notes == (f"{UNCONTINUED}no such conversation",)
+    assert (note_of(bench, asked), note_of(bench, asked, 2)) == ("", fact.notes[0])
+    assert fact.notes[0] in bench.told
+    assert "## What was said before" not in bench.prompt(asked)
+    assert "> My answer is TestsReady." in bench.prompt(asked, 2)
+    assert fact.session not in ("", asked.resume)
+
+
+def test_a_command_that_refuses_everything_is_asked_once_more_and_fails(bench: Bench) -> None:
+    bench.until(*TO_TESTS, "impl")
+    asked = bench.wanted("review")
+    employ(bench, 'echo \'{"type": "failed", "kind": "bad_request", "text": "no"}\'', "{session}")
+    fact = bench.attempt("review")
+    assert isinstance(fact, f.EffectFailed)
+    assert (fact.why, fact.detail, fact.hopeless) == ("bad_request", "no", True)
+    assert bench.turn(asked, 2).exists()
+    assert not bench.turn(asked, 3).exists()
+
+
+def test_a_command_that_keeps_no_conversations_says_so(bench: Bench) -> None:
+    """E3: without `{session}` it is asked anew each time."""
+    bench.until(*TO_TESTS, "impl")
+    asked = bench.wanted("review")
+    employ(bench, f"cp {bench.base / 'answer.json'} $1; echo done", "{exit_file}")
+    fact = bench.do("review")
+    assert isinstance(fact, f.ExitAccepted)
+    assert note_of(bench, asked) == f"{UNCONTINUED}mine keeps no conversations"
+    shown = current_turns.measure_turn(bench.world.directory, asked.id, "")
+    assert shown["notes"] == [note_of(bench, asked)]
+    assert current_turns.describe_current_turn(shown).endswith("; " + note_of(bench, asked))
 
 
 def test_a_conversation_of_another_agent_is_quoted_and_not_taken_up(bench: Bench) -> None:
@@ -136,3 +211,4 @@ def test_a_conversation_of_another_agent_is_quoted_and_not_taken_up(bench: Bench
     assert isinstance(bench.do("write_tests"), f.ExitAccepted)
     assert asked_in(bench, asked)["fork"] == ""
     assert "## What was said before" in bench.prompt(asked)
+    assert note_of(bench, asked).endswith("was held with another agent than scripted")

@@ -26,14 +26,14 @@ COMMIT = "git add -A && git commit -qm mine"
 _HEAD = re.compile("^(" + "|".join(HEADS) + ")", re.MULTILINE)
 
 
-def leaf_shop(place: Path, room: Room, vendor: Vendors) -> Shop:
+def leaf_shop(place: Path, room: Room, vendor: Vendors, suite: str = SUITE) -> Shop:
     """A project with real tests; its suite is quick."""
     shop = opened(place, room, vendor)
     models = "".join(f'[agents.{name}]\nmodel = "{model}"\n' for name, model in MODELS.items())
-    suite = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 " + SUITE.format(python=f"{sys.executable} -B")
+    test = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 " + suite.format(python=f"{sys.executable} -B")
     shop.write(
         "codev/config.toml",
-        f"[agent]\nback_off = 0.01\n[commands]\ntest = '{suite}'\n{models}",
+        f"[agent]\nback_off = 0.01\n[commands]\ntest = '{test}'\n{models}",
     )
     shop.write("calc/__init__.py", "")
     # Without a test the suite fails before the work, and a person would be asked.

@@ -13,6 +13,7 @@ import pytest
 from tests.real_agents import Room
 from tests.standin.vendors import Vendors
 from tests.torture import only_in_full
+from tests.whole.agents.family import Family, family_shop
 from tests.whole.agents.leaf import COMMIT, PROSE, Leaf, leaf_shop
 from tests.whole.agents.shop import Shop, living
 from tests.whole.v3.conftest import ADD
@@ -77,7 +78,7 @@ def test_codex_is_held_to_the_form_and_may_not_commit(run: Run) -> None:
     assert "Read-only file system" in told, f"{COMMIT}: {told}"
 
 
-def test_claude_answers_by_its_tool_and_goes_on_only_in_its_place(run: Run) -> None:
+def test_claude_answers_by_its_tool_and_goes_on_in_other_places(run: Run) -> None:
     shop, model = run("claude", 1)
     assert all("StructuredOutput" in request.tools for _, _, request in model.asked)
     assert model.kinds("scaffold") == ["", "refused"]
@@ -85,12 +86,39 @@ def test_claude_answers_by_its_tool_and_goes_on_only_in_its_place(run: Run) -> N
     repaired = model.requests("scaffold")[-1]
     assert repaired.users[0].startswith("# Scaffold: "), "in the same conversation"
     assert "'c-add' is not covered" in repaired.prompt
-    assert model.heard("impl") == ["scaffold", "impl"], "begun from the planner's, in its place"
-    for state in ("write_tests", "review"):
-        # Elsewhere it has never heard of that conversation; its last words are quoted.
-        assert model.heard(state) == [state]
-        assert "## What was said before" in model.requests(state)[0].prompt
+    assert model.heard("write_tests") == ["scaffold", "write_tests"], "begun from the planner's"
+    assert model.heard("impl") == ["scaffold", "impl"]
+    assert model.heard("review") == ["scaffold", "write_tests", "review"], "gone on, elsewhere"
+    assert not any("## What was said before" in r.prompt for _, _, r in model.asked)
+    assert "a new conversation" not in shop.porch("log", "add", "--all")
     assert all(fact["usd"] > 0 for fact in shop.facts("ExitAccepted"))
+
+
+def test_a_tree_of_claude_shares_the_conversation_of_its_planner(
+    tmp_path: Path, cli: Callable[[str], str], vendor: Vendors, clean_room: Room
+) -> None:
+    """E2, E3: four roles in four directories; what the planners and the judge say comes late."""
+    cli("claude")
+    shop, model = family_shop(tmp_path, clean_room, vendor), Family(late_s=2.5)
+    vendor.default = model
+    words = ("run", "v3", "spec.yaml", "--into", "main", "--agent", "claude")
+    told = shop.porch(*words, timeout_s=500)
+    log = shop.git("log", "--format=%s", "main").splitlines()
+    assert log[0] == "feat(calc): implement", told
+    heard = {
+        ("scaffold", "calc"): ["scaffold"],
+        ("write_tests", "calc"): ["scaffold", "write_tests"],
+        ("impl", "calc"): ["scaffold", "impl"],
+        ("review", "calc"): ["scaffold", "write_tests", "review"],
+        ("judge", "add"): ["scaffold", "write_tests", "judge"],
+        ("write_tests", "add"): ["scaffold", "write_tests"],
+        ("impl", "add"): ["scaffold", "impl"],
+        ("review", "add"): ["scaffold", "write_tests", "review"],
+    }
+    assert {place: model.heard(*place) for place in heard} == heard
+    assert model.reminded == [], "whoever waits for its provider is left alone"
+    assert shop.facts("EffectFailed") == []
+    assert not living(clean_room)
 
 
 @pytest.mark.torture

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from porch.agents.claude import conversation_files, results, schema
 from porch.agents.claude import permissions as claude_permissions
-from porch.agents.claude import results, schema
 from porch.agents.claude.message_lines import read_message_line
 from porch.agents.claude.results import (
     REMINDED_WARNING,
@@ -43,7 +43,6 @@ LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
-BOUND_TO_PLACE = True
 TELLS_USD = True
 COUNTS_ALL = False
 # One for each piece of an answer, which is told again as a whole.
@@ -64,7 +63,7 @@ def prepare(turn: Turn) -> PreparedTurn:
         file.write(turn.prompt)
     env = scrub_environment(os.environ, (*CREDENTIALS, *turn.env))
     return PreparedTurn(
-        argv=(_find_executable(), *_list_arguments(turn)),
+        argv=(_find_executable(), *_list_arguments(turn, env)),
         # A program that replaces itself while a run goes on is not the one that was probed.
         env={**env, "DISABLE_AUTOUPDATER": "1"},
         stdin_file=prompt,
@@ -77,7 +76,7 @@ def _find_executable() -> str:
     return shutil.which(EXECUTABLE) or EXECUTABLE
 
 
-def _list_arguments(turn: Turn) -> Iterator[str]:
+def _list_arguments(turn: Turn, env: Mapping[str, str]) -> Iterator[str]:
     yield from ("-p", "--output-format", "stream-json", "--verbose")
     # The pieces of an answer are its signs of life while the whole is still being made.
     yield "--include-partial-messages"
@@ -85,10 +84,12 @@ def _list_arguments(turn: Turn) -> Iterator[str]:
     yield from ("--setting-sources", "", "--strict-mcp-config")
     if turn.model:
         yield from ("--model", turn.model)
-    if turn.resume or turn.fork:
-        yield from ("--resume", turn.resume or turn.fork)
-    if turn.fork and not turn.resume:
-        yield "--fork-session"
+    if session := turn.resume or turn.fork:
+        # It goes on only where it was held; elsewhere another one is begun from it.
+        path = conversation_files.find_elsewhere(session, turn.workspace, env)
+        yield from ("--resume", path or session)
+        if path or not turn.resume:
+            yield "--fork-session"
     if turn.schema is not None:
         yield from ("--json-schema", json.dumps(schema.simplify_schema(turn.schema)))
     if turn.max_steps:
@@ -209,6 +210,10 @@ def unenforced(permissions: Permissions) -> tuple[str, ...]:
 
 def resumes(_: tuple[str, ...]) -> bool:
     return True
+
+
+def can_carry(session: str) -> bool:
+    return bool(conversation_files.find_conversation(session, os.environ))
 
 
 def probe() -> Probe:

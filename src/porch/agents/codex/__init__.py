@@ -23,7 +23,6 @@ LOGIN = "run `codex login`, or set CODEX_API_KEY"
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
-BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = True
 PASSING_LINES = ""
@@ -106,6 +105,10 @@ def stderr(text: str) -> tuple[OutcomeKind, str] | None:
 
 
 def resumes(_: tuple[str, ...]) -> bool:
+    return True
+
+
+def can_carry(_: str) -> bool:
     return True
 
 

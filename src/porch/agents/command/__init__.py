@@ -50,7 +50,6 @@ LOGIN = ""
 NEEDS_COMMAND = True
 HOLDS_PERMISSIONS = False
 FORKS = False
-BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
 PASSING_LINES = ""
@@ -152,6 +151,10 @@ def unenforced(_: Permissions) -> tuple[str, ...]:
 def resumes(command: tuple[str, ...]) -> bool:
     """Where a word holds {session}; no other command is ever told to have a conversation."""
     return any("{session}" in word for word in command)
+
+
+def can_carry(_: str) -> bool:
+    return True
 
 
 def probe() -> Probe:

@@ -48,7 +48,6 @@ LOGIN = troubles.LOGIN_FIX
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
-BOUND_TO_PLACE = False
 TELLS_USD = False
 COUNTS_ALL = False
 PASSING_LINES = ""
@@ -252,6 +251,10 @@ _BUILD_FILES_NOTICE = (
 
 
 def resumes(_: tuple[str, ...]) -> bool:
+    return True
+
+
+def can_carry(_: str) -> bool:
     return True
 
 

@@ -36,7 +36,6 @@ LOGIN = ""
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = False
 FORKS = True
-BOUND_TO_PLACE = False
 TELLS_USD = True
 COUNTS_ALL = False
 PASSING_LINES = ""
@@ -132,6 +131,10 @@ def unenforced(_: Permissions) -> tuple[str, ...]:
 
 
 def resumes(_: tuple[str, ...]) -> bool:
+    return True
+
+
+def can_carry(_: str) -> bool:
     return True
 
 

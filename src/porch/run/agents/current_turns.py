@@ -16,6 +16,7 @@ from porch.agents.transcripts import (
     list_transcript_parts,
     read_transcript_lines,
 )
+from porch.run.agents import turn_record
 from porch.run.agents.turn_numbers import list_begun_turns
 from porch.show.cost import format_duration
 from porch.store.run_drivers import parse_instant
@@ -35,12 +36,12 @@ def list_current_turns(
     if not open_:
         return []
     began = {turn.hand.effect: turn.at for turn in list_begun_turns(where, name) or ()}
-    found = [_measure_turn(where.run_dir(name), effect, began.get(effect, "")) for effect in open_]
+    found = [measure_turn(where.run_dir(name), effect, began.get(effect, "")) for effect in open_]
     return sorted(found, key=lambda turn: (turn["began_at"], turn["effect"]))
 
 
-def _measure_turn(directory: str, effect: str, began_at: str) -> CurrentTurnShape:
-    tools, tokens, usd, agents = 0, 0, 0.0, []
+def measure_turn(directory: str, effect: str, began_at: str) -> CurrentTurnShape:
+    tools, tokens, usd, agents, notes = 0, 0, 0.0, [], []
     for part in list_transcript_parts(directory, effect):
         if part.agent not in AGENTS:
             continue
@@ -52,6 +53,7 @@ def _measure_turn(directory: str, effect: str, began_at: str) -> CurrentTurnShap
         tools += len(started)
         tokens, usd = tokens + listener.summary.tokens, usd + listener.summary.usd
         agents.append(part.agent)
+        notes.append(turn_record.read_terms(part.directory).note)
     return {
         "effect": effect,
         "agent": ", ".join(dict.fromkeys(agents)),
@@ -60,6 +62,7 @@ def _measure_turn(directory: str, effect: str, began_at: str) -> CurrentTurnShap
         "tools": tools,
         "tokens": tokens,
         "usd": round(usd, 6),
+        "notes": [*filter(None, notes)],
     }
 
 
@@ -74,7 +77,7 @@ def describe_current_turn(turn: CurrentTurnShape) -> str:
     amounts = [calls, f"{turn['tokens']:,} tokens" if turn["tokens"] else ""]
     amounts.append(f"{turn['usd']:.2f} USD" if turn["usd"] else "")
     told = ", ".join(filter(None, amounts))
-    who = turn["agent"] or "an agent"
-    return (
-        f"{who} has worked for {format_duration(turn['seconds'])}: {told} so far, not counted yet"
+    who, time_ = turn["agent"] or "an agent", format_duration(turn["seconds"])
+    return "; ".join(
+        (f"{who} has worked for {time_}: {told} so far, not counted yet", *turn["notes"])
     )

@@ -73,6 +73,8 @@ async def run_turn(
     voice = LiveOutput(partial(_tell_lines, partial(world.progress, turn.effect), shown))
     listener = transcripts.TranscriptListener(post.agent.feed, voice.tell)
     follower = FileFollower(prepared.output, listener.take, events.LONGEST_TOLD_LINE)
+    if turn.note:
+        world.progress(turn.effect, turn.note)
     crash_points.reach_point("turn.before-spawn")
     running = await process.start_command(_turn_command(world, turn, prepared))
     crash_points.reach_point("turn.after-spawn")
@@ -206,6 +208,7 @@ def _record_terms(
         place=turn.workspace,
         stamp=turn_record.stamp_worktree(turn.workspace),
         fork=turn.fork,
+        note=turn.note,
         max_usd=turn.max_usd,
         prices=post.prices,
         permissions=post.permissions.texts(),

@@ -178,6 +178,7 @@ def _describe_runner(fact: Raw) -> str:
 
 
 UNKEPT = "not committed: "
+UNCONTINUED = "a new conversation: "
 
 
 def _describe_exit(fact: Raw, _kind: str, _name: str) -> str:
@@ -203,9 +204,10 @@ def _describe_silent_end(fact: Raw, _kind: str, _name: str) -> str:
 
 
 def _list_signal_notes(fact: Raw) -> list[str]:
-    """What was said like a signal and did not count, and work that could not be committed."""
+    """What was said like a signal and did not count, and what porch could not do around it."""
     told = [str(note) for note in fact.get("notes") or ()]
-    return [note for note in told if "signal" in note.split(":")[0] or note.startswith(UNKEPT)]
+    ours = (UNKEPT, UNCONTINUED)
+    return [note for note in told if "signal" in note.split(":")[0] or note.startswith(ours)]
 
 
 def _describe_failure(fact: Raw, kind: str, name: str) -> str:
