@@ -168,7 +168,7 @@ def test_an_agent_that_cannot_fork_is_told_the_last_words_instead(
     assert "What was said before" in prompt
     assert "> Sums are two files." in prompt
     assert json.loads((bench.turn(asked) / "request.json").read_text())["fork"] == ""
-    note = json.loads((bench.turn(asked) / "turn.json").read_text())["note"]
+    note = (bench.turn(asked) / "note").read_text()
     assert note == "a new conversation: scripted cannot begin one from another"
 
 

@@ -23,7 +23,9 @@ from porch.text.sha256 import sha256
 TRANSCRIPT_FILE = "transcript.jsonl"
 # Beside a transcript, in one line: which kind of agent wrote it.
 AGENT_FILE = "agent"
-_LONGEST_KIND = 64
+# Beside some, too: what people were told with the start of the turn.
+NOTE_FILE = "note"
+_LONGEST_KIND, _LONGEST_NOTE = 64, 1000
 # The marks that every effect id has: these alone make no two names alike.
 _USUAL_MARKS = str.maketrans(dict.fromkeys("/:#", "_"))
 
@@ -33,6 +35,7 @@ class TranscriptPart(Struct, frozen=True):
 
     directory: str
     agent: str
+    note: str = ""
 
     @property
     def path(self) -> str:
@@ -53,7 +56,14 @@ def list_transcript_parts(run_directory: str, effect: str) -> list[TranscriptPar
     home = os.path.join(run_directory, "turns", turn_directory_name(effect))
     inner = sorted(_list_turn_directories(home), key=lambda name: int(name.partition("-")[2]))
     places = [home, *(os.path.join(home, name) for name in inner)]
-    found = [TranscriptPart(place, _read_agent_kind(place)) for place in places]
+    found = [
+        TranscriptPart(
+            place,
+            _read_line(place, AGENT_FILE, _LONGEST_KIND) or "scripted",
+            _read_line(place, NOTE_FILE, _LONGEST_NOTE),
+        )
+        for place in places
+    ]
     return [part for part in found if os.path.isfile(part.path)]
 
 
@@ -62,12 +72,12 @@ def _list_turn_directories(home: str) -> list[str]:
     return [n for n in names if n.startswith("turn-") and n.partition("-")[2].isdecimal()]
 
 
-def _read_agent_kind(directory: str) -> str:
+def _read_line(directory: str, name: str, longest: int) -> str:
     try:
-        with open(os.path.join(directory, AGENT_FILE), encoding="utf-8", errors="replace") as file:
-            return file.readline(_LONGEST_KIND).strip() or "scripted"
+        with open(os.path.join(directory, name), encoding="utf-8", errors="replace") as file:
+            return file.readline(longest).strip()
     except OSError:
-        return "scripted"
+        return ""
 
 
 def find_passing_lines(kind: str) -> str:

@@ -65,7 +65,8 @@ class QuestionTalk(Struct):
         self.seconds = round(self.seconds + taken.seconds, 3)
 
     def begin_anew(self, why: str) -> None:
-        self.session, self.fork, self.note = "", "", f"{UNCONTINUED}{why}"
+        self.session, self.fork = "", ""
+        self.note = UNCONTINUED + " ".join(why.split())
 
     def failed(self, effect: str, why: str, detail: str) -> f.EffectFailed:
         return f.EffectFailed(

@@ -169,9 +169,8 @@ def test_an_agent_that_is_not_known_here_is_not_guessed_at(written: "Desk") -> N
 
 def test_what_was_told_with_the_start_of_a_turn_stands_above_it(written: "Desk") -> None:
     """E3: as when a conversation could not be continued."""
-    terms = written.turn(written.started()[0]) / "turn.json"
     note = "a new conversation: it is gone"
-    terms.write_text(json.dumps({**json.loads(terms.read_text()), "note": note}))
+    (written.turn(written.started()[0]) / "note").write_text(note)
     lines = written.porch("log", "1", "--turn", "1").out.splitlines()
     assert lines[:3] == ["# turn 1: write#1, PHASE_COMPLETE", f"# {note}", "* script"]
 

@@ -114,7 +114,8 @@ def test_a_form_that_was_left_empty_is_reminded_of(bench: Bench) -> None:
 
 def note_of(bench: Bench, request: Any, number: int = 1) -> str:
     """What people are told with the start of a turn."""
-    return str(json.loads((bench.turn(request, number) / "turn.json").read_text())["note"])
+    path = bench.turn(request, number) / "note"
+    return path.read_text() if path.exists() else ""
 
 
 def test_an_agent_that_cannot_carry_a_conversation_goes_on_only_in_its_place(

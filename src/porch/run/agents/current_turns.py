@@ -16,7 +16,6 @@ from porch.agents.transcripts import (
     list_transcript_parts,
     read_transcript_lines,
 )
-from porch.run.agents import turn_record
 from porch.run.agents.turn_numbers import list_begun_turns
 from porch.show.cost import format_duration
 from porch.store.run_drivers import parse_instant
@@ -53,7 +52,7 @@ def measure_turn(directory: str, effect: str, began_at: str) -> CurrentTurnShape
         tools += len(started)
         tokens, usd = tokens + listener.summary.tokens, usd + listener.summary.usd
         agents.append(part.agent)
-        notes.append(turn_record.read_terms(part.directory).note)
+        notes.append(part.note)
     return {
         "effect": effect,
         "agent": ", ".join(dict.fromkeys(agents)),

@@ -22,7 +22,7 @@ from porch.run.agents.live_output import LiveOutput
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.turn_grants import distrust_new_grants, list_trusted_digests
 from porch.run.agents.world import World
-from porch.system import crash_points, process
+from porch.system import atomic, crash_points, process
 from porch.system.growing_file import FileFollower, drop_lines, read_tail
 from porch.system.late_asyncio import asyncio
 from porch.system.variables import read_environment
@@ -75,6 +75,8 @@ async def run_turn(
     follower = FileFollower(prepared.output, listener.take, events.LONGEST_TOLD_LINE)
     if turn.note:
         world.progress(turn.effect, turn.note)
+        note = turn.note.encode("utf-8", "replace")
+        atomic.replace_file(turn.file(transcripts.NOTE_FILE), note, sync=False)
     crash_points.reach_point("turn.before-spawn")
     running = await process.start_command(_turn_command(world, turn, prepared))
     crash_points.reach_point("turn.after-spawn")
@@ -208,7 +210,6 @@ def _record_terms(
         place=turn.workspace,
         stamp=turn_record.stamp_worktree(turn.workspace),
         fork=turn.fork,
-        note=turn.note,
         max_usd=turn.max_usd,
         prices=post.prices,
         permissions=post.permissions.texts(),

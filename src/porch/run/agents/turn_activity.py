@@ -10,7 +10,6 @@ from porch.agents import AGENTS, events, transcripts
 from porch.agents.redaction import Redactor, find_secrets
 from porch.agents.transcripts import TranscriptPart
 from porch.errors import UsageError
-from porch.run.agents import turn_record
 from porch.run.agents.turn_numbers import NumberedTurn
 from porch.show import activity
 from porch.show.activity import Entry
@@ -56,8 +55,8 @@ def iterate_activity(turn: NumberedTurn) -> Iterator[Entry]:
     for number, part in enumerate(turn.parts, 1):
         if len(turn.parts) > 1:
             yield activity.NOTE, f"part {number} of {len(turn.parts)}"
-        if note := turn_record.read_terms(part.directory).note:
-            yield activity.NOTE, note
+        if part.note:
+            yield activity.NOTE, part.note
         yield from _iterate_entries(iterate_events(turn, part))
 
 

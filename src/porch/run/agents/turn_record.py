@@ -34,7 +34,6 @@ class TurnTerms(Struct, frozen=True):
     place: str = ""
     stamp: str = ""
     fork: str = ""
-    note: str = ""
     max_usd: float = 0
     prices: tuple[float, ...] = ()
     permissions: tuple[str, ...] = ()
@@ -76,7 +75,6 @@ def read_terms(directory: str) -> TurnTerms:
         place=str(told.get("place") or ""),
         stamp=str(told.get("stamp") or ""),
         fork=str(told.get("fork") or ""),
-        note=str(told.get("note") or ""),
         max_usd=_number_or_zero(told.get("max_usd")),
         prices=tuple(_number_or_zero(each) for each in _list_or_empty(told.get("prices"))),
         permissions=tuple(map(str, _list_or_empty(told.get("permissions")))),
