@@ -132,6 +132,54 @@ def test_c7_the_words_of_an_option_do_not_make_it_a_place_for_text() -> None:
     assert read(plain, "something else") == "not_an_option"
 
 
+CHINESE = "{id: q1, text: 用哪个, options: [内存, 文件], free: 其他（可填写）}"
+
+
+@pytest.mark.parametrize(
+    "text", ["A 内存", "A内存", "a  内存。", "**A** 内存", "Ａ　内存", "A Redis"]
+)
+def test_e13_a_letter_with_its_own_label_behind_it_is_that_option(text: str) -> None:
+    question = CLOSED if "Redis" in text else CHINESE
+    assert (
+        read(question, text) == read(question.replace(", free", ", multi: true, free"), text) == [1]
+    )
+
+
+@pytest.mark.parametrize("text", ["A 文件", "B内存", "C 内存", "C) 文件", "A 其他（可填写）"])
+def test_e13_a_letter_and_the_label_of_another_option_are_refused(text: str) -> None:
+    assert read(CHINESE, text) == "letter_and_label_disagree"
+
+
+def test_e13_a_letter_that_is_no_option_does_not_get_one_by_its_label() -> None:
+    assert read(CHINESE, "E 内存") == read(CLOSED, "E Redis") == "letter_out_of_range"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "C 三天",
+            "C　三天",
+            "C) 三天",
+            "三天",
+            "C) 其他（可填写）：三天",
+            "C 其他（可填写） 三天",
+        ),
+        *("其他（可填写）：三天", "其他：三天", "C：其他\n三天", "C 其他 三天", "其他，三天"),
+    ],
+)
+def test_e13_of_the_place_for_a_text_only_the_text_is_kept(text: str) -> None:
+    assert read(CHINESE, text) == "三天"
+
+
+def test_e13_a_word_is_a_label_only_before_a_colon_or_dash() -> None:
+    other = "{id: q1, text: Which?, options: [Redis], free: Other}"
+    assert read(other, "B Other: three days") == read(other, "Other - three days") == "three days"
+    assert read(other, "Other people say so") == "Other people say so"
+    assert read(other, "text: Other: x") == "Other: x"
+    assert read(MULTI_FREE, "A, C green") == ([1], "green")
+
+
 @pytest.mark.parametrize(
     "text", ["A, C", "C, A", "a c", "A，C", "A、C", "Linux, C", "linux; Windows", "1, 3"]
 )

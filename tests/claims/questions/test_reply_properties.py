@@ -153,6 +153,73 @@ def test_any_result_of_a_tool_gives_answers_that_are_allowed_or_problems(
     check(round_, read_tool_result(round_, round_.ids, name, json.dumps(value)))
 
 
+ASKED = ROUNDS[-1]
+# Words that begin no other form: what else a text may hold is in the tests of the readers.
+TEXTS = st.lists(st.sampled_from(["two", "weeks", "三天", "über", "ok"]), min_size=1).map(" ".join)
+LETTERS = {"q1": "ABC", "q2": "AB", "q3": "ABC", "q4": "", "q5": "AB"}
+Said = dict[str, QuestionAnswer]
+
+
+def draw_answer(draw: st.DrawFn, id_: str) -> QuestionAnswer:
+    letters, is_multi = LETTERS[id_], id_ in ("q3", "q5")
+    if not letters or (id_ == "q2" and draw(st.booleans())):
+        return QuestionAnswer(text=draw(TEXTS))
+    numbers = st.sets(st.integers(1, len(letters)), min_size=1, max_size=3 if is_multi else 1)
+    return QuestionAnswer(tuple(sorted(draw(numbers))))
+
+
+def write_answer(answer: QuestionAnswer) -> str:
+    return answer.text or ", ".join("ABC"[number - 1] for number in answer.options)
+
+
+@st.composite
+def labelled_replies(draw: st.DrawFn) -> tuple[str, Said]:
+    ids = draw(st.permutations(ASKED.ids))[: draw(st.integers(2, 5))]
+    answers = {id_: draw_answer(draw, id_) for id_ in ids}
+    told = [(id_[1:], write_answer(answer)) for id_, answer in answers.items()]
+    label = draw(
+        st.sampled_from(
+            [
+                *("q{0}: {1}", "Q{0}) {1}", "q{0}={1}", "问题{0}：{1}", "Question {0}. {1}"),
+                *("Q{0} {1}", "{0}. {1}", "{0}) {1}", "{0}、{1}", "- **{0}:** {1}"),
+            ]
+        )
+    )
+    lines = [label.format(*each) for each in told]
+    parts = [draw(st.sampled_from(["\n", "\n\n", ", ", "；"])) for _ in lines[1:]]
+    if label.startswith("-"):
+        parts = ["\n" for _ in parts]
+    keys, said = zip(*told, strict=True)
+    forms = [
+        lines[0] + "".join(part + line for part, line in zip(parts, lines[1:], strict=True)),
+        "| ? | ! |\n|---|---|\n" + "\n".join(f"| {key} | {text} |" for key, text in told),
+        f"| {' | '.join(keys)} |\n|{'-|' * len(keys)}\n| {' | '.join(said)} |",
+        json.dumps({f"q{key}": text for key, text in told}),
+        json.dumps({"answers": dict(told)}, ensure_ascii=False),
+    ]
+    return draw(st.sampled_from(forms)), answers
+
+
+@pytest.mark.torture
+@given(labelled_replies())
+@fuzz
+def test_e13_answers_that_are_written_in_any_accepted_form_are_read_back(
+    case: tuple[str, Said],
+) -> None:
+    reply, answers = case
+    read = read_reply(ASKED, ASKED.ids, reply)
+    assert (read.answers, read.notes) == (answers, ())
+    assert {each.question for each in read.problems} == {*ASKED.ids} - {*answers}
+
+
+@given(st.sampled_from(["Q2 {0}", "2. {0}", "2) {0}", '{{"2": "{0}"}}']), TEXTS | st.just("A"))
+@fuzz
+def test_e13_a_reply_that_reads_two_ways_is_refused(form: str, text: str) -> None:
+    round_ = ROUNDS[1]
+    read = read_reply(round_, round_.ids, form.format(text))
+    assert (read.answers, [each.code for each in read.problems]) == ({}, ["several_readings"])
+
+
 PATTERNS = [
     *(" ", "\n", ">", "q", "q1", "q1: A\n", "1", "A,", "A, ", "- ", "**", "`", "```\n", "------\n"),
     *(
@@ -165,6 +232,16 @@ PATTERNS = [
         "A)",
         "q1:\n```\n",
         "（",
+        ", q1: A",
+        ", q1",
+        "1. A\n",
+        "1. A ",
+        "Q1 ",
+        "|",
+        "| q1 ",
+        "| q1 | A |\n",
+        '{"q1":',
+        "Other: ",
         "Ａ、",
         "q9: x\n",
         "\ufb03",

@@ -134,6 +134,96 @@ def test_c3_an_empty_reply_answers_nothing(reply: str) -> None:
     assert (said(read), codes(read)) == ({}, {"q1": "unanswered", "q2": "unanswered"})
 
 
+ALL = make_round(CLOSED, FREE, MULTI, OPEN)
+ALL_READ = {"q1": [2], "q2": "two weeks", "q3": [1, 3], "q4": "三天"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "q1: B, q2: two weeks, q3: A, C; q4: 三天",
+        "q1: B，q2：two weeks；q3：A、C， q4：三天",
+        "q1=B\nq2 = two weeks\nQ3＝A, C\nQ4=三天",
+        "问题1：B\n问题2：two weeks\n問題3：A、C\nQuestion 4: 三天",
+        "Q1 B\n\nQ2 two weeks\n**Q3** A, C\n- Q4 三天",
+        "1. B\n2. two weeks\n3. A, C\n4. 三天",
+        "1) B, 2) two weeks, 3) A, C; 4) 三天",
+        "1：B\n2、two weeks\n3: A, C\n4=三天",
+        "| Question | Answer |\n|---|:--|\n| Q1 | B |\n| **q2** | two weeks |\n|3|A, C|\n|4|三天|",
+        "| q1 | B |\n| q2 | two weeks |\n| q3 | A, C |\n| q4 | 三天",
+        "| q1 | q2 | q3 | q4 |\n|----|----|----|----|\n| B | two weeks | A, C | 三天 |",
+        "| q1 | B |\n|---|---|\n| q2 | two weeks |\n| q3 | A, C |\n| q4 | 三天 |",
+        '{"q1": "B", "q2": "two weeks", "q3": ["A", "C"], "q4": "三天"}',
+        '{"answers": {"1": "B", "2": "C) two weeks", "3": "A, C", "4": "三天"}}',
+        '"q1": "B", "q2": two weeks, `q3`: A C, q4: 三天',
+    ],
+)
+def test_e13_every_usual_way_to_label_answers_is_read(reply: str) -> None:
+    read = read_reply(ALL, ALL.ids, reply)
+    assert (said(read), codes(read), read.notes) == (ALL_READ, {}, ())
+
+
+def test_e13_on_one_line_a_blank_parts_answers_only_behind_a_letter() -> None:
+    assert said(read_reply(TWO, TWO.ids, "q1: B q2: A")) == {"q1": [2], "q2": [1]}
+    assert said(read_reply(TWO, TWO.ids, "1. B 2. A")) == {"q1": [2], "q2": [1]}
+    read = read_reply(TWO, TWO.ids, "q2: as in q1: no")
+    assert (said(read), codes(read)) == ({"q2": "as in q1: no"}, {"q1": "unanswered"})
+
+
+@pytest.mark.parametrize(
+    "text", ['see "a, q1: B"', "see `x, q1: B`", "see “a, q1: B”", 'a "b, q1: B']
+)
+def test_e13_what_is_quoted_holds_no_label(text: str) -> None:
+    read = read_reply(TWO, TWO.ids, f"q2: {text}")
+    assert (said(read), codes(read)) == ({"q2": text}, {"q1": "unanswered"})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. A\n2. E",
+        "1. A\n3. B",
+        "1. A\nand more",
+        "Hello\nQ1 A",
+        "1:30",
+        "1.5, 2.5",
+        "| q1 | A, q2: B | x |",
+        '{"q1": {}, "q2": "B"}',
+        "{note} q1: A",
+        "| q1 | A |\n| hello | B |",
+        "| q1 | A | x |\n| q2 | B | y |",
+        "| q1 | q2 |\n|--|--|\n| A |",
+        '{"q1": "A", "hello": "B"}',
+        '{"q1": {"options": [1]}, "q2": "B"}',
+        '{"q1": true, "q2": null}',
+        '{"q1": "A", "q2": "B"',
+        "{}",
+        "[1]",
+    ],
+)
+def test_e13_what_only_looks_like_a_form_answers_nothing(reply: str) -> None:
+    read = read_reply(TWO, TWO.ids, reply)
+    assert (said(read), set(codes(read).values())) == ({}, {"no_labels"})
+
+
+def test_e13_a_mere_number_names_only_a_question_that_is_open() -> None:
+    """Of a second round it could count what is left: then 1 is not q1."""
+    assert said(read_reply(THREE, ["q2", "q4"], "2. A\n4. x")) == {"q2": [1], "q4": "x"}
+    assert set(codes(read_reply(THREE, ["q2", "q4"], "1. A\n2. x"))) == {"q2", "q4"}
+    assert set(codes(read_reply(THREE, ["q2", "q4"], '{"1": "A"}'))) == {"q2", "q4"}
+
+
+def test_e13_a_reply_that_reads_two_ways_is_refused() -> None:
+    only = make_round(FREE)
+    for reply in ("Q2 A", "2. A", "2. please", "| 2 | A |\n|---|---|", '{"2": "A"}'):
+        read = read_reply(only, only.ids, reply)
+        assert (said(read), codes(read)) == ({}, {"q2": "several_readings"}), reply
+    closed = make_round(CLOSED)
+    assert said(read_reply(closed, closed.ids, "1. B")) == {"q1": [2]}
+    twice = read_reply(TWO, TWO.ids, '{"q1": "A", "q1": "B", "q2": "A"}')
+    assert (said(twice), codes(twice)) == ({"q2": [1]}, {"q1": "conflicting_answers"})
+
+
 def test_c8_valid_answers_are_kept_and_only_the_rest_is_open() -> None:
     read = read_reply(THREE, THREE.ids, "q1: maybe\nq4: fine")
     assert said(read) == {"q4": "fine"}

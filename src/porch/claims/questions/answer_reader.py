@@ -5,6 +5,7 @@ Nothing is mapped to what is nearest. What is not clearly one of the options is 
 
 from porch.claims.questions.letter_forms import (
     LetterWithRest,
+    bare_letter,
     escaped_text,
     letter_with_rest,
     lone_letter,
@@ -13,7 +14,12 @@ from porch.claims.questions.letter_forms import (
     split_list,
     strip_emphasis,
 )
-from porch.claims.questions.option_labels import fold_label, is_free_label, number_of_label
+from porch.claims.questions.option_labels import (
+    fold_label,
+    is_free_label,
+    number_of_label,
+    text_behind_label,
+)
 from porch.claims.questions.question import LETTERS, AnswerProblem, Question, QuestionAnswer
 from porch.text.printable import make_printable
 
@@ -59,7 +65,14 @@ def _read_plain(question: Question, said: str) -> Outcome:
         with_rest = _read_letter_with_rest(question, found)
         if with_rest is not None:
             return with_rest
-    return QuestionAnswer(text=said) if question.free else refuse_option(question, said)
+    return _read_text(question, said) if question.free else refuse_option(question, said)
+
+
+def _read_text(question: Question, said: str) -> QuestionAnswer:
+    """The words behind the letter or the label of the place for a text, or all of them."""
+    found = bare_letter(said)
+    is_place = found is not None and found.is_marked and found.letter == question.free_letter
+    return QuestionAnswer(text=text_behind_label(question, found.rest if is_place else said))
 
 
 def _read_option(question: Question, said: str) -> Outcome | None:
@@ -70,6 +83,9 @@ def _read_option(question: Question, said: str) -> Outcome | None:
         return QuestionAnswer((number,))
     if is_free_label(question, said):
         return ask_for_text(question)
+    bare = bare_letter(said)
+    if bare and (number_of_label(question, bare.rest) or is_free_label(question, bare.rest)):
+        return _read_letter_with_rest(question, bare._replace(is_marked=True))
     digits = lone_number(said)
     if digits and not question.free and not _has_numeric_label(question):
         return _choose_number(question, digits)
@@ -132,8 +148,11 @@ def _read_letter_with_rest(question: Question, found: LetterWithRest) -> Outcome
         is_slip = found.is_marked or not question.free
         return _letter_out_of_range(question, found.letter) if is_slip else None
     if found.letter == question.free_letter:
-        is_place = is_free_label(question, found.rest)
-        return ask_for_text(question) if is_place else QuestionAnswer(text=found.rest)
+        if is_free_label(question, found.rest):
+            return ask_for_text(question)
+        if number_of_label(question, found.rest):
+            return _disagree(question, len(question.letters), found.rest)
+        return QuestionAnswer(text=text_behind_label(question, found.rest))
     return _with_note(question, LETTERS.index(found.letter) + 1, found.rest)
 
 
@@ -188,4 +207,4 @@ def _end_list(question: Question, chosen: set[int], parts: list[str]) -> Outcome
         return refuse_option(question, parts[0])
     found = letter_with_rest(rest)
     text = found.rest if found and found.letter == question.free_letter else rest
-    return QuestionAnswer(tuple(sorted(chosen)), text=text)
+    return QuestionAnswer(tuple(sorted(chosen)), text=_read_text(question, text).text)

@@ -21,6 +21,8 @@ _WITH_REST = late_pattern(
     rf"[(（\[【]?{_BOLD}{_LETTER}{_BOLD}(?:([)）\]】]){_BOLD}|[.．:：]{_BOLD}(?=\s)|[。：、,，;；]{_BOLD}"
     r"|(?= ?[\r\n])|[ \t][-–—](?=[ \t]))"
 )
+# `A 内存` and `A内存`: whether the letter is one has to be told from the words behind it.
+_BARE = late_pattern(rf"{_BOLD}{_LETTER}{_BOLD}(?:([ \t\u3000]+)|(?=[^\x00-\x7f]))")
 _ESCAPE = late_pattern(r"[Tt][Ee][Xx][Tt] ?[:：]")
 _PAIRS = {"“": "”", "‘": "’", "„": "“", "«": "»", "‹": "›", "「": "」", "『": "』"}
 _SEPARATORS = late_pattern(r"[,，、;；&+/\r\n]")
@@ -68,6 +70,13 @@ def letter_with_rest(text: str) -> LetterWithRest | None:
         return None
     is_line = text[found.end() : found.end() + 2].lstrip(" ")[:1] in ("\r", "\n")
     return LetterWithRest(_plain_letter(found[1]), rest, bool(found[2]) or is_line)
+
+
+def bare_letter(text: str) -> LetterWithRest | None:
+    """`A plan`: a letter and words, or only words; `is_marked` if a blank is between them."""
+    found = _BARE.match(text)
+    rest = text[found.end() :].strip() if found else ""
+    return LetterWithRest(_plain_letter(found[1]), rest, bool(found[2])) if found and rest else None
 
 
 def _plain_letter(letter: str) -> str:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 from porch.claims.questions.question import Question
 from porch.claims.questions.word_lists import RECOMMENDED
+from porch.text.late_pattern import late_pattern
 
 QUOTES = "\"'`“”‘’„«»‹›「」『』＂＇"
 _AROUND = f"{QUOTES}*_ \t\r\n\u3000"
 _BEHIND = f"{_AROUND}.,;:!?。，；：！？、…"
 _MARKS = tuple(unicodedata.normalize("NFKC", mark).casefold() for mark in RECOMMENDED.values())
+# `(type your answer)` at the end of a label.
+_HINT = late_pattern(r"\s*[(（][^()（）]*[)）]$")
+# Behind a label that ends with a word, a blank is not enough: `Other people say so`.
+_BEHIND_LABEL = late_pattern(r"\s*([:：]|\s[-–—]\s|\n)\s*|\s+|[,，、]\s*")
 # Nothing longer is the label of an option; what people write is looked at no further.
 LONGEST = 200
 _SPARE = 60
@@ -51,6 +56,17 @@ def is_free_label(question: Question, text: str) -> bool:
     """Whether these are the words on the place for a text, and not a text for it."""
     wanted = fold_label(text)
     return bool(wanted) and question.free and fold_label(question.free_label) == wanted
+
+
+def text_behind_label(question: Question, text: str) -> str:
+    """The text without the words on the place for it: `Other: two weeks` says two weeks."""
+    for label in (question.free_label, _HINT.sub("", question.free_label)):
+        behind = _BEHIND_LABEL.match(text, len(label))
+        is_word = label[-1:].isascii() and label[-1:].isalnum()
+        is_label = bool(label) and fold_label(text[: len(label)]) == fold_label(label)
+        if is_label and behind and (behind[1] or not is_word):
+            return text[behind.end() :].strip()
+    return text
 
 
 def equal_labels(labels: Sequence[str]) -> list[str]:
