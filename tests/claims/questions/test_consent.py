@@ -41,11 +41,10 @@ def test_a10_a_yes_of_another_language_confirms_in_any_round(text: str) -> None:
         "yes, but rename it",
         "ok then do B first",
         "A) but rename it",
-        "oui",
-        "yes?no",
-        "1",
-        "A, B",
-        "ja",
+        "oui, mais renomme",
+        "ja, aber anders",
+        "重命名",
+        "please rename",
     ],
 )
 def test_a10_anything_more_than_a_yes_asks_for_changes_with_all_its_words(text: str) -> None:
@@ -53,6 +52,64 @@ def test_a10_anything_more_than_a_yes_asks_for_changes_with_all_its_words(text: 
     assert read.verdict == "changes"
     assert read.feedback in text
     assert read.feedback
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "ja",
+            "Ja!",
+            "oui",
+            "ДА",
+            "да.",
+            "はい",
+            "はい。",
+            "sí",
+            "SÍ!",
+            "sim",
+            "tak",
+            "ano",
+            "evet",
+        ),
+        *(
+            "好",
+            "是",
+            "同意。",
+            "네",
+            "نعم",
+            "👍",
+            "👍🏽",
+            "👍\ufe0f",
+            "**Ja**",
+            "d'accord",
+            "D’accord.",
+        ),
+    ],
+)
+def test_e13_a_yes_of_other_languages_confirms_if_it_is_the_whole_reply(text: str) -> None:
+    assert read_consent(text) == Consent("confirmed")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("nein", "Nein.", "non", "НЕТ", "いいえ", "não", "nie", "nej", "不", "否", "아니요", "👎"),
+    ],
+)
+def test_e13_a_no_of_other_languages_declines(text: str) -> None:
+    assert read_consent(text) == Consent("declined")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("jaa", "yess", "oui oui", "da?", "ja?", "yes?no", "yes no", "ja nein", "1", "12", "A, B"),
+        *("👍👎", "👀", "好吧", "...", "hm", "maybe", "nu", "ouais", "ok go ahead"),
+    ],
+)
+def test_e13_what_says_neither_yes_nor_what_to_do_is_asked_again(text: str) -> None:
+    assert read_consent(text) == Consent("unanswered")
 
 
 @pytest.mark.parametrize("text", ["yes?", "Yes??", "ok？", '"yes?"', "Confirm?", "确认？", "y ?"])
@@ -101,7 +158,8 @@ def test_c14_an_answer_of_a_tool_counts_by_the_same_rules() -> None:
     assert consent_of(QuestionAnswer((1,))) == Consent("confirmed")
     assert consent_of(QuestionAnswer((1,), note="but rename")) == Consent("changes", "but rename")
     assert consent_of(QuestionAnswer(text="no")) == Consent("declined")
-    assert consent_of(QuestionAnswer(text="rename")) == Consent("changes", "rename")
+    assert consent_of(QuestionAnswer(text="rename it")) == Consent("changes", "rename it")
+    assert consent_of(QuestionAnswer(text="rename")) == Consent("unanswered")
     assert consent_of(QuestionAnswer()) == Consent("unanswered")
 
 

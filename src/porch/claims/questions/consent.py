@@ -1,11 +1,13 @@
 """A reply to "go on?": a plain yes, a plain no, a stop, or words that ask for changes.
 
-Only a reply that is nothing but a yes is one. A yes with anything behind it asks for changes, and
-so does a language whose words are not known here: the safe side is to ask again.
+Only a reply that is nothing but a word of a list is a yes, a no or a stop. Words that say what to
+do ask for changes. What does neither, as a single word of no list, is not read, but asked again: it
+may be a yes of a language that is not known here, a typing error, or nothing at all.
 """
 
 from collections.abc import Mapping
 from typing import Literal
+from unicodedata import east_asian_width
 
 from msgspec import Struct
 
@@ -14,17 +16,28 @@ from porch.claims.questions.letter_forms import drop_invisible, lone_letter
 from porch.claims.questions.option_labels import fold_label
 from porch.claims.questions.question import Choice, Language, Question, QuestionAnswer
 from porch.claims.questions.word_lists import FREE_LABELS, NO, STOP, YES
+from porch.text.late_pattern import late_pattern
 
 Verdict = Literal["confirmed", "changes", "declined", "stopped", "unanswered"]
 _LABELS: dict[Language, tuple[str, str, str]] = {
     "en": ("Confirm", "Request changes", "Stop"),
     "zh": ("确认", "要求修改", "停止"),
 }
-_WORDS: Mapping[Verdict, Mapping[Language, tuple[str, ...]]] = {
+_WORDS: Mapping[Verdict, Mapping[str, tuple[str, ...]]] = {
     "confirmed": YES,
     "declined": NO,
     "stopped": STOP,
 }
+_WORD = late_pattern(r"\w+")
+_KNOWN = frozenset(
+    part
+    for lists in _WORDS.values()
+    for words in lists.values()
+    for word in words
+    for part in _WORD.findall(word)
+)
+# Where blanks part no words, what is longer can be a whole sentence.
+_SHORT = 2
 _ASKS = ("?", "\uff1f")
 _MARKS = "\"'`*_ \u201d\u2019!."
 _CHOICES: tuple[Verdict, ...] = ("confirmed", "declined", "stopped")
@@ -67,10 +80,10 @@ def _read_said(said: str, language: Language) -> Consent:
         return Consent(known)
     question = make_consent_question("q1", "", language)
     answer = read_answer(question, said)
-    if not isinstance(answer, QuestionAnswer):
-        is_slip = answer.code == "unanswered" or bool(lone_letter(said))
-        return Consent("unanswered") if is_slip else Consent("changes", said)
-    return consent_of(answer)
+    if isinstance(answer, QuestionAnswer):
+        return consent_of(answer)
+    is_slip = answer.code == "unanswered" or bool(lone_letter(said))
+    return Consent("unanswered") if is_slip else _read_changes(said)
 
 
 def consent_of(answer: QuestionAnswer) -> Consent:
@@ -88,7 +101,18 @@ def _read_words(answer: QuestionAnswer, words: str) -> Consent:
     known = None if answer.options else _find_word(words)
     if known == "confirmed" and words.rstrip(_MARKS).endswith(_ASKS):
         return Consent("unanswered")
-    return Consent(known) if known is not None else Consent("changes", words)
+    if known is not None:
+        return Consent(known)
+    return Consent("changes", words) if answer.options else _read_changes(words)
+
+
+def _read_changes(words: str) -> Consent:
+    """Words that say nothing to do are no changes: one of no list, or yes and no in a row."""
+    parts = _WORD.findall(fold_label(words) or words)
+    is_empty = all(part in _KNOWN or len(part) == 1 or part.isdigit() for part in parts)
+    is_wide = any(east_asian_width(each) in "WF" for part in parts for each in part)
+    is_single = len(parts) == 1 and (len(parts[0]) <= _SHORT or not is_wide)
+    return Consent("unanswered") if is_empty or is_single else Consent("changes", words)
 
 
 def _find_word(said: str) -> Verdict | None:

@@ -32,7 +32,17 @@ _WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
 # Marks that nobody sees or types on purpose; joiners stay, because some scripts need them.
 _INVISIBLE = dict.fromkeys(
-    (0xAD, 0xFEFF, 0x200B, 0x200E, 0x200F, 0x2060, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    (
+        0xAD,
+        0xFE0F,
+        0xFEFF,
+        0x200B,
+        0x200E,
+        0x200F,
+        0x2060,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
 )
 
 

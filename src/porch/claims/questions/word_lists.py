@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from porch.claims.questions.question import Language
 
-# What people say instead of a yes, a no or a stop; only the whole reply counts.
-YES: Mapping[Language, tuple[str, ...]] = {
+# What people say instead of a yes, a no or a stop; only the whole reply counts. A word that means
+# something else elsewhere is in no list: `nu` is a no in one language, and now in another.
+YES: Mapping[str, tuple[str, ...]] = {
     "en": (
         *("y", "yes", "yes please", "yep", "yeah", "sure", "ok", "okay", "confirm", "confirmed"),
         *("i confirm", "approve", "approved", "agreed", "lgtm", "looks good", "go", "go ahead"),
@@ -16,8 +17,29 @@ YES: Mapping[Language, tuple[str, ...]] = {
         *("是", "是的", "对", "對", "好", "好的", "行", "可以", "没问题", "沒問題", "确认", "確認"),
         *("同意", "通过", "通過", "继续", "繼續", "请继续", "請繼續", "确认继续", "確認繼續"),
     ),
+    "de": ("ja", "jawohl", "ja bitte", "einverstanden", "genehmigt", "in ordnung", "weiter"),
+    "fr": ("oui", "d'accord", "d’accord", "je confirme", "approuvé", "oui merci"),
+    "es": ("sí", "si", "de acuerdo", "vale", "confirmo", "aprobado", "adelante"),
+    "pt": ("sim", "concordo", "aprovado", "pode continuar"),
+    "it": ("sì", "d'accordo", "d’accordo", "va bene", "confermo", "approvato"),
+    "nl": ("akkoord", "ga door", "goedgekeurd"),
+    "pl": ("tak", "zgoda", "zgadzam się", "potwierdzam"),
+    "cs": ("ano", "souhlasím", "áno"),
+    "ru": ("да", "согласен", "согласна", "хорошо", "подтверждаю", "продолжай", "продолжайте"),
+    "uk": ("згоден", "згодна"),
+    "north": ("kyllä", "joo", "godkänt", "godkendt"),
+    "tr": ("evet", "tamam", "onaylıyorum"),
+    "el": ("ναι",),
+    "ja": ("はい", "ええ", "うん", "承認", "承認します", "同意します"),
+    "ko": ("네", "예", "좋아요", "동의합니다", "승인"),
+    "ar": ("نعم", "موافق"),
+    "he": ("כן",),
+    "hi": ("हाँ", "हां"),
+    "vi": ("có", "đồng ý"),
+    "id": ("setuju",),
+    "signs": ("👍", "👍🏻", "👍🏼", "👍🏽", "👍🏾", "👍🏿"),
 }
-NO: Mapping[Language, tuple[str, ...]] = {
+NO: Mapping[str, tuple[str, ...]] = {
     "en": (
         *("n", "no", "nope", "no thanks", "not yet", "not now", "decline", "declined", "reject"),
         *("rejected", "disagree", "request changes"),
@@ -26,8 +48,29 @@ NO: Mapping[Language, tuple[str, ...]] = {
         *("否", "不", "不是", "不对", "不對", "不行", "不好", "不要", "不可以", "不同意", "拒绝"),
         *("拒絕", "要求修改", "还不行", "還不行"),
     ),
+    "de": ("nein", "nein danke", "nicht einverstanden", "abgelehnt", "noch nicht"),
+    "fr": ("non", "non merci", "pas d'accord", "pas d’accord", "pas encore"),
+    "es": ("no gracias", "todavía no", "rechazado"),
+    "pt": ("não", "nao", "ainda não"),
+    "it": ("non ancora", "rifiuto"),
+    "nl": ("nee", "nog niet", "niet akkoord"),
+    "pl": ("nie", "jeszcze nie"),
+    "cs": ("ne", "nesouhlasím"),
+    "ru": ("нет", "не согласен", "не согласна", "не надо"),
+    "uk": ("ні",),
+    "north": ("nej", "nei", "ei"),
+    "tr": ("hayır", "hayir"),
+    "el": ("όχι",),
+    "ja": ("いいえ", "いや", "だめ", "却下", "拒否"),
+    "ko": ("아니요", "아니오", "아니"),
+    "ar": ("لا",),
+    "he": ("לא",),
+    "hi": ("नहीं",),
+    "vi": ("không",),
+    "id": ("tidak",),
+    "signs": ("👎", "👎🏻", "👎🏼", "👎🏽", "👎🏾", "👎🏿"),
 }
-STOP: Mapping[Language, tuple[str, ...]] = {
+STOP: Mapping[str, tuple[str, ...]] = {
     "en": ("stop", "stop here", "stop it", "abort", "halt", "cancel", "quit"),
     "zh": (
         "停",
