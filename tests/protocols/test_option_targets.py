@@ -61,7 +61,8 @@ def reviewers(protocol: Protocol, _state: State, edge: Edge, _word: str) -> bool
 # What a text promises, and what the way of the answer must then be.
 WORDS: tuple[tuple[str, Meets], ...] = (
     (r"end the run", ends("abandoned")),
-    (r"(?:the run|this part of the work) ends as failed", ends("failed")),
+    (r"(?:the run|this part of the work) ends as failed(?:, and its .+ stay as they are)?",
+     ends("failed")),
     (r"send it back to (\S+)", named),
     (r"start (\S+) again with new budgets", named),
     (r"continue with (?!the steps)(\S+)", named),
@@ -71,7 +72,7 @@ WORDS: tuple[tuple[str, Meets], ...] = (
     (r"run these checks again with new budgets",
      lambda p, s, e, _: named(p, s, e, s.name.removeprefix("failed:"))),
     (r"end the run as complete without them", ends("complete")),
-    (r"the planner goes on with your answer|plan again with what you say",
+    (r"the planner goes on with your answer|the planner plans again with .+",
      lambda p, s, e, _: named(p, s, e, "scaffold")),
     (r"try the merge again", lambda p, s, e, _: named(p, s, e, "candidate")),
     (r"continue(?: without (?:this phase|their verdict|running the checks again))?", onward),

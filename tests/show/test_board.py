@@ -134,10 +134,19 @@ def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
 
 def test_t9_pending_shows_a_reason_whole_and_not_only_its_fix() -> None:
     reason = "error[template]: 'x' is undefined\n  --> t.j2:3:1\n  fix: fix the template"
-    lines = board.render_pending_decisions([decision(reports={"plan.exhausted: reason": reason})])
+    lines = board.render_pending_decisions([decision(reason=f"plan: {reason}")])
     told = " ".join(lines.split())
-    assert "plan.exhausted: reason: error[template]: 'x' is undefined --> t.j2:3:1 fix:" in told
-    assert board.render_pending_decisions([decision(reports={"plan.exhausted: reason": ""})])
+    assert "plan: error[template]: 'x' is undefined --> t.j2:3:1 fix: fix the template" in told
+    assert board.render_pending_decisions([decision(reports={"report": ""})])
+
+
+def test_e14_a_report_of_one_line_is_shown_once() -> None:
+    """E14"""
+    failure = {"checks": [], "attempt": "attempt 1", "claim": "", "denied": []}
+    asked = decision(failure=failure, reports={"diagnosis": "no library", "log": "one\nthe end"})
+    shown = board.render_pending_decisions([asked])
+    assert shown.count("no library") == 1
+    assert "      | one\n      | the end" in shown
 
 
 def test_lines_of_a_reason_stay_lines_each_of_them_wrapped() -> None:

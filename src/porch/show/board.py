@@ -55,8 +55,6 @@ _ONLY_MALICE = (
     "Careless agents cannot decide this. A malicious one with the rights of your user could have "
     "forged what you see here: docs/what-holds.md"
 )
-# A field of an answer in a tree is reported as `state.Exit: field`.
-_REASON_FIELD = ": reason"
 
 
 def one_line(text: object) -> str:
@@ -346,23 +344,18 @@ def _render_findings(
     width: int,
     is_failure: bool,
 ) -> list[str]:
+    from porch.text.telling_line import find_telling_line
+
     lines = []
     for found in findings:
         lines += wrap_text(f"{found['by']}: {found['finding']}", 4, width)
     for name, report in reports.items():
-        lines += wrap_text(f"{name}: {_shorten_report(name, report)}", 4, width)
+        telling = find_telling_line(report)
+        lines += wrap_text(f"{name}: {telling}", 4, width)
         end = [line for line in report.splitlines() if line.strip()][-_REPORT_END:]
-        lines += [f"      | {cut_text(_plain(line), width - 8)}" for line in end if is_failure]
+        if is_failure and [line.strip() for line in end] != [telling]:
+            lines += [f"      | {cut_text(_plain(line), width - 8)}" for line in end]
     return lines
-
-
-def _shorten_report(name: str, report: str) -> str:
-    """Of what a check printed, why it failed; a reason begins with what happened, so all of it."""
-    if name.endswith(_REASON_FIELD):
-        return " ".join(line.strip() for line in report.strip().splitlines())
-    from porch.text.telling_line import find_telling_line
-
-    return find_telling_line(report)
 
 
 def render_hook_lines(decisions: Iterable[Mapping[str, Any]]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import filterfalse
@@ -17,10 +16,9 @@ from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
-from porch.machine.path_values import is_named_by_engine, latest_path
+from porch.machine.path_values import is_named_by_engine
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.artifact_names import MISSING, is_pattern
-from porch.model.memory_paths import FAULT
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
 from porch.show.evidence_notes import (
@@ -118,7 +116,7 @@ def _describe_decision(
         "description": human.description,
         "reason": "\n".join(
             (
-                *_list_reasons(state, seen),
+                *_list_reasons(protocol, state, standing, seen),
                 *describe_shortcuts(protocol, state, standing),
                 *_list_facts(protocol, state, standing, human),
             )
@@ -188,8 +186,18 @@ def _list_facts(
         yield from list_track_facts(protocol, state, standing, human)
 
 
-def _list_reasons(state: RunState, seen: list[Payload]) -> Iterator[str]:
-    yield from (told for each in seen if (told := _payload_reason(each)))
+def _list_reasons(
+    protocol: Protocol, state: RunState, standing: Standing, seen: list[Payload]
+) -> Iterator[str]:
+    """What led here, and the reason of each answer that is shown, unless that has said it."""
+    causes = []
+    if protocol.spec:
+        from porch.show.tree_causes import describe_cause
+
+        causes = list(describe_cause(protocol, state, standing))
+    yield from causes
+    reasons = (told for each in seen if (told := _payload_reason(each)))
+    yield from (each for each in reasons if not any(each in cause for cause in causes))
     for each in seen:
         if each.get("unmeasured"):
             yield f"unmeasured: {', '.join(each['unmeasured'])}"
@@ -202,21 +210,11 @@ def _collect_reports(
     """What checks said; in a tree, what was answered that led here, field by field."""
     for each in seen:
         yield from _payload_reports(each)
-    if not protocol.spec:
-        return
-    path = latest_path(protocol, state, standing, human.shows)
-    for shown in dict.fromkeys((standing.because, path)):
-        payload = state.recall(standing, shown) if shown else None
-        for name, value in (payload or {}).items():
-            # What is wrong is in the reason; the mark is for the machine.
-            if name != FAULT:
-                yield f"{shown}: {name}", _format_value(value)[-REPORT_KEPT:]
+    if protocol.spec:
+        from porch.show.tree_causes import list_answer_fields
 
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, str) or (isinstance(value, Mapping) and TEXT_REF_KEY in value):
-        return describe_text(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+        fields = list_answer_fields(protocol, state, standing, human)
+        yield from ((name, text[-REPORT_KEPT:]) for name, text in fields)
 
 
 def _make_stand_in_human(decision: Decision) -> Human:

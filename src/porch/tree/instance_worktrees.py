@@ -10,7 +10,7 @@ from porch.git import checkouts, merge, repository, worktrees
 from porch.git.fresh.checkout_index import remember_checkout
 from porch.machine.effects import AskAgent
 from porch.machine.path_values import look_up_path
-from porch.machine.state import Instance
+from porch.machine.state import Instance, RunState
 from porch.run.agents.world import World
 from porch.tree.branches import branch_update, refs, target_history
 from porch.tree.branches.raw_commits import remember_raw_commit
@@ -24,9 +24,13 @@ READ_SUFFIX = "--read"
 
 def main_worktree_path(world: World, instance: str) -> str:
     """The worktree of an instance, named after the run's own branch."""
-    run = world.state().run
-    name = f"{run.protocol}_{run.id}{'.' + instance if instance else ''}"
-    return os.path.join(world.workspace, "worktrees", name)
+    return os.path.join(world.workspace, worktree_name(world.state(), instance))
+
+
+def worktree_name(state: RunState, instance: str) -> str:
+    """Where it lies in the repository of the run."""
+    name = f"{state.run.protocol}_{state.run.id}{'.' + instance if instance else ''}"
+    return os.path.join("worktrees", name)
 
 
 def tests_branch_name(about: Instance) -> str:

@@ -203,3 +203,26 @@ def test_each_state_that_works_gets_one_question_and_a_protocol_without_a_tree_n
     assert {name for name in asked.states if name.endswith(":fault")} == {
         f"{name}:fault" for name in (*AGENTS, *MOVES, "answer", "rebase", "update")
     }
+
+
+@pytest.mark.parametrize("instance", ["", "a"])
+def test_e15_after_three_kills_a_person_is_offered_to_try_again(
+    driven: "Grove", instance: str
+) -> None:
+    """E15: at any depth, and nobody has to plan again: the work was not at fault."""
+    state = "scaffold" if instance else "impl"
+    if not instance:
+        for child in ("a", "b"):
+            driven.goes(child)
+        driven.git("", "contract")
+    for _ in range(3):
+        driven.tell(f.EffectInterrupted(effect=driven.held(instance, state)))
+    assert driven.at(instance) == {f"{state}:fault"}
+    assert driven.recall(instance, f"{state}.exhausted")["reason"] == (
+        "porch was killed 3 times while this agent was working"
+    )
+    driven.decide(instance, f"{state}:fault", "retry")
+    assert driven.at(instance) == {state}
+    driven.tell(f.EffectInterrupted(effect=driven.held(instance, state)))
+    assert driven.at(instance) == {state}
+    assert not any(driven.state.spent.values())

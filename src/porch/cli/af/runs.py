@@ -10,6 +10,7 @@ from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 from porch.cli.decision_words import ARGUMENTS
 
 if TYPE_CHECKING:
+    from porch.run.worktrees.remove import RemovedWorktree
     from porch.store.where import ProjectPaths
 
 _ID = make_argument("id", help="the run: id, short id or directory name; `.` means here")
@@ -79,9 +80,20 @@ def _clean_up(args: Args) -> View:
     from porch.run.worktrees.remove import remove_run_worktree
 
     where, name = _find(args.id)
-    gone = remove_run_worktree(where, read_run(where, name).state)
-    data = {"run": name, "worktree": gone.path, "branch": gone.branch, "kept": gone.kept.ref}
-    return View("\n".join(gone.describe()), data)
+    state = read_run(where, name).state
+    if not state.instances:
+        gone = remove_run_worktree(where, state)
+        return View("\n".join(gone.describe()), _removed_data(name, gone))
+    from porch.tree.remove_tree import remove_tree
+
+    removed = remove_tree(where, state)
+    lines = [line for each in removed for line in each.describe()]
+    data = {"run": name, "removed": [_removed_data(name, each) for each in removed]}
+    return View("\n".join(lines) or f"{name}: its worktrees and branches are gone already", data)
+
+
+def _removed_data(name: str, gone: "RemovedWorktree") -> dict[str, str]:
+    return {"run": name, "worktree": gone.path, "branch": gone.branch, "kept": gone.kept.ref}
 
 
 def _open(args: Args) -> View:

@@ -14,6 +14,7 @@ from porch.model.protocol import EXHAUSTED, Agent, Check, Git, Human, Panel, Pro
 
 TRIES_PER_VISIT = 5
 INTERRUPTIONS_PER_VISIT = 3
+KILLED = "killed"
 
 
 def failure_moves(
@@ -99,7 +100,11 @@ def interruption_moves(
     count = (state.marked(place, "interruptions") or 0) + 1
     if count >= INTERRUPTIONS_PER_VISIT:
         reason = f"porch was killed {count} times while this agent was working"
-        return exit_moves(protocol, state, standing, EXHAUSTED, {"reason": reason})
+        actor, said = protocol.states[standing.state].actor, {"reason": reason}
+        if isinstance(actor, Agent) and actor.ask is not None:
+            # In a tree a new plan would be paid for, and the work was not at fault.
+            said[FAULT] = KILLED
+        return exit_moves(protocol, state, standing, EXHAUSTED, said)
     session = (m.Marked(place, "session", fact.session),) if fact.session else ()
     return (m.Marked(place, "interruptions", count), *session)
 

@@ -58,16 +58,22 @@ def remove_run_worktree(where: ProjectPaths, state: RunState) -> RemovedWorktree
             fix="nothing has to be removed",
             code="no-own-worktree",
         )
-    _refuse_live(where, state)
+    refuse_live(where, state)
     path = os.path.normpath(os.path.join(where.base, run.worktree))
+    return remove_worktree(where, state, path, run.branch)
+
+
+def remove_worktree(
+    where: ProjectPaths, state: RunState, path: str, branch: str
+) -> RemovedWorktree:
+    """One worktree of a run and its branch, whether both are there or a crash left one of them."""
     name = os.path.basename(path)
     with lock_worktree_name(where, name):
-        made = read_record(where, name)
-        placed = list_placed(made, path)
-        return _remove(where, state, path, placed, name)
+        placed = list_placed(read_record(where, name), path)
+        return _remove(where, state, path, branch, placed)
 
 
-def _refuse_live(where: ProjectPaths, state: RunState) -> None:
+def refuse_live(where: ProjectPaths, state: RunState) -> None:
     run = state.run
     holder = read_lock_holder(os.path.join(where.run_dir(run.name), "lock"))
     if holder is not None:
@@ -85,9 +91,9 @@ def _refuse_live(where: ProjectPaths, state: RunState) -> None:
 
 
 def _remove(
-    where: ProjectPaths, state: RunState, path: str, placed: tuple[str, ...], name: str
+    where: ProjectPaths, state: RunState, path: str, branch: str, placed: tuple[str, ...]
 ) -> RemovedWorktree:
-    repo, branch, was_there = where.base, state.run.branch, os.path.lexists(path)
+    repo, was_there = where.base, os.path.lexists(path)
     here = worktrees.find_worktree(worktrees.list_worktrees(repo)[1:], path)
     _require_removable(where, path, here, branch)
     worktrees.delete_directory(path + worktrees.ASIDE)
@@ -103,7 +109,7 @@ def _remove(
     worktrees.deregister_worktree(repo, here)
     crash_points.reach_point("worktree.after-remove")
     _delete_branch(repo, branch, kept)
-    remove_record(where, name)
+    remove_record(where, os.path.basename(path))
     return RemovedWorktree(path, branch, kept, was_there, resume)
 
 
