@@ -12,6 +12,9 @@ import pytest
 from jinja2 import Environment, StrictUndefined, UndefinedError
 from jinja2.meta import find_undeclared_variables
 
+from porch.run.definitions.definition_texts import read_text
+from porch.run.definitions.partials import PartialReader
+
 REPOSITORY = Path(__file__).parents[2]
 PROTOCOLS = REPOSITORY / "src" / "porch" / "protocols"
 NAMES = ("spider", "tick", "bugfix")
@@ -65,7 +68,11 @@ def phase(name: str, phase_id: str) -> Json:
 
 
 def prompt_text(name: str, phase_id: str) -> str:
-    return (PROTOCOLS / name / "prompts" / f"{phase_id}.md").read_text("utf-8")
+    """With its partials, as a run gets it."""
+    file = PROTOCOLS / name / "prompts" / f"{phase_id}.md"
+    return PartialReader(
+        lambda partial: str(PROTOCOLS / "_partials" / f"{partial}.md"), read_text
+    ).fill(str(file))
 
 
 def known_to(found: Json) -> dict[str, str]:

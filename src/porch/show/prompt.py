@@ -31,7 +31,12 @@ VARIABLES: Mapping[str, str] = {
     "artifact": "the path of the document that the phase writes, or empty",
     "iteration": "how many agent turns have started, including this one, a number",
     "base_commit": "the commit on which the run began",
+    "artifact_name": "what the project's documents are called, without directory and ending",
     "subject_text": "what was asked: the whole text of the request or issue, else the title",
+    "issue.number": "the number of the issue; empty if the run is not about one",
+    "issue.title": "the title of the issue, or of what was asked, in one line",
+    "issue.body": "the rest of its text with all comments, each line quoted with `> `",
+    "issue.url": "the address of the issue; empty if it is not known",
     "inputs": "what was given with --input: inputs.name",
     "workspace_dir": "the whole path of the directory in which the agent works",
     "track_dir": "the whole path of the project's artifacts; of a track, where its plan is",
@@ -46,15 +51,20 @@ REVIEW_VARIABLES: Mapping[str, str] = {
     "title": VARIABLES["title"],
     "project_dir": VARIABLES["project_dir"],
     "artifact": "the path of the first document under review, or empty",
+    "artifact_name": VARIABLES["artifact_name"],
     "base_commit": VARIABLES["base_commit"],
     "model": "the reviewer's name",
     "phase": "the phase that asks for the review",
     "review_type": "which review it is: spec-review",
     "round": "the round of the consultation, a number from 1",
     "subject_text": VARIABLES["subject_text"],
+    **{name: about for name, about in VARIABLES.items() if name.startswith("issue.")},
     "workspace_dir": VARIABLES["workspace_dir"],
     "track_dir": VARIABLES["track_dir"],
 }
+
+# Whoever uses one of these is shown the request.
+REQUEST_VARIABLES = ("subject_text", "issue.body")
 
 SHOWN_BYTES = 16 * 1024
 FINDINGS_BYTES = 64 * 1024
@@ -94,7 +104,8 @@ def list_known_variables(in_loop: bool) -> set[str]:
 
 def uses_variable(template: str, name: str) -> bool:
     """Whether a template shows or asks about this variable anywhere."""
-    return bool(re.search(rf"\{{[{{%](?:(?![%}}]\}}).)*\b{name}\b", template, re.DOTALL))
+    word = re.escape(name)
+    return bool(re.search(rf"\{{[{{%](?:(?![%}}]\}}).)*\b{word}\b", template, re.DOTALL))
 
 
 _RENDER_FAULTS = (TypeError, ValueError, ArithmeticError, LookupError, RecursionError, MemoryError)
@@ -133,7 +144,8 @@ def check_template(template: str, file: str, known: Set[str]) -> list[Finding]:
     try:
         tree = environment.parse(template)
         environment.compile(template, raw=True)  # unknown filters show only here
-        unknown = meta.find_undeclared_variables(tree) - known - _find_guarded_names(tree)
+        heads = {name.partition(".")[0] for name in known}
+        unknown = meta.find_undeclared_variables(tree) - heads - _find_guarded_names(tree)
     except TemplateSyntaxError as error:
         place = _place_in_template(template, file, error.lineno, r"\{[{%#]")
         return [Finding("template-syntax", str(error.message), place, "fix the template")]
@@ -167,14 +179,19 @@ def _find_guarded_names(tree: "nodes.Template") -> set[str]:
 def _list_unknown_variables(
     template: str, file: str, tree: "nodes.Template", unknown: Set[str], known: Set[str]
 ) -> Iterator[Finding]:
+    """Also of `issue.titel`, because only some fields of `issue` are known."""
     from jinja2 import nodes
 
-    found = {(name.lineno, name.name) for name in tree.find_all(nodes.Name)}
+    heads = {name.partition(".")[0] for name in known if "." in name} - known
+    found = {(name.lineno, name.name) for name in tree.find_all(nodes.Name) if name.name in unknown}
+    for field in tree.find_all(nodes.Getattr):
+        if isinstance(field.node, nodes.Name) and field.node.name in heads:
+            name = f"{field.node.name}.{field.attr}"
+            found |= {(field.lineno, name)} if name not in known else set()
     for line, name in sorted(found):
-        if name in unknown:
-            place = _place_in_template(template, file, line, rf"\b{re.escape(name)}\b")
-            message = f"'{name}' is not a variable of this template"
-            yield Finding("unknown-variable", message, place, _suggest_variable_fix(name, known))
+        place = _place_in_template(template, file, line, rf"\b{re.escape(name)}\b")
+        message = f"'{name}' is not a variable of this template"
+        yield Finding("unknown-variable", message, place, _suggest_variable_fix(name, known))
 
 
 def _suggest_variable_fix(name: str, known: Set[str]) -> str:
@@ -267,7 +284,8 @@ def compose_review_prompt(
 
 def unshown_request(template: str, request: str) -> str:
     """The request, unless the template shows it in its own place."""
-    return "" if uses_variable(template, "subject_text") else request
+    is_shown = any(uses_variable(template, name) for name in REQUEST_VARIABLES)
+    return "" if is_shown else request
 
 
 def _render_request(asked: str) -> list[str]:

@@ -33,12 +33,14 @@ _DEFAULT_FILES = {
 # Its gate may be about something else, such as a pull request.
 _OPTIONAL = ("review",)
 _PROMPT_WORDS = {
-    "project_id": "PROJECT_ID",
-    "title": "PROJECT_TITLE",
-    "project_dir": "PROJECT_DIR",
-    "plan_phase_id": "PLAN_PHASE_ID",
+    "project_id": "${PROJECT_ID}",
+    "title": "${PROJECT_TITLE}",
+    "artifact_name": "${PROJECT_ID}-${PROJECT_TITLE}",
+    "project_dir": "${PROJECT_DIR}",
+    "plan_phase_id": "${PLAN_PHASE_ID}",
+    "issue.number": "${PROJECT_ID}",
 }
-_WORD = late_pattern(r"\{\{\s*(\w+)\s*\}\}|\$(\w+)")
+_WORD = late_pattern(r"\{\{\s*([\w.]+)\s*\}\}|\$(\w+)")
 
 
 def read_files(form: StrictFields, *keys: str) -> tuple[str, ...]:
@@ -71,8 +73,8 @@ def read_file_name(word: ScalarNode, findings: Findings) -> str:
 
 
 def _spell_variable(text: str, name: str) -> str:
-    known = _PROMPT_WORDS.get(name, name) if text.startswith("{") else name
-    return f"${{{known}}}"
+    word = _PROMPT_WORDS.get(name) if text.startswith("{") else None
+    return word or f"${{{name}}}"
 
 
 def names_shared_directories(node: Node) -> bool:

@@ -15,15 +15,14 @@ _SKIPPED = ("__pycache__",)
 
 
 def load_protocol_files() -> Mapping[str, bytes]:
-    """The packaged protocols with their prompts, templates and reviews, for `codev/protocols`."""
+    """The packaged protocols with their prompts and templates, for `codev/protocols`."""
     own = os.path.basename(step_files.PACKAGED)
-    found = {
+    # What protocols share is a directory of the package with an underscore in front.
+    return {
         f"codev/protocols/{path}": data
         for path, data in _walk_directory(step_files.PACKAGED_PROTOCOLS)
-        if path.partition("/")[0] not in (own, *_SKIPPED)
+        if not path.startswith(("_", f"{own}/"))
     }
-    # Reviews are one directory in the package; in a project they lie beside each protocol.
-    return {path: data for path, data in found.items() if "/_reviews/" not in path}
 
 
 def load_step_files() -> Mapping[str, bytes]:

@@ -9,8 +9,9 @@ from porch.machine import facts as f
 from porch.machine.effects import RunAgent
 from porch.machine.person_answers import list_person_answers
 from porch.machine.state import RunState
-from porch.run.engine.artifacts import name_artifact_file
+from porch.run.engine.artifacts import name_artifact_file, name_documents
 from porch.show import prompt, status, status_yaml
+from porch.show.issue_variables import list_issue_variables
 from porch.store.large_payloads import expand_payloads
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
 
 def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> dict[str, Any]:
     state = world.state()
-    run = state.run
+    run, protocol = state.run, world.definition().protocol
     named = [
         name_artifact_file(world.workspace, run, name, effect.item) for name in effect.artifacts[:1]
     ]
@@ -68,7 +69,9 @@ def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> 
         "artifact": named[0] if named else "",
         "iteration": state.turns,
         "base_commit": run.base_commit,
+        "artifact_name": name_documents(world.workspace, run, effect.artifacts, protocol),
         "subject_text": world.subject_text,
+        "issue": list_issue_variables(run, protocol.subject, world.subject_text),
         "inputs": run.inputs,
         "workspace_dir": world.workspace,
         "track_dir": os.path.join(world.workspace, run.project_dir),

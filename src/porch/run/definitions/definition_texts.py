@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from porch.errors import DefinitionError, Finding, Place, suggest_name
 from porch.run.definitions import step_files
+from porch.run.definitions.partials import PartialReader
 from porch.system.document_file import read_document
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ REVIEWS_OF_OTHERS = (
     "investigation", "critique",
 )  # fmt: skip
 PACKAGED_REVIEWS = os.path.join(step_files.PACKAGED_PROTOCOLS, "_reviews")
+PACKAGED_PARTIALS = os.path.join(step_files.PACKAGED_PROTOCOLS, "_partials")
 
 # For a phase without words of its own; status, plan, findings and signals follow as always.
 _PLAIN_PROMPT = """# {title}
@@ -109,13 +111,27 @@ class DefinitionTexts:
             return ""
 
     def _checked(self, path: str, known: Collection[str]) -> str:
-        text = self._read(path)
-        if path not in self.files:
-            from porch.show import prompt
+        """The text with its partials; each of its files is checked as a template by itself."""
+        from porch.show import prompt
 
-            self.files.append(path)
-            self.findings.extend(prompt.check_template(text, path, set(known)))
+        partials = PartialReader(lambda name: self._find_partial(path, name), self._read)
+        text = partials.fill(path)
+        checked = (prompt.check_template(t, f, set(known)) for f, t in partials.parts.items())
+        found = [*partials.findings, *(finding for each in checked for finding in each)]
+        self.files += [file for file in partials.parts if file not in self.files]
+        self.findings += [each for each in found if each not in self.findings]
         return text
+
+    def _find_partial(self, prompt: str, name: str) -> str | None:
+        """Beside the prompt, then among the prompts of the protocol, then the packaged ones."""
+        beside = os.path.relpath(os.path.dirname(prompt) or os.curdir, self.directory or os.curdir)
+        own = (os.path.join(each, "partials", f"{name}.md") for each in (beside, "prompts"))
+        packaged = os.path.join(PACKAGED_PARTIALS, f"{name}.md")
+        path = self._first(*dict.fromkeys(map(os.path.normpath, own)))
+        if path is None:
+            return packaged if os.path.isfile(packaged) else None
+        inside = os.path.realpath(path).startswith(os.path.realpath(self.directory) + os.sep)
+        return path if inside else None
 
     def _first(self, *names: str) -> str | None:
         """From wherever the definition was named: its own directory may well be called ''."""

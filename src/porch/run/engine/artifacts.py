@@ -14,11 +14,12 @@ from porch.model.artifact_names import (
     is_optional,
     is_pattern,
     list_alternatives,
+    list_variables,
     make_values,
     name_new_file,
     split_pattern,
 )
-from porch.model.protocol import TRACK, Protocol
+from porch.model.protocol import TRACK, Agent, Protocol
 from porch.store.run_rows import stamp_file
 from porch.system.document_file import read_document
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
@@ -50,6 +51,21 @@ def name_artifact_file(workspace: str, run: Run, name: str, item: str = "") -> s
     if found and os.path.lexists(os.path.join(workspace, found[0])):
         return found[0]
     return os.path.normpath(name_new_file(list_alternatives(name)[0], values))
+
+
+def name_documents(workspace: str, run: Run, own: Iterable[str], protocol: Protocol) -> str:
+    """What the documents of a run are called where the protocol puts them, without the ending.
+
+    The first one counts whose name depends on the project; those of the phase come before others.
+    """
+    actors = (state.actor for state in protocol.states.values())
+    others = (name for each in actors if isinstance(each, Agent) for name in each.artifacts)
+    for name in (*own, *others):
+        if {"PROJECT_ID", "PROJECT_TITLE"}.intersection(list_variables(name)):
+            path = name_artifact_file(workspace, run, name)
+            if not has_wildcard(path) and not path.startswith(run.project_dir + os.sep):
+                return os.path.splitext(os.path.basename(path))[0]
+    return "-".join(filter(None, (run.id, run.title)))
 
 
 def _find_artifacts(workspace: str, run: Run, name: str, item: str) -> list[str]:

@@ -19,9 +19,10 @@ from porch.run.agents import budget_limits
 from porch.run.agents import turn as turns
 from porch.run.agents.roster import EmployedAgent
 from porch.run.agents.world import World
-from porch.run.engine.artifacts import list_artifact_paths
+from porch.run.engine.artifacts import list_artifact_paths, name_documents
 from porch.run.handlers import check_traces
 from porch.show import prompt, review_feedback
+from porch.show.issue_variables import list_issue_variables
 from porch.store.large_payloads import expand_payloads
 from porch.system import atomic
 from porch.system.growing_file import read_head_and_tail
@@ -181,7 +182,7 @@ def _review_turn(world: World, post: EmployedAgent, effect: AskReviewer, files: 
 
 
 def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
-    run = world.state().run
+    run, protocol = world.state().run, world.definition().protocol
     template = world.definition().reviews.get(effect.review, "")
     paths = _list_reviewed_files(world, effect)
     variables: prompt.Variables = {
@@ -194,7 +195,9 @@ def _render_prompt(world: World, effect: AskReviewer, files: str) -> str:
         "model": effect.name,
         "phase": effect.subject,
         "base_commit": run.base_commit,
+        "artifact_name": name_documents(world.workspace, run, effect.artifacts, protocol),
         "subject_text": world.subject_text,
+        "issue": list_issue_variables(run, protocol.subject, world.subject_text),
         "workspace_dir": world.workspace,
         "track_dir": os.path.join(world.workspace, run.project_dir),
     }

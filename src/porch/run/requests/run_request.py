@@ -158,6 +158,7 @@ def require_request(definition: Definition, about: RunSubject, wanted: RunReques
 
 
 def _uses_request(definition: Definition) -> Iterator[bool]:
-    from porch.show.prompt import uses_variable
+    from porch.show.prompt import REQUEST_VARIABLES, uses_variable
 
-    return (uses_variable(text, "subject_text") for text in definition.prompts.values())
+    texts = definition.prompts.values()
+    return (uses_variable(text, name) for text in texts for name in REQUEST_VARIABLES)

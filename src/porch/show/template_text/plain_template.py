@@ -25,7 +25,9 @@ _PRINTED = (str, int, float, bool)
 def is_plain(template: str, known: Set[str]) -> bool:
     """Whether the template has only variables, and each of them is known."""
     parts = _split_template(template)
-    return parts is not None and all(name.partition(".")[0] in known for name in parts[1::3])
+    return parts is not None and all(
+        name in known or name.partition(".")[0] in known for name in parts[1::3]
+    )
 
 
 def fill_plain_template(template: str, values: Mapping[str, object]) -> str | None:
