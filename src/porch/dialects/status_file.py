@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from porch.dialects.ended_states import COMPLETE, ENDED, GIVEN_UP
 from porch.dialects.plan_headings import PlanPhase
 from porch.errors import DefinitionError, Finding, Place
 from porch.model.protocol import End, Protocol, State
@@ -16,8 +17,6 @@ from porch.text.yaml_tree import read_yaml
 
 # The seal that the status view writes; a test holds the two together.
 _SEAL = late_pattern(r"^# porch seq=([0-9]{1,18}) sha256=[0-9a-f]{64}\s*\Z", re.MULTILINE)
-_DONE = frozenset({"complete", "completed", "done", "verified"})
-_GIVEN_UP = frozenset({"failed", "abandoned"})
 _GATES: Mapping[str, str] = {
     "approved": "approved",
     "waived": "waived",
@@ -54,6 +53,11 @@ class ForeignStatus(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     place: Place = field(default_factory=lambda: Place("status.yaml"))
 
+    @property
+    def is_history(self) -> bool:
+        """Whether the file says that all is over, whatever its protocol was."""
+        return self.state in ENDED
+
 
 def read_status_file(text: str, file: str) -> ForeignStatus:
     """A status file of either generation; raises DefinitionError for what is no status at all."""
@@ -78,7 +82,7 @@ class _StatusFileReader:
         gates = dict(self._gates())
         phases = self._statuses()
         items = tuple(self._items(phases))
-        finished = tuple(item.id for item in items if phases.get(item.id) in _DONE)
+        finished = tuple(item.id for item in items if phases.get(item.id) in COMPLETE)
         self._history()
         fields = self.fields
         fields.know(*_IGNORED_KEYS)
@@ -143,10 +147,10 @@ class _StatusFileReader:
         stages = phase.mapping("stages")
         said = phase.text("status")
         told = {name: stages.text(name) for name in stages.keys()} if stages else {}  # noqa: SIM118
-        if told and all(status in _DONE for status in told.values()):
+        if told and all(status in COMPLETE for status in told.values()):
             return "complete"
-        if any(status in _DONE for status in told.values()) and said not in _DONE:
-            done = ", ".join(name for name, status in told.items() if status in _DONE)
+        if any(status in COMPLETE for status in told.values()) and said not in COMPLETE:
+            done = ", ".join(name for name, status in told.items() if status in COMPLETE)
             self.notes.append(f"{id_} had finished {done}; the whole phase is done again")
         return said
 
@@ -175,9 +179,9 @@ def match_state(protocol: Protocol, foreign: ForeignStatus) -> tuple[str, str, t
     if foreign.protocol and foreign.protocol != protocol.name:
         notes.append(f"the file says protocol '{foreign.protocol}'; the run uses {protocol.name}")
     name, named_item = _state_and_item(protocol, foreign.state)
-    if name == "" and foreign.state in _DONE:
+    if name == "" and foreign.state in COMPLETE:
         return "complete", "", tuple(notes)
-    if name == "" and foreign.state in _GIVEN_UP:
+    if name == "" and foreign.state in GIVEN_UP:
         raise _run_ended_error(foreign)
     if name == "":
         first = _first_state_of_group(protocol, foreign)

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from porch.errors import FailedError
 from porch.fleet.drivers.leftovers import take_back_unbegun
-from porch.fleet.migration import migrate, old_worktrees
-from porch.fleet.migration.old_tree import OldProject, read_old_tree
+from porch.fleet.migration import old_worktrees
+from porch.fleet.migration.old_tree import read_old_tree
+from porch.fleet.migration.old_worktrees import OldWorktree
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.verbs.start import find_own_worktree
 from porch.run.worktrees.make import hold_run_worktree
@@ -25,9 +27,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+def only_worktree(root: Path) -> OldWorktree:
+    [worktree] = old_worktrees.list_old_worktrees(str(root), RUNS)
+    return replace(worktree, protocol="spider")
+
+
 def trouble(root: Path) -> str:
-    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
-    return found.trouble
+    return old_worktrees.find_trouble(str(root), only_worktree(root))
 
 
 def test_what_stands_in_the_way_is_named(root: Path) -> None:
@@ -44,9 +50,8 @@ def test_what_stands_in_the_way_is_named(root: Path) -> None:
 
 def test_a_move_that_was_cut_short_behind_the_new_name_is_finished(root: Path) -> None:
     sh(root, "branch", "-m", "builder/0073", "spider_0073_search")
-    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
-    assert found.trouble == ""
-    old_worktrees.move_worktree(str(root), found)
+    assert trouble(root) == ""
+    old_worktrees.move_worktree(str(root), only_worktree(root))
     place = root / "worktrees" / "spider_0073_search"
     assert sh(place, "branch", "--show-current") == "spider_0073_search"
     assert sh(root, "status", "--porcelain") == ""
@@ -57,8 +62,7 @@ def test_a_moved_worktree_is_that_of_its_run_and_is_never_taken_back(root: Path)
     (old / "b.txt").write_text("b\n")
     sh(old, "add", "-A")
     sh(old, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "by hand")
-    [found] = old_worktrees.list_old_worktrees(str(root), RUNS)
-    old_worktrees.move_worktree(str(root), found)
+    old_worktrees.move_worktree(str(root), only_worktree(root))
     where = find_project(str(root))
     assert take_back_unbegun(where) == []
     about = RunSubject("0073-search", "0073", "search", "codev/projects/0073-search", "")
@@ -73,19 +77,6 @@ def test_a_moved_worktree_is_that_of_its_run_and_is_never_taken_back(root: Path)
     with pytest.raises(FailedError), hold_run_worktree(where, "spider", about, print):
         raise FailedError("the run did not begin")
     assert sh(root, "show", "spider_0073_search:b.txt") == "b"
-
-
-def test_a_copy_that_differs_removes_nothing(root: Path) -> None:
-    spec = root / "codev" / "specs" / "0073-search.md"
-    spec.parent.mkdir(parents=True)
-    spec.write_text("# Search\n")
-    project = OldProject("0073", "search", {"spec.md": "codev/specs/0073-search.md"})
-    moves = migrate.plan_moves(str(root), project)
-    migrate.copy_documents(str(root), moves)
-    spec.write_text("# Search, edited meanwhile\n")
-    with pytest.raises(FailedError, match="nothing was removed"):
-        migrate.remove_old_documents(str(root), moves)
-    assert spec.read_text() == "# Search, edited meanwhile\n"
 
 
 def test_a_name_that_can_be_no_directory_is_left_alone(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from porch.show.shapes import FleetRowShape
+    from porch.store.foreign_status import ForeignFiles
     from porch.store.where import ProjectPaths
 
 _FLAGS = {"--json", "--pending-only"}
@@ -19,6 +20,7 @@ def answer_from_rows(argv: list[str]) -> int | None:
         return None
     from porch.fleet import fleet_rows
     from porch.store import where as places
+    from porch.store.foreign_status import list_foreign_files
 
     where = places.find_project(os.getcwd())
     if fleet_rows.list_repository_faults(where, os.environ):
@@ -36,7 +38,8 @@ def answer_from_rows(argv: list[str]) -> int | None:
     ):
         return None  # the long way round says what is wrong, and starts drivers again
     rows = fleet_rows.select_rows(mine.rows, "--pending-only" in argv)
-    _print(rows, "--json" in argv, "--pending-only" in argv)
+    foreign = list_foreign_files(where.root, {row["run"] for row in mine.rows})
+    _print(rows, foreign, "--json" in argv, "--pending-only" in argv)
     return 0
 
 
@@ -53,11 +56,13 @@ def _has_driver_log(where: ProjectPaths, name: str) -> bool:
     return os.path.exists(os.path.join(where.run_dir(name), "driver.log"))
 
 
-def _print(rows: list[FleetRowShape], as_json: bool, is_quiet: bool) -> None:
+def _print(rows: list[FleetRowShape], foreign: ForeignFiles, as_json: bool, is_quiet: bool) -> None:
     if as_json:
         import json
 
-        text = json.dumps({"runs": rows, "notes": []}, ensure_ascii=False, indent=2) + "\n"
+        notes = [] if is_quiet else foreign.describe_history()
+        data = {"runs": rows, "notes": notes, **foreign.as_json()}
+        text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     elif is_quiet and not rows:
         return
     else:
@@ -66,5 +71,6 @@ def _print(rows: list[FleetRowShape], as_json: bool, is_quiet: bool) -> None:
 
         look = terminal_style()
         text = render_fleet(rows, table_width(), look is not None and look.colour)
+        text += "".join(f"{line}\n" for line in foreign.describe_history() if not is_quiet)
     sys.stdout.write(text)
     sys.stdout.flush()

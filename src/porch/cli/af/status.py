@@ -86,6 +86,7 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
         select_rows,
     )
     from porch.show.fleet.board import render_fleet
+    from porch.store.foreign_status import list_foreign_files
 
     taken_back = take_back_leftovers(where)
     others = find_other_projects(where, os.environ)
@@ -101,8 +102,10 @@ def _fleet_view(where: "ProjectPaths", pending_only: bool) -> View:
     table = render_fleet(rows, table_width(), look is not None and look.colour)
     notes = [*taken_back, *(revived.describe() if revived else ()), *map(str, troubles)]
     notes += list_repository_faults(where, os.environ)
+    foreign = list_foreign_files(where.root, where.runs())
+    notes += [] if pending_only else foreign.describe_history()
     text = "" if pending_only and not rows else table
-    data = {"runs": rows, "notes": notes}
+    data = {"runs": rows, "notes": notes, **foreign.as_json()}
     code = max((trouble.exit_code for trouble in troubles), default=0)
     return View("\n".join([text.rstrip("\n"), *notes]).strip("\n"), data, code)
 
@@ -126,6 +129,9 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     from porch.store.run_names import unique_word
     from porch.store.uncommitted_work import read_uncommitted_work
 
+    if (foreign := overview.find_run_without_journal(where, word)) is not None:
+        shown = overview.show_run(where, foreign.directory)
+        return View(shown.text, shown.data)
     name = find_run(where, word)
     found = read_run(where, name)
     is_live = wants_driver(found.definition.protocol, found.state)

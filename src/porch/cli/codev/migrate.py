@@ -1,40 +1,44 @@
-"""Migrating a project of the old shape: everything is said first, and asked once."""
+"""Migrating projects of the old shape: everything is decided and said first, and asked once."""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 from porch.cli.typed_line import ask_line
 
 if TYPE_CHECKING:
-    from porch.fleet.migration.migrate import MigrationPlan
+    from porch.fleet.migration.decisions import MigrationPlan, ProjectDecision
+    from porch.fleet.migration.old_worktrees import OldWorktree
+
+_NAMED = 5
 
 
 def _migrate_project(args: Args) -> View:
+    from msgspec.structs import replace
+
     from porch.errors import EXIT_FAILED
-    from porch.fleet.migration import migrate
+    from porch.fleet.migration.carry_out import Migrator
+    from porch.fleet.migration.decisions import MigrationChoice, plan_migration
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    plan = migrate.plan_migration(where)
-    lines = list(_describe_plan(plan, args.clean))
-    data = _plan_data(plan)
+    choice = MigrationChoice(adopt=not args.no_adopt, clean=args.clean, words=tuple(args.ids))
+    plan = plan_migration(where, choice)
     if args.dry_run or plan.is_empty:
         note = "nothing was changed (--dry-run)" if args.dry_run else "nothing was changed"
-        return View("\n".join([*lines, note]), {**data, "done": [], "failed": []})
+        lines = _describe_plan(plan, {}, is_verbose=args.verbose, is_clean=args.clean)
+        return View("\n".join([*lines, note]), _plan_data(plan, (), {}))
     _require_repository(where.common_dir)
-    chosen = migrate.MigrationChoice(adopt=_accepts_claims(plan, args, lines), clean=args.clean)
-    done: list[str] = []
-    failed = migrate.apply_migration(where, plan, chosen, done.append)
-    left = [f"left alone: {path}: {why}" for path, why in _list_left(plan)]
-    text = "\n".join([*done, *left, *map(_failure, failed), *_next_lines(done)])
-    return View(text, {**data, "done": done, "failed": failed}, EXIT_FAILED if failed else 0)
-
-
-def _failure(told: str) -> str:
-    return f"not migrated, and nothing of it was removed: {told}"
+    if not _accepts_claims(plan, args):
+        plan = plan_migration(where, replace(choice, adopt=False))
+    failed = Migrator(where).carry_out_plan(plan, clean=args.clean)
+    lines = _describe_plan(plan, failed, is_verbose=args.verbose, is_clean=args.clean)
+    done = [each.run for each in plan.decisions if _is_moved(each, failed)]
+    text = "\n".join([*lines, *_next_lines(plan, failed)])
+    code = EXIT_FAILED if len(done) < len(plan.decisions) else 0
+    return View(text, _plan_data(plan, done, failed), code)
 
 
 def _require_repository(common_dir: str) -> None:
@@ -48,17 +52,17 @@ def _require_repository(common_dir: str) -> None:
         )
 
 
-def _accepts_claims(plan: "MigrationPlan", args: Args, lines: list[str]) -> bool:
+def _accepts_claims(plan: "MigrationPlan", args: Args) -> bool:
     """Approvals that only files speak of count if a person says so, once for all of them."""
-    if args.adopt or args.no_adopt or not plan.claims:
-        return bool(args.adopt)
+    if args.adopt or args.no_adopt or not plan.list_claims():
+        return not args.no_adopt
     if sys.stdin.isatty() and sys.stdout.isatty():
-        print("\n".join(lines))
-        said = ask_line("Count these gates as approved? [y/N] ").lower()
-        return said in ("y", "yes")
+        print("\n".join(_describe_plan(plan, {}, is_verbose=True, is_clean=args.clean)))
+        answer = ask_line("Count these gates as approved? [y/N] ").lower()
+        return answer in ("y", "yes")
     from porch.errors import UsageError
 
-    gates = ", ".join(f"{run} {gate} ({why})" for run, gate, why in plan.claims)
+    gates = ", ".join(f"{run} {gate} ({why})" for run, gate, why in plan.list_claims())
     raise UsageError(
         f"the old files count these gates as approved: {gates}",
         fix="nobody here approved them; add --adopt to count them all the same, or --no-adopt",
@@ -66,57 +70,136 @@ def _accepts_claims(plan: "MigrationPlan", args: Args, lines: list[str]) -> bool
     )
 
 
-def _describe_plan(plan: "MigrationPlan", is_clean: bool) -> Iterator[str]:
-    for each in plan.ready:
-        yield f"{each.project.run}, at {each.progress.state}"
-        yield from (f"  {move.old} -> {move.new}" for move in each.moves)
-        yield from (f"  {gate} counts as approved: {why}" for gate, why in each.progress.claims)
-    for old in plan.worktrees:
-        if is_clean and not old.is_in_use:
-            yield f"{old.path}: would be removed, with its work kept under refs/porch"
-        elif not old.trouble:
-            yield f"{old.path} -> {old.new_path}, branch {old.branch} -> {old.new_branch}"
-    yield from (f"left alone: {path}: {why}" for path, why in _list_left(plan))
+def _describe_plan(
+    plan: "MigrationPlan", failed: Mapping[str, str], *, is_verbose: bool, is_clean: bool
+) -> Iterator[str]:
+    """The details if they are wanted, then the summary; the same before and after."""
     if plan.is_empty:
         yield "there is nothing of the old shape here"
+        return
+    for each in plan.decisions if is_verbose else ():
+        yield from _describe_decision(each)
+    moved = [each for each in plan.decisions if _is_moved(each, failed)]
+    if plan.decisions:
+        counts = [(name, sum(each.outcome == name for each in moved)) for name in _COUNTED]
+        kinds = ", ".join(f"{count} {_COUNTED[name]}" for name, count in counts if count)
+        verb = "moves" if len(plan.decisions) == 1 else "move"
+        front = f"{len(moved)} of {_count(len(plan.decisions), 'project')} {verb} to codev/projects"
+        yield f"{front} ({kinds})" if kinds else front
+    gates: dict[str, list[str]] = {}
+    for run, gate, _ in plan.list_claims():
+        gates.setdefault(gate, []).append(run)
+    for gate, runs in gates.items():
+        yield f"{gate} counts as approved in {_count(len(runs), 'project')}: {_name_some(runs)}"
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for each in plan.decisions:
+        if not _is_moved(each, failed):
+            reason = (each.reason or failed[each.run], each.fix)
+            reasons.setdefault(reason, []).append(each.run)
+    for (reason, fix), runs in reasons.items():
+        yield f"{_count(len(runs), 'project')} left where it is: {reason}: {_name_some(runs)}"
+        if fix:
+            yield f"  fix: {fix}"
+    yield from _describe_worktrees(plan, is_clean)
+    files: dict[str, list[str]] = {}
+    for path, reason_ in plan.left.items():
+        files.setdefault(reason_, []).append(path)
+    for reason_, paths in files.items():
+        yield f"{_count(len(paths), 'file')} left alone: {reason_}: {_name_some(paths)}"
 
 
-def _list_left(plan: "MigrationPlan") -> list[tuple[str, str]]:
-    conflicts = [(p.project.files["spec.md"], p.conflict) for p in plan.projects if p.conflict]
-    return [*conflicts, *plan.left.items()]
+_COUNTED = {"history": "history", "paused": "paused", "joined": "with a run already"}
 
 
-def _plan_data(plan: "MigrationPlan") -> dict[str, object]:
+def _is_moved(decision: "ProjectDecision", failed: Mapping[str, str]) -> bool:
+    return decision.outcome != "left" and decision.run not in failed
+
+
+def _describe_decision(decision: "ProjectDecision") -> Iterator[str]:
+    if decision.outcome == "left":
+        yield f"{decision.run}: left: {decision.reason}"
+        return
+    state = f", {decision.protocol} at {decision.state}" if decision.protocol else ""
+    ended = f" ({decision.state})" if decision.outcome == "history" else ""
+    yield f"{decision.run}: {_COUNTED[decision.outcome]}{state}{ended}"
+    yield from (f"  {old} -> {new}" for old, new in decision.documents.items())
+    yield from (f"  {gate} counts as approved: {why}" for gate, why in decision.claims)
+    yield from (f"  note: {note}" for note in decision.notes)
+
+
+def _describe_worktrees(plan: "MigrationPlan", is_clean: bool) -> Iterator[str]:
+    for each in plan.decisions:
+        old = each.worktree
+        if old is not None and each.is_cleaned:
+            yield from _describe_removed(old)
+        elif old is not None:
+            yield f"{old.path} -> {old.new_path}, branch {old.branch} -> {old.new_branch}"
+    for old in plan.worktrees:
+        if is_clean and not old.is_in_use:
+            yield from _describe_removed(old)
+        else:
+            yield f"{old.path}: left alone: {old.trouble}"
+
+
+def _describe_removed(old: "OldWorktree") -> Iterator[str]:
+    name = os.path.basename(old.path)
+    yield f"{old.path}: removed; its branch {old.branch or '(none)'} stays"
+    yield f"  what was not committed: git show refs/porch/salvage/{name}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _name_some(names: Iterable[str]) -> str:
+    known = list(names)
+    return ", ".join(known[:_NAMED]) + (", ..." if len(known) > _NAMED else "")
+
+
+def _plan_data(
+    plan: "MigrationPlan", done: Iterable[str], failed: Mapping[str, str]
+) -> dict[str, object]:
+    worktrees = [*filter(None, (each.worktree for each in plan.decisions)), *plan.worktrees]
     return {
         "projects": [
             {
-                "run": each.project.run,
-                "state": each.progress.state,
-                "files": {move.old: move.new for move in each.moves},
-                "claims": dict(each.progress.claims),
-                "conflict": each.conflict,
+                "run": each.run,
+                "outcome": each.outcome,
+                "protocol": each.protocol,
+                "state": each.state,
+                "files": dict(each.documents),
+                "claims": dict(each.claims),
+                "notes": list(each.notes),
+                "conflict": each.reason,
+                "fix": each.fix,
             }
-            for each in plan.projects
+            for each in plan.decisions
         ],
         "worktrees": [
             {"path": old.path, "branch": old.branch, "run": old.run, "trouble": old.trouble}
-            for old in plan.worktrees
+            for old in worktrees
         ],
-        "left": plan.left,
+        "left": dict(plan.left),
+        "done": [f"{run}: moved to codev/projects/{run}/" for run in done],
+        "failed": [f"{run}: {reason}" for run, reason in failed.items()],
     }
 
 
-def _next_lines(done: list[str]) -> Iterator[str]:
-    if done:
-        yield "now look at it with `porch status`, and commit it:"
-        yield "  git add -A codev && git commit -m 'Migrate to codev/projects'"
+def _next_lines(plan: "MigrationPlan", failed: Mapping[str, str]) -> Iterator[str]:
+    moved = [each for each in plan.decisions if _is_moved(each, failed)]
+    if any(each.outcome == "paused" for each in moved):
+        yield "`porch status` lists the paused runs; to continue one: porch resume ID"
+    if moved:
+        yield "to commit this: git add -A codev && git commit -m 'Migrate to codev/projects'"
 
 
 COMMANDS: Verbs = {
     "migrate": Verb(
         _migrate_project,
         (
+            make_argument("ids", nargs="*", metavar="ID", help="a project; default: all"),
             make_argument("--dry-run", action="store_true", help="only say what would happen"),
+            make_argument("--verbose", action="store_true", help="say it of each project"),
             make_argument(
                 "--adopt", action="store_true", help="count the gates that old files call approved"
             ),

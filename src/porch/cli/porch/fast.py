@@ -49,13 +49,15 @@ def _print_all_runs(flags: set[str]) -> int | None:
     from porch.cli.terminal_width import line_sign, table_width
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
+    from porch.store.foreign_status import list_foreign_files
 
-    foreign = _list_foreign_status_files(where.root, found.rows)
+    foreign = list_foreign_files(where.root, found.rows)
     live = LiveRows(where, found.rows)
     if "--json" in flags:
-        return _print_json({"runs": live.data_rows(), "without_journal": foreign})
+        data = {"runs": live.data_rows(), "without_journal": foreign.paths, **foreign.as_json()}
+        return _print_json(data)
     text = board.render_board(live.board_rows(), table_width(), line_sign())
-    return _print_text("\n".join([text, *(f"{path}: has no journal here" for path in foreign)]))
+    return _print_text("\n".join([text, *foreign.describe()]))
 
 
 def _print_run(word: str, flags: set[str]) -> int | None:
@@ -236,20 +238,6 @@ def _has_definition_changed(picture: PictureShape) -> bool:
 
     known = picture.get("files")
     return not known or not compiled_protocols.are_files_unchanged(known)
-
-
-def _list_foreign_status_files(root: str, known: dict) -> list[str]:  # type: ignore[type-arg]
-    """Status files that belong to no run here."""
-    found: list[str] = []
-    for kind in ("projects", "executions"):
-        directory = os.path.join(root, "codev", kind)
-        try:
-            names = [name for name in os.listdir(directory) if name not in known]
-        except OSError:
-            continue
-        paths = [os.path.join("codev", kind, name, "status.yaml") for name in sorted(names)]
-        found += [path for path in paths if os.path.exists(os.path.join(root, path))]
-    return found
 
 
 def _print_fitted(text: str) -> int:

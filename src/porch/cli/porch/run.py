@@ -122,6 +122,9 @@ def _resume_run(args: Args) -> View:
 
     where = places.find_project(os.getcwd())
     foreign = overview.find_run_without_journal(where, args.id)
+    if foreign is not None and foreign.status.is_history:
+        said = f"{foreign.directory} is history ({foreign.status.state}); nothing was changed"
+        return View(said, {"run": foreign.directory, "outcome": foreign.status.state})
     if foreign is not None:
         wanted = _read_request(args, foreign.status.protocol)
         from porch.run.verbs import launch

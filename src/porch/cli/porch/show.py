@@ -65,17 +65,26 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
     from porch.show import board
+    from porch.store.foreign_status import list_foreign_files
     from porch.text.printable import make_printable
 
     if not word:
         runs = overview.list_all_runs(where)
         live = LiveRows(where, runs.rows)
-        foreign = overview.list_foreign_status_files(where)
+        foreign = list_foreign_files(where.root, where.runs())
         table = board.render_board(live.board_rows(), table_width(), line_sign())
-        notes = [f"{path}: has no journal here" for path in foreign]
-        notes += [*_describe_lost_runs(where), *(str(trouble) for trouble in runs.troubles)]
+        notes = [
+            *foreign.describe(),
+            *_describe_lost_runs(where),
+            *(str(trouble) for trouble in runs.troubles),
+        ]
         text = "\n".join([table, *map(make_printable, notes)])
-        data = {"runs": live.data_rows(), "without_journal": foreign, **_trouble_findings(runs)}
+        data = {
+            "runs": live.data_rows(),
+            "without_journal": foreign.paths,
+            **foreign.as_json(),
+            **_trouble_findings(runs),
+        }
         return View(text, data, _exit_code(runs), is_painted=True)
     shown = overview.show_run(where, word)
     return View(shown.text, shown.data, is_prose=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from porch.errors import UsageError
 from porch.run.definitions.subject_names import check_title
@@ -24,6 +25,7 @@ class OldProject(Struct, frozen=True):
     id: str
     title: str
     files: Mapping[str, str]
+    is_id_shared: bool = False
 
     @property
     def run(self) -> str:
@@ -40,27 +42,58 @@ class OldTree(Struct, frozen=True):
     projects: tuple[OldProject, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def runs_by_id(self) -> dict[str, str]:
+        """No number that several share: nobody could say which one is meant."""
+        return {each.id: each.run for each in self.projects if not each.is_id_shared}
+
 
 def read_old_tree(root: str) -> OldTree:
-    found = {name: _list_numbered(root, place) for name, place in DOCUMENTS.items()}
+    """Read it; projects that were moved before still count where a number has to mean one alone."""
+    files = {name: _list_numbered(root, place) for name, place in DOCUMENTS.items()}
+    directories = list_project_directories(root)
     left: dict[str, str] = {}
-    projects = []
-    for path, (id_, stem) in found["spec.md"].items():
-        title = _slug(stem)
-        if not title:
+    specs: dict[str, OldProject] = {}
+    for path, (id_, stem) in files["spec.md"].items():
+        try:
+            specs[path] = OldProject(id_, check_title(stem), {"spec.md": path})
+        except UsageError:
             left[path] = "its name cannot be the name of a directory"
-            continue
-        files = {"spec.md": path}
+    owners: dict[str, set[str]] = {}
+    for project in specs.values():
+        owners.setdefault(project.id, set()).add(project.run)
+    for name in directories:
+        if os.path.exists(os.path.join(root, "codev", "projects", name, "spec.md")):
+            owners.setdefault(name.partition("-")[0], set()).add(name)
+    projects = []
+    for path, project in specs.items():
+        is_shared = len(owners[project.id]) > 1
+        documents = {"spec.md": path}
         for name in ("plan.md", "review.md"):
-            if theirs := _find_companion(found[name], id_, stem, found["spec.md"]):
-                files[name] = theirs
-        projects.append(OldProject(id_, title, files))
-    taken = {path for project in projects for path in project.files.values()}
+            companion = _find_companion(files[name], files["spec.md"][path], is_shared)
+            if companion:
+                documents[name] = companion
+        projects.append(
+            replace(
+                project,
+                title=_find_title(project, directories, is_shared),
+                files=documents,
+                is_id_shared=is_shared,
+            )
+        )
+    used = {path for project in projects for path in project.files.values()}
     for name in ("plan.md", "review.md"):
-        for path in found[name]:
-            if path not in taken:
+        for path in files[name]:
+            if path not in used:
                 left[path] = "there is no specification with this number and name"
     return OldTree(tuple(projects), left)
+
+
+def list_project_directories(root: str) -> list[str]:
+    try:
+        return sorted(os.listdir(os.path.join(root, "codev", "projects")))
+    except OSError:
+        return []
 
 
 def _list_numbered(root: str, place: str) -> dict[str, tuple[str, str]]:
@@ -74,19 +107,16 @@ def _list_numbered(root: str, place: str) -> dict[str, tuple[str, str]]:
 
 
 def _find_companion(
-    known: Mapping[str, tuple[str, str]], id_: str, stem: str, specs: Mapping[str, tuple[str, str]]
+    files: Mapping[str, tuple[str, str]], spec: tuple[str, str], is_id_shared: bool
 ) -> str:
     """The file of the same name, or the only one of a number that only one project has."""
-    same = [path for path, each in known.items() if each == (id_, stem)]
-    if same:
-        return same[0]
-    numbered = [path for path, each in known.items() if each[0] == id_]
-    owners = [each for each in specs.values() if each[0] == id_]
-    return numbered[0] if len(numbered) == 1 and len(owners) == 1 else ""
+    same = [path for path, each in files.items() if each == spec]
+    numbered = [path for path, each in files.items() if each[0] == spec[0]]
+    return same[0] if same else numbered[0] if len(numbered) == 1 and not is_id_shared else ""
 
 
-def _slug(stem: str) -> str:
-    try:
-        return check_title(stem)
-    except UsageError:
-        return ""
+def _find_title(project: OldProject, directories: list[str], is_id_shared: bool) -> str:
+    """A number that has a directory already keeps it, whatever the file is called."""
+    mine = [name for name in directories if name.partition("-")[0] == project.id]
+    is_named = len(mine) == 1 and not is_id_shared and "-" in mine[0]
+    return mine[0].partition("-")[2] if is_named else project.title

@@ -5,14 +5,16 @@ import re
 from collections.abc import Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from porch.git import repository, worktrees
 from porch.git.command import run_git
 from porch.git.moves.checkout_repair import SALVAGE
 from porch.git.worktree_lock import lock_worktrees
+from porch.run.definitions.subject_names import RunSubject
+from porch.run.worktrees.names import make_worktree_name
 from porch.store.where import find_project
 from porch.store.worktree_records import WorktreeRecord, keep_record, take_port_block
+from porch.system import crash_points
 
 BUILDERS = ".builders"
 _NUMBER = re.compile(r"(?<![0-9A-Za-z])([0-9]{3,})(?![0-9])")
@@ -24,13 +26,17 @@ class OldWorktree(Struct, frozen=True):
     path: str
     branch: str
     run: str = ""
-    trouble: str = ""
+    protocol: str = ""
     is_in_use: bool = False
+    trouble: str = ""  # why it stays where it is
 
     @property
     def new_branch(self) -> str:
         id_, _, title = self.run.partition("-")
-        return f"spider_{id_}_{title}"
+        directory = f"codev/projects/{self.run}"
+        return make_worktree_name(
+            self.protocol, RunSubject(self.run, id_, title, directory, status_file="")
+        )
 
     @property
     def new_path(self) -> str:
@@ -61,18 +67,16 @@ def _describe(
     path = os.path.relpath(os.path.realpath(found.path), os.path.realpath(root))
     numbers = _NUMBER.findall(os.path.basename(path)) or _NUMBER.findall(found.branch or "")
     run = runs.get(numbers[0], "") if numbers else ""
-    each = OldWorktree(path, found.branch or "", run)
-    if pid := _find_process_inside(os.path.join(root, path)):
-        return replace(each, trouble=f"process {pid} works in it", is_in_use=True)
-    return replace(each, trouble=_find_trouble(root, each))
+    is_in_use = bool(_find_process_inside(os.path.join(root, path)))
+    return OldWorktree(path, found.branch or "", run, is_in_use=is_in_use)
 
 
-def _find_trouble(root: str, each: OldWorktree) -> str:
+def find_trouble(root: str, each: OldWorktree) -> str:
     """Why it cannot be moved; it stays as it is then."""
+    if pid := _find_process_inside(os.path.join(root, each.path)):
+        return f"process {pid} works in it"
     if not os.path.isdir(os.path.join(root, each.path)):
         return "its directory is gone; run `git worktree prune`"
-    if not each.run:
-        return "it belongs to no project here"
     if not each.branch:
         return "it is not on a branch"
     if os.path.lexists(os.path.join(root, each.new_path)):
@@ -97,7 +101,7 @@ def _find_process_inside(path: str) -> int:
 
 
 def move_worktree(root: str, each: OldWorktree) -> None:
-    """With everything in it, committed or not. The name first: after a crash the rest is done.
+    """With everything in it, committed or not; what a crash left of that is done by a second call.
 
     From then on it is the worktree of its run, as if porch had made it, but never taken back.
     """
@@ -105,15 +109,22 @@ def move_worktree(root: str, each: OldWorktree) -> None:
     repository.add_local_excludes(common, ("/worktrees/",))
     os.makedirs(os.path.join(root, "worktrees"), exist_ok=True)
     with lock_worktrees(common):
-        _record_worktree(root, each)
-        if each.branch != each.new_branch:
-            run_git(root, "branch", "-m", each.branch, each.new_branch)
-        run_git(root, "worktree", "move", each.path, each.new_path)
+        if not os.path.lexists(os.path.join(root, each.new_path)):
+            _record_worktree(root, each)
+            crash_points.reach_point("migrate.worktree-recorded")
+            if repository.resolve_commit(root, f"refs/heads/{each.new_branch}") is None:
+                run_git(root, "branch", "-m", each.branch, each.new_branch)
+            crash_points.reach_point("migrate.branch-renamed")
+            run_git(root, "worktree", "move", each.path, each.new_path)
+        else:
+            run_git(root, "worktree", "repair", each.new_path)
+    crash_points.reach_point("migrate.worktree-moved")
 
 
 def _record_worktree(root: str, each: OldWorktree) -> None:
     where = find_project(root)
-    base = repository.resolve_commit(root, f"refs/heads/{each.branch}") or ""
+    heads = (f"refs/heads/{branch}" for branch in (each.branch, each.new_branch))
+    base = next(filter(None, (repository.resolve_commit(root, head) for head in heads)), "")
     record = WorktreeRecord(
         name=each.new_branch,
         run=each.run,
@@ -133,11 +144,3 @@ def clean_worktree(root: str, each: OldWorktree) -> str:
     refs = (f"{SALVAGE}{name}", f"{worktrees.ARCHIVE}{name}")
     kept += [ref for ref in refs if repository.resolve_commit(root, ref)]
     return ", ".join(kept)
-
-
-def remove_builders_directory(root: str) -> bool:
-    path = os.path.join(root, BUILDERS)
-    if not os.path.isdir(path) or os.listdir(path):
-        return False
-    os.rmdir(path)
-    return True

@@ -16,9 +16,10 @@ if TYPE_CHECKING:  # an event loop is for whoever drives
 class RunRequest(Struct, frozen=True):
     """What the caller asks of `porch run`.
 
-    A run that is adopted `paused` waits until a person resumes it. `words` are what stands behind the protocol, `request_option` and `issue` what those options
-    were given; `request` is the text that they lead to, and `request_from` where it came from.
-    A new run works in a worktree of its own unless it is asked to stay `in_checkout`. `trust` are
+    A run that is adopted `paused` waits until a person resumes it. `words` are what stands behind
+    the protocol, `request_option` and `issue` what those options were given; `request` is the text
+    that they lead to, and `request_from` where it came from. A new run works in a worktree of its
+    own unless it is asked to stay `in_checkout`. `trust` are
     digests of settings that a person trusts for this run alone.
     """
 

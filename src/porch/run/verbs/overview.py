@@ -17,6 +17,7 @@ from porch.run.verbs.read_run import ReadRun, read_run
 from porch.run.verbs.run_lookup import find_run
 from porch.show.shapes import PictureShape, RunRowShape
 from porch.store import picture_cache
+from porch.store.foreign_status import list_foreign_files
 from porch.store.known_runs import list_known_runs
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
@@ -99,26 +100,12 @@ def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:
     return loaded.digest != run.state.run.digest
 
 
-def list_foreign_status_files(where: ProjectPaths) -> list[str]:
-    """Status files that belong to no journal here."""
-    known = set(where.runs())
-    found = []
-    for kind in ("projects", "executions"):
-        directory = os.path.join(where.root, "codev", kind)
-        for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else ():
-            path = os.path.join("codev", kind, name, "status.yaml")
-            if name not in known and os.path.exists(os.path.join(where.root, path)):
-                found.append(path)
-    return found
-
-
 def find_run_without_journal(where: ProjectPaths, word: str) -> ForeignRun | None:
     """A status file that nobody here has a journal for, if this word means it."""
     if match_run_names(where.runs(), word):
         return None
-    names = {
-        os.path.basename(os.path.dirname(path)): path for path in list_foreign_status_files(where)
-    }
+    paths = list_foreign_files(where.root, where.runs()).paths
+    names = {os.path.basename(os.path.dirname(path)): path for path in paths}
     fits = match_run_names(sorted(names), word)
     if len(fits) != 1:
         return None
@@ -134,7 +121,9 @@ def find_run_without_journal(where: ProjectPaths, word: str) -> ForeignRun | Non
 def _show_run_without_journal(known: ForeignStatus, is_gone: bool) -> ShownRun:
     front = f"{known.id} {known.title}: {known.state}"
     said = f"{front}\nno journal here; `porch run` continues from the status file"
-    if is_gone:
+    if known.is_history:
+        said = f"{front}\nhistory: this project was finished before porch had it"
+    elif is_gone:
         said = (
             f"{front}\nthere was a run here, but its journal is gone; this is only its last picture"
         )
@@ -147,5 +136,6 @@ def _show_run_without_journal(known: ForeignStatus, is_gone: bool) -> ShownRun:
         "decisions": [],
         "journal": False,
         **({"journal_gone": True} if is_gone else {}),
+        **({"history": True} if known.is_history else {}),
     }
     return ShownRun(said, data)

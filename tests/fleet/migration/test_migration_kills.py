@@ -1,0 +1,144 @@
+"""A migration that is killed anywhere and started again comes to what an undisturbed one does."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porch.run.verbs.read_run import read_run
+from porch.store.known_runs import list_known_runs
+from porch.store.where import ProjectPaths, find_project
+from tests import commands
+from tests.fleet.migration.old_projects import OUTCOMES, make_old_project
+from tests.repositories import at_home, make_repository, sh
+from tests.torture import choose_some
+
+KILLS = 200
+SHAPES = ("builder", "status-implement", "status-and-list-differ", "twin", "reviewed", "no-status")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.?\d*Z")
+_SEAL = re.compile(r"(?<=sha256=)[0-9a-f]{64}")
+
+
+class KilledProject:
+    """A project of the old layout that can be put back to where it was."""
+
+    def __init__(self, base: Path):
+        self.root, self._kept = base / "project", base / "kept"
+        make_repository(self.root, {"a.txt": "a\n"})
+        self.runs = make_old_project(self.root, SHAPES)
+        shutil.copytree(self.root, self._kept, symlinks=True)
+
+    def put_back(self) -> None:
+        shutil.rmtree(self.root)
+        shutil.copytree(self._kept, self.root, symlinks=True)
+
+    def migrate(self, **variables: str) -> int:
+        words = ("migrate", "--adopt")
+        done = commands.run("codev", words, self.root, {**os.environ, **variables})
+        assert "Traceback" not in done.stderr
+        return done.returncode
+
+    @property
+    def where(self) -> ProjectPaths:
+        return find_project(str(self.root))
+
+    def outcome(self) -> dict[str, Any]:
+        """Everything that people and porch have in the end; only times are no part of it."""
+        where = self.where
+        return {
+            "files": {name: text for name, text in self._files() if not name.startswith(".git")},
+            "leftovers": [n for n, _ in self._files() if n.endswith((".tmp", "migration/"))],
+            "decisions": os.listdir(os.path.join(where.state_dir, "migration")),
+            "runs": {name: _describe_run(where, name) for name in where.runs()},
+            "known": sorted(list_known_runs(where.state_dir)),
+            "refs": sh(self.root, "for-each-ref", "--format=%(refname) %(objectname)"),
+            "worktrees": sh(self.root, "worktree", "list", "--porcelain"),
+            "status": sh(self.root, "status", "--porcelain", "-uall"),
+            "directories": sorted(
+                str(path.relative_to(self.root))
+                for path in self.root.rglob("*")
+                if path.is_dir() and ".git" not in path.relative_to(self.root).parts
+            ),
+        }
+
+    def _files(self) -> list[tuple[str, str]]:
+        files = [path for path in self.root.rglob("*") if path.is_file()]
+        return [(str(path.relative_to(self.root)), _without_times(path)) for path in files]
+
+
+def _without_times(path: Path) -> str:
+    text = path.read_bytes().decode("utf-8", "backslashreplace")
+    return _SEAL.sub("SUM", _TIME.sub("TIME", text)) if path.name == "status.yaml" else text
+
+
+def _describe_run(where: ProjectPaths, name: str) -> tuple[Any, ...]:
+    run = read_run(where, name)
+    with open(os.path.join(where.run_dir(name), "journal.jsonl"), encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    facts = [{k: v for k, v in each.items() if k not in ("at", "sum")} for each in records]
+    assert [each["fact"]["is"] for each in records] == ["RunAdopted"]
+    views = ("picture.json", "row.json")
+    there = [view for view in views if os.path.exists(os.path.join(where.run_dir(name), view))]
+    return (facts, run.state.paused, tuple(run.state.positions), tuple(there))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    base = tmp_path_factory.mktemp("killed")
+    with pytest.MonkeyPatch.context() as patch:
+        at_home(base / "home", patch)
+        yield KilledProject(base)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(project: KilledProject) -> tuple[dict[str, Any], list[str]]:
+    """What it comes to, and all points at which it can be killed on the way."""
+    log = project.root.parent / "points"
+    assert project.migrate(PORCH_CRASH_LOG=str(log)) == 1
+    hits = Counter(log.read_text().split())
+    points = [f"{name}:{nth}" for name in sorted(hits) for nth in range(1, hits[name] + 1)]
+    return project.outcome(), points
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("part", range(4))
+def test_a_migration_killed_anywhere_and_started_again_ends_as_if_it_was_not(
+    project: KilledProject, undisturbed: tuple[dict[str, Any], list[str]], part: int
+) -> None:
+    """Q4, R8: a killed migration left documents in two places, and `status.adopted-2.yaml`."""
+    expected, points = undisturbed
+    dice = random.Random(20261119)
+    chosen = dice.sample(points, KILLS) if len(points) > KILLS else dice.choices(points, k=KILLS)
+    for point in choose_some(chosen, 10)[part::4]:
+        project.put_back()
+        assert project.migrate(PORCH_CRASH_AT=point) == -signal.SIGKILL, point
+        assert project.migrate() == 1
+        assert project.outcome() == expected, point
+
+
+def test_what_the_kills_are_compared_with_is_what_was_wanted(
+    undisturbed: tuple[dict[str, Any], list[str]], project: KilledProject
+) -> None:
+    expected, points = undisturbed
+    paused = {run for run, shape in project.runs.items() if OUTCOMES[shape] == "paused"}
+    assert set(expected["runs"]) == paused
+    assert (expected["leftovers"], expected["decisions"]) == ([], [])
+    assert [name for name in expected["files"] if "adopted-2" in name] == []
+    assert {point.partition(":")[0] for point in points} >= {
+        "migrate.after-decision",
+        "migrate.branch-renamed",
+        "migrate.worktree-moved",
+        "migrate.after-document",
+        "migrate.before-end",
+        "journal.after-write",
+        "atomic.before-rename",
+    }
+    assert json.dumps(sorted(expected["files"])).count("spec.md") >= len(paused)

@@ -1,0 +1,200 @@
+"""Old projects of every shape: what the dry run says is what happens, and nothing is lost."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from porch.machine.state import RunState
+from porch.run.verbs.read_run import read_run
+from porch.store.where import find_project
+from tests import commands
+from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
+from tests.repositories import at_home, make_repository
+from tests.torture import FULL
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    at_home(tmp_path / "home", monkeypatch)
+    return tmp_path
+
+
+def new_root(base: Path) -> Path:
+    return make_repository(base / f"project-{len(os.listdir(base))}", {"a.txt": "a\n"})
+
+
+def codev(root: Path, *words: str, code: int | None = None) -> str:
+    done = commands.run("codev", ["migrate", *words], root, os.environ)
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def read_files(root: Path) -> dict[str, bytes]:
+    paths = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    names = {str(path.relative_to(root)): path for path in paths}
+    elsewhere = (".git", ".builders/", "worktrees/")
+    return {name: p.read_bytes() for name, p in names.items() if not name.startswith(elsewhere)}
+
+
+def state_of(root: Path, run: str) -> RunState:
+    return read_run(find_project(str(root)), run).state
+
+
+def require_as_decided(root: Path, before: Mapping[str, bytes], project: Any) -> None:
+    """That became of a project what was said of it before."""
+    after = read_files(root)
+    directory = root / "codev" / "projects" / project["run"]
+    has_run = find_project(str(root)).has_begun(project["run"])
+    if project["outcome"] == "left":
+        names = [name for name in before if project["run"] in name]
+        assert {name: after.get(name) for name in names} == {name: before[name] for name in names}
+        assert project["conflict"]
+        assert not has_run
+        return
+    for old, new in project["files"].items():
+        assert after[new] == before[old]
+        assert old not in after, "it lies in two places"
+    assert (directory / "status.yaml").exists()
+    assert has_run is (project["outcome"] == "paused")
+    if has_run:
+        state = state_of(root, project["run"])
+        assert state.paused
+        [position] = state.positions.values()
+        place = f"{position.state}:{position.item}" if position.item else position.state
+        assert (state.run.protocol, place) == (project["protocol"], project["state"])
+
+
+@given(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4), st.booleans())
+@settings(
+    max_examples=60 if FULL else 5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_what_a_dry_run_says_of_each_project_is_what_becomes_of_it(
+    base: Path, shapes: list[str], adopt: bool
+) -> None:
+    """Q4: the conclusions of the dry run were others than the real ones."""
+    root = new_root(base)
+    runs = make_old_project(root, shapes)
+    choice = "--adopt" if adopt else "--no-adopt"
+    before = read_files(root)
+    plan = json.loads(codev(root, choice, "--dry-run", "--json", code=0))
+    assert read_files(root) == before
+    is_left = any(each["outcome"] == "left" for each in plan["projects"])
+    done = json.loads(codev(root, choice, "--json", code=int(is_left)))
+    assert done["projects"] == plan["projects"]
+    assert done["worktrees"] == plan["worktrees"]
+    assert (done["left"], done["failed"]) == (plan["left"], [])
+    outcomes = {each["run"]: each["outcome"] for each in plan["projects"]}
+    assert outcomes == {run: OUTCOMES[shape] for run, shape in runs.items()}
+    for project in plan["projects"]:
+        require_as_decided(root, before, project)
+    # The second time there is nothing left to do but for what was left.
+    again = json.loads(codev(root, choice, "--json", code=int(is_left)))
+    assert {each["outcome"] for each in again["projects"]} <= {"left"}
+
+
+def test_a_hundred_old_projects_are_moved_at_once_and_said_in_a_few_lines(base: Path) -> None:
+    """Q4: 69 of 175 were refused because others had the checkout, with 1,859 lines of notes."""
+    root = new_root(base)
+    shapes = [SHAPES[number % (len(SHAPES) - 1)] for number in range(99)]
+    runs = make_old_project(root, [*shapes, "builder"])
+    before = read_files(root)
+    plan = json.loads(codev(root, "--adopt", "--dry-run", "--json", code=0))
+    said = codev(root, "--adopt", code=1)
+    wanted = {run: OUTCOMES[shape] for run, shape in runs.items()}
+    assert {each["run"]: each["outcome"] for each in plan["projects"]} == wanted
+    counts = {name: list(wanted.values()).count(name) for name in ("history", "paused", "left")}
+    moved = counts["history"] + counts["paused"]
+    assert said.startswith(
+        f"{moved} of {len(runs)} projects move to codev/projects "
+        f"({counts['history']} history, {counts['paused']} paused)\n"
+    )
+    assert "protocol 'spir' does not exist here: 00" in said
+    assert "put its directory into codev/protocols/spir" in said
+    assert len(said.splitlines()) < 25
+    for project in plan["projects"]:
+        require_as_decided(root, before, project)
+    paused = [run for run, outcome in wanted.items() if outcome == "paused"]
+    assert sorted(find_project(str(root)).runs()) == sorted(paused)
+    pending = commands.run("porch", ["pending", "--json"], root, os.environ)
+    assert json.loads(pending.stdout)["decisions"] == []
+    for command in (("porch", "status"), ("af", "status")):
+        shown = commands.run(command[0], [command[1]], root, os.environ).stdout
+        assert f"{counts['history']} projects are history" in shown
+        listed = json.loads(commands.run(command[0], ["status", "--json"], root, os.environ).stdout)
+        assert len(listed["runs"]) == len(paused)
+        assert len(listed["history"]) == counts["history"]
+
+
+def test_history_is_read_without_its_protocol_and_never_continued(base: Path) -> None:
+    """Q4: finished projects were adopted, and stood at gates of a protocol that they never had."""
+    root = new_root(base)
+    runs = list(make_old_project(root, ["status-complete", "archived", "status-and-list-differ"]))
+    codev(root, "--adopt", code=0)
+    for run, word in zip(runs, ("complete", "abandoned", "committed"), strict=True):
+        for program in ("porch", "af"):
+            shown = commands.run(program, ["status", run[:4]], root, os.environ)
+            assert shown.returncode == 0
+            assert (
+                f": {word}\nhistory: this project was finished before porch had it" in shown.stdout
+            )
+        told = commands.run("porch", ["resume", run[:4]], root, os.environ)
+        assert told.returncode == 0
+        assert f"{run} is history ({word}); nothing was changed" in told.stdout
+    assert find_project(str(root)).runs() == []
+    # What the status file said before the list was asked is kept beside it.
+    kept = root / "codev" / "projects" / runs[2] / "status.adopted-1.yaml"
+    assert "phase: implement" in kept.read_text()
+
+
+def test_only_the_projects_that_are_named_are_moved(base: Path) -> None:
+    """Q4: there was no way to take one project."""
+    root = new_root(base)
+    first, second, third = make_old_project(root, ["only-a-spec", "reviewed", "with-a-plan"])
+    assert "1 of 1 project moves" in codev(root, "--adopt", "2", code=0)
+    assert not (root / "codev" / "projects" / first).exists()
+    assert (root / "codev" / "projects" / second / "review.md").exists()
+    told = codev(root, "0004", code=2)
+    assert "there is no project '0004' here" in told
+    assert "did you mean '0003'?" in told
+    assert "1 of 1 project moves" in codev(root, "--adopt", third, "0003", code=0)
+    assert "nothing was changed" in codev(root, "0002", code=0)
+    assert (root / "codev" / "specs" / f"{first}.md").exists()
+
+
+def test_of_two_projects_with_one_number_the_name_says_which_is_meant(base: Path) -> None:
+    root = new_root(base)
+    one, two = make_old_project(root, ["twin"])
+    told = codev(root, "1", code=2)
+    assert f"use one of: {one}, {two}" in told
+    assert "1 of 1 project moves" in codev(root, two, code=0)
+    # The plan of a number that two have belongs to neither, also when one of them has been moved.
+    assert "1 of 1 project moves" in codev(root, one, code=0)
+    assert (root / "codev" / "plans" / "0001-of-one-of-them.md").exists()
+
+
+def test_a_project_that_fails_is_taken_back_whole_and_the_others_go_on(base: Path) -> None:
+    root = new_root(base)
+    first, second = make_old_project(root, ["status-implement", "with-a-plan"])
+    before = read_files(root)
+    # Where the run would begin there is a file.
+    runs = Path(find_project(str(root)).state_dir) / "runs"
+    runs.mkdir(parents=True)
+    (runs / first).write_text("in the way\n")
+    said = codev(root, "--adopt", code=1)
+    assert "1 of 2 projects move to codev/projects (1 paused)" in said
+    after = read_files(root)
+    mine = {name: text for name, text in before.items() if first in name}
+    assert {name: after.get(name) for name in mine} == mine
+    assert state_of(root, second).paused
+    (runs / first).unlink()
+    assert "1 of 1 project moves" in codev(root, "--adopt", code=0)
+    assert state_of(root, first).paused
