@@ -248,6 +248,15 @@ def test_an_adopted_run_may_bring_its_own_beginning(protocol: p.Protocol) -> Non
     assert rig.replayed() == rig.state
 
 
+def test_a_run_that_is_adopted_paused_wants_nothing_before_somebody_resumes_it(
+    protocol: p.Protocol,
+) -> None:
+    rig = adopted(protocol, f.RunAdopted(state="specify:consult", paused=True))
+    assert rig.state.paused
+    assert stands(rig) == ["specify:consult#1"]
+    assert rig.wanted() == []
+
+
 def test_an_adopted_loop_keeps_its_finished_items(protocol: p.Protocol) -> None:
     fact = f.RunAdopted(state="implement", item="two", items=ITEMS, finished=("one",))
     rig = adopted(protocol, fact)

@@ -23,6 +23,12 @@ def test_a_command_of_the_settings_that_is_empty_is_no_check() -> None:
     assert [each.name for each in checks] == ["test", "unit"]
 
 
+def test_the_form_of_documents_is_no_matter_of_the_merged_files() -> None:
+    form = p.Command("sections", "grep -q Risks plan.md", about="form")
+    assert find_reason_left_out(form) == "looks for the documents of one phase"
+    assert form.depends_on_files_alone
+
+
 def test_a_check_without_a_command_is_left_out_and_says_so() -> None:
     assert find_reason_left_out(p.Command("unit")) == "has no command"
     assert find_reason_left_out(p.Command("unit", setting="test")) == "[commands] test is not set"

@@ -24,7 +24,7 @@ _COMPARED = "the files were only compared: the checks ran with these changes"
 _BY_NOBODY = "you, another run or the agent may have done it"
 _LOOKED_AFTER = "checks with a runner ran without these changes, others with them"
 _MEANING: Mapping[str, str] = {
-    "skipped": "there is no command to run",
+    "skipped": "there is nothing to run",
     "flaky": "failed and then passed on the same files",
 }
 

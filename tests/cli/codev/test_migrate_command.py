@@ -319,3 +319,37 @@ def test_a_link_in_the_place_of_a_specification_is_refused(old: OldProject) -> N
     said = old.codev("--adopt", code=1)
     assert "0001-user-auth.md is not a regular file" in said
     assert "3 of 4 projects move" in said
+
+
+def test_an_old_plan_needs_not_have_the_sections_that_porch_asks_of_new_ones(
+    old: OldProject,
+) -> None:
+    """Q4: approving a migrated plan sent the agent four times for sections of the template."""
+    old.codev("--adopt")
+    old.desk.porch("resume", "0002", "--no-claude", code=3)
+    asked = old.desk.porch("pending", "0002").all
+    assert "then: starts Implement after its checks" in asked
+    old.desk.porch("approve", "0002", "plan_approval")
+    old.desk.porch("resume", "0002", "--no-claude", "--once", code=None)
+    ended = {
+        fact["effect"].split("/")[-2]: fact
+        for fact in old.desk.facts("CheckEnded", "0002-billing")
+        if fact["effect"].startswith("plan:recheck")
+    }
+    assert {name: fact["result"] for name, fact in ended.items()} == dict.fromkeys(
+        ("plan_sections", "plan_filled_in", "plan_phases"), "skipped"
+    )
+    assert "were there before the run" in ended["plan_sections"]["report"]
+    assert "# IMPLEMENT" in old.desk.prompts("0002-billing")[0].upper()
+
+
+def test_what_an_agent_of_the_run_has_worked_on_needs_the_form(old: OldProject) -> None:
+    old.codev("--adopt")
+    old.desk.porch("resume", "0002", "--no-claude", code=3)
+    old.desk.porch("reject", "0002", "plan_approval", "--reason", "divide it")
+    old.desk.porch("resume", "0002", "--no-claude", "--once", code=None)
+    results = {
+        fact["effect"].split("/")[-2]: fact["result"]
+        for fact in old.desk.facts("CheckEnded", "0002-billing")
+    }
+    assert results["plan_sections"] == "failed"

@@ -105,7 +105,7 @@ def test_what_a_check_is_about_is_one_of_two_words(desk: "Desk", word: str, fix:
     """T5."""
     desk.protocol("p", {"id": "work", "checks": {"t": {"command": "true", "about": word}}})
     said = desk.porch("protocols", "lint", "p", code=2)
-    assert f"'about' must be files or outside, not '{word}'" in said.out + said.err
+    assert f"'about' must be files, form or outside, not '{word}'" in said.out + said.err
     assert fix in said.out + said.err
 
 

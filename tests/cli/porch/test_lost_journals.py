@@ -23,7 +23,17 @@ def lost(desk: "Desk") -> "Desk":
     return desk
 
 
-@pytest.mark.parametrize("text", [APPROVED, STATUS, STATUS.replace("two", "complete")])
+def test_k3_a_file_that_says_that_all_is_over_is_history_and_no_run(desk: "Desk") -> None:
+    """Q4: such a project needs no protocol to be read, and nothing of it is approved."""
+    desk.write(FILE, STATUS.replace("two", "complete"))
+    assert "0001-x is history (complete); nothing was changed" in desk.porch("resume", "1").out
+    assert not desk.run_dir().exists()
+    shown = desk.porch("status", "--json").json
+    assert (shown["runs"], shown["history"]) == ([], {FILE: "complete"})
+    assert desk.porch("status", "1", "--json").json["history"] is True
+
+
+@pytest.mark.parametrize("text", [APPROVED, STATUS])
 def test_k3_a_plain_file_behind_a_gate_is_adopted_only_when_asked_for(
     desk: "Desk", text: str
 ) -> None:

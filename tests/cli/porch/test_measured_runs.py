@@ -145,7 +145,7 @@ def test_v6_a_check_with_nothing_to_run_is_skipped_everywhere(desk: "Desk") -> N
     assert "skipped: lint" in desk.porch("pending").out
     assert "checks      skipped: lint" in desk.porch("status", "1").out
     (asked,) = desk.porch("pending", "--json").json["decisions"]
-    assert "skipped: lint (there is no command to run)" in asked["reason"]
+    assert "skipped: lint (there is nothing to run)" in asked["reason"]
     log = [entry for entry in desk.status()["log"] if entry["event"] == "check"]
     assert [entry["result"] for entry in log] == ["skipped"]
 
