@@ -17,7 +17,7 @@ from porch.machine import facts as f
 from porch.show import status_yaml
 from porch.store import chain
 from porch.testing import COMMAND, Project, Result, distrust, result, unmeasured
-from tests.commands import ForkedProject
+from tests.commands import ForkedProject, run
 
 GATED: dict[str, Any] = {
     "name": "gated",
@@ -276,6 +276,40 @@ def test_a_run_at_rest_needs_no_word_to_be_taken_over(tmp_path: Path) -> None:
     assert gated.porch("stop", gated.id).returncode == 0
     _as_if(gated, host="attic")
     assert gated.porch("resume", gated.id).returncode == 3
+
+
+# -- the directory ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["resume", "doctor"])
+def test_the_worktrees_of_a_project_that_was_moved_are_found_again(
+    tmp_path: Path, how: str
+) -> None:
+    """W4: checks advised `git init` there, and doctor pruned what could be repaired."""
+    old = _gated(tmp_path / "old", build=[{"say": "done"}])
+    assert old.run().returncode == 3
+    with open(f"{old.workplace}/draft.md", "w", encoding="utf-8") as file:
+        file.write("not committed\n")
+    (tmp_path / "old").rename(tmp_path / "new")
+    (tmp_path / "old").mkdir()  # for the witness of the agents
+    new = ForkedProject(str(tmp_path / "new"), old.protocol)
+    inside = run("porch", ("check",), new.workplace, unmeasured())
+    assert "worktree-moved" in inside.stderr
+    assert "git init" not in inside.stderr
+    assert run("porch", ("status", "1"), new.workplace, unmeasured()).returncode == 0
+    if how == "doctor":
+        for place in (new.root, new.workplace):
+            asked = run("codev", ("doctor",), place, unmeasured())
+            assert f"run `git worktree repair {new.workplace}`" in asked.stdout
+            assert "prune" not in asked.stdout
+        mended = run("codev", ("doctor", "--fix"), new.root, unmeasured())
+        assert f"ran `git worktree repair {new.workplace}`" in mended.stdout
+        assert new.git("-C", new.workplace, "status", "--porcelain") == "?? draft.md\n"
+    assert new.porch("approve", new.id).returncode == 0
+    done = new.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("the project was moved" in done.stdout + done.stderr) is (how == "resume")
+    assert new.git("show", f"{new.protocol}_0001_t:draft.md") == "not committed\n"
 
 
 # -- the caller ------------------------------------------------------------------------------------

@@ -92,6 +92,11 @@ def find_other_place(toplevel: str) -> str:
     return "" if not back or is_here or not os.path.exists(back) else os.path.dirname(back)
 
 
+def read_git_file(toplevel: str) -> str:
+    """The line by which a linked worktree names its git directory; empty where there is none."""
+    return _read_first_line(os.path.join(toplevel, ".git"))
+
+
 def is_registered(toplevel: str, found: GitDirectory) -> bool:
     """Whether the repository knows this worktree at this place, and it is not half made."""
     back = _read_first_line(os.path.join(found.own, "gitdir"))

@@ -53,14 +53,27 @@ def hold_index(index: str) -> Iterator[HeldIndex]:
         _release(index, fd)
 
 
+def is_lock_of_dead_porch(index: str) -> bool:
+    """Whether nobody holds the lock that a porch left; nothing is changed."""
+    fd = _take_over(f"{index}.lock")
+    if fd is not None:
+        os.close(fd)
+    return fd is not None
+
+
+def remove_dead_lock(index: str) -> bool:
+    """Whether a dead porch had left a lock, which is gone now."""
+    fd = _take_over(f"{index}.lock")
+    if fd is not None:
+        _release(index, fd)
+    return fd is not None
+
+
 def clear_index_lock(index: str, own_worktree: str = "") -> None:
     """Have no lock of the dead on an index; one that lives gets its time first."""
     lock, deadline = f"{index}.lock", time.monotonic() + WAIT_S
-    while os.path.lexists(lock):
-        fd = _take_over(lock)
-        if fd is not None:
-            _release(index, fd)
-        elif time.monotonic() < deadline:
+    while os.path.lexists(lock) and not remove_dead_lock(index):
+        if time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
         elif own_worktree and not _is_git_at_work(own_worktree):
             atomic.try_os_call(os.unlink, lock)

@@ -36,6 +36,7 @@ from porch.git.index.raw_index import (
     list_few_names,
     may_have_repositories,
 )
+from porch.git.moved_worktrees import lost_repository_error
 from porch.git.odd_files import (
     ODD_CODES,
     embedded_repository_error,
@@ -156,7 +157,7 @@ def find_toplevel(worktree: str) -> str:
         return here
     found = repository.find_repository(here)
     if found is None or found.toplevel is None:
-        raise OutsideError(f"{worktree} is not in a git worktree", fix="run `git init` first")
+        raise lost_repository_error(worktree)
     return found.toplevel
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
 from porch.git.command import run_git
+from porch.git.moved_worktrees import lost_repository_error
 from porch.git.moves.checkout_move import (
     Checkout,
     finish_interrupted_move,
@@ -235,7 +236,7 @@ def require_common_dir(directory: str) -> str:
         return os.path.realpath(known.common)
     found = repository.find_repository(directory)
     if found is None:
-        raise OutsideError(f"{directory} is not in a git repository", fix="run `git init` first")
+        raise lost_repository_error(directory)
     return os.path.realpath(found.common_dir)
 
 

@@ -31,6 +31,11 @@ class ProjectPaths:
     def is_bare(self) -> bool:
         return bool(self.common_dir) and self.base == self.common_dir
 
+    @property
+    def top(self) -> str:
+        """Below it lie the worktrees: the main checkout, or the directory of a bare repository."""
+        return os.path.dirname(self.base) if self.is_bare else self.root
+
     def run_dir(self, name: str) -> str:
         return os.path.join(self.state_dir, "runs", name)
 
@@ -96,6 +101,8 @@ def _parent_directories(here: str) -> list[str]:
 def _find_linked_project(directory: str, dot: str) -> ProjectPaths:
     """A linked worktree: its git directory names the one that all worktrees share."""
     git_dir = os.path.join(directory, _read_first_line(dot).removeprefix("gitdir:").strip())
+    if not os.path.lexists(git_dir):
+        git_dir = _find_moved_repository(directory, os.path.basename(git_dir)) or git_dir
     shared = _read_first_line(os.path.join(git_dir, "commondir"))
     common = os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
     state = os.path.join(common, "porch")
@@ -103,6 +110,13 @@ def _find_linked_project(directory: str, dot: str) -> ProjectPaths:
         return ProjectPaths(os.path.dirname(common), directory, common, state)
     # A submodule has no other worktrees; a bare repository has nothing else.
     return ProjectPaths(directory, directory, common, state, base=common if shared else "")
+
+
+def _find_moved_repository(directory: str, id_: str) -> str:
+    """The project was moved as a whole: the repository above still knows the worktree by its id."""
+    above = _parent_directories(os.path.dirname(directory))
+    known = (os.path.join(each, ".git", "worktrees", id_) for each in above)
+    return next(filter(os.path.isdir, known), "")
 
 
 def _is_bare_repository(directory: str) -> bool:

@@ -429,3 +429,19 @@ def test_codev_is_a_command_of_the_package() -> None:
     root = Path(__file__).resolve().parents[3]
     scripts = tomllib.loads((root / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["codev"] == "porch.cli.scripts:codev"
+
+
+def test_the_lock_of_a_killed_porch_is_named_and_removed_and_that_of_a_git_is_not(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    """R2: the line in it says whose it was, and nobody holds it any more."""
+    lock = desk.root / ".git" / "index.lock"
+    lock.write_text("porch 4242\n")
+    assert one(doctor(), "index.lock")["fix"].startswith("run `codev doctor --fix`")
+    assert lock.exists()
+    (said,) = [line for line in doctor("--fix")["fixed"] if "lock" in line]
+    assert "a porch that was killed" in said
+    assert not lock.exists()
+    lock.write_text("")
+    assert not [line for line in doctor("--fix")["fixed"] if "lock" in line]
+    assert lock.exists()

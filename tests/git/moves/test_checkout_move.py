@@ -186,7 +186,6 @@ merging.publish_commit(repo, branch, new=new, old=old, checkout=checkout or None
 """
 POINTS = {
     "merge.after-mark": "old",
-    "merge.after-lock": "old",
     "merge.before-swap": "old",
     "merge.after-swap": "new",
     "merge.after-checkout": "new",
@@ -203,6 +202,20 @@ def test_t2_a_kill_at_any_instant_is_repaired_at_the_next_launch_of_anything(
     assert dead.returncode == -signal.SIGKILL, dead.stderr
     assert merging.finish_all_moves(str(repo)) == ["main"]
     assert_of_one_commit(repo, "main", old if POINTS[point] == "old" else new)
+
+
+def test_a_kill_before_a_move_is_noted_leaves_only_a_lock_that_the_next_move_takes_over(
+    repo: Path,
+) -> None:
+    """R2: with its children, so that the lock of a git may lie beside."""
+    old, new = feature(repo, "main", other="other\n")
+    kill_python_at("merge.after-lock", PUBLISH, str(repo), "main", new, old, "")
+    assert (repo / ".git" / "index.lock").exists()
+    (repo / ".git" / "index.porch.lock").touch()
+    assert index_lock.is_lock_of_dead_porch(str(repo / ".git" / "index"))
+    assert publish(repo, "main", old, new) == "done"
+    assert_of_one_commit(repo, "main", new)
+    assert not list((repo / ".git").glob("index.*"))
 
 
 def test_t2_while_the_branch_is_ahead_of_the_index_nobody_can_commit(repo: Path) -> None:

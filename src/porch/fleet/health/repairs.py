@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from porch.fleet.health import project_health, repository_health
 from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
 from porch.fleet.setup.claude_settings import HOOK
+from porch.git import repository
 from porch.git.command import run_git
+from porch.git.index_lock import remove_dead_lock
+from porch.git.moved_worktrees import find_moved_worktrees, repair_moved_worktrees
 from porch.run.agents.agent_list import find_agents
 from porch.run.settings import PROJECT_FILE
 from porch.show.fleet.doctor_line import DoctorLine
@@ -24,6 +27,13 @@ def _apply_repair(where: ProjectPaths, name: str) -> Iterator[str]:
     if name == repository_health.PRUNE:
         run_git(where.root, "worktree", "prune")
         yield f"ran `{name}`"
+    elif name == repository_health.DEAD_LOCK:
+        if remove_dead_lock(repository.find_git_path(where.base, "index")):
+            yield "removed the lock of a porch that was killed; `git status` shows what is missing"
+    elif name == repository_health.REPAIR:
+        moved = find_moved_worktrees(where.common_dir, where.top)
+        repair_moved_worktrees(where.common_dir, moved)
+        yield f"ran `{name} {' '.join(moved)}`"
     elif name == project_health.HOOK_MODE:
         path = os.path.join(where.root, HOOK)
         os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)

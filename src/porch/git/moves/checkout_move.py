@@ -16,7 +16,7 @@ from porch.errors import OutsideError, PorchError
 from porch.git import git_directory, repository
 from porch.git.command import git_error, run_git, try_git
 from porch.git.fresh.young_checkout import is_young_and_as_committed
-from porch.git.index_lock import clear_index_lock, hold_index
+from porch.git.index_lock import clear_index_lock, hold_index, remove_dead_lock
 from porch.git.moves.own_refs import delete_own_refs, set_own_ref
 from porch.git.worktree_lock import lock_moves
 from porch.system import crash_points
@@ -53,10 +53,8 @@ def swap_branch_head(
     with lock_moves(repository.find_common_directory(repo)):
         _require_clean_checkout(checkout, branch, new, old)
         ref = f"{MOVING}{branch}/{new}"
-        set_own_ref(repo, ref, old)
-        crash_points.reach_point("merge.after-mark")
         try:
-            swapped = _move_files_and_branch(repo, checkout.path, branch, new=new, old=old)
+            swapped = _move_files_and_branch(repo, checkout.path, branch, ref, new=new, old=old)
         except (PorchError, OSError) as error:
             _take_back(checkout, branch)
             raise _explain_failure(checkout, branch, error) from error
@@ -66,9 +64,13 @@ def swap_branch_head(
         return swapped
 
 
-def _move_files_and_branch(repo: str, path: str, branch: str, *, new: str, old: str) -> bool:
+def _move_files_and_branch(
+    repo: str, path: str, branch: str, ref: str, *, new: str, old: str
+) -> bool:
     with hold_index(repository.find_git_path(path, "index")) as held:
         crash_points.reach_point("merge.after-lock")
+        set_own_ref(repo, ref, old)
+        crash_points.reach_point("merge.after-mark")
         run_git(path, "read-tree", "-m", "-u", old, new, env={"GIT_INDEX_FILE": held.copy})
         crash_points.reach_point("merge.before-swap")
         swapped = swap_ref(repo, branch, new, old)
@@ -124,18 +126,22 @@ def _read_move(repo: str, ref: str) -> UnfinishedMove | None:
 def finish_interrupted_move(checkout: Checkout, branch: str) -> None:
     """Put a checkout right whose move was cut short, if there was one."""
     path = checkout.path
+    index = repository.find_git_path(path, "index")
     if checkout.own:
-        remove_stale_index_lock(path)
+        clear_index_lock(index, path)
+    else:
+        remove_dead_lock(index)
     for move in list_unfinished_moves(path, branch):
         from porch.git.moves.checkout_repair import put_checkout_right  # hardly ever needed
 
         with lock_moves(repository.find_common_directory(path)):
             # Whoever held the lock until now may have been in the middle of it.
             if repository.resolve_commit(path, move.ref) is not None:
-                clear_index_lock(
-                    repository.find_git_path(path, "index"), path if checkout.own else ""
-                )
-                put_checkout_right(path, checkout.own, branch, old=move.old, new=move.new)
+                with hold_index(index) as held:
+                    put_checkout_right(
+                        path, held.copy, checkout.own, branch, old=move.old, new=move.new
+                    )
+                    held.publish()
                 delete_own_refs(path, [move.ref])
 
 

@@ -57,10 +57,15 @@ def _write_tree_of_all(path: str, own: Sequence[str]) -> str:
         return run_git(path, "write-tree", env=env).strip()
 
 
-def put_checkout_right(path: str, own: bool, branch: str, *, old: str, new: str) -> None:
-    """Have index and files at HEAD again, as far as a move from old to new has touched them."""
+def put_checkout_right(
+    path: str, index: str, own: bool, branch: str, *, old: str, new: str
+) -> None:
+    """Have index and files at HEAD again, as far as a move from old to new has touched them.
+
+    `index` is a copy that the caller holds, and publishes when this has ended well.
+    """
     head = repository.read_head(path)
-    if head is None or (head == new != old and not _is_index_behind(path, old, new)):
+    if head is None or (head == new != old and not _is_index_behind(path, index, old, new)):
         # The index is written last, so one that is not old any more means that all is moved.
         return
     names = _list_moved_names(path, old, new)
@@ -71,14 +76,14 @@ def put_checkout_right(path: str, own: bool, branch: str, *, old: str, new: str)
             path, SALVAGE + branch, f"Left in the checkout of {branch} when its move was cut"
         )
     foreign = set() if own else {name for name in odd if not _is_half_written(path, name, new)}
-    _restore_paths(path, head, sorted(names), foreign)
+    _restore_paths(path, index, head, sorted(names), foreign)
 
 
-def _is_index_behind(path: str, old: str, new: str) -> bool:
+def _is_index_behind(path: str, index: str, old: str, new: str) -> bool:
     """Whether the index still is that of before, in anything that the move was about."""
-    words = ("diff-index", "--cached", "--quiet")
-    is_new = try_git(path, *words, new, "--").returncode == 0
-    return not is_new and try_git(path, *words, old, "--").returncode == 0
+    words, env = ("diff-index", "--cached", "--quiet"), {"GIT_INDEX_FILE": index}
+    is_new = try_git(path, *words, new, "--", env=env).returncode == 0
+    return not is_new and try_git(path, *words, old, "--", env=env).returncode == 0
 
 
 def _list_moved_names(path: str, old: str, new: str) -> set[str]:
@@ -114,26 +119,25 @@ def _is_half_written(path: str, name: str, commit: str) -> bool:
     )
 
 
-def _restore_paths(path: str, head: str, names: list[str], foreign: set[str]) -> None:
+def _restore_paths(path: str, index: str, head: str, names: list[str], foreign: set[str]) -> None:
     """Index and files of these names as HEAD has them; files of somebody else stay as they are."""
-    literal = {"GIT_LITERAL_PATHSPECS": "1"}
+    env = {"GIT_LITERAL_PATHSPECS": "1", "GIT_INDEX_FILE": index}
     listed = run_git(path, "ls-tree", "-r", "-z", "--name-only", head).split("\0")
     known = set(names).intersection(listed)
     gone = [name for name in names if name not in known]
     if gone:
         words = ("update-index", "-z", "--force-remove", "--stdin")
-        run_git(path, *words, stdin="".join(f"{name}\0" for name in gone))
+        run_git(path, *words, env=env, stdin="".join(f"{name}\0" for name in gone))
     for name in gone:
         if name not in foreign:
             _remove_file(path, name)
-    # The index of all of them first: from it people commit.
     pathspec = ("--pathspec-from-file=-", "--pathspec-file-nul")
     if known:
         stdin = "\0".join(sorted(known))
-        run_git(path, "reset", "-q", head, *pathspec, env=literal, stdin=stdin)
+        run_git(path, "reset", "-q", head, *pathspec, env=env, stdin=stdin)
     ours = sorted(known - foreign)
     if ours:
-        run_git(path, "checkout", "-q", *pathspec, env=literal, stdin="\0".join(ours))
+        run_git(path, "checkout", "-q", *pathspec, env=env, stdin="\0".join(ours))
 
 
 def _remove_file(path: str, name: str) -> None:

@@ -87,8 +87,7 @@ def _take_back_unbegun(where: ProjectPaths, path: str, wanted: WorktreeRecord) -
 
 def worktree_path(where: ProjectPaths, name: str) -> str:
     """In the main checkout; beside a bare repository, whose own `worktrees` belongs to git."""
-    top = os.path.dirname(where.base) if where.is_bare else where.root
-    return os.path.join(top, DIRECTORY, name)
+    return os.path.join(where.top, DIRECTORY, name)
 
 
 def _places_in(where: ProjectPaths, path: str) -> ProjectPaths:

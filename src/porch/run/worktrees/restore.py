@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
+from porch.git.moved_worktrees import find_moved_worktrees, repair_moved_worktrees
 from porch.machine.state import Run
 from porch.store.removed_worktrees import RemovedPlace, forget_removed_place, read_removed_place
 from porch.store.where import ProjectPaths
@@ -14,6 +15,9 @@ Notice = Callable[[str], None]
 
 def restore_run_worktree(where: ProjectPaths, run: Run, notice: Notice) -> None:
     """Before a run goes on: its worktree stands on its branch, with all that was committed."""
+    if moved := find_moved_worktrees(where.common_dir, where.top):
+        repair_moved_worktrees(where.common_dir, moved)
+        notice(f"the project was moved; git finds its worktrees again: {', '.join(moved)}")
     path = os.path.normpath(os.path.join(where.base, run.worktree))
     if not run.own_worktree or os.path.isdir(path):
         return
