@@ -72,6 +72,26 @@ def publish_file(
     return written
 
 
+def publish_new_file(temporary: str, path: str, data: bytes, *, mode: int) -> None:
+    """The same where nothing lies yet; what somebody put there meanwhile stays."""
+    try:
+        _write_beside(temporary, data, sync=False, mode=mode)
+        crash_points.reach_point("atomic.before-rename")
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return
+        except OSError:
+            # Some file systems know no second names.
+            if not os.path.lexists(path):
+                os.replace(temporary, path)
+    except OSError as error:
+        raise disk_error(path, "write", error) from error
+    finally:
+        try_os_call(os.unlink, temporary)
+    crash_points.reach_point("atomic.after-rename")
+
+
 def _write_beside(temporary: str, data: bytes, sync: bool, mode: int) -> os.stat_result:
     fd = _open_new(temporary, mode)
     try:

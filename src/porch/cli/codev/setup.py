@@ -90,6 +90,7 @@ def _begin_project(args: Args) -> View:
     planned = project_setup.plan_setup(root, chosen)
     if is_new:
         first_commit.make_repository(root)
+    first_commit.finish_killed_setup(root)
     project_setup.write_setup(root, planned)
     lines = [f"made a git repository in {root}"] if is_new else []
     lines += install_for_codex(chosen.mcp)
@@ -166,8 +167,9 @@ def _with_test_command(found: "list[FoundCommand]", typed: str) -> "list[FoundCo
 def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> Iterator[str]:
     from porch.fleet.setup import first_commit
 
-    paths = [each.path for each in planned if each.is_change]
-    if first_commit.has_commit(root) or not paths:
+    # Also those that a call wrote that was killed before it committed them.
+    paths = [each.path for each in planned if each.fate != "kept"]
+    if first_commit.has_commit(root):
         yield from _commit_advice(planned)
     elif is_yes or ask_person("There is no commit yet. Commit these files as the first one?", True):
         who = first_commit.make_first_commit(root, paths)

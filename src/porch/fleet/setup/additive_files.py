@@ -70,25 +70,17 @@ def _find_file_above(root: str, path: str) -> str:
 
 
 def write_planned_file(root: str, planned: PlannedFile) -> None:
-    """Do what was planned; a file that appeared in the meantime is left alone."""
+    """Do what was planned; a file that appeared in the meantime is left alone.
+
+    Half a file is never seen: the next call would take it for the project's own.
+    """
     path = os.path.join(root, planned.path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    temporary = f"{path}.porch-new"
     if planned.fate == "extended":
-        atomic.publish_file(f"{path}.porch-new", path, planned.data, mode=planned.mode)
+        atomic.publish_file(temporary, path, planned.data, mode=planned.mode)
     elif planned.fate == "new":
-        _create_file(path, planned)
-
-
-def _create_file(path: str, planned: PlannedFile) -> None:
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, planned.mode)
-    except FileExistsError:
-        return
-    try:
-        atomic.write_all(fd, planned.data)
-    except OSError as error:
-        # Half a file would be taken for the project's own by the next call.
-        atomic.try_os_call(os.unlink, path)
-        raise atomic.disk_error(path, "write", error) from error
-    finally:
-        os.close(fd)
+        atomic.publish_new_file(temporary, path, planned.data, mode=planned.mode)
+    else:
+        # Of a call that was killed between the name and the end of this function.
+        atomic.try_os_call(os.unlink, temporary)

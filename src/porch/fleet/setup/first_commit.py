@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from porch.errors import UsageError
 from porch.git import repository, worktrees
 from porch.git.command import git_error, run_git, try_git
+from porch.git.index_lock import is_lock_of_dead_porch
 
 _MESSAGE = "Set up codev"
 _TRAILER = "Porch-Effect: codev/init"
+# Where a repository is made before it gets its name.
+_ASIDE = ".porch-init"
 
 
 def make_repository(root: str) -> None:
-    run_git(root, "init", "-q")
+    """Whole or not at all: half a repository would be taken for a damaged one."""
+    aside = os.path.join(root, _ASIDE)
+    worktrees.delete_directory(aside)
+    run_git(root, "init", "-q", aside)
+    os.rename(os.path.join(aside, ".git"), os.path.join(root, ".git"))
+    os.rmdir(aside)
 
 
 def has_commit(root: str) -> bool:
@@ -23,6 +31,14 @@ def make_first_commit(root: str, paths: Sequence[str]) -> str:
     """Commit these files in a repository without commits; answers with the person's name."""
     repository.commit_paths(root, list(paths), _MESSAGE, _TRAILER)
     return read_identity_name(root)
+
+
+def finish_killed_setup(root: str) -> None:
+    """What a call that was killed may have left beside the files of the set-up."""
+    worktrees.delete_directory(os.path.join(root, _ASIDE))
+    if is_lock_of_dead_porch(repository.find_git_path(root, "index")) and has_commit(root):
+        # It came to the commit, and not to the index.
+        repository.commit_paths(root, [], _MESSAGE, _TRAILER)
 
 
 def list_uncommitted(root: str) -> list[str]:

@@ -1,0 +1,87 @@
+"""`codev init` that was killed, or met a full disk, completes when it is called again."""
+
+import os
+import random
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from porch.testing import unmeasured
+from tests import commands
+from tests.full_disk import count_calls, make_short_of_room
+from tests.repositories import sh
+from tests.torture import FULL, choose_some
+
+pytestmark = [pytest.mark.torture, pytest.mark.timeout(1200)]
+KILLS = 200 if FULL else 20
+POINTS = tuple(
+    f"atomic.{each}" for each in ("before-write", "after-write", "before-rename", "after-rename")
+)
+
+
+def init(root: Path, **environ: str) -> int:
+    done = commands.run("codev", ("init", "--yes"), root, {**unmeasured(), **environ})
+    assert done.returncode in (0, 6, -signal.SIGKILL), done.stdout + done.stderr
+    return done.returncode
+
+
+def project(place: Path) -> Path:
+    place.mkdir(parents=True)
+    (place / "Makefile").write_text("test:\n\ttrue\n")
+    return place
+
+
+def outcome(root: Path) -> dict[str, str]:
+    """Every file, and what git says of it."""
+    paths = (path for path in root.rglob("*") if path.is_file())
+    files = {str(path.relative_to(root)): path for path in paths}
+    return {
+        **{name: path.read_text() for name, path in files.items() if not name.startswith(".git/")},
+        "commits": sh(root, "log", "--format=%B"),
+        "tree": sh(root, "rev-parse", "HEAD^{tree}"),
+        "status": sh(root, "status", "--porcelain", "-uall"),
+        "locks": " ".join(map(str, (root / ".git").rglob("*.lock"))),
+    }
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], Counter[str]]:
+    place = tmp_path_factory.mktemp("calm")
+    root, log = project(place / "p"), place / "points"
+    assert init(root, PORCH_CRASH_LOG=str(log)) == 0
+    return outcome(root), Counter(log.read_text().split())
+
+
+def test_an_init_killed_anywhere_completes_when_it_is_called_again(
+    tmp_path: Path, calm: tuple[dict[str, str], Counter[str]]
+) -> None:
+    """R5: no first commit, or one without the settings, and "everything is there already"."""
+    expected, hits = calm
+    named = [(point, nth) for point in POINTS for nth in range(1, hits[point] + 1)]
+    luck = random.Random(20260201)
+    ends = [("git.before-update-ref", 1), ("git.after-update-ref", 1), ("git.after-index", 1)]
+    for number, (point, nth) in enumerate([*ends, *luck.sample(named, KILLS - len(ends))]):
+        root = project(tmp_path / str(number))
+        assert init(root, PORCH_CRASH_AT=f"{point}:{nth}") == -signal.SIGKILL
+        assert init(root) == 0
+        assert outcome(root) == expected, f"{point}:{nth}"
+
+
+def test_an_init_without_room_completes_when_there_is_room_again(
+    tmp_path: Path, calm: tuple[dict[str, str], Counter[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R5: whichever call of git finds the disk full."""
+    expected, _ = calm
+    path, last = os.environ["PATH"], 100
+    for calls in choose_some(range(1, last), 4):
+        root = project(tmp_path / str(calls))
+        full = tmp_path / f"full-{calls}"
+        init(root, PATH=make_short_of_room(full, calls))
+        assert init(root, PATH=path) == 0
+        assert outcome(root) == expected, f"call {calls}"
+        if count_calls(full, calls) < calls:
+            break
+    else:
+        pytest.fail("git was called more often than that")
