@@ -211,6 +211,32 @@ def test_a_journal_damaged_in_the_middle_is_refused_repaired_and_goes_on(project
     assert "4 records" in project.porch("log", project.id).stdout
 
 
+def test_a_repair_names_the_decisions_that_it_lost_and_keeps_the_rest_readable(
+    tmp_path: Path,
+) -> None:
+    """R7: one bit in an early record, and nobody learned which approvals were gone."""
+    gated = _gated(tmp_path, build=[{"say": "done"}])
+    assert gated.run().returncode == 3
+    assert gated.porch("approve", gated.id).returncode == 0
+    assert gated.run().returncode == 0
+    data = bytearray(Path(gated.journal).read_bytes())
+    lines = bytes(data).splitlines(keepends=True)
+    data[len(lines[0]) + len(lines[1]) // 2] ^= 1
+    Path(gated.journal).write_bytes(data)
+    repaired = gated.porch("repair", gated.id)
+    assert repaired.returncode == 0, repaired.stderr
+    assert "1 records kept" in repaired.stdout
+    (lost,) = [line for line in repaired.stdout.splitlines() if line.startswith("lost: ")]
+    assert "approved by" in lost
+    assert f"{len(lines) - 2} of the lost records can still be read" in repaired.stdout
+    assert lost in " ".join(gated.porch("log", gated.id, "--all").stdout.split("; "))
+    shown = gated.porch("log", gated.id, "--lost").stdout
+    assert len(shown.splitlines()) == len(lines) - 2
+    assert "the run is complete" in shown
+    records = json.loads(gated.porch("log", gated.id, "--lost", "--json").stdout)["records"]
+    assert [each["seq"] for each in records] == list(range(3, len(lines) + 1))
+
+
 def test_a_sound_journal_is_left_alone_by_a_repair(finished: Project) -> None:
     data = Path(finished.journal).read_bytes()
     told = finished.porch("repair", finished.id)

@@ -376,6 +376,7 @@ class JournalRepaired(Tagged, frozen=True, kw_only=True, tag="JournalRepaired"):
     aside: str
     by: str = ""
     as_person: bool = False
+    decisions: tuple[str, ...] = ()  # of people, in the part that was lost
 
 
 class WorkFinished(Tagged, frozen=True, kw_only=True, tag="WorkFinished"):

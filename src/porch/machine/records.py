@@ -31,6 +31,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("Began", "request_from"): 3,
     ("JournalRepaired", "as_person"): 2,
     ("JournalRepaired", "by"): 2,
+    ("JournalRepaired", "decisions"): 3,
     ("RunnerStarted", "as_person"): 2,
     ("Wish", "claimed"): 2,
     ("ReviewEnded", "reply"): 2,

@@ -7,6 +7,7 @@ record (chained, higher v) from a damaged one. What v counts is the rest of the 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +132,21 @@ def parse_records(
     if trouble is None:
         torn, trouble = _classify_rest(lines[good:], torn, total, seq + kept + 1)
     return JournalScan(records, length, b"" if trouble else torn, total, seq + kept), trouble
+
+
+def list_later_records(data: bytes, kept: int) -> list[RawRecord]:
+    """Behind the first that was not kept: each that carries the sum it should.
+
+    It is compared with the sum that the line before it claims, which may be all that is whole
+    there.
+    """
+    lines = data.split(b"\n")
+    found = (
+        _parse_line(line, number)
+        for number, (before, line) in enumerate(pairwise(lines), 2)
+        if number > kept + 1 and _count_chained([line], before[-66:-2])
+    )
+    return [each for each in found if not isinstance(each, UnreadableRecord)]
 
 
 def is_chained(data: bytes, sum: str) -> bool:

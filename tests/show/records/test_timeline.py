@@ -18,6 +18,7 @@ from porch.show.records.timeline import (
     UNCONTINUED,
     describe_record,
     line_mark,
+    list_decisions_of_people,
     render_timeline,
 )
 from porch.show.shapes import PlaceNames
@@ -88,6 +89,10 @@ CASES: list[tuple[f.Fact, str]] = [
     (
         f.JournalRepaired(kept=40, lost_bytes=12, aside="journal.bad-1"),
         "the journal was repaired: 40 records kept, 12 bytes lost (journal.bad-1)",
+    ),
+    (
+        f.JournalRepaired(kept=40, lost_bytes=12, aside="bad", decisions=("8 no", "9 no")),
+        "the journal was repaired: 40 records kept, 12 bytes lost (bad); lost: 8 no; lost: 9 no",
     ),
     (
         f.StatusEdited(aside="status.edited-1.yaml"),
@@ -477,3 +482,14 @@ def test_x1_x10_a_turn_says_what_else_changed_meanwhile() -> None:
     assert line.endswith("; changed without permission to write it: a.md")
     assert "; changed what measures it: tests/test_0.py" in line
     assert "tests/test_4.py and 1 more; changed outside the worktree: branch other" in line
+
+
+def test_decisions_of_people_are_listed_with_time_and_number() -> None:
+    """R7: a repair names those that it could not keep."""
+    facts = (f.WishTaken(wish=WISH), f.RunAdopted(state="plan:draft"))
+    raws = [
+        encode_record(JournalRecord(seq, "2026-01-01T10:41:00Z", fact))
+        for seq, fact in enumerate(facts, 7)
+    ]
+    (told,) = list_decisions_of_people(raws)
+    assert told.endswith(" 7 specify: approved by ana (cli)")

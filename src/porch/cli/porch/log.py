@@ -44,6 +44,11 @@ COMMANDS: Verbs = {
             make_argument(
                 "--verbose", action="store_true", help="show positions, as commands take them"
             ),
+            make_argument(
+                "--lost",
+                action="store_true",
+                help="show what `porch repair` could not keep and can still be read",
+            ),
             *_TURNS,
         ),
     ),

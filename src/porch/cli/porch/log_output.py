@@ -43,6 +43,10 @@ def show_log(args: Args) -> View:
     count = _read_line_count(args)
     path = os.path.join(where.run_dir(name), "journal.jsonl")
     words, look = run_log.words_of(where, name, args.verbose), terminal_style()
+    if args.lost:
+        records = run_log.read_lost_records(where, name)
+        lines = log_text.shown_lines(records, words, look if not args.json else None)
+        return View("\n".join(lines), {"run": name, "records": records})
     if args.follow:
         return _follow_journal(path, args.json, count, words)
     if count is None:

@@ -8,7 +8,9 @@ from porch.show.place_words import PlaceWords
 from porch.show.records import log_text
 from porch.show.records.log_text import LINES_SHOWN
 from porch.store import journal_tail, picture_cache, run_rows
+from porch.system.regular_file import open_regular
 
+_JOURNAL = "journal.jsonl"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +35,7 @@ def read_last_records(where: ProjectPaths, name: str, count: int) -> journal_tai
     """None if the journal has to be read whole to say what is wrong with it."""
     directory = where.run_dir(name)
     known = run_rows.known_seam(directory)
-    return journal_tail.read_tail(os.path.join(directory, "journal.jsonl"), count, known)
+    return journal_tail.read_tail(os.path.join(directory, _JOURNAL), count, known)
 
 
 def read_numbered_records(
@@ -42,7 +44,7 @@ def read_numbered_records(
     """The records with these numbers, and no others; None if the journal has to be read whole."""
     directory = where.run_dir(name)
     known = run_rows.known_seam(directory)
-    return journal_tail.read_window(os.path.join(directory, "journal.jsonl"), first, last, known)
+    return journal_tail.read_window(os.path.join(directory, _JOURNAL), first, last, known)
 
 
 def is_drawn_whole(where: ProjectPaths, name: str) -> bool:
@@ -53,7 +55,7 @@ def is_drawn_whole(where: ProjectPaths, name: str) -> bool:
     directory = where.run_dir(name)
     known = run_rows.known_seam(directory)
     try:
-        size = os.stat(os.path.join(directory, "journal.jsonl")).st_size
+        size = os.stat(os.path.join(directory, _JOURNAL)).st_size
     except OSError:
         return False
     return known is not None and known[0] == size
@@ -95,6 +97,21 @@ def render_last_lines(
     return log_text.tail_text(word, tail.records, tail.earlier, words, look=look)
 
 
+def read_lost_records(where: ProjectPaths, name: str) -> list[RawRecord]:
+    """What repairs of the journal could not keep and can still be read, the oldest repair first."""
+    from porch.store import chain
+    from porch.store.journal import scan_journal
+
+    directory, lost = where.run_dir(name), []
+    facts = [each["fact"] for each in scan_journal(os.path.join(directory, _JOURNAL)).records]
+    for fact in facts:
+        path = os.path.join(directory, os.path.basename(str(fact.get("aside"))))
+        if fact["is"] == "JournalRepaired" and os.path.isfile(path):
+            with open(path, "rb", opener=open_regular) as file:
+                lost += chain.list_later_records(file.read(), fact["kept"])
+    return lost
+
+
 def iterate_log_pieces(
     where: ProjectPaths,
     name: str,
@@ -104,7 +121,7 @@ def iterate_log_pieces(
     look: TerminalStyle | None = None,
 ) -> Iterator[str] | None:
     """All of it; None if a record cannot be believed."""
-    pieces = journal_tail.read_pieces(os.path.join(where.run_dir(name), "journal.jsonl"))
+    pieces = journal_tail.read_pieces(os.path.join(where.run_dir(name), _JOURNAL))
     if pieces is None:
         return None
     if not as_json:

@@ -22,6 +22,9 @@ from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run
 from porch.run.verbs.read_run import ReadRun, read_run
+from porch.run.verbs.run_log import words_of
+from porch.show.place_words import PlaceWords
+from porch.show.records.timeline import list_decisions_of_people
 from porch.store import chain, journal, payloads
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
@@ -223,17 +226,29 @@ def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> St
         if readable is None and _is_sound(path):
             said = f"the journal of {run} is not damaged; nothing was changed"
             return SteerResult(said, {"run": run, "kept": None}, notice=True)
-        done = journal.repair_journal(path, partial(_repair_record, as_person), readable)
+        words = words_of(where, run)
+        done = journal.repair_journal(path, partial(_repair_record, as_person, words), readable)
         if not done.kept:
             os.unlink(path)
     if done.kept:
         with hold_run(where, run, "porch repair", is_whole=True) as found:
             found.drain()
     again = "" if done.kept else "; nothing could be kept, so start the run again"
-    aside = os.path.basename(done.aside)
+    later = _read_later_records(done)
     lost = f"{done.kept} records kept, {done.lost_bytes} bytes lost"
-    said = f"{lost}; the damaged file is kept as {aside}{again}"
-    return SteerResult(said, {"run": run, "kept": done.kept, "lost_bytes": done.lost_bytes})
+    said = [f"{lost}; the damaged file is kept as {os.path.basename(done.aside)}{again}"]
+    decisions = list_decisions_of_people(later, words)
+    said += [f"lost: {each}" for each in decisions]
+    if later and done.kept:
+        said.append(f"{len(later)} of the lost records can still be read: porch log {run} --lost")
+    data = {"run": run, "kept": done.kept, "lost_bytes": done.lost_bytes}
+    return SteerResult("\n".join(said), {**data, "decisions": decisions, "readable": len(later)})
+
+
+def _read_later_records(repaired: journal.RepairResult) -> list[RawRecord]:
+    """What still verifies behind the damage."""
+    with open(repaired.aside, "rb") as file:
+        return chain.list_later_records(file.read(), repaired.kept)
 
 
 def _is_sound(path: str) -> bool:
@@ -244,7 +259,7 @@ def _is_sound(path: str) -> bool:
     return True
 
 
-def _repair_record(as_person: bool, repaired: journal.RepairResult) -> RawRecord:
+def _repair_record(as_person: bool, words: PlaceWords, repaired: journal.RepairResult) -> RawRecord:
     with open(repaired.aside, "rb") as file:
         good = chain.parse_records(file.read())[0].records
     last = good[repaired.kept - 1]["at"] if repaired.kept else ""
@@ -255,5 +270,6 @@ def _repair_record(as_person: bool, repaired: journal.RepairResult) -> RawRecord
         aside=os.path.basename(repaired.aside),
         by=find_user_name(),
         as_person=as_person,
+        decisions=tuple(list_decisions_of_people(_read_later_records(repaired), words)),
     )
     return encode_record(JournalRecord(repaired.kept + 1, at, fact))

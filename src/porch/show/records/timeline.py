@@ -20,6 +20,7 @@ GOOD, BAD, ASKS = "good", "bad", "asks"
 
 
 _PLAIN = PlaceWords()
+_DECISIONS = ("WishTaken", "WorkFinished")
 
 
 def render_timeline(raw_records: Iterable[RawRecord], words: PlaceWords = _PLAIN) -> Iterator[str]:
@@ -42,6 +43,15 @@ def describe_record(raw: RawRecord, words: PlaceWords = _PLAIN) -> str:
     moved = clip_text(one_line("".join(_describe_moves(raw, words))), _LONGEST_PART)
     told = what + moved if moved[:1] == ";" else f"{what} {moved}".rstrip()
     return told + "".join(_describe_changes(raw.get("fact") or {}))
+
+
+def list_decisions_of_people(
+    raw_records: Iterable[RawRecord], words: PlaceWords = _PLAIN
+) -> list[str]:
+    """What people decided in these records, each with its time."""
+    kept = (raw for raw in raw_records if (raw.get("fact") or {}).get("is") in _DECISIONS)
+    told = (f"{time_and_number(raw)} {_describe_fact(raw['fact'], words)}" for raw in kept)
+    return [clip_text(one_line(text), _LONGEST_PART) for text in told]
 
 
 def line_mark(raw: RawRecord) -> str:
@@ -312,7 +322,9 @@ def _describe_wish(fact: Raw, words: PlaceWords) -> str:
 
 def _describe_repair(fact: Raw) -> str:
     kept, lost = fact.get("kept"), fact.get("lost_bytes")
-    return f"the journal was repaired: {kept} records kept, {lost} bytes lost ({fact.get('aside')})"
+    told = "".join(f"; lost: {each}" for each in fact.get("decisions") or ())
+    text = f"the journal was repaired: {kept} records kept, {lost} bytes lost"
+    return f"{text} ({fact.get('aside')}){told}"
 
 
 def _describe_status_edit(fact: Raw) -> str:
