@@ -163,6 +163,8 @@ def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
     paths = [
         name_artifact_file(world.workspace, run, name, effect.item) for name in effect.artifacts
     ]
+    # A signal that needs a reason says that something is wrong.
+    usual = sorted(effect.exits, key=lambda known: known.needs_reason)
     return {
         "id": world.state().run.id,
         "title": world.state().run.title,
@@ -175,7 +177,7 @@ def _turn_request(world: World, effect: RunAgent) -> Mapping[str, Any]:
         "name": effect.role,
         "artifacts": [{"path": path} for path in paths if not has_wildcard(path)],
         "project_dir": project,
-        "legal": [signal for known in effect.exits for signal in known.signals[:1]],
+        "legal": [signal for known in usual for signal in known.signals[:1]],
         "plan_item": {"id": item.id, "title": item.title} if item else None,
     }
 
