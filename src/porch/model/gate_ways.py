@@ -15,6 +15,7 @@ from itertools import groupby
 from porch.errors import Finding, Place
 from porch.model.flow import find_passing
 from porch.model.protocol import Edge, End, Human, Protocol, Target
+from porch.model.track_names import fork_of_join
 
 _WAYS_OF_PEOPLE = ("skip", "waived", "stopped")
 Steps = Mapping[str, list[tuple[str, Edge]]]
@@ -29,7 +30,7 @@ def find_ways_around_gates(protocol: Protocol, places: Mapping[str, Place]) -> I
         return
     steps = _list_steps(protocol, gates)
     ways = [(name, target) for name, each in steps.items() for target, _ in each]
-    passes = find_passing(protocol.starts, ways, protocol.awaited)
+    passes = find_passing(protocol.starts, *_end_branches(protocol, ways))
     led_to = {target for _, target in ways}
     ends = {n for n, a in actors.items() if isinstance(a, End) and a.outcome == "complete"}
     for gate, name in gates.items():
@@ -37,6 +38,23 @@ def find_ways_around_gates(protocol: Protocol, places: Mapping[str, Place]) -> I
             way = _find_way(protocol, gate, ends, passes, steps)
             if way:
                 yield _make_finding(protocol, gate, name, way, places)
+
+
+def _end_branches(
+    protocol: Protocol, ways: list[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], Mapping[str, tuple[str, ...]]]:
+    """Where branches of a plan wait for each other, each ends in a node of its own."""
+    awaited, known = dict(protocol.awaited), []
+    for source, target in ways:
+        if fork_of_join(target) in protocol.states:
+            branch = f"{target} of {protocol.group_of(source)}"
+            known.append((source, branch))
+            awaited[branch] = ()
+            awaited[target] = tuple(dict.fromkeys((*awaited[target], branch)))
+            known.append((branch, target))
+        else:
+            known.append((source, target))
+    return known, awaited
 
 
 def _list_steps(protocol: Protocol, gates: Collection[str]) -> Steps:
