@@ -1,4 +1,4 @@
-"""Attempts to reach what lies outside the worktree of a turn: branches, settings, remotes, copies."""
+"""Attempts to reach what lies outside the worktree of a turn: branches, settings, remotes."""
 
 import os
 import shutil
@@ -82,7 +82,9 @@ def by_copy(site: Site) -> Seen:
 def by_other_agent(site: Site) -> Seen:
     """The run 0001-x waits for the agent of its second phase; an agent of another run reports."""
     site.prepare(WORK, LOOK, agents={"work": [{}]})
-    site.start("--here", "--once")
+    site.git("add", "-A")
+    site.git("commit", "-qm", "a protocol")
+    site.start("--once")
     before = site.entered()
     site.inside("porch done 1")
     is_told = "an agent of another run" in site.said
@@ -150,7 +152,8 @@ OUTSIDE_ATTACKS = (
         "curious",
         "makes its remote a program (ext::), so that a pull request runs it",
         ran_after(
-            "git config remote.origin.url 'ext::{base}/armed'; git config protocol.ext.allow always",
+            "git config remote.origin.url 'ext::{base}/armed';"
+            " git config protocol.ext.allow always",
             ("finish", "1", "--pr"),
         ),
     ),
