@@ -33,7 +33,7 @@ def test_x1_changes_are_kept_until_a_gate_was_answered(driven: Rig) -> None:
     assert driven.replayed() == driven.state
     assert outside.may_begin(driven.state, "anything#1")
     moves = list(outside.shown_moves(driven.state))
-    assert {move.path.partition(".")[0] for move in moves} == {"outside"}
+    assert [getattr(move, "path", "").partition(".")[0] for move in moves] == ["outside"]
 
 
 def test_x1_only_so_many_changes_are_kept(driven: Rig) -> None:

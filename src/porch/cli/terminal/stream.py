@@ -97,7 +97,7 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
         **({"reviews": missing} if (missing := list_abstentions(state)) else {}),
         **({"measured_by_changed": list(touched)} if touched else {}),
         **({"not_compared": list(reasons)} if (reasons := list_uncompared(state)) else {}),
-        **({"changed_outside": list(lines)} if (lines := list_outside_changes(state)) else {}),
+        **({"changed_outside": list(outside)} if (outside := list_outside_changes(state)) else {}),
     }
     id_ = state.run.id
     word = unique_word(where.names(), driven.name, id_) if where is not None else id_

@@ -69,8 +69,8 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
         before = _read_stamp(_stamp_file(world, fact.effect))
         now = _take_stamp(world, before.dirty)
         found = _compare(world, before, now)
-    except (OutsideError, OSError, ValueError) as error:
-        why = str(error) if isinstance(error, OSError) else describe_error(error)
+    except (OutsideError, OSError) as error:
+        why = describe_error(error) if isinstance(error, OutsideError) else str(error)
         found = {"changes": [f"could not be compared: {why}"]}
     known = getattr(fact, "outside", {})
     changed: f.EffectFact = replace(fact, outside={**known, **found}) if found else fact
