@@ -138,6 +138,24 @@ def test_an_upgrade_takes_no_settings_that_nobody_trusts(desk: "Desk") -> None:
     desk.porch("upgrade", "1")
 
 
+def test_a_merge_prepares_no_checkout_with_settings_that_nobody_trusts(
+    desk: "Desk", home: Path
+) -> None:
+    """X6: the set-up commands of now run before the checks on the merged files."""
+    agents = {"one": [{"write": {"new.txt": "new\n"}}]}
+    prepare(desk, {"id": "one"}, text=BASE + '[commands]\ntest = "true"\n', agents=agents)
+    desk.porch(*START)
+    own = home / ".config/porch/config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'[worktree]\nsetup = ["touch {home}/started"]\n')
+    head = desk.git("rev-parse", "main")
+    assert "untrusted-settings" in desk.porch("finish", "1", "--merge", code=2).all
+    assert desk.git("rev-parse", "main") == head
+    desk.porch("trust", digest_of(desk))
+    desk.porch("finish", "1", "--merge")
+    assert (home / "started").exists()
+
+
 def test_settings_are_shown_as_they_are_written(desk: "Desk") -> None:
     prepare(desk)
     rows = {row["key"]: row for row in desk.porch("settings", "--json").json["settings"]}

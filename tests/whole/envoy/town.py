@@ -115,7 +115,9 @@ class Town:
         words = [sys.executable, "-I", "-S", str(self.home / "reviewer.py")]
         words += [str(self.home / "reviews"), json.dumps(PASSED)]
         self.write("codev/config.toml", f"[agents.gemini]\ncommand = {json.dumps(words)}\n")
-        trust_settings(self.root, self.environ)
+        # What an agent calls knows no XDG_CONFIG_HOME.
+        for environ in (self.environ, {"HOME": str(self.home)}):
+            trust_settings(self.root, environ)
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name

@@ -15,30 +15,41 @@ def _trust_settings(args: Args) -> View:
         return _list_grants()
     if args.revoke is not None:
         return _revoke_grant(args.revoke)
-    from porch.cli.trust_prompt import (
-        ask_for_trust,
-        describe_trust_requests,
-        grant_requests,
-        is_person_at_terminal,
-    )
-    from porch.errors import EXIT_FAILED, EXIT_WAITING
     from porch.run.settings import load_settings
     from porch.store.where import find_project
 
     known = load_settings(find_project(os.getcwd()).root)
     if args.digest is not None:
-        request = _find_request(known, args.digest)
-        grant_requests([request], args.as_person)
-        return View(f"trusted: the settings of {request.file} with digest {request.digest}",
-                    _data(known, granted=[request]))  # fmt: skip
+        return _grant_digest(known, args.digest, args.as_person)
+    if known.untrusted:
+        return _ask(known, args)
+    what = "are trusted" if known.requests else "need no trust"
+    return View(f"all settings that count here {what}", _describe_state(known))
+
+
+def _grant_digest(known: "Settings", digest: str, as_person: bool) -> View:
+    from porch.cli.trust_prompt import grant_requests
+
+    request = _find_request(known, digest)
+    grant_requests([request], as_person)
+    text = f"trusted: the settings of {request.file} with digest {digest}"
+    return View(text, _describe_state(known, digest))
+
+
+def _ask(known: "Settings", args: Args) -> View:
+    """On a terminal the question; elsewhere what is asked, and the commands that answer it."""
+    from porch.cli.trust_prompt import (
+        ask_for_trust,
+        describe_trust_requests,
+        is_person_at_terminal,
+    )
+    from porch.errors import EXIT_FAILED, EXIT_WAITING
+
     waiting = known.untrusted
-    if not waiting:
-        what = "are trusted" if known.requests else "need no trust"
-        return View(f"all settings that count here {what}", _data(known))
     if args.json or not is_person_at_terminal(args.as_person):
         commands = "\n".join(f"  porch trust {each.digest}" for each in waiting)
         text = f"{describe_trust_requests(waiting)}\n\nto trust them:\n{commands}"
-        return View(text, _data(known), EXIT_WAITING)
+        return View(text, _describe_state(known), EXIT_WAITING)
     if ask_for_trust(waiting, args.as_person):
         return View("trusted")
     return View("nothing was trusted", code=EXIT_FAILED)
@@ -59,11 +70,10 @@ def _find_request(known: "Settings", digest: str) -> "TrustRequest":
     )
 
 
-def _data(known: "Settings", granted: "list[TrustRequest] | None" = None) -> dict[str, Any]:
-    done = {each.digest for each in granted or ()}
-    waiting = {each.digest: each for each in known.untrusted if each.digest not in done}
-    shown = [waiting.get(each.digest, each) for each in known.requests]
-    return {"requests": [{**e.as_json(), "trusted": e.digest not in waiting} for e in shown]}
+def _describe_state(known: "Settings", granted: str = "") -> dict[str, Any]:
+    waiting = {each.digest: each for each in known.untrusted if each.digest != granted}
+    requests = [waiting.get(each.digest, each) for each in known.requests]
+    return {"requests": [{**e.as_json(), "trusted": e.digest not in waiting} for e in requests]}
 
 
 def _list_grants() -> View:

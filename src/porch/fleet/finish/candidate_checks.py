@@ -25,6 +25,7 @@ from porch.run.engine.session import HeldRun
 from porch.run.handlers.check import run_command_check
 from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
 from porch.run.settings import Settings
+from porch.run.trust_requests import require_trust
 from porch.run.worktrees.make import worktree_path
 from porch.run.worktrees.placed_files import place_files
 from porch.run.worktrees.setup_commands import run_setup_commands
@@ -43,6 +44,7 @@ def check_candidate(found: HeldRun, commit: str, work: RunWork) -> dict[str, str
     due = [check for check in checks if not check.reason_left_out]
     if not due:
         return {}
+    require_trust(known.untrusted)
     process_marks.reap_processes(f"{mark_of(where, found.name)}:finish")
     scratch = worktree_path(where, f"finish_{found.name}")
     with open_detached_checkout(where.base, scratch, commit):
