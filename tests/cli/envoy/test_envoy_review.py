@@ -27,6 +27,7 @@ from tests.real_agents import MODELS, Room
 from tests.repositories import at_home
 from tests.standin.steps import say
 from tests.standin.vendors import Vendors
+from tests.trust import trust_settings
 
 Told = dict[str, Any]
 Envoy = Callable[..., Told]
@@ -387,6 +388,7 @@ def test_the_real_gemini_reviews_without_changing_anything(
     gemini_room: Room, court: Court, vendor: Vendors
 ) -> None:
     court.configure(f'[agents.gemini]\nmodel = "{MODELS["gemini"]}"\n')
+    trust_settings(court.root, gemini_room.environ)
     vendor.default = lambda _request: say(f"I read the diff.\n\n```json\n{PASS}\n```")
     words = ("gemini", "review", "1")
     done = commands.run("envoy", words, court.root, gemini_room.environ, timeout_s=240)
