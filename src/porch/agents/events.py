@@ -88,7 +88,7 @@ class Warned(Struct, frozen=True):
     text: str
 
 
-class Waiting(Struct, frozen=True):
+class ProviderWait(Struct, frozen=True):
     """A request to the provider is out: until it is answered, silence says nothing of the agent.
 
     `is_on` is false while the answer arrives piece by piece: then its silence counts again.
@@ -120,7 +120,7 @@ Event = (
     | Done
     | Answered
     | Warned
-    | Waiting
+    | ProviderWait
     | Failed
 )
 
@@ -163,7 +163,7 @@ class TurnSummary(Struct, frozen=True):
                 return self._answered(event)
             case Warned() | Denied() | Failed():
                 return self._told(event)
-            case Waiting():
+            case ProviderWait():
                 return self
             case _:
                 assert_never(event)

@@ -10,10 +10,10 @@ from porch.agents.events import (
     LONGEST_TOLD_LINE,
     Event,
     GrowingSummary,
+    ProviderWait,
     ToolEnded,
     ToolStarted,
     TurnSummary,
-    Waiting,
     Warned,
 )
 from porch.agents.port import AgentPort, Outcome, make_outcome
@@ -129,7 +129,7 @@ class TranscriptListener(Struct):
 
     def take(self, line: OutputLine) -> None:
         for event in _LEFT_OUT_WARNING if line.cut else self.feed(line.text):
-            if type(event) is Waiting:
+            if type(event) is ProviderWait:
                 self.is_waiting = event.is_on
                 continue
             self._tally.add(event)

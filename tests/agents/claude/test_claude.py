@@ -16,13 +16,13 @@ from porch.agents.events import (
     Event,
     Failed,
     Final,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
@@ -112,8 +112,8 @@ def test_only_in_the_middle_of_a_text_its_silence_counts() -> None:
 @pytest.mark.parametrize(
     "said, events",
     [
-        (line("system", subtype="init", tools=[]), (Session("s-1"), Waiting())),
-        (line("system", subtype="status", status="requesting"), (Waiting(),)),
+        (line("system", subtype="init", tools=[]), (Session("s-1"), ProviderWait())),
+        (line("system", subtype="status", status="requesting"), (ProviderWait(),)),
         (line("system", subtype="status", status="compacting"), ()),
         (line("system", subtype="task_started"), ()),
         (line("system", subtype="api_retry", error_status=529), None),

@@ -21,13 +21,13 @@ from porch.agents.events import (
     Done,
     Event,
     Failed,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.outcomes import OutcomeKind
@@ -73,7 +73,7 @@ SHELL = "/bin/bash -lc"
     "line, events",
     [
         ("", ()),
-        ('{"type":"turn.started"}', (Waiting(),)),
+        ('{"type":"turn.started"}', (ProviderWait(),)),
         ('{"type":"of a later release"}', ()),
         ('{"type":"thread.started","thread_id":"t-1"}', (Session("t-1"),)),
         (MESSAGE, (Said("all done", is_whole=True),)),

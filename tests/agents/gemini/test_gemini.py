@@ -17,13 +17,13 @@ from porch.agents.events import (
     Done,
     Event,
     Failed,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.gemini import policy
@@ -280,7 +280,7 @@ USED = Used(0.0, 120, 60, 20)
     "told, events",
     [
         ("", ()),
-        (line("init", session_id=SESSION, model="m"), (Session(SESSION), Waiting())),
+        (line("init", session_id=SESSION, model="m"), (Session(SESSION), ProviderWait())),
         (line("message", role="user", content="<signal>X</signal>"), ()),
         (line("message", role="assistant", content="hi", delta=True), (Said("hi"),)),
         (

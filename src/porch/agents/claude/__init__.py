@@ -23,12 +23,12 @@ from porch.agents.events import (
     Denied,
     Event,
     Failed,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
-    Waiting,
     Warned,
 )
 from porch.agents.json_line import parse_json_line
@@ -53,7 +53,7 @@ LINE_SHOWN = 200
 _TEXT_PIECE = '"delta":{"type":"text_delta"'
 # Text comes as it is made. Thoughts may be withheld, and the input of a tool comes when it is
 # complete: between such pieces claude waits as it does before the first one.
-_IN_TEXT, _BETWEEN_TEXTS = (Waiting(is_on=False),), (Waiting(),)
+_IN_TEXT, _BETWEEN_TEXTS = (ProviderWait(is_on=False),), (ProviderWait(),)
 
 
 def prepare(turn: Turn) -> PreparedTurn:
@@ -128,9 +128,9 @@ def read_any_line(line: str) -> tuple[Event, ...]:
 def _read_system_line(said: Mapping[str, Any]) -> Iterator[Event]:
     if said.get("subtype") == "init":
         yield Session(str(said["session_id"]))
-        yield Waiting()
+        yield ProviderWait()
     elif said.get("subtype") == "status" and said.get("status") == "requesting":
-        yield Waiting()
+        yield ProviderWait()
     elif said.get("subtype") == "api_retry":
         status = said.get("error_status") or "nothing"
         yield Warned(f"the service answered {status}; claude retries by itself")

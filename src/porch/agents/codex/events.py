@@ -13,12 +13,12 @@ from porch.agents.events import (
     Done,
     Event,
     Failed,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.json_line import parse_json_line
@@ -125,7 +125,7 @@ TOOL_DESCRIPTIONS: Mapping[str, Callable[[Json], str]] = {
 EVENT_READERS: Mapping[str, Callable[[Json], tuple[Event, ...]]] = {
     "thread.started": lambda said: (Session(str(said["thread_id"])),),
     # It prints whole messages only, so from here on its silence says nothing.
-    "turn.started": lambda _: (Waiting(),),
+    "turn.started": lambda _: (ProviderWait(),),
     "item.started": _read_item_started,
     "item.completed": _read_item_completed,
     "turn.completed": _read_turn_completed,

@@ -28,13 +28,13 @@ from porch.agents.events import (
     Event,
     Failed,
     Final,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.outcomes import AnswerWay, OutcomeKind
@@ -115,7 +115,7 @@ _EVENT_READERS: dict[str, Callable[[dict[str, Any]], Event]] = {
         is_last=True,
     ),
     process.DONE: lambda _: Done(),
-    process.WAITING: lambda _: Waiting(),
+    process.WAITING: lambda _: ProviderWait(),
 }
 
 

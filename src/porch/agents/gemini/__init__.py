@@ -23,13 +23,13 @@ from porch.agents.events import (
     Done,
     Event,
     Failed,
+    ProviderWait,
     Said,
     Session,
     ToolEnded,
     ToolStarted,
     TurnSummary,
     Used,
-    Waiting,
     Warned,
 )
 from porch.agents.gemini import failures as troubles
@@ -208,7 +208,7 @@ def _read_result(told: dict[str, Any]) -> tuple[Event, ...]:
 
 _EVENT_READERS: dict[str, Callable[[dict[str, Any]], tuple[Event, ...]]] = {
     # It prints its words in pieces, and the calls of tools whole: it may be silent between them.
-    "init": lambda told: (Session(str(told["session_id"])), Waiting()),
+    "init": lambda told: (Session(str(told["session_id"])), ProviderWait()),
     "message": _read_message,
     "tool_use": _read_tool_start,
     "tool_result": _read_tool_end,

@@ -45,7 +45,7 @@ def iterate_events(turn: NumberedTurn, part: TranscriptPart) -> Iterator[events.
             yield events.Warned("a line was too long and is not shown")
         else:
             told = feed(redactor.line(line.text))
-            yield from (event for event in told if type(event) is not events.Waiting)
+            yield from (event for event in told if type(event) is not events.ProviderWait)
 
 
 def iterate_activity(turn: NumberedTurn) -> Iterator[Entry]:
@@ -85,7 +85,7 @@ def _event_entries(event: events.Event) -> Iterator[Entry]:
             yield activity.FINAL, event.text
         case events.Answered():
             yield activity.ANSWER, f"{event.exit} {_shorten_payload(event.payload)}"
-        case events.Session() | events.Used() | events.Done() | events.Waiting():
+        case events.Session() | events.Used() | events.Done() | events.ProviderWait():
             return
         case events.Denied() | events.Warned() | events.Failed():
             yield _trouble_entry(event)
