@@ -86,3 +86,11 @@ def test_the_folder_of_a_long_name_is_cut_and_numbered(tmp_path: Path) -> None:
     long = Path("/" + "a" * 250)
     held(tmp_path, f"-{'a' * 199}-1k2j3h")
     assert find_elsewhere(SESSION, str(long), {"HOME": str(tmp_path)}) == ""
+
+
+def test_a_file_that_goes_while_one_looks_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = held(tmp_path)
+    monkeypatch.setattr(os.path, "getmtime", lambda each: path.unlink() or os.stat(each).st_mtime)
+    assert found(tmp_path) == ""

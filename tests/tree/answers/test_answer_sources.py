@@ -202,6 +202,16 @@ def test_a_command_that_keeps_no_conversations_says_so(bench: Bench) -> None:
     assert current_turns.describe_current_turn(shown).endswith("; " + note_of(bench, asked))
 
 
+def test_a_command_that_prints_only_its_last_words_is_not_reminded(bench: Bench) -> None:
+    """E2: it was stopped after the silence that a protocol allows, five times over."""
+    bench.until(*TO_TESTS, "impl")
+    asked = bench.wanted("review")
+    bench.setting(idle=0.3)
+    employ(bench, f"sleep 1.5; cp {bench.base / 'answer.json'} $1; echo done", "{exit_file}")
+    assert isinstance(bench.do("review"), f.ExitAccepted)
+    assert not bench.turn(asked, 2).exists()
+
+
 def test_a_conversation_of_another_agent_is_quoted_and_not_taken_up(bench: Bench) -> None:
     """A role may be given to another command line than the one that planned."""
     bench.until("scaffold", "contract")

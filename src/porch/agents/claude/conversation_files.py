@@ -27,10 +27,15 @@ def find_conversation(session: str, environ: Mapping[str, str]) -> str:
     """
     if not _SESSION.fullmatch(session):
         return ""
-    home = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", ""), ".claude")
-    found = _iterate_files(os.path.join(home, "projects"), f"{session}.jsonl")
-    # Of copies that somebody made, the one in which the conversation went on.
-    return max(found, key=os.path.getmtime, default="")
+    home = environ.get("HOME") or os.path.expanduser("~")
+    own = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    try:
+        found = _iterate_files(os.path.join(own, "projects"), f"{session}.jsonl")
+        # Of copies that somebody made, the one in which the conversation went on.
+        return max(found, key=os.path.getmtime, default="")
+    except OSError:
+        # Gone meanwhile, or not for us to read.
+        return ""
 
 
 def find_elsewhere(session: str, workspace: str, environ: Mapping[str, str]) -> str:
