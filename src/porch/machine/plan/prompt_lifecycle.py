@@ -123,6 +123,21 @@ def variants_of(prompts: Prompts, number: int) -> list[PromptId]:
     return [each for each in prompts if each.number == number and each.variant]
 
 
+def compared_variants(prompts: Prompts, number: int) -> list[PromptId]:
+    """Those among which a person chooses: without what was left out before there was a choice."""
+    every = variants_of(prompts, number)
+    if any(prompts[id_].variant_solution == "main" for id_ in every):
+        return every
+    return [id_ for id_ in every if not prompts[id_].is_put_aside]
+
+
+def unready_variants(prompts: Prompts, number: int) -> list[PromptId]:
+    """Those for which nobody can choose yet."""
+    step = "block-prompt-variants-gate"
+    every = compared_variants(prompts, number)
+    return [id_ for id_ in every if unmet_conditions(step, prompts, id_)]
+
+
 def merged_numbers(prompts: Prompts) -> set[int]:
     """A number is done with whichever of its variants is merged."""
     return {id_.number for id_, prompt in prompts.items() if prompt.status == "merged"}
@@ -340,10 +355,26 @@ def fields_after_choice(
     """By prompt, what a person's choice among variants makes of each; a fault has one fix."""
     found: dict[str, Payload] = {}
     for id_ in variants_of(prompts, number):
-        given = decisions[id_.variant]
+        given = decisions.get(id_.variant)
+        if given is None:
+            continue
         solution = str(given["decision"])
         if solution == "alternative" and prompts[id_].kind == "debug":
             solution = "discard"
         said = {"variant_solution": solution, "variant_reason": given.get("reason", "")}
         found[str(id_)] = said if solution == "main" else {**said, "in_progress": False}
     return found
+
+
+def choose_without_unready(prompts: Prompts, number: int, decision: str) -> dict[str, Payload]:
+    """The choice that leaves out what is not ready; the only variant that is left is main."""
+    unready = unready_variants(prompts, number)
+    ready = [id_ for id_ in compared_variants(prompts, number) if id_ not in unready]
+    solution = "discard" if decision == "discard" else "alternative"
+    chosen: dict[str, Payload] = {
+        id_.variant: {"decision": solution, "reason": prompts[id_].blocked_reason}
+        for id_ in unready
+    }
+    if len(ready) == 1:
+        chosen[ready[0].variant] = {"decision": "main", "reason": "the only one that was finished"}
+    return chosen

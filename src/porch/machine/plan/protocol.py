@@ -47,6 +47,16 @@ GATES: Mapping[str, tuple[AskKind, str, tuple[Option, ...]]] = {
         "Which variant do you want to merge?",
         (Option("answered", "choose exactly one as main; " + _FORM, True),),
     ),
+    "unfinished": (
+        "question",
+        "Nobody works on a variant any more: go on without it?",
+        (
+            Option("alone", "go on without it; its branch stays as it is"),
+            Option("wait", "wait until somebody works on it again"),
+            Option("discard", "go on without it; its branch is put away under archive/"),
+            Option("answered", _FORM, True),
+        ),
+    ),
     "logging": (
         "question",
         "What do the logs show when the bug happens?",

@@ -41,7 +41,10 @@ _OUTDATES: Mapping[str, tuple[str, ...]] = {
     "testing": ("logging",),
     "write-prompt": ("testing", "logging", "clarifying"),
     "write-plan": ("plan",),
-    "clear-prompt": ("plan", "testing", "logging", "clarifying", "variants", "rounds"),
+    "clear-prompt": (
+        *("plan", "testing", "logging", "clarifying", "variants", "rounds", "unfinished"),
+    ),
+    "start-prompt": ("unfinished",),
     "update-prompt-dependencies": ("plan",),
     "write-finding": ("findings",),
     "write-approach": ("findings",),
@@ -122,6 +125,11 @@ def plan_answer_moves(state: RunState, standing: Standing, wish: Wish) -> Iterat
     told = {"form": form, "exit": wish.exit, "by": wish.who, "channel": wish.channel}
     yield m.Remembered(answer_path(standing.state), told, standing.item)
     prompts, plan = _answer_changes(state, standing, wish, form)
+    if standing.state == "unfinished" and form["decision"] != "wait":
+        choice = _choice_without_unready(state, standing, form)
+        if any(each["decision"] == "main" for each in choice.values()):
+            path = answer_path("variants")
+            yield m.Remembered(path, {**told, "form": {"variants": choice}}, standing.item)
     fact = f.PlanMoved(action=standing.state, prompts=prompts, plan=plan)
     yield from plan_change_moves(state, fact)
 
@@ -141,6 +149,9 @@ def _answer_changes(
             return {standing.item: {"completed_debug_logging": True}}, {}
         case "variants":
             return {**life.fields_after_choice(known, int(standing.item), form["variants"])}, {}
+        case "unfinished" if form["decision"] != "wait":
+            choice = _choice_without_unready(state, standing, form)
+            return {**life.fields_after_choice(known, int(standing.item), choice)}, {}
         case "rounds" if wish.exit == "retry" and standing.item:
             prompt = _prompt_at(known, standing)
             return {standing.item: {"rounds_allowed": prompt.review_rounds}}, {}
@@ -149,6 +160,13 @@ def _answer_changes(
             return {}, {"rounds_allowed": told.get("review_rounds", 0)}
         case _:
             return {}, {}
+
+
+def _choice_without_unready(
+    state: RunState, standing: Standing, form: Payload
+) -> dict[str, Payload]:
+    known = life.prompts_of(state)
+    return life.choose_without_unready(known, int(standing.item), str(form["decision"]))
 
 
 def _prompt_at(known: Mapping[PromptId, life.Prompt], standing: Standing) -> life.Prompt:
@@ -213,7 +231,7 @@ def _accept_anything(_state: RunState, _standing: Standing, _form: Payload) -> s
 
 def _judge_variants(state: RunState, standing: Standing, form: Payload) -> str:
     number = int(standing.item)
-    wanted = [each.variant for each in life.variants_of(life.prompts_of(state), number)]
+    wanted = [each.variant for each in life.compared_variants(life.prompts_of(state), number)]
     given = form.get("variants", {})
     if sorted(given) != wanted:
         return f"every variant needs a decision: {', '.join(wanted)}"
@@ -223,6 +241,11 @@ def _judge_variants(state: RunState, standing: Standing, form: Payload) -> str:
     if words.count("main") != 1:
         return f"exactly one variant must be main, not {words.count('main')}"
     return ""
+
+
+def _judge_unfinished(_state: RunState, _standing: Standing, form: Payload) -> str:
+    is_known = form.get("decision") in ("alone", "wait", "discard")
+    return "a decision must be alone, wait or discard" * (not is_known)
 
 
 def _judge_testing(_state: RunState, _standing: Standing, form: Payload) -> str:
@@ -263,6 +286,7 @@ def _fold_question(text: Any) -> str:
 
 _JUDGES: Mapping[str, Callable[[RunState, Standing, Payload], str]] = {
     "variants": _judge_variants,
+    "unfinished": _judge_unfinished,
     "testing": _judge_testing,
     "clarifying": _judge_clarifying,
 }
@@ -278,6 +302,8 @@ def form_from_wish(standing: Standing, wish: Wish) -> dict[str, Any]:
             return {"thoughts": "", "test_passed": False, "user_required_changes": wish.text}
         case "testing", _:
             return {"thoughts": wish.text, "test_passed": True, "user_required_changes": ""}
+        case "unfinished", _:
+            return {"thoughts": wish.text, "decision": wish.exit}
         case "plan", "rejected":
             return {"thoughts": "", "user_required_plan_changes": wish.text}
         case _:

@@ -56,6 +56,7 @@ _TITLES: Mapping[str, str] = {
     "plan": "Plan Gate",
     "testing": "Testing Gate {item}",
     "variants": "Variants Gate {item}",
+    "unfinished": "Unfinished Variant Gate {item}",
     "logging": "Logging Gate {item}",
     "clarifying": "Review Clarifications {item}",
     "rounds": "Review Rounds {item}",
@@ -67,6 +68,8 @@ def _render_words(form: AnswerForm) -> str:
     lines = [str(form.get("thoughts", "")).strip()]
     if "test_passed" in form:
         lines.append(f"test_passed: {str(bool(form['test_passed'])).lower()}")
+    if form.get("decision"):
+        lines.append(f"decision: {form['decision']}")
     for letter, given in form.get("variants", {}).items():
         reason = str(given.get("reason", "")).strip()
         lines.append(f"{letter}: {given.get('decision', '')}{f' - {reason}' if reason else ''}")

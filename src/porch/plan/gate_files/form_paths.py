@@ -16,6 +16,7 @@ FILES: Mapping[str, str] = {
     "testing": "{item}_testing",
     "logging": "{item}_logging",
     "variants": "{item}_variants",
+    "unfinished": "{item}_unfinished",
 }
 WITH_LOGS = ("testing", "logging")
 

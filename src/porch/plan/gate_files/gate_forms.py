@@ -23,7 +23,7 @@ from porch.plan.forms import (
 )
 from porch.plan.gate_files.form_paths import WITH_LOGS, form_file, form_files, logs_file
 
-__all__ = ["SOLUTIONS", "WITH_LOGS", "build_form", "form_file", "form_files", "logs_file"]
+__all__ = ["SOLUTIONS", "WAYS", "WITH_LOGS", "build_form", "form_file", "form_files", "logs_file"]
 
 # What people typed before, and what it means now.
 SOLUTIONS: Mapping[str, str] = {
@@ -33,6 +33,8 @@ SOLUTIONS: Mapping[str, str] = {
     "discard": "discard",
     "rejected": "discard",
 }
+# What to do if nobody works on a variant any more.
+WAYS = ("alone", "wait", "discard")
 _CHANGES = "user_required_changes"
 
 
@@ -48,6 +50,8 @@ def build_form(
             return GateForm(_TESTING)
         case "variants":
             return GateForm((_variants_field(plan, prompts, int(item)),))
+        case "unfinished":
+            return GateForm((_UNFINISHED,))
         case "clarifying":
             return GateForm(_clarifying_fields(posed.get("questions", ())))
         case _:
@@ -58,6 +62,13 @@ _TESTING = (
     # Nothing stands there before a person writes it: a default would consent.
     FormField("test_passed", FlagKind(required=True), "does it work? nothing is decided for you"),
     FormField(_CHANGES, TextKind(), "what is wrong, if the test did not pass"),
+)
+
+_UNFINISHED = FormField(
+    "decision",
+    ChoiceKind({way: way for way in WAYS}, optional=True),
+    "alone: go on without it and keep its branch; wait: until somebody works on it again; "
+    "discard: go on without it and put its branch away",
 )
 
 
@@ -102,7 +113,7 @@ def _variants_field(plan: Plan, prompts: Prompts, number: int) -> FormField:
             ),
             _read_description(plan, id_),
         )
-        for id_ in life.variants_of(prompts, number)
+        for id_ in life.compared_variants(prompts, number)
     ]
     return FormField("variants", FormParts(tuple(parts)), "exactly one must be main; it is merged")
 

@@ -12,7 +12,7 @@ from porch.machine import facts as f
 from porch.machine.facts import Payload
 from porch.machine.plan import run_rules
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
-from porch.machine.plan.prompt_lifecycle import Prompts, variants_of
+from porch.machine.plan.prompt_lifecycle import Prompts, compared_variants
 from porch.machine.state import Standing
 from porch.plan import forms
 from porch.plan.branches.implementation_branches import find_worktree_path
@@ -266,8 +266,8 @@ def list_places(plan: Plan, prompts: Prompts, gate: str, item: str) -> list[str]
                 f"plan: {_show_path(plan, plan.directory)}",
                 "the whole of it: envoy plan get-full-plan",
             ]
-        case "variants":
-            ids = list(variants_of(prompts, int(item)))
+        case "variants" | "unfinished":
+            ids = list(compared_variants(prompts, int(item)))
         case _:
             ids = [parse_prompt_id([item])] if item else []
     return [line for id_ in ids if id_ in prompts for line in _describe_work(plan, prompts, id_)]

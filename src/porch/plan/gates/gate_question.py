@@ -16,7 +16,12 @@ from porch.errors import EXIT_WAITING, FailedError
 from porch.machine.facts import Payload
 from porch.machine.plan import run_rules
 from porch.machine.plan.prompt_ids import PromptId
-from porch.machine.plan.prompt_lifecycle import unmet_conditions, variants_of
+from porch.machine.plan.prompt_lifecycle import (
+    compared_variants,
+    unmet_conditions,
+    unready_variants,
+    variants_of,
+)
 from porch.plan.files import locked_plan, plan_location, prompt_files
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.files.plan_location import Plan
@@ -27,6 +32,7 @@ from porch.plan.gates import form_answers, gate_results
 from porch.plan.gates.form_answers import pose_question
 from porch.plan.gates.gate_results import GateAnswer, GatePending
 from porch.plan.gates.gate_wait import wait_for_answer
+from porch.plan.gates.unfinished_variants import UNFINISHED, ask_about_unfinished
 from porch.plan.prompts.branch_contents import hash_branch_files
 from porch.plan.prompts.prompt_rules import check_prompt_rules
 from porch.plan.session import plan_session
@@ -92,7 +98,9 @@ def wait_at_gate(gate: WaitedGate, wait_s: float) -> GateOutcome:
         last[:] = [_look_at_gate(gate, plan)]
         return None if last[0].is_pending else last[0]
 
-    wait_for_answer(plan, form_files(plan, gate.name, gate.item), wait_s, look)
+    names = (gate.name, UNFINISHED) if gate.name == "variants" else (gate.name,)
+    files = [file for name in names for file in form_files(plan, name, gate.item)]
+    wait_for_answer(plan, files, wait_s, look)
     duration = round((time.monotonic() - began) * 1000)
     return GateOutcome(replace(last[0].data, duration_ms=duration), last[0].is_pending)
 
@@ -106,14 +114,18 @@ def _look_at_gate(gate: WaitedGate, plan: Plan) -> GateOutcome:
         if answer := _find_answer(held, gate):
             return GateOutcome(gate_results.answered_result(held, gate.name, gate.id, answer))
         locked_plan.require_open_plan(held)
-        waiting = _list_unready_variants(held, gate)
-        if waiting:
-            return _pending_outcome(held, gate, waiting)
-        _pose_if_unasked(held, gate, why_again)
-        if form_answers.take_form(held, gate.name, gate.item):
-            answer = _find_answer(held, gate)
-            return GateOutcome(gate_results.answered_result(held, gate.name, gate.id, answer))
-        return _pending_outcome(held, gate, [])
+        if waiting := _list_unready_variants(held, gate):
+            ask_about_unfinished(held, int(gate.item))
+            name = UNFINISHED
+        else:
+            _pose_if_unasked(held, gate, why_again)
+            name = gate.name
+        if not form_answers.take_form(held, name, gate.item):
+            return _pending_outcome(held, gate, name, waiting)
+        answer = _find_answer(held, gate)
+        if not answer:
+            return _pending_outcome(held, gate, gate.name, _list_unready_variants(held, gate))
+        return GateOutcome(gate_results.answered_result(held, gate.name, gate.id, answer))
 
 
 def _forget_other_files(held: LockedPlan, gate: WaitedGate) -> str:
@@ -166,8 +178,7 @@ def _list_unready_variants(held: LockedPlan, gate: WaitedGate) -> list[str]:
         check_prompt_rules(action, held, gate.id, gate.force)
     if gate.name != "variants" or gate.force or is_posed:
         return []
-    others = variants_of(held.prompts, gate.id.number)
-    return [str(each) for each in others if unmet_conditions(action, held.prompts, each)]
+    return [str(each) for each in unready_variants(held.prompts, gate.id.number)]
 
 
 def _pose_if_unasked(held: LockedPlan, gate: WaitedGate, why_again: str) -> None:
@@ -189,7 +200,7 @@ def _describe_reason(held: LockedPlan, gate: WaitedGate) -> str:
         return f"{len(held.prompts)} prompts" if gate.name == "plan" else ""
     if gate.name == "variants":
         return "\n".join(
-            _describe_variant(held, id_) for id_ in variants_of(held.prompts, gate.id.number)
+            _describe_variant(held, id_) for id_ in compared_variants(held.prompts, gate.id.number)
         )
     prompt = held.demand(gate.id)
     fields = prompt_files.prompt_fields(
@@ -227,23 +238,30 @@ def _list_artifacts(held: LockedPlan, gate: WaitedGate) -> tuple[str, ...]:
     return tuple(os.path.join(plan.relative, name) for name in known)
 
 
-def _pending_outcome(held: LockedPlan, gate: WaitedGate, waiting_on: list[str]) -> GateOutcome:
-    standing = run_rules.gate_position(held.state, gate.name, gate.item)
-    file = form_file(held.plan, gate.name, gate.item) if standing else None
+def _pending_outcome(
+    held: LockedPlan, gate: WaitedGate, name: str, waiting_on: list[str]
+) -> GateOutcome:
+    standing = run_rules.gate_position(held.state, name, gate.item)
+    file = form_file(held.plan, name, gate.item) if standing else None
     problems = list_form_problems(file) if file else []
     told = GatePending(
         file=file,
         decision=standing.position if standing else None,
         waiting_on=waiting_on,
-        message=_describe_pending(waiting_on, problems),
+        message=_describe_pending(waiting_on, problems, is_asked=file is not None),
         notes=held.notes,
         problems=problems,
     )
     return GateOutcome(told, is_pending=True)
 
 
-def _describe_pending(waiting_on: list[str], problems: list[str]) -> str:
-    if waiting_on:
+def _describe_pending(waiting_on: list[str], problems: list[str], *, is_asked: bool) -> str:
+    if waiting_on and is_asked and not problems:
+        return (
+            f"nobody works on {', '.join(waiting_on)} any more; a person decides whether to go on "
+            "without it; run the same command again to wait longer"
+        )
+    if waiting_on and not problems:
         return f"prompts {', '.join(waiting_on)} are not ready to be compared"
     if problems:
         return (

@@ -14,7 +14,7 @@ from porch.plan import forms
 from porch.plan.files import plan_location
 from porch.plan.files.plan_location import Plan
 from porch.plan.findings import findings_files
-from porch.plan.gate_files.gate_forms import WITH_LOGS, build_form
+from porch.plan.gate_files.gate_forms import WAYS, WITH_LOGS, build_form
 from porch.plan.gates import form_answers
 from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.run_places import payload_directory
@@ -95,6 +95,8 @@ def _read_plain_words(form: forms.GateForm, gate: str, text: str) -> Mapping[str
     """Where they can mean only one thing; elsewhere the refusal shows how to say just this."""
     given = form.given()
     questions = given.get("questions", ())
+    if gate == "unfinished" and text.strip().lower() in WAYS:
+        return {**given, "decision": text.strip().lower()}
     if gate in ("findings", "logging"):
         return {**given, "thoughts": text}
     if gate == "clarifying" and len(questions) == 1:
@@ -123,6 +125,8 @@ def _show_example(given: Mapping[str, Any], gate: str, text: str) -> str:
                 for number, each in enumerate(letters)
             }
             example = {"variants": chosen, "thoughts": words}
+        case "unfinished":
+            example = {"decision": "alone", "thoughts": words}
         case _:
             asked = [{**each, "answer": "..."} for each in given.get("questions", ())]
             example = {"questions": asked, "thoughts": words}

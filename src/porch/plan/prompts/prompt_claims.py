@@ -17,6 +17,7 @@ from porch.plan.branches.implementation_branches import find_worktree_path
 from porch.plan.files import prompt_files, prompt_pictures
 from porch.plan.files.locked_plan import LockedPlan, require_open_plan
 from porch.plan.files.plan_location import Plan
+from porch.plan.gates.unfinished_variants import ask_about_unfinished
 from porch.plan.prompts import claim_owner
 from porch.plan.prompts.branch_contents import find_feature_head
 from porch.plan.prompts.claim_standing import describe_former_worker, judge_claim, require_claim
@@ -215,6 +216,7 @@ def release_prompt(
             news = {"in_progress": False, "blocked_reason": reason}
             held.move("release-prompt", {id_: news}, forced, reason=reason)
             prompt_pictures.refresh_files(held, [id_])
+            ask_about_unfinished(held, id_.number)
         return PromptReleased(
             id=str(id_),
             released=prompt.in_progress,
@@ -252,6 +254,8 @@ def release_all_prompts(
             forced = ("already-in-progress",) if living else ()
             held.move("release-all-prompts", {key: {"in_progress": False} for key in gone}, forced)
         prompt_pictures.refresh_files(held, gone)
+        for number in {id_.number for id_ in gone}:
+            ask_about_unfinished(held, number)
         kept = [
             KeptClaim(id=str(id_), specialist=p.delegated_to or None, since=p.started_at)
             for id_, p in taken.items()
