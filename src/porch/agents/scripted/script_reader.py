@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast, get_args
 
 from porch.agents.outcomes import OutcomeKind
@@ -24,13 +24,31 @@ T = TypeVar("T")
 Findings = list[Finding]
 
 
-def read_script(text: str, file: str) -> Script:
+# Of a section and a key: what is wrong with that name, and how to fix it.
+FindProblem = Callable[[str, str], tuple[str, str] | None]
+
+
+def read_script(text: str, file: str, find_problem: FindProblem | None = None) -> Script:
     """The script, or DefinitionError with all findings; a relative witness stands beside it."""
     findings: Findings = []
-    script = _read_script_node(_read_text(text, file), file, findings)
+    node = _read_text(text, file)
+    script = _read_script_node(node, file, findings)
+    if find_problem is not None:
+        findings += _find_unknown_keys(node, find_problem)
     if errors_in(findings):
         raise DefinitionError(findings)
     return script
+
+
+def _find_unknown_keys(node: Node, find_problem: FindProblem) -> Iterator[Finding]:
+    sections = node.entries if isinstance(node, MapNode) else ()
+    for section in sections:
+        if section.key.text in ("agents", "reviews", "decisions"):
+            keys = section.value.entries if isinstance(section.value, MapNode) else ()
+            for key in (entry.key for entry in keys):
+                problem = find_problem(section.key.text, key.text)
+                if problem is not None:
+                    yield Finding("unknown-script-key", problem[0], key.place, problem[1])
 
 
 def _read_text(text: str, file: str) -> Node:
@@ -39,6 +57,17 @@ def _read_text(text: str, file: str) -> Node:
         with contextlib.suppress(DefinitionError):
             return read_json(text, file)
     return read_yaml(text, file)
+
+
+def with_missing_answers(text: str, own: str) -> str:
+    """A script that only decides, with the agents and reviewers of another one beside it."""
+    said, others = (plain_value(_read_text(each, "")) for each in (text, own))
+    if not isinstance(said, dict) or not said.get("decisions") or not isinstance(others, dict):
+        return text
+    if said.get("agents") or said.get("reviews"):
+        return text
+    rest = {key: others[key] for key in ("agents", "reviews") if key in others}
+    return json.dumps({**said, **rest})
 
 
 def load_script(path: str) -> Script:

@@ -62,7 +62,10 @@ def drive_run(
 ) -> DriveResult:
     book, run_ = found.book, found.book.state.run
     script = script_answers.script_path(
-        payload_directory(found.where, found.name), wanted.script, run_.script
+        payload_directory(found.where, found.name),
+        wanted.script,
+        run_.script,
+        book.definition.protocol,
     )
     answers = script_answers.DecisionScript(script, found.directory, wanted.as_person)
     if answers.decides or book.state.paused:

@@ -3,11 +3,17 @@
 import os
 
 from porch.agents.scripted.script import Script, ScriptedDecision
-from porch.agents.scripted.script_reader import load_script, read_script
+from porch.agents.scripted.script_reader import (
+    load_script,
+    read_script,
+    with_missing_answers,
+)
 from porch.errors import UsageError
 from porch.machine import moves as m
 from porch.machine.records import JournalRecord
 from porch.machine.state import CHANGED, Decision, RunState
+from porch.model.protocol import Protocol
+from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.fact_redaction import redact_wish
 from porch.store import inbox, payloads
 from porch.system.document_file import read_document
@@ -24,12 +30,25 @@ EXITS = {
 }
 
 
-def read_chosen_script(file: str, protocol_file: str) -> str:
-    """The text of the script a run begins with: the caller's, else the one beside the protocol."""
+def read_protocol_script(protocol_file: str) -> str:
+    """The text of the script beside a protocol, if there is one."""
     beside = os.path.join(os.path.dirname(protocol_file), "script.yaml")
-    path = file or (beside if os.path.isfile(beside) else "")
-    if not path:
-        return ""
+    return _read_text(beside) if os.path.isfile(beside) else ""
+
+
+def read_chosen_script(file: str, own: str, protocol: Protocol) -> str:
+    """The text of the script in a file, each key of which names something; without a file, `own`.
+
+    `own` also answers for agents and reviewers where the file only decides.
+    """
+    if not file:
+        return own
+    text = _read_text(file)
+    read_script(text, file, ScriptNames(protocol).find_problem)
+    return with_missing_answers(text, own) if own else text
+
+
+def _read_text(path: str) -> str:
     try:
         text = read_document(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -42,13 +61,14 @@ def read_chosen_script(file: str, protocol_file: str) -> str:
     return text
 
 
-def script_path(store: str, file: str, digest: str) -> str:
+def script_path(store: str, file: str, digest: str, protocol: Protocol) -> str:
     """The file a turn reads: what this call names, else what the run was started with."""
-    if file:
-        return os.path.join(
-            store, payloads.write_payload(store, read_chosen_script(file, "").encode())
-        )
-    return os.path.join(store, digest) if digest else ""
+    known = os.path.join(store, digest) if digest else ""
+    if not file:
+        return known
+    own = read_document(known) if known else ""
+    text = read_chosen_script(file, own, protocol)
+    return os.path.join(store, payloads.write_payload(store, text.encode()))
 
 
 class DecisionScript:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ParamSpec
 
+from porch.agents.scripted.script_reader import read_script
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, UsageError
 from porch.git import repository
 from porch.model.protocol import Agent, Check, Command, Panel, Protocol
 from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.drive_options import RunRequest
 from porch.run.settings import PROJECT_FILE, Settings
 from porch.run.worktrees.free_place import require_base
@@ -43,13 +45,22 @@ def no_spec_error(protocol: Protocol, what: str) -> UsageError:
 
 
 def require_script(protocol: Protocol, script: str) -> None:
-    """Without a script the scripted agent says only signals, which nobody reads in a tree."""
-    if protocol.spec and not script:
-        raise UsageError(
-            f"the scripted agent needs a script for {protocol.name}",
-            fix="add --script FILE; docs/reference/script.md describes the format",
-            code="no-script",
-        )
+    """Without an entry the scripted agent says only signals, which nobody reads in a tree."""
+    if not protocol.spec:
+        return
+    what = f"the scripted agent needs a script for {protocol.name}"
+    if script:
+        begin, keys = protocol.initial.state, read_script(script, "").agents
+        is_agent = isinstance(protocol.states[begin].actor, Agent)
+        if not is_agent or ScriptNames(protocol).is_named(keys, begin):
+            return
+        what = f"the script has no entry for '{begin}', with which {protocol.name} begins"
+    raise UsageError(
+        what,
+        fix="add --script FILE with entries for its agents; docs/reference/script.md describes "
+        "the format",
+        code="no-script",
+    )
 
 
 def require_start(

@@ -70,10 +70,10 @@ def begin_run(
     adopt.refuse_lost_run(where, about.run, wanted.adopt)
     foreign = adopt.read_foreign_status(where, about, definition.protocol, wanted.adopt)
     is_scripted = wanted.agent == "scripted"
-    script = (
-        script_answers.read_chosen_script(wanted.script, loaded.files[0]) if is_scripted else ""
-    )
+    script = ""
     if is_scripted:
+        own = script_answers.read_protocol_script(loaded.files[0])
+        script = script_answers.read_chosen_script(wanted.script, own, definition.protocol)
         require_script(definition.protocol, script)
     directory = where.run_dir(about.run)
     atomic.ensure_directory(directory)
