@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from porch.knowledge.query_words import join_characters, separate_characters
+from porch.knowledge.unspaced_text import join_characters, separate_characters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

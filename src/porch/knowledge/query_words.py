@@ -1,13 +1,11 @@
 """The words of a phrase, made safe for an index: what is typed is never its query language.
 
 Which of them a section has, and how much of the question that is.
-
-Chinese, Japanese, Thai and some others are written without spaces, and Korean joins particles to
-its nouns. There each character is a word of the index, and a phrase is cut into overlapping pairs
-of characters, as the CJK analyzer of Lucene does: what two texts call the same shares a pair.
 """
 
 from __future__ import annotations
+
+from porch.knowledge.unspaced_text import separate_characters, split_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,29 +24,6 @@ _FILLER_TEXT = (
 _FILLER_WORDS = frozenset(_FILLER_TEXT.split())
 _LONGEST_QUERY = 64
 
-# Thai and Lao, Burmese, Khmer, kana, Han, Hangul, and the half-width forms of kana.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-# SQLite splits words at it, and no document has it.
-_SEPARATOR = "\x1f"
-
-
-def separate_characters(text: str) -> str:
-    """The text with each character of such a script as a word of its own, for the index."""
-    if text.isascii():
-        return text
-    # Imported late: a search for plain words must not pay for it.
-    import re
-
-    return re.sub(f"[{_UNSPACED}]", f"{_SEPARATOR}\\g<0>{_SEPARATOR}", text)
-
-
-def join_characters(text: str) -> str:
-    """The text as it was before `separate_characters`."""
-    return text.replace(_SEPARATOR, "")
-
 
 def quote_word(word: str) -> str:
     """The word as a term of a full-text query."""
@@ -58,20 +33,7 @@ def quote_word(word: str) -> str:
 def split_query_words(phrase: str) -> list[str]:
     """Runs of letters and digits, in lower case; what they are separated by means nothing."""
     runs = "".join(c if c.isalnum() else " " for c in phrase).lower().split()
-    return [word for run in runs for word in _split_run(run)]
-
-
-def _split_run(run: str) -> list[str]:
-    """A run is one word, or pairs of characters where the script has no spaces."""
-    if run.isascii():
-        return [run]
-    import re
-
-    words = []
-    for unspaced, spaced in re.findall(f"([{_UNSPACED}]+)|([^{_UNSPACED}]+)", run):
-        pairs = [unspaced[at : at + 2] for at in range(len(unspaced) - 1)]
-        words += [spaced] if spaced else pairs or [unspaced]
-    return words
+    return [word for run in runs for word in split_run(run)]
 
 
 def select_telling_words(phrase: str) -> list[str]:
