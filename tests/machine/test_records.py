@@ -38,6 +38,7 @@ def test_every_fact_and_every_move_is_known_to_the_journal() -> None:
             notes=("note",),
         ),
         f.SettingsPinned(digest="s"),
+        f.BaseMeasured(base_tree="t"),
         f.RunnerStarted(host="h", boot="b", pid=1, release="0", resumed=True),
         f.ExitAccepted(
             effect="e",
@@ -125,6 +126,7 @@ def test_moves_and_begun_effects_come_back_equal() -> None:
         m.Resumed(),
         m.Pinned("d"),
         m.PinnedSettings("s"),
+        m.Based("t", "c", "main"),
         m.GateNoted("g", "waiting"),
         m.Ended("complete"),
         m.Reopened(),

@@ -257,6 +257,14 @@ def test_a_run_that_is_adopted_paused_wants_nothing_before_somebody_resumes_it(
     assert rig.wanted() == []
 
 
+def test_what_an_adopted_run_changes_counts_from_where_it_goes_on(protocol: p.Protocol) -> None:
+    rig = adopted(protocol, f.RunAdopted(state="specify:consult", paused=True))
+    rig.tell(f.BaseMeasured(base_tree="t9", base_commit="c9", into="main"))
+    run = rig.state.run
+    assert (run.base, run.base_commit, run.into) == ("t9", "c9", "main")
+    assert rig.replayed() == rig.state
+
+
 def test_an_adopted_loop_keeps_its_finished_items(protocol: p.Protocol) -> None:
     fact = f.RunAdopted(state="implement", item="two", items=ITEMS, finished=("one",))
     rig = adopted(protocol, fact)

@@ -131,6 +131,8 @@ TAGS = {
     "ApprovalOutdated",
     "PinnedSettings",
     "SettingsPinned",
+    "BaseMeasured",
+    "Based",
     "ApprovalRestored",
     "PlanMoved",
     "QuestionPosed",

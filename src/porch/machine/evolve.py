@@ -352,6 +352,12 @@ def _apply_pinned_settings(draft: _StateDraft, move: m.PinnedSettings) -> None:
     draft.run = replace(draft.run, settings=move.digest, trust=trust)
 
 
+def _apply_based(draft: _StateDraft, move: m.Based) -> None:
+    draft.run = replace(
+        draft.run, base_tree=move.base_tree, base_commit=move.base_commit, into=move.into
+    )
+
+
 def _apply_gate_noted(draft: _StateDraft, move: m.GateNoted) -> None:
     _note_gate(draft, move.name, move.status, move.by)
     if move.status not in ("approved", "waived"):
@@ -393,6 +399,7 @@ _APPLY: Mapping[type, Callable[[_StateDraft, Any], None]] = {
     m.Resumed: _apply_resumed,
     m.Pinned: _apply_pinned,
     m.PinnedSettings: _apply_pinned_settings,
+    m.Based: _apply_based,
     m.GateNoted: _apply_gate_noted,
     m.Ended: _apply_ended,
     m.Reopened: _apply_reopened,

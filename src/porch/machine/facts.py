@@ -54,6 +54,14 @@ class RunAdopted(Tagged, frozen=True, kw_only=True, tag="RunAdopted"):
     paused: bool = False  # nothing begins before a person resumes the run
 
 
+class BaseMeasured(Tagged, frozen=True, kw_only=True, tag="BaseMeasured"):
+    """A run that was adopted paused goes on: what it changes counts from these files on."""
+
+    base_tree: str
+    base_commit: str = ""
+    into: str = ""
+
+
 class SettingsPinned(Tagged, frozen=True, kw_only=True, tag="SettingsPinned"):
     """A run goes on with these: it began before settings were pinned, or trusts more of them."""
 
@@ -423,6 +431,7 @@ EffectFact = (
 Fact = (
     RunStarted
     | RunAdopted
+    | BaseMeasured
     | SettingsPinned
     | RunnerStarted
     | EffectFact

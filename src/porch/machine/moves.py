@@ -160,6 +160,14 @@ class Pinned(Tagged, frozen=True, tag="Pinned"):
     digest: str
 
 
+class Based(Tagged, frozen=True, tag="Based"):
+    """What the run changes is measured against this, and goes back to this branch."""
+
+    base_tree: str
+    base_commit: str
+    into: str
+
+
 class PinnedSettings(Tagged, frozen=True, tag="PinnedSettings"):
     """Other settings govern the run from its next drive on; `trust` is added to what it trusts."""
 
@@ -254,6 +262,7 @@ Move = (
     | Resumed
     | Pinned
     | PinnedSettings
+    | Based
     | GateNoted
     | Ended
     | Reopened

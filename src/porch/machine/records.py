@@ -20,6 +20,8 @@ VERSION_OF_TAG: Mapping[str, int] = {
     "SettingsPinned": 2,
     "PinnedSettings": 2,
     "WorkFinished": 3,
+    "BaseMeasured": 3,
+    "Based": 3,
     "Delivered": 3,
     "Awaited": 3,
     "Reopened": 3,

@@ -72,7 +72,7 @@ def _fact_moves(protocol: Protocol, state: RunState, fact: f.Fact) -> tuple[m.Mo
             return tuple(_aside_moves(protocol, state, fact))
         case f.PlanMoved() | f.QuestionPosed():
             return _of_plan(protocol, state, fact)
-        case f.SettingsPinned() | f.WorkFinished():
+        case f.SettingsPinned() | f.WorkFinished() | f.BaseMeasured():
             return (_noted_move(fact),)
         case f.RunnerStarted() | f.WishRefused() | f.JournalRepaired() | f.StatusEdited():
             return ()
@@ -162,10 +162,12 @@ def _began_move(fact: f.RunStarted) -> m.Began:
     )
 
 
-def _noted_move(fact: f.SettingsPinned | f.WorkFinished) -> m.Move:
+def _noted_move(fact: f.SettingsPinned | f.WorkFinished | f.BaseMeasured) -> m.Move:
     """What is only to be remembered of the run as a whole."""
     if isinstance(fact, f.SettingsPinned):
         return m.PinnedSettings(fact.digest, fact.trust)
+    if isinstance(fact, f.BaseMeasured):
+        return m.Based(fact.base_tree, fact.base_commit, fact.into)
     return m.Delivered(
         how=fact.how,
         branch=fact.branch,

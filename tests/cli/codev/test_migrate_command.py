@@ -268,7 +268,7 @@ def test_nothing_is_removed_before_all_of_it_was_verified(
 def test_a_document_that_is_there_already_is_not_replaced(old: OldProject) -> None:
     old.desk.write("codev/projects/0001-user-auth/spec.md", "newer\n")
     said = old.codev("--no-adopt", code=1)
-    assert "1 project left where it is: a document is in the new place with other" in said
+    assert "1 project stays: a document is in the new place with other" in said
     assert "fix: compare it with the old one, and remove the one that is wrong" in said
     assert (old.desk.root / "codev/projects/0001-user-auth/spec.md").read_text() == "newer\n"
     assert (old.desk.root / "codev/specs/0001-user-auth.md").exists()
@@ -353,3 +353,22 @@ def test_what_an_agent_of_the_run_has_worked_on_needs_the_form(old: OldProject) 
         for fact in old.desk.facts("CheckEnded", "0002-billing")
     }
     assert results["plan_sections"] == "failed"
+
+
+def test_what_others_changed_before_a_paused_run_goes_on_is_none_of_its_work(
+    old: OldProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Q4: many runs are adopted at once, and resumed one after the other."""
+    old.codev("--adopt")
+    old.desk.write("work/of_another.txt", "by a person, or by another run\n")
+    with monkeypatch.context() as patch:
+        patch.setenv("CLAUDECODE", "1")
+        assert "not-a-person" in old.desk.porch("resume", "0003", "--no-claude", code=2).err
+    assert old.desk.facts("BaseMeasured", "0003-search") == []
+    old.desk.porch("resume", "0003", "--no-claude", "--once", code=None)
+    [base] = old.desk.facts("BaseMeasured", "0003-search")
+    kept = sh(old.desk.root / ".git/porch/tree.git", "ls-tree", "-r", base["base_tree"])
+    assert "work/of_another.txt" in kept
+    old.desk.porch("stop", "0003", code=None)
+    old.desk.porch("resume", "0003", "--no-claude", "--once", code=None)
+    assert old.desk.facts("BaseMeasured", "0003-search") == [base]

@@ -200,7 +200,7 @@ def test_v14_every_fact_is_looked_at_or_holds_no_words_of_anybody() -> None:
     wordless = {
         *("RunnerStarted", "EffectInterrupted", "EffectStopped", "DecisionAsked"),
         *("FeedbackWritten", "TimerFired", "JournalRepaired", "StatusEdited", "BudgetReached"),
-        *("ApprovalRestored", "SettingsPinned"),
+        *("ApprovalRestored", "SettingsPinned", "BaseMeasured"),
         "ApprovalOutdated",  # its difference is cleaned where it is made
         "PlanMoved",  # its words are cleaned where envoy takes them
     }

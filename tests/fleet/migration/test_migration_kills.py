@@ -54,8 +54,8 @@ class KilledProject:
         where = self.where
         return {
             "files": {name: text for name, text in self._files() if not name.startswith(".git")},
-            "leftovers": [n for n, _ in self._files() if n.endswith((".tmp", "migration/"))],
-            "decisions": os.listdir(os.path.join(where.state_dir, "migration")),
+            "leftovers": [name for name, _ in self._files() if name.endswith(".tmp")],
+            "decisions": os.listdir(os.path.join(where.state_dir, "migration")),  # and the lock
             "runs": {name: _describe_run(where, name) for name in where.runs()},
             "known": sorted(list_known_runs(where.state_dir)),
             "refs": sh(self.root, "for-each-ref", "--format=%(refname) %(objectname)"),
@@ -130,7 +130,7 @@ def test_what_the_kills_are_compared_with_is_what_was_wanted(
     expected, points = undisturbed
     paused = {run for run, shape in project.runs.items() if OUTCOMES[shape] == "paused"}
     assert set(expected["runs"]) == paused
-    assert (expected["leftovers"], expected["decisions"]) == ([], [])
+    assert (expected["leftovers"], expected["decisions"]) == ([], ["lock"])
     assert [name for name in expected["files"] if "adopted-2" in name] == []
     assert {point.partition(":")[0] for point in points} >= {
         "migrate.after-decision",

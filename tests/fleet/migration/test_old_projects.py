@@ -1,7 +1,9 @@
 """Old projects of every shape: what the dry run says is what happens, and nothing is lost."""
 
+import fcntl
 import json
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -198,3 +200,25 @@ def test_a_project_that_fails_is_taken_back_whole_and_the_others_go_on(base: Pat
     (runs / first).unlink()
     assert "1 of 1 project moves" in codev(root, "--adopt", code=0)
     assert state_of(root, first).paused
+
+
+def test_two_migrations_at_once_do_not_meet(base: Path) -> None:
+    root = new_root(base)
+    make_old_project(root, ["with-a-plan"])
+    lock = Path(find_project(str(root)).state_dir) / "migration" / "lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "another `codev migrate` is at work here" in codev(root, "--adopt", code=4)
+    codev(root, "--adopt", code=0)
+
+
+def test_what_was_accepted_before_a_crash_is_not_asked_again(base: Path) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, ["with-a-plan"])
+    variables = {**os.environ, "PORCH_CRASH_AT": "migrate.after-document"}
+    killed = commands.run("codev", ["migrate", "--adopt"], root, variables)
+    assert killed.returncode == -signal.SIGKILL
+    assert "1 of 1 project moves" in codev(root, code=0)
+    gates = state_of(root, run).gates
+    assert gates["specify_approval"].status == "approved"

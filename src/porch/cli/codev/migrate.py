@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 from porch.cli.typed_line import ask_line
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from porch.fleet.migration.decisions import MigrationPlan, ProjectDecision
     from porch.fleet.migration.old_worktrees import OldWorktree
 
+K = TypeVar("K")
 _NAMED = 5
 
 
@@ -86,26 +87,28 @@ def _describe_plan(
         verb = "moves" if len(plan.decisions) == 1 else "move"
         front = f"{len(moved)} of {_count(len(plan.decisions), 'project')} {verb} to codev/projects"
         yield f"{front} ({kinds})" if kinds else front
-    gates: dict[str, list[str]] = {}
-    for run, gate, _ in plan.list_claims():
-        gates.setdefault(gate, []).append(run)
-    for gate, runs in gates.items():
+    for gate, runs in _group((gate, run) for run, gate, _ in plan.list_claims()).items():
         yield f"{gate} counts as approved in {_count(len(runs), 'project')}: {_name_some(runs)}"
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for each in plan.decisions:
-        if not _is_moved(each, failed):
-            reason = (each.reason or failed[each.run], each.fix)
-            reasons.setdefault(reason, []).append(each.run)
+    reasons = _group(
+        ((each.reason or failed[each.run], each.fix), each.run)
+        for each in plan.decisions
+        if not _is_moved(each, failed)
+    )
     for (reason, fix), runs in reasons.items():
-        yield f"{_count(len(runs), 'project')} left where it is: {reason}: {_name_some(runs)}"
+        verb = "stays" if len(runs) == 1 else "stay"
+        yield f"{_count(len(runs), 'project')} {verb}: {reason}: {_name_some(runs)}"
         if fix:
             yield f"  fix: {fix}"
     yield from _describe_worktrees(plan, is_clean)
-    files: dict[str, list[str]] = {}
-    for path, reason_ in plan.left.items():
-        files.setdefault(reason_, []).append(path)
-    for reason_, paths in files.items():
-        yield f"{_count(len(paths), 'file')} left alone: {reason_}: {_name_some(paths)}"
+    for why, paths in _group((why, path) for path, why in plan.left.items()).items():
+        yield f"{_count(len(paths), 'file')} left alone: {why}: {_name_some(paths)}"
+
+
+def _group(pairs: "Iterable[tuple[K, str]]") -> "dict[K, list[str]]":
+    groups: dict[K, list[str]] = {}
+    for key, name in pairs:
+        groups.setdefault(key, []).append(name)
+    return groups
 
 
 _COUNTED = {"history": "history", "paused": "paused", "joined": "with a run already"}
@@ -117,7 +120,7 @@ def _is_moved(decision: "ProjectDecision", failed: Mapping[str, str]) -> bool:
 
 def _describe_decision(decision: "ProjectDecision") -> Iterator[str]:
     if decision.outcome == "left":
-        yield f"{decision.run}: left: {decision.reason}"
+        yield f"{decision.run}: stays: {decision.reason}"
         return
     state = f", {decision.protocol} at {decision.state}" if decision.protocol else ""
     ended = f" ({decision.state})" if decision.outcome == "history" else ""

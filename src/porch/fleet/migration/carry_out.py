@@ -6,12 +6,13 @@ never lies in two places. Whatever fails in front of the first record of the run
 project stays whole in its old place.
 """
 
+import fcntl
 import os
 from collections.abc import Mapping
 
 from msgspec import json
 
-from porch.errors import FailedError, PorchError
+from porch.errors import BusyError, FailedError, PorchError
 from porch.fleet.migration import old_worktrees
 from porch.fleet.migration.decisions import MigrationPlan, ProjectDecision, decision_path
 from porch.fleet.migration.old_tree import read_old_tree
@@ -27,6 +28,7 @@ from porch.store import known_runs
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 from porch.system import atomic, crash_points
+from porch.system.regular_file import open_regular
 
 
 class Migrator:
@@ -38,6 +40,17 @@ class Migrator:
 
     def carry_out_plan(self, plan: MigrationPlan, *, clean: bool) -> dict[str, str]:
         """One project that cannot be moved keeps no other from it; returns those, with reasons."""
+        lock = os.path.join(os.path.dirname(decision_path(self.where, "")), "lock")
+        atomic.ensure_directory(os.path.dirname(lock))
+        with open(lock, "a", encoding="ascii", opener=open_regular) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                fix = "wait until it is ready, then run the same command again"
+                raise BusyError("another `codev migrate` is at work here", fix=fix) from error
+            return self._carry_out_all(plan, clean)
+
+    def _carry_out_all(self, plan: MigrationPlan, clean: bool) -> dict[str, str]:
         failed: dict[str, str] = {}
         for decision in plan.decisions:
             if decision.outcome == "left":
@@ -132,7 +145,7 @@ class Migrator:
 
 def _move_documents(root: str, documents: Mapping[str, str]) -> None:
     """The specification last: as long as it lies there, there is something to migrate."""
-    for old, new in reversed(documents.items()):
+    for old, new in reversed(list(documents.items())):
         data, there = read_existing(root, old), read_existing(root, new)
         if data is not None and there not in (None, data):
             raise FailedError(

@@ -65,6 +65,7 @@ class ProjectDecision(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     worktree: OldWorktree | None = None
     is_cleaned: bool = False  # its old worktree is removed instead of moved
+    is_begun: bool = False  # it was being carried out when the process died
     reason: str = ""
     fix: str = ""
 
@@ -86,7 +87,8 @@ class MigrationPlan(Struct, frozen=True):
 
     def list_claims(self) -> list[tuple[str, str, str]]:
         """Project, gate and reason of each approval that somebody has to accept."""
-        return [(each.run, gate, why) for each in self.decisions for gate, why in each.claims]
+        asked = (each for each in self.decisions if not each.is_begun)
+        return [(each.run, gate, why) for each in asked for gate, why in each.claims]
 
 
 class MigrationChoice(Struct, frozen=True):
@@ -146,7 +148,8 @@ def list_unfinished(where: ProjectPaths) -> list[ProjectDecision]:
     except OSError:
         return []
     paths = [decision_path(where, name[:-5]) for name in names if name.endswith(".json")]
-    return [json.decode(_read(path), type=ProjectDecision) for path in paths]
+    decisions = (json.decode(_read(path), type=ProjectDecision) for path in paths)
+    return [replace(each, is_begun=True) for each in decisions]
 
 
 def _read(path: str) -> bytes:

@@ -1,5 +1,7 @@
 """Going on with a run; apart from starting one, for most commands need no more than this."""
 
+import os
+
 from porch.errors import UsageError
 from porch.machine import facts as f
 from porch.machine.budgets import DRIVERLESS, PLAN
@@ -8,6 +10,7 @@ from porch.run.agents.turn_grants import distrust_grants_of_lost_turns
 from porch.run.drive import takeover
 from porch.run.drive.agent_preflight import require_agents
 from porch.run.drive.drive import drive_run, remove_finished_work
+from porch.run.engine.caller import refuse_agents
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.run_places import workspace_of
@@ -63,8 +66,14 @@ def resume_run(
             takeover.refuse_elsewhere(found.records_after(0), state, wanted.take_over)
         governing = read_pinned_settings(where, name, state.run.settings, now)
         require_agents(governing, wanted, found.book.definition.protocol, state.run.agent)
-        with lease_of_run(_places_of_run(where, state), name, found.book.definition.protocol):
+        there = _places_of_run(where, state)
+        with lease_of_run(there, name, found.book.definition.protocol):
             pass
+        if state.run.commits_nothing and not state.run.base_tree and where.common_dir:
+            from porch.run.verbs.start import measure_base  # only of a run that was adopted paused
+
+            refuse_agents(os.environ, wanted.as_person)
+            found.book.record(measure_base(there, state))
         if is_whole and not state.run.own_worktree:
             from porch.run.worktrees.checkout_state import describe_checkout  # few work there
 

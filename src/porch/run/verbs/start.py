@@ -102,7 +102,9 @@ def begin_run(
                 first = _with_tree(where, about, wanted, spec, first)
                 pin_ignored_files(where, about.run)
             else:
-                tree = record_base_tree(where, about.run, about.project_dir)
+                # Until somebody resumes a paused run, others may change the checkout.
+                is_later = wanted.paused and made is None
+                tree = "" if is_later else record_base_tree(where, about.run, about.project_dir)
                 into = find_start_branch(where, made)
                 first = replace(first, base_tree=tree, into=into, commits_nothing=made is None)
             first, told = _with_settled(where, about, definition.protocol, first)
@@ -246,6 +248,15 @@ def record_base_tree(where: ProjectPaths, run: str, project_dir: str) -> str:
     tree = measured_tree.measure_tree(where.workspace, own, room)
     tree_changes.keep_tree(where.workspace, f"base/{_ref_name(run)}", tree)
     return tree
+
+
+def measure_base(where: ProjectPaths, state: RunState) -> f.BaseMeasured:
+    """The checkout as it is where a run that was adopted paused goes on for the first time."""
+    return f.BaseMeasured(
+        base_tree=record_base_tree(where, state.run.name, state.run.project_dir),
+        base_commit=repository.read_head(where.workspace) or "",
+        into=find_start_branch(where, None),
+    )
 
 
 def pin_ignored_files(where: ProjectPaths, run: str) -> None:

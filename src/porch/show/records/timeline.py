@@ -182,6 +182,10 @@ def _describe_settings(fact: Raw) -> str:
     return "the settings as they are now count for this run from here on"
 
 
+def _describe_base(_fact: Raw) -> str:
+    return "what the run changes is compared with the files as they are now"
+
+
 def _describe_runner(fact: Raw) -> str:
     how = "continues" if fact.get("resumed") else "started"
     return f"porch {how} (pid {fact.get('pid')} on {fact.get('host')})"
@@ -422,6 +426,7 @@ _FACT_DESCRIPTIONS: dict[str, Callable[[Raw], str]] = {
     "RunAdopted": _describe_adoption,
     "RunnerStarted": _describe_runner,
     "SettingsPinned": _describe_settings,
+    "BaseMeasured": _describe_base,
     "JournalRepaired": _describe_repair,
     "StatusEdited": _describe_status_edit,
     "WorkFinished": _describe_finish,
