@@ -213,11 +213,6 @@ def _session_to_resume(state: RunState, standing: Standing) -> str:
 def _check_requests(
     protocol: p.Protocol, state: RunState, standing: Standing, kind: p.State, check: p.Check
 ) -> Iterator[e.RunCheck]:
-    has_worked = any(
-        (standing.instance, each.name, standing.item) in state.visits
-        for each in protocol.states.values()
-        if each.group == kind.group and isinstance(each.actor, p.Agent)
-    )
     # Beside work that waits for them, and that has the worktree in the queue before them.
     uses = f"turn:{standing.position}" if check.listed else _worktree_resource(standing)
     for command in due_commands(state, standing, check):
@@ -230,8 +225,15 @@ def _check_requests(
             command=command,
             item=standing.item,
             tree=tree if check.reuse and command.depends_on_files_alone else "",
-            is_moot=command.about == "form" and not has_worked,
+            is_moot=command.about == "form"
+            and kind.group not in list_worked_groups(protocol, state),
         )
+
+
+def list_worked_groups(protocol: p.Protocol, state: RunState) -> set[str]:
+    """The phases in which an agent of this run has worked; others wrote what the rest is about."""
+    visited = (protocol.states[name] for _, name, _ in state.visits if name in protocol.states)
+    return {kind.group for kind in visited if isinstance(kind.actor, p.Agent)}
 
 
 def _panel_requests(

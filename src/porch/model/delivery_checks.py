@@ -4,7 +4,7 @@ Every command that `[commands]` sets must pass, and every required check of the 
 command line once. What says nothing about the merged files is left out, with the reason.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,11 +27,14 @@ class DeliveryCheck(Struct, frozen=True):
 
 
 def list_delivery_checks(
-    protocol: Protocol, settings: Mapping[str, str]
+    protocol: Protocol, settings: Mapping[str, str], worked: Collection[str]
 ) -> tuple[DeliveryCheck, ...]:
-    """All checks of a run; `settings` are the commands of the project by name."""
+    """All checks of a run; `settings` are the commands of the project by name.
+
+    `worked` are the phases in which an agent of the run has worked.
+    """
     checks: dict[tuple[str, str], DeliveryCheck] = {}
-    for check in (*_list_protocol_checks(protocol, settings), *_list_settings(settings)):
+    for check in (*_list_protocol_checks(protocol, settings, worked), *_list_settings(settings)):
         line = (check.command.shell.strip() or check.name, check.command.cwd)
         known = checks.get(line)
         if known is None or (known.reason_left_out and _must_replace(known, check)):
@@ -47,7 +50,7 @@ def _must_replace(known: DeliveryCheck, check: DeliveryCheck) -> bool:
 
 
 def _list_protocol_checks(
-    protocol: Protocol, settings: Mapping[str, str]
+    protocol: Protocol, settings: Mapping[str, str], worked: Collection[str]
 ) -> Iterator[DeliveryCheck]:
     for state in protocol.states.values():
         for command in state.actor.commands if isinstance(state.actor, Check) else ():
@@ -55,6 +58,8 @@ def _list_protocol_checks(
             full = replace(command, shell=text)
             name = command.setting or command.name
             reason = find_reason_left_out(full)
+            if command.about == "form" and state.group not in worked:
+                reason = "about documents that were there before the run"
             yield DeliveryCheck(name, full, f"check '{command.name}' of {state.group}", reason)
 
 
@@ -71,7 +76,7 @@ def find_reason_left_out(command: Command) -> str:
     is_set = bool(command.setting and command.shell)
     if command.about == "outside":
         return "not about files: about: outside"
-    if command.files or command.about == "form":
+    if command.files:
         return "looks for the documents of one phase"
     if command.protects or command.changed or command.net_lines_below:
         return "compares with the files the run began with"

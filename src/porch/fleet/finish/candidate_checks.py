@@ -15,6 +15,7 @@ from porch.fleet.finish.run_work import RunWork
 from porch.git.checkouts import open_detached_checkout
 from porch.machine.effects import RunCheck
 from porch.machine.state import RunState
+from porch.machine.wanted import list_worked_groups
 from porch.model.definition import Definition
 from porch.model.delivery_checks import DeliveryCheck, list_delivery_checks
 from porch.model.protocol import Protocol
@@ -40,7 +41,7 @@ def check_candidate(found: HeldRun, commit: str, work: RunWork) -> dict[str, str
     """Run the checks on a commit; refuses with the report of the first that does not pass."""
     where, state = found.where, found.book.state
     known = _read_settings(found.where, state)
-    checks = list_delivery_checks(found.book.definition.protocol, known.commands)
+    checks = list_checks_of_run(where, state, found.book.definition.protocol)
     due = [check for check in checks if not check.reason_left_out]
     if not due:
         return {}
@@ -59,7 +60,8 @@ def list_checks_of_run(
     where: ProjectPaths, state: RunState, protocol: Protocol
 ) -> tuple[DeliveryCheck, ...]:
     """What a merge of this run runs, and what it leaves out."""
-    return list_delivery_checks(protocol, _read_settings(where, state).commands)
+    worked = list_worked_groups(protocol, state)
+    return list_delivery_checks(protocol, _read_settings(where, state).commands, worked)
 
 
 def _read_settings(where: ProjectPaths, state: RunState) -> Settings:
