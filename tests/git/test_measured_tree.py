@@ -1,7 +1,9 @@
 """Real worktrees: what is measured is what lies there, whatever the repository says about it."""
 
 import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -351,3 +353,28 @@ def test_what_was_measured_in_a_worktree_is_forgotten_and_that_in_another_is_not
     measured_tree.forget_measurements(str(other), str(room))
     assert {each.name for each in room.iterdir()} == before
     assert measured_tree.measure_tree(str(other), room=str(room)) == tree
+
+
+def test_a_measurement_that_another_one_holds_up_says_which_and_what_to_do(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R8: `porch check` waited for ever, without a word."""
+    measured_tree.measure_tree(str(repo))
+    (use,) = repo.glob(".git/porch/**/*.index.use")
+    monkeypatch.setattr(measured_tree, "TIMEOUT_S", 0.1)
+    hold = (
+        f"import fcntl, os; file = open({str(use)!r}, 'w'); fcntl.flock(file, 2); "
+        "file.write(f'{os.getpid()}\\n'); file.flush(); os.kill(os.getpid(), 19); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE) as other:
+        try:
+            os.waitid(os.P_PID, other.pid, os.WSTOPPED | os.WNOWAIT)
+            with pytest.raises(OutsideError, match=rf"process {other.pid} .* suspended") as refused:
+                measured_tree.measure_tree(str(repo))
+            assert f"kill -CONT {other.pid}" in refused.value.findings[0].fix
+            other.send_signal(signal.SIGCONT)
+            with pytest.raises(OutsideError, match="is measuring the same files"):
+                measured_tree.measure_tree(str(repo))
+        finally:
+            other.kill()
+    assert measured_tree.measure_tree(str(repo))

@@ -331,6 +331,27 @@ def test_child_that_cleared_its_environment_goes_with_its_parent(tmp_path: Path,
     assert asyncio.run(whole()) not in process_marks.read_process_table()
 
 
+def test_a_child_that_left_session_and_environment_ends_although_its_parent_leaves_first(
+    tmp_path: Path, mark: str
+) -> None:
+    """R8: the parent ends when it is asked to, and then nothing leads to the child any more."""
+    shell = "env -i setsid sh -c 'echo $$; exec sleep 6133' & wait"
+
+    async def whole() -> int:
+        running = await process.start_command(command(tmp_path, mark, shell))
+        await told(tmp_path / "out", "\n")
+        child = int((tmp_path / "out").read_text())
+        assert child in process_marks.read_process_table()
+        await running.stop(grace_s=5)
+        return child
+
+    child = asyncio.run(whole())
+    try:
+        assert child not in process_marks.read_process_table()
+    finally:
+        process_marks.kill_processes({child: process_marks._read_begin(child)})
+
+
 def test_reap_finds_all_of_a_dead_runner_and_nothing_else(tmp_path: Path, mark: str) -> None:
     prefix = mark.removesuffix("/effect")
     code = DOUBLE_FORK.encode()

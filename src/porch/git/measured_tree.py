@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 
 from porch.errors import OutsideError
 from porch.git import git_directory, repository
-from porch.git.command import git_error, run_exact_git, run_git, try_git
+from porch.git.command import TIMEOUT_S, git_error, run_exact_git, run_git, try_git
 from porch.git.fresh.kept_index import (
     IndexNote,
     describe_time_since,
@@ -45,6 +46,8 @@ from porch.git.odd_files import (
 )
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
+from porch.system import atomic
+from porch.system.suspended import is_suspended
 from porch.text.sha256 import sha256
 
 if TYPE_CHECKING:
@@ -164,10 +167,39 @@ def find_toplevel(worktree: str) -> str:
 @contextlib.contextmanager
 def _lock_index(path: str) -> Iterator[None]:
     """One measurement at a time; a lock that a killed git left is nobody's then."""
-    with open(f"{path}.use", "w", encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with open(f"{path}.use", "a+b") as file:
+        _wait_for_turn(file.fileno(), file.name)
+        # So that who waits can say for whom; a full disk only keeps us anonymous.
+        atomic.try_os_call(os.ftruncate, file.fileno(), 0)
+        atomic.try_os_call(os.write, file.fileno(), b"%d\n" % os.getpid())
         _remove_file(f"{path}.lock")
         yield
+
+
+def _wait_for_turn(fd: int, path: str) -> None:
+    """As long as a git may take, unless the other one has been halted."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        said = os.pread(fd, _LONGEST_PID, 0).strip()
+        pid = int(said) if said.isdigit() else 0
+        halted = is_suspended(pid)
+        if halted or time.monotonic() >= deadline:
+            who = f"process {pid}" if pid else "another process"
+            how = ", and is suspended" if halted else ""
+            raise OutsideError(
+                f"{who} is measuring the same files{how} ({path})",
+                fix=f"continue it with `kill -CONT {pid}`, or end it; then try again"
+                if halted
+                else "wait until it has ended, or end it, then try again",
+            )
+        time.sleep(_PAUSE_S)
+
+
+_LONGEST_PID = 20
+_PAUSE_S = 0.02
 
 
 def _measure_locked(index: _WorktreeIndex) -> str:

@@ -9,6 +9,8 @@ import fcntl
 import os
 import time
 
+from porch.system.suspended import is_suspended
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,13 +45,7 @@ class RunDriver:
     def is_suspended(self) -> bool:
         """Its process was halted, for example with Ctrl-Z: it holds the run and does nothing."""
         by = self.holder
-        if by is None or not by.pid or by.host != os.uname().nodename:
-            return False
-        try:
-            with open(f"/proc/{by.pid}/stat", "rb") as file:
-                return file.read().rpartition(b")")[2].split()[:1] == [b"T"]
-        except OSError:
-            return False
+        return by is not None and by.host == os.uname().nodename and is_suspended(by.pid)
 
 
 class Pulse:

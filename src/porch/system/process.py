@@ -21,7 +21,9 @@ from porch.system.process_marks import (
     MarkedProcess,
     is_group_alive,
     kill_all_matching,
+    kill_processes,
     list_marked_processes,
+    list_unmarked_heirs,
     measure_cpu_seconds,
     reap_processes,
 )
@@ -255,10 +257,13 @@ async def stop_processes(mark: str, group: int, grace_s: float = GRACE_S) -> lis
     """
     if group == os.getpgrp():
         raise ValueError("a command's group is never our own")
+    # Whoever cleared its environment is known by the parents above it, as long as these live.
+    heirs = await asyncio.to_thread(list_unmarked_heirs, mark)
     if signal_group(group, signal.SIGINT):
         await _wait_for_group_end(group, grace_s)
         signal_group(group, signal.SIGKILL)
-    return await asyncio.to_thread(kill_all_matching, lambda found: found == mark)
+    killed = await asyncio.to_thread(kill_all_matching, lambda found: found == mark)
+    return [*killed, *kill_processes(heirs)]
 
 
 async def _has_no_leftovers(mark: str, group: int) -> bool:

@@ -63,6 +63,28 @@ def _read_cpu_seconds(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
+def list_unmarked_heirs(mark: str) -> dict[int, bytes]:
+    """Processes that carry no mark and have it from a parent, each with when it began."""
+    table = read_process_table()
+    heirs = [each.pid for each in _find_marked(table, mark.__eq__) if not table[each.pid].mark]
+    return {pid: began for pid in heirs if (began := _read_begin(pid))}
+
+
+def kill_processes(known: Mapping[int, bytes]) -> list[int]:
+    """Those that still are the processes that were found; a number may be somebody else's now."""
+    left = [pid for pid, began in known.items() if _read_begin(pid) == began]
+    return [pid for pid in left if _kill_process(pid)]
+
+
+def _read_begin(pid: int) -> bytes:
+    """When a process began, in ticks of the kernel; empty if it has ended, or nobody says."""
+    try:
+        fields = _read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return b""
+    return b"" if fields[:1] == [b"Z"] or len(fields) < _BEGIN else fields[_BEGIN - 1]
+
+
 def reap_processes(prefix: str, looks: int = 2) -> list[int]:
     """Kill whatever a dead runner left behind; the caller and its ancestors are spared."""
     return kill_all_matching(lambda mark: mark.startswith(prefix), looks)
@@ -307,6 +329,8 @@ def _run_ps() -> str:
     return done.stdout
 
 
+# Behind the name of the command, in `/proc/PID/stat`.
+_BEGIN = 20
 # The same on every system; the module that names it costs every command a millisecond.
 _SIGKILL = 9
 _ROW = r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)"

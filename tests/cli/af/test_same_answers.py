@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from porch.cli.dispatch import run_words
+from porch.run.engine import send_wish
 from porch.store import where as places
 from tests.cli.af.conftest import Farm
 
@@ -33,7 +34,9 @@ def test_a_stopped_run_with_an_open_question_waits_in_every_list(farm: Farm) -> 
     assert farm.group() == "stopped", "nothing is asked, and nobody may go on with it"
 
 
-def test_a_run_whose_driver_is_suspended_is_not_said_to_run(farm: Farm) -> None:
+def test_a_run_whose_driver_is_suspended_is_not_said_to_run(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk = farm.desk
     desk.protocol("slow", {"id": "one"})
     script = desk.script(agents={"one": [{"hang": True}]})
@@ -46,8 +49,13 @@ def test_a_run_whose_driver_is_suspended_is_not_said_to_run(farm: Farm) -> None:
     assert farm.group() == "alone"
     assert f"suspended: kill -CONT {driver.pid}" in farm.af("status").out
     assert f"kill -CONT {driver.pid}" in desk.porch("status", "1").out
+    # R8: exit code 4, and no word of what to do.
+    monkeypatch.setattr(send_wish, "PATIENCE_S", 0.2)
+    refused = desk.porch("stop", "1", code=4)
+    assert f"kill -CONT {driver.pid}" in refused.all
+    assert f"kill -KILL {driver.pid}" in refused.all
     driver.send_signal(signal.SIGCONT)
-    desk.wait_for(lambda: farm.group() == "running")
+    desk.wait_for(lambda: farm.group() == "stopped")
     desk.clear()
 
 

@@ -11,7 +11,7 @@ from porch.run.engine.caller import refuse_agents
 from porch.run.engine.fact_redaction import redact_wish
 from porch.run.engine.run_places import require_known_place
 from porch.run.engine.session import hold_run
-from porch.store import inbox, lock
+from porch.store import inbox, run_drivers
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import open_regular
 
@@ -83,10 +83,17 @@ def _parse_record(line: bytes) -> RawRecord:
 
 
 def _not_taken_error(name: str, directory: str) -> BusyError:
-    holder = lock.read_lock_holder(os.path.join(directory, "lock"))
+    driver = run_drivers.find_driver(directory)
+    holder, fix = driver.holder, "the answer comes as soon as possible; `porch log` will show it"
     by = f" by {holder.what}, pid {holder.pid}" if holder else ""
+    if holder is not None and driver.is_suspended:
+        by += ", which is suspended"
+        fix = (
+            f"continue it with `kill -CONT {holder.pid}`, and it answers; or end it with "
+            f"`kill -KILL {holder.pid}`, then run the same command again"
+        )
     return BusyError(
         f"sent, but not answered yet: {name} is busy{by}",
-        fix="the answer comes as soon as possible; `porch log` will show it",
+        fix=fix,
         code="not-yet-taken",
     )
