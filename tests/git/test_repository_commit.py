@@ -218,6 +218,20 @@ def test_after_a_kill_nobody_commits_from_the_old_index_and_the_next_call_heals_
     assert not list(git.glob("index.*"))
 
 
+def test_a_commit_that_landed_before_its_index_is_healed_under_another_name_too(
+    repo: Path,
+) -> None:
+    """R1: as a run begun by an earlier release left it, whose retry has another trailer."""
+    stage_own_file(repo)
+    (repo / "a.txt").write_text("two\n")
+    index = (repo / ".git" / "index").read_bytes()
+    repository.commit_paths(str(repo), ["a.txt"], "m", TRAILER)
+    (repo / ".git" / "index").write_bytes(index)
+    assert "M  a.txt" in sh(repo, "status", "--porcelain").replace("MM", "M ")
+    assert repository.commit_paths(str(repo), ["a.txt"], "m", f"{TRAILER}9") is None
+    assert sh(repo, "status", "--porcelain") == "A  mine.txt"
+
+
 def test_a_lock_that_a_living_porch_holds_is_waited_for(repo: Path) -> None:
     """R2: two that meet one lock never hold it both."""
     index = str(repo / ".git" / "index")

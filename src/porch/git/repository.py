@@ -89,11 +89,28 @@ def commit_paths(toplevel: str, paths: Sequence[str], message: str, trailer: str
     """
     done = find_commit_by_trailer(toplevel, trailer)
     if done is None:
-        return _create_commit(toplevel, paths, message, trailer)
+        done = _create_commit(toplevel, paths, message, trailer)
+        if done is None:
+            _bring_index_along(toplevel, paths)
+        return done
     # Behind a later commit the index has moved on, and so must not be taken back.
     if done == read_head(toplevel):
         update_user_index(toplevel, done)
     return done
+
+
+def _bring_index_along(toplevel: str, paths: Sequence[str]) -> None:
+    """Files that are as HEAD has them are not staged as anything else.
+
+    Earlier releases moved the branch before they had the index, and then called it refused.
+    """
+    env = {"GIT_LITERAL_PATHSPECS": "1"}
+    words = ("diff-index", "--cached", "--quiet", "HEAD", "--", *paths)
+    if paths and try_git(toplevel, *words, env=env).returncode == 1:
+        with hold_index(find_git_path(toplevel, "index")) as held:
+            words = ("reset", "-q", "HEAD", "--", *paths)
+            run_git(toplevel, *words, env={**env, "GIT_INDEX_FILE": held.copy})
+            held.publish()
 
 
 def add_local_excludes(common_dir: str, patterns: Sequence[str]) -> None:

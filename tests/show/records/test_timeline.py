@@ -486,7 +486,7 @@ def test_x1_x10_a_turn_says_what_else_changed_meanwhile() -> None:
 
 def test_decisions_of_people_are_listed_with_time_and_number() -> None:
     """R7: a repair names those that it could not keep."""
-    facts = (f.WishTaken(wish=WISH), f.RunAdopted(state="plan:draft"))
+    facts: tuple[f.Fact, ...] = (f.WishTaken(wish=WISH), f.RunAdopted(state="plan:draft"))
     raws = [
         encode_record(JournalRecord(seq, "2026-01-01T10:41:00Z", fact))
         for seq, fact in enumerate(facts, 7)
