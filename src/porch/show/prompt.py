@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from porch.claims.legal_signal import PLACEHOLDER
@@ -82,6 +82,7 @@ _PLAN_PHASE_NOTICE = "The part of the plan to work on in this turn, copied from 
 _CHANGED_FILES_NOTICE = (
     "Lines added and removed since the run began, committed or not, as porch counted them."
 )
+_DOCUMENTS_NOTICE = "The files of this phase. Write them there, or change them there if they exist."
 _SIGNAL_INSTRUCTIONS = """\
 Finish your work first. Then end your final message with exactly one signal, as its last line,
 outside code blocks and quotes. The signals that count here:
@@ -229,10 +230,17 @@ def compose_turn_prompt(
     exits: tuple[Exit, ...],
     nonce: str = "",
     asked: str = "",
+    documents: Sequence[str] = (),
 ) -> str:
-    """The whole prompt of a turn; `asked` is the request where the template does not show it."""
+    """The whole prompt of a turn.
+
+    `asked` is the request, `documents` are the files to write; both where the template shows none.
+    """
     signals = _render_signal_list(exits, nonce)
     sections = [rendered.strip("\n"), *_render_request(asked)]
+    if documents:
+        files = "\n".join(f"- `{one_line(path)}`" for path in documents)
+        sections.append(f"## Documents\n\n{_DOCUMENTS_NOTICE}\n\n{files}")
     sections.append(_render_section("Status", _STATUS_NOTICE, status_text))
     if item is not None:
         text = f"{item.id}: {item.title}\n\n{item.text or item.description}"

@@ -111,6 +111,7 @@ def test_spider_with_documents_in_the_directory_of_the_project(start: Start) -> 
     assert walk.artifacts == [[f"{home}/spec.md"], [f"{home}/plan.md"]]
     assert f"Write `{home}/spec.md`" in walk.prompt("specify:draft")
     assert f"Work only inside `{home}`, and say" in walk.prompt("specify:draft")
+    assert "## Documents" not in walk.prompt("specify:draft")
     documents = {f"{home}/{name}.md" for name in ("spec", "plan", "review")}
     assert walk.merged() == documents | {f"work/phase_{n}.txt" for n in (1, 2, 3)}
 
@@ -247,6 +248,7 @@ def test_tick_changes_the_documents_that_are_there(start: Start) -> None:
     assert walk.asked == []
     assert walk.phases == ["identify", "implement", "review", "complete"]
     first = walk.prompt("identify:find_spec")
+    assert "change them there if they exist.\n\n- `codev/plans/0007-user-auth.md`\n" in first
     assert first.startswith("# Amend 0007-user-auth\n\nThe request: > shorter sessions")
     assert "The specification is `codev/specs/0007-user-auth.md`." in first
     review = "codev/reviews/0007-shorter-sessions.md"

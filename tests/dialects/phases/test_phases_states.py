@@ -1003,3 +1003,31 @@ def test_q2_where_too_complex_leads_is_said_once() -> None:
 def test_q2_a_phase_may_be_called_escalate() -> None:
     protocol = compiled({"id": "a", "signals": {"BIG": "escalate"}}, {"id": "escalate"})
     assert leads(protocol, "a", "BIG") == [Target("escalate")]
+
+
+@pytest.mark.parametrize(
+    "plan, source",
+    [
+        (
+            {"id": "plan", "artifact": "codev/plans/${PROJECT_TITLE}.md"},
+            "/codev/plans/${PROJECT_TITLE}.md",
+        ),
+        ({"id": "plan", "artifact": "codev/ways/${PROJECT_ID}.md"}, "/codev/ways/${PROJECT_ID}.md"),
+        ({"id": "design", "artifact": ["why.md", "codev/plans/*.md"]}, "/codev/plans/*.md"),
+        (
+            {"id": "design", "artifact": "docs/explanation.md"},
+            "plan.md|/codev/plans/${PROJECT_ID}-*.md",
+        ),
+    ],
+)
+def test_q3_the_plan_is_looked_for_where_the_protocol_puts_it(
+    plan: dict[str, Any], source: str
+) -> None:
+    reading = read(
+        plan, {"id": "build", "phased": True, "artifact": "plans/of-${PLAN_PHASE_ID}.md"}
+    )
+    assert reading.protocol is not None
+    found = reading.protocol.loops["build"].source
+    assert found in (source, "|".join(source.split("|")[::-1]))
+    unwritten = [f for f in reading.findings if f.code == "unwritten-plan"]
+    assert bool(unwritten) == ("explanation" in str(plan))

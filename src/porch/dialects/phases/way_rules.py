@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from porch.dialects.phases.compiler.loops import PLAN_FILE, PLAN_PHASE
+from porch.dialects.phases.compiler.loops import PLAN_PHASE, find_plan_file
 from porch.dialects.phases.compiler.signal_exits import COMPLETION_SIGNALS, leads_on
 from porch.dialects.phases.compiler.stages import PhaseLayout
 from porch.dialects.phases.compiler.targets import VERIFY, PhaseLookup, ResolvedTarget
 from porch.dialects.phases.file_records import PhasesFile, SignalRecord
 from porch.errors import Finding
+from porch.model.artifact_names import describe_name
 from porch.model.protocol import BLOCKED, Target
 from porch.text.nodes import ScalarNode
 
@@ -148,11 +149,12 @@ def _missing_plan_findings(first: PhaseLayout, atlas: PhaseLookup) -> Iterator[F
         return
     before = [each.phase for each in atlas.layouts.values() if each.index < first.index]
     names = {word.text for word in words} or {PLAN_PHASE}
-    if any(p.id in names or (not words and PLAN_FILE in p.artifacts) for p in before):
+    plan = find_plan_file(atlas)
+    if any(p.id in names or (not words and plan in p.artifacts) for p in before):
         return
     message = (
         f"phase '{first.phase.id}' runs for each phase of the plan, and no phase before it "
-        f"writes {PLAN_FILE if not words else 'that plan'}"
+        f"writes {describe_name(plan) if not words else 'that plan'}"
     )
     fix = "add a phase that writes the plan, or name the document in 'phases_from'"
     place = words[0].place if words else first.phase.place

@@ -9,6 +9,7 @@ from porch.machine import facts as f
 from porch.machine.effects import RunAgent
 from porch.machine.person_answers import list_person_answers
 from porch.machine.state import RunState
+from porch.model.artifact_names import has_wildcard, is_optional
 from porch.run.engine.artifacts import name_artifact_file, name_documents
 from porch.show import prompt, status, status_yaml
 from porch.show.issue_variables import list_issue_variables
@@ -46,12 +47,26 @@ def render_whole_prompt(world: "World", effect: RunAgent, in_conversation: bool 
     word = world.nonce(effect.id)
     asked = prompt.unshown_request(template, world.subject_text)
     whole = prompt.compose_turn_prompt(
-        rendered, told, item=item, shown=shown, exits=effect.exits, nonce=word, asked=asked
+        rendered,
+        told,
+        item=item,
+        shown=shown,
+        exits=effect.exits,
+        nonce=word,
+        asked=asked,
+        documents=_list_unnamed_documents(world, effect, rendered),
     )
     if not effect.reminder:
         return whole
     reminder = prompt.compose_reminder(effect.exits, effect.noted, word)
     return reminder if in_conversation else f"{whole}\n{reminder}"
+
+
+def _list_unnamed_documents(world: "World", effect: RunAgent, rendered: str) -> list[str]:
+    """The files that the phase writes and its own words do not name."""
+    run, names = world.state().run, [name for name in effect.artifacts if not is_optional(name)]
+    paths = [name_artifact_file(world.workspace, run, name, effect.item) for name in names]
+    return [path for path in paths if not has_wildcard(path) and path not in rendered]
 
 
 def _prompt_variables(world: "World", effect: RunAgent, item: f.Item | None) -> dict[str, Any]:

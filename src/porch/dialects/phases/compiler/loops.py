@@ -1,5 +1,6 @@
 """Neighbouring phases that run for each phase of the plan are one loop over its list."""
 
+import re
 from collections.abc import Mapping
 
 from msgspec.structs import replace
@@ -13,10 +14,11 @@ from porch.dialects.phases.mapping_reader import did_you_mean
 from porch.errors import Finding
 from porch.model.artifact_names import require_file
 from porch.model.protocol import Loop, Target
+from porch.text.late_pattern import late_pattern
 from porch.text.nodes import ScalarNode
 
 PLAN_PHASE = "plan"
-PLAN_FILE = "plan.md"
+_PLAN = late_pattern(r"(?<![a-z])plans?(?![a-z])", re.IGNORECASE)
 (DEFAULT_PLAN_FILE,) = list_default_files(PLAN_PHASE, is_shared=False)
 
 
@@ -95,10 +97,13 @@ def _find_loop_source(members: list[PhaseLayout], atlas: PhaseLookup, draft: Pro
 
 
 def find_plan_file(atlas: PhaseLookup) -> str:
-    """The plan of the phase that is called so; else where plans lie."""
+    """What the phase called plan writes; else what another phase calls a plan; else the default."""
     layout = atlas.layouts.get(PLAN_PHASE)
-    names = layout.phase.artifacts if layout else ()
-    return next((name for name in names if PLAN_PHASE in name), DEFAULT_PLAN_FILE)
+    own = layout.phase.artifacts if layout else ()
+    once = [each.phase for each in atlas.layouts.values() if not each.loop]
+    named = [name for phase in once for name in phase.artifacts if _PLAN.search(name)]
+    found = next((name for name in own if _PLAN.search(name)), "")
+    return found or next(iter((*own, *named)), DEFAULT_PLAN_FILE)
 
 
 def _find_source_document(word: ScalarNode, atlas: PhaseLookup, draft: ProtocolDraft) -> str:
