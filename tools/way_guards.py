@@ -69,7 +69,7 @@ WAY_GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "N11: a claim without a worktree is given back",
-        "plan/prompts/prompt_worktree.py",
+        "plan/claims/prompt_worktree.py",
         "            _give_back(where, id_, caller)\n",
         "            pass\n",
         "test_n11_where_the_set_up_fails_nothing_is_left_of_place_branch_and_claim",

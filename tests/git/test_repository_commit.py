@@ -10,6 +10,7 @@ import pytest
 
 from porch.errors import OutsideError
 from porch.git import index_lock, repository
+from porch.git.command import run_git
 from tests.repositories import sh
 
 TRAILER = "Porch-Effect: run-1/specify#1/git/commit/1"
@@ -185,12 +186,11 @@ def test_an_index_that_cannot_be_written_stops_a_commit_before_the_branch_moves(
     """R1: both move, or neither."""
     (repo / "a.txt").write_text("two\n")
     head = sh(repo, "rev-parse", "HEAD")
-    run = repository.run_git
 
     def refuse_index(directory: str, *words: str, **more: Any) -> str:
         if words[0] == "update-index":
             raise OutsideError("no space left", fix="")
-        return run(directory, *words, **more)
+        return run_git(directory, *words, **more)
 
     monkeypatch.setattr(repository, "run_git", refuse_index)
     with pytest.raises(OutsideError, match="no space left"):

@@ -15,8 +15,9 @@ PLACES = {"work.FAST": Place("p.json", 3, 7), "late": Place("p.json", 9, 1)}
 def graph(*ways: str, start: str = "work", **more: Any) -> p.Protocol:
     """`work.DONE>gate`: an exit of a state and where it leads; names say who works there."""
     edges = [
-        p.Edge(*source.split(".", 1), tuple(p.Target(name) for name in targets.split()))
-        for source, _, targets in (way.partition(">") for way in ways)
+        p.Edge(source, exit_name, tuple(p.Target(name) for name in targets.split()))
+        for way, _, targets in (way.partition(">") for way in ways)
+        for source, _, exit_name in (way.partition("."),)
     ]
     names = [n for e in edges for n in (e.state, *(t.state for t in e.targets))]
     states = {name: p.State(name, name, actor(name)) for name in dict.fromkeys(names)}

@@ -12,8 +12,9 @@ from msgspec import Struct, to_builtins
 
 from porch.errors import EXIT_WAITING
 from porch.machine.plan.prompt_ids import PromptId
+from porch.plan.claims import prompt_claims
 from porch.plan.files import front_matter
-from porch.plan.prompts import plan_document, prompt_claims, prompt_edits, prompt_work
+from porch.plan.prompts import plan_document, prompt_edits, prompt_work
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.plan.reviews import review as reviewing
 from porch.plan.reviews.review import ReviewRequest

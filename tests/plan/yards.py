@@ -12,8 +12,9 @@ import pytest
 from porch.errors import PorchError
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
 from porch.machine.plan.prompt_lifecycle import as_fields
+from porch.plan.claims import prompt_claims
 from porch.plan.files import front_matter, plan_location, plan_snapshot
-from porch.plan.prompts import prompt_claims, prompt_edits, prompt_work
+from porch.plan.prompts import prompt_edits, prompt_work
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.plan.session import plan_session
 from porch.store import chain

@@ -1,5 +1,7 @@
 """Q2: what a prompt can show of an issue; other people wrote it, so it is quoted."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from porch.errors import DefinitionError
@@ -33,7 +35,10 @@ def test_q2_a_run_about_an_issue_has_its_number_also_without_a_text() -> None:
     assert shown["body"].strip("> ") == ""
 
 
-VALUES = {"issue": {"number": "142", "title": "T", "body": "> b", "url": ""}, "title": "t"}
+VALUES: dict[str, str | Mapping[str, str]] = {
+    "issue": {"number": "142", "title": "T", "body": "> b", "url": ""},
+    "title": "t",
+}
 
 
 @pytest.mark.parametrize("more", ["", "{% if issue.url %}no{% endif %}"])

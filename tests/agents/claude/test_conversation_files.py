@@ -92,5 +92,10 @@ def test_a_file_that_goes_while_one_looks_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = held(tmp_path)
-    monkeypatch.setattr(os.path, "getmtime", lambda each: path.unlink() or os.stat(each).st_mtime)
+
+    def lose(each: str) -> float:
+        path.unlink()
+        return os.stat(each).st_mtime
+
+    monkeypatch.setattr(os.path, "getmtime", lose)
     assert found(tmp_path) == ""

@@ -143,11 +143,10 @@ def test_t2_a_branch_that_somebody_else_moved_keeps_their_commit(
 ) -> None:
     old, new = feature(repo, target, other="other\n")
     theirs = sh(repo, "commit-tree", f"{old}^{{tree}}", "-p", old, "-m", "theirs")
-    hold = checkout_move.hold_index
 
     def move_meanwhile(index: str) -> contextlib.AbstractContextManager[index_lock.HeldIndex]:
         sh(repo, "update-ref", f"refs/heads/{target}", theirs)
-        return hold(index)
+        return index_lock.hold_index(index)
 
     monkeypatch.setattr(checkout_move, "hold_index", move_meanwhile)
     assert publish(repo, target, old, new) == "stale"

@@ -3,7 +3,7 @@
 import pytest
 
 from porch.machine.plan.prompt_ids import parse_prompt_id
-from porch.plan.prompts import prompt_claims
+from porch.plan.claims import prompt_claims
 from porch.run.verbs import overview
 from porch.store.where import ProjectPaths
 from tests.plan.gatehouse import answered, ask, block, file, fill, log, say, tried

@@ -11,7 +11,8 @@ import pytest
 
 from porch.machine.plan.prompt_ids import PromptId
 from porch.machine.plan.prompt_lifecycle import Prompt
-from porch.plan.prompts import claim_owner, prompt_claims, prompt_queue
+from porch.plan.claims import prompt_claims
+from porch.plan.prompts import claim_owner, prompt_queue
 from porch.plan.prompts.claim_standing import judge_claim
 from porch.store.where import ProjectPaths
 from tests.plan.yards import Branch, facts, fields, mark, record, refused, start, write

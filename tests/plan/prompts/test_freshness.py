@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from porch.machine.plan.prompt_ids import PromptId
+from porch.plan.claims import prompt_claims
 from porch.plan.files import plan_location
 from porch.plan.prompts import (
     branch_contents,
     claim_owner,
     plan_document,
     plan_merge,
-    prompt_claims,
     prompt_edits,
     prompt_queue,
     prompt_work,

@@ -8,10 +8,10 @@ import pytest
 from porch.cli.dispatch import run_words
 from porch.machine.plan.prompt_ids import PromptId
 from porch.plan import branches
+from porch.plan.claims import prompt_claims
 from porch.plan.prompts import (
     plan_document,
     plan_merge,
-    prompt_claims,
     prompt_queue,
     prompt_work,
 )

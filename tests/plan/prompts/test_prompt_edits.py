@@ -14,7 +14,8 @@ from msgspec import to_builtins
 
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
 from porch.machine.plan.prompt_lifecycle import Prompt
-from porch.plan.prompts import plan_document, prompt_claims, prompt_edits, prompt_queue
+from porch.plan.claims import prompt_claims
+from porch.plan.prompts import plan_document, prompt_edits, prompt_queue
 from porch.plan.prompts.dependencies import find_cycles
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.store.where import ProjectPaths

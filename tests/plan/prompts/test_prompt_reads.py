@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
+from porch.plan.claims import prompt_claims
 from porch.plan.prompts import (
     plan_document,
     plan_merge,
-    prompt_claims,
     prompt_edits,
     prompt_queue,
     prompt_work,

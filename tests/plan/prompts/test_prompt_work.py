@@ -12,11 +12,11 @@ import pytest
 from msgspec import to_builtins
 
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
+from porch.plan.claims import prompt_claims
 from porch.plan.prompts import (
     claim_owner,
     plan_document,
     plan_merge,
-    prompt_claims,
     prompt_queue,
     prompt_work,
 )
@@ -264,7 +264,8 @@ import os, sys
 from porch.store import where as places
 from porch.errors import FailedError
 from porch.machine.plan.prompt_ids import PromptId
-from porch.plan.prompts import prompt_claims as claims, prompt_work as working
+from porch.plan.claims import prompt_claims as claims
+from porch.plan.prompts import prompt_work as working
 os.read(0, 1)
 for number in range(1, 21):
     try:
@@ -653,7 +654,7 @@ _DYING = """
 import os, signal, sys
 from porch.store import where as places
 from porch.machine.plan.prompt_ids import PromptId
-from porch.plan.prompts import prompt_claims as claims
+from porch.plan.claims import prompt_claims as claims
 from porch.plan.session import plan_session as opening
 with opening.hold_plan(places.find_project(".")) as desk:
     os.kill(os.getpid(), signal.SIGKILL)

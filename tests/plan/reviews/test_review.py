@@ -9,8 +9,9 @@ import pytest
 
 from porch.errors import BusyError, DefinitionError, FailedError, OutsideError, PorchError
 from porch.machine.plan.prompt_ids import PromptId
+from porch.plan.claims import prompt_claims
 from porch.plan.files import plan_location
-from porch.plan.prompts import plan_document, prompt_claims, prompt_edits
+from porch.plan.prompts import plan_document, prompt_edits
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.plan.reviews import review
 from porch.plan.reviews.review import ReviewRequest

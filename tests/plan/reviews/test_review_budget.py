@@ -9,8 +9,9 @@ import yaml
 
 from porch.errors import FailedError, PorchError
 from porch.machine.plan.prompt_ids import PromptId
+from porch.plan.claims import prompt_claims
 from porch.plan.gates.typed_answers import read_typed_form
-from porch.plan.prompts import prompt_claims, prompt_edits, prompt_work
+from porch.plan.prompts import prompt_edits, prompt_work
 from porch.plan.prompts.prompt_edits import PromptWords
 from porch.plan.reviews.interrupted_rounds import INTERRUPTIONS
 from porch.plan.reviews.review_round import ReviewRequest, begin_round

@@ -20,12 +20,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from porch.errors import PorchError
 from porch.machine.plan.prompt_ids import PromptId, parse_prompt_id
+from porch.plan.claims import prompt_claims
 from porch.plan.files import plan_location, prompt_pictures
 from porch.plan.files.locked_plan import LockedPlan
 from porch.plan.prompts import (
     plan_document,
     plan_merge,
-    prompt_claims,
     prompt_edits,
     prompt_queue,
     prompt_work,
@@ -255,7 +255,8 @@ import os, sys
 from porch.store import where as places
 from porch.errors import PorchError
 from porch.machine.plan.prompt_ids import PromptId
-from porch.plan.prompts import prompt_claims as claims, prompt_work as working
+from porch.plan.claims import prompt_claims as claims
+from porch.plan.prompts import prompt_work as working
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
@@ -304,7 +305,8 @@ import resource, signal, sys
 from porch.store import where as places
 from porch.errors import PorchError
 from porch.machine.plan.prompt_ids import PromptId
-from porch.plan.prompts import prompt_claims as claims, prompt_queue as ordering
+from porch.plan.claims import prompt_claims as claims
+from porch.plan.prompts import prompt_queue as ordering
 from porch.plan.prompts import prompt_edits as prompting
 from porch.plan.prompts.prompt_edits import PromptWords
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

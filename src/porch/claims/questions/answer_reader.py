@@ -71,8 +71,9 @@ def _read_plain(question: Question, said: str) -> Outcome:
 def _read_text(question: Question, said: str) -> QuestionAnswer:
     """The words behind the letter or the label of the place for a text, or all of them."""
     found = bare_letter(said)
-    is_place = found is not None and found.is_marked and found.letter == question.free_letter
-    return QuestionAnswer(text=text_behind_label(question, found.rest if is_place else said))
+    if found is not None and found.is_marked and found.letter == question.free_letter:
+        said = found.rest
+    return QuestionAnswer(text=text_behind_label(question, said))
 
 
 def _read_option(question: Question, said: str) -> Outcome | None:

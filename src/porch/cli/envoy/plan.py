@@ -122,7 +122,7 @@ def _list_next_prompts(args: Args) -> "Struct":
 
 
 def _start_prompt(args: Args) -> "Struct":
-    from porch.plan.prompts import prompt_claims
+    from porch.plan.claims import prompt_claims
 
     return prompt_claims.start_prompt(
         _find_project(),
@@ -136,7 +136,7 @@ def _start_prompt(args: Args) -> "Struct":
 
 
 def _make_worktree(args: Args) -> "Struct":
-    from porch.plan.prompts.prompt_worktree import make_prompt_worktree
+    from porch.plan.claims.prompt_worktree import make_prompt_worktree
 
     return make_prompt_worktree(
         _find_project(),
@@ -178,13 +178,13 @@ def _verify_prompt(args: Args) -> "Struct":
 
 
 def _release_all_prompts(args: Args) -> "Struct":
-    from porch.plan.prompts import prompt_claims
+    from porch.plan.claims import prompt_claims
 
     return prompt_claims.release_all_prompts(_find_project(), force=args.force, caller=args.agent)
 
 
 def _release_prompt(args: Args) -> "Struct":
-    from porch.plan.prompts import prompt_claims
+    from porch.plan.claims import prompt_claims
 
     here, id_ = _find_project(), read_prompt_id(args)
     return prompt_claims.release_prompt(here, id_, args.reason, force=args.force, caller=args.agent)

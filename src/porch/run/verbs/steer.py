@@ -236,13 +236,13 @@ def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> St
     again = "" if done.kept else "; nothing could be kept, so start the run again"
     later = _read_later_records(done)
     lost = f"{done.kept} records kept, {done.lost_bytes} bytes lost"
-    said = [f"{lost}; the damaged file is kept as {os.path.basename(done.aside)}{again}"]
+    lines = [f"{lost}; the damaged file is kept as {os.path.basename(done.aside)}{again}"]
     decisions = list_decisions_of_people(later, words)
-    said += [f"lost: {each}" for each in decisions]
+    lines += [f"lost: {each}" for each in decisions]
     if later and done.kept:
-        said.append(f"{len(later)} of the lost records can still be read: porch log {run} --lost")
+        lines.append(f"{len(later)} of the lost records can still be read: porch log {run} --lost")
     data = {"run": run, "kept": done.kept, "lost_bytes": done.lost_bytes}
-    return SteerResult("\n".join(said), {**data, "decisions": decisions, "readable": len(later)})
+    return SteerResult("\n".join(lines), {**data, "decisions": decisions, "readable": len(later)})
 
 
 def _read_later_records(repaired: journal.RepairResult) -> list[RawRecord]:

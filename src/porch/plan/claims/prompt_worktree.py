@@ -8,10 +8,10 @@ from porch.errors import FailedError, PorchError
 from porch.git import repository
 from porch.machine.plan.prompt_ids import PromptId
 from porch.plan.branches.branch_worktree import BranchPlace, make_branch_place
+from porch.plan.claims import prompt_claims
+from porch.plan.claims.prompt_claims import PromptStarted
 from porch.plan.files import plan_snapshot
 from porch.plan.files.plan_location import Plan
-from porch.plan.prompts import prompt_claims
-from porch.plan.prompts.prompt_claims import PromptStarted
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import find_record_of
 

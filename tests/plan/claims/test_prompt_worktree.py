@@ -7,10 +7,10 @@ import pytest
 
 from porch.errors import OutsideError, PorchError
 from porch.machine.plan.prompt_ids import parse_prompt_id
+from porch.plan.claims.prompt_worktree import PromptWorktree, make_prompt_worktree
 from porch.plan.files import plan_snapshot
 from porch.plan.prompts import plan_document, prompt_edits
 from porch.plan.prompts.prompt_edits import PromptWords
-from porch.plan.prompts.prompt_worktree import PromptWorktree, make_prompt_worktree
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import list_records

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from porch.git.command import try_git
-from porch.plan.prompts.prompt_claims import _is_branch_name
+from porch.plan.claims.prompt_claims import _is_branch_name
 
 NAMES = (
     *("main", "feature/x", "feature/x--implementation-1-A", "a/b/c", "0", "-a", "a-", "x-y/z-9"),
