@@ -13,7 +13,6 @@ from msgspec import Struct
 from porch.errors import Finding, Place, UsageError
 from porch.text.sha256 import sha256
 
-CODE = "untrusted-settings"
 _DIGITS = 32
 
 
@@ -50,7 +49,7 @@ class TrustRequest(Struct, frozen=True):
 class UntrustedSettingsError(UsageError):
     """Settings that nobody has trusted; a terminal can ask about them and try once more."""
 
-    code = CODE
+    code = "untrusted-settings"
 
     def __init__(self, requests: Sequence[TrustRequest]):
         super().__init__("settings need a person's trust")
@@ -81,4 +80,4 @@ def _describe_request(request: TrustRequest) -> Iterable[Finding]:
         fix = f"read them; if you want them: porch trust {request.digest}" if each is last else ""
         note = f"; {request.note}" if request.note and each is last else ""
         what = "it starts programs or lets them see more, and nobody has trusted it"
-        yield Finding(CODE, f"{each}: {what}{note}", each.place, fix)
+        yield Finding(UntrustedSettingsError.code, f"{each}: {what}{note}", each.place, fix)

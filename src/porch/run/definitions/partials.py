@@ -40,7 +40,8 @@ class PartialReader:
         self._count += 1
         path = self._find(name.removesuffix(".md")) if _NAME.fullmatch(name) else None
         if path is None:
-            self._report("missing-partial", *_explain_missing(name), place)
+            message, fix = _explain_missing(name)
+            self._report("missing-partial", message, fix, place)
         elif path in way:
             names = " -> ".join(os.path.basename(each) for each in (*way[way.index(path) :], path))
             message = f"these texts contain each other: {names}"

@@ -1,0 +1,1 @@
+"""Who works on a prompt, and in which worktree."""
