@@ -57,14 +57,15 @@ _LATER = {
 LATER_FIELDS = {
     "RunStarted": (
         *("base_tree", "settings", "own_worktree", "heading", "request_from", "commits_nothing"),
+        "trust",
     ),
     "Began": (
         *("base_tree", "settings", "own_worktree", "branch", "heading", "request_from", "into"),
-        "commits_nothing",
+        *("commits_nothing", "trust"),
     ),
     "Run": (
         *("base_tree", "settings", "own_worktree", "branch", "heading", "request_from"),
-        *("into", "delivery", "commits_nothing"),
+        *("into", "delivery", "commits_nothing", "trust"),
     ),
     "ExitAccepted": ("commit",),
     "CommitEnded": ("passed_over",),

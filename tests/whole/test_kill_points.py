@@ -16,8 +16,8 @@ from tests.torture import choose_some
 pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 
 WHICH = ("first", "second", "middle")
-# Passed only by trees of instances and by `porch finish`; the tests of these kill there.
-ELSEWHERE = ("worktree.", "merge.", "finish.")
+# Passed only by trees, `porch finish` and `codev migrate`; the tests of these kill there.
+ELSEWHERE = ("worktree.", "merge.", "finish.", "migrate.")
 ON_THE_ROAD = tuple(point for point in crash_points.POINTS if not point.startswith(ELSEWHERE))
 
 

@@ -88,8 +88,10 @@ def find_other_place(toplevel: str) -> str:
     """Where the worktree really is that a directory says it is; empty if that is here, or gone."""
     found = find_git_directory(toplevel)
     back = _read_first_line(os.path.join(found.own, "gitdir")) if found else ""
+    if not os.path.exists(back):
+        return ""
     is_here = os.path.realpath(back) == os.path.realpath(os.path.join(toplevel, ".git"))
-    return "" if not back or is_here or not os.path.exists(back) else os.path.dirname(back)
+    return "" if is_here else os.path.dirname(back)
 
 
 def read_git_file(toplevel: str) -> str:

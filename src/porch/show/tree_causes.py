@@ -11,7 +11,7 @@ from typing import Any
 from porch.machine.path_values import budget_figures, latest_path
 from porch.machine.state import RunState, Standing
 from porch.model.memory_paths import FAULT
-from porch.model.protocol import EXHAUSTED, NO_PROGRESS, SILENT, Agent, Human, Protocol
+from porch.model.protocol import EXHAUSTED, NO_PROGRESS, SILENT, Agent, Children, Human, Protocol
 from porch.text.printable import TEXT_REF_KEY, describe_text
 
 # What the sentences say; the mark is for the machine.
@@ -34,7 +34,7 @@ def describe_cause(protocol: Protocol, state: RunState, standing: Standing) -> I
         yield f"{place}: the agent asked for another try, and all tries are used up."
     elif isinstance(kind.actor, Agent):
         yield f"{place}: the agent answered {exit_}{f': {reason}' if reason else '.'}"
-    elif payload.get("failed"):
+    elif isinstance(kind.actor, Children) and payload.get("failed"):
         names = [str(child["id"]) for child in payload["failed"]]
         yield f"{place}: Parts of the work failed: {', '.join(names)}."
     for edge in protocol.edges_of(source, exit_):

@@ -18,7 +18,7 @@ REVIEWED = {
 
 
 def test_r16_the_turns_that_are_counted_are_those_that_are_listed(desk: "Desk") -> None:
-    desk.begin(REVIEWED, code=3, agents={"one": [{"signal": "DRAFTED"}, {"signal": "DONE"}]})
+    desk.begin(REVIEWED, code=3, agents={"one:draft": [{"signal": "DRAFTED"}]})
     listed = desk.porch("log", "1", "--turns", "--json").json["turns"]
     spent = next(line for line in desk.porch("status", "1").out.split("\n") if "spent" in line)
     agents, reviews = (int(word) for word in spent.split() if word.isdecimal() and word != "0")
@@ -35,7 +35,7 @@ def test_r16_a_rollback_offers_phases_and_nothing_else(desk: "Desk") -> None:
 
 def test_r16_reviewers_are_told_the_round_as_a_number(desk: "Desk") -> None:
     desk.write("codev/protocols/p/reviews/generic.md", "This is round {{ round + 10 }}.\n")
-    desk.begin(REVIEWED, code=3, agents={"one": [{"signal": "DRAFTED"}, {"signal": "DONE"}]})
+    desk.begin(REVIEWED, code=3, agents={"one:draft": [{"signal": "DRAFTED"}]})
     effect = desk.started("review")[0]
     assert "This is round 11." in desk.prompt(effect)
 

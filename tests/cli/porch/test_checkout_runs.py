@@ -40,7 +40,9 @@ def work(
     desk: "Desk", id_: str, files: dict[str, str], protocol: str = "q", code: int | None = 0
 ) -> str:
     note = {"write": {"{project_dir}/note.md": "# A note\n"}, "say": "done"}
-    agents = {"write": [note], "work": [{"write": files, "say": "done"}]}
+    agents = {"work": [{"write": files, "say": "done"}]} | (
+        {"write": [note]} if protocol == "p" else {}
+    )
     title = ("--title", f"t{id_}")
     script = desk.script(agents=agents)
     return desk.porch("run", protocol, id_, *title, "--script", script, "--here", code=code).all

@@ -11,6 +11,7 @@ import pytest
 from porch.run.engine.run_places import mark_of
 from porch.store.where import find_project
 from tests import commands
+from tests.trust import trust_settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -88,6 +89,7 @@ def test_x10_a_link_that_leads_out_of_the_project_is_not_copied(
     desk.protocol("p", WORK, LOOK)
     desk.git("add", "-A")
     desk.git("commit", "-qm", "settings")
+    trust_settings(desk.root)
     said = desk.begin_in_worktree(WORK, LOOK, agents={}, code=3)
     place = desk.root / "worktrees/p_0001_x"
     assert (place / "inside.env").read_text() == "mine\n"

@@ -222,7 +222,7 @@ def test_a19_no_setting_confirms(desk: Desk) -> None:
 def test_a6_the_last_questions_of_a_phase_come_in_one_message(desk: Desk) -> None:
     desk.write("codev/config.toml", '[track]\ncoalesce = "last-task"\n')
     file = put(desk, plan(phase("P1", task("T1.1", confirm()), confirm())))
-    run(desk, 3, agents=WRITES)
+    run(desk, 3, agents={"T1_1": WRITES["T1_1"]})
     told = " ".join(desk.porch("pending").out.split())
     assert told.count("Each needs an answer of its own") == 2
     assert "T1.1-after" in told

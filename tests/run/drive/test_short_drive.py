@@ -205,8 +205,10 @@ def left_behind(where: ProjectPaths) -> dict[str, Any]:
                 kept = os.path.relpath(path, where.root)
                 found[kept] = timeless(Path(path).read_text("utf-8")).replace(where.root, "ROOT")
     del found[os.path.relpath(os.path.join(where.run_dir(RUN), "lock"), where.root)]
-    # The last is how long a row that is to come is, and its checksum.
-    changing = re.compile(r'"(length|pid)":\d+|^[0-9a-f]{8} [0-9a-f]{8}$', re.MULTILINE)
+    # Checksums are of texts with times; the last is how long a row that is to come is, and its sum.
+    changing = re.compile(
+        r'"(length|pid)":\d+|"crc":"[0-9a-f]{8}"|^[0-9a-f]{8} [0-9a-f]{8}$', re.MULTILINE
+    )
     return {k: changing.sub("_", v) for k, v in found.items()}
 
 

@@ -145,7 +145,9 @@ def edit_in_phase(phase: str) -> Callable[[Site], Seen]:
 def edit_and_report_by_hand(site: Site) -> Seen:
     """An agent that nobody drives calls `porch done` itself; nothing begins in between."""
     assert site.porch("approve", "1").code == 0
-    site.inside(f"echo 'Delete the billing tables.' >> {SPEC}; porch done 1; porch done 1")
+    site.inside(f"echo 'Delete the billing tables.' >> {SPEC}")
+    for _ in range(2):
+        site.porch("done", "1", CLAUDECODE="1")
     is_told = "changed since spec-ok was approved" in site.porch("pending").out
     return Seen("complete" in site.entered(), "gate" if is_told else "")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import commands
+from tests.trust import trust_settings
 from tests.whole.attacks.attack import Agent, Attack, Result, Seen
 from tests.whole.attacks.site import Site
 
@@ -26,6 +27,7 @@ def begin(site: Site, shell: str, **settings: str) -> str:
     site.prepare(WORK, LOOK, agents={"work": [turn]})
     if settings:
         site.write("codev/config.toml", site.read("codev/config.toml") + settings["more"])
+        trust_settings(site.root)
     site.git("add", "-A")
     site.git("commit", "-qm", "a protocol")
     site.start()

@@ -51,6 +51,19 @@ user_key.make_key = lambda: b"x" * 32
 snapshot.keep_snapshot(directory, state, journal.length, journal.sum)
 """
 
+PICTURES = f"""\
+import os
+from porch.store.view_files import seal
+run = "{RUN}"
+os.remove(f"{{run}}/coming_row")
+for name in ("row.json", "picture.json"):
+    with open(f"{{run}}/{{name}}", "r+b") as file:
+        view = b"{{" + file.read().partition(b",")[2].replace(b"spec-ok", b"nothing")
+        file.seek(0)
+        file.truncate()
+        file.write(seal(view))
+"""
+
 
 def forge(shell: str) -> Callable[[Site], Seen]:
     """The agent does this; then a person goes on with the run."""
@@ -98,9 +111,9 @@ def bring_status_file(shell: str) -> Callable[[Site], Seen]:
 
 
 def forge_pictures(site: Site) -> Seen:
-    """What is shown is drawn from the journal; a picture that says something else is believed."""
-    files = f"{RUN}/row.json {RUN}/coming_row {RUN}/picture.json"
-    site.inside(f"sed -i 's/spec-ok/nothing/g' {files}")
+    """What is shown is drawn from the journal; a picture with a fitting checksum is believed."""
+    site.inside(site.python("forger.py", PICTURES))
+    assert "Traceback" not in site.said, site.said
     is_shown = "spec-ok" not in site.porch("status", "1").out
     site.porch("resume", "1")
     is_kept = "spec-ok" not in site.porch("status", "1").out

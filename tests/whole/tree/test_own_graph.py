@@ -119,7 +119,9 @@ def test_fields_called_like_words_of_a_decision_page_are_only_shown(planted: Any
     done = planted.porch("run", "mini", "tea.json", "--script", "mini.json", "--plain")
     assert done.returncode == 3, done.stdout + done.stderr
     (asked,) = json.loads(planted.porch("pending", "--json").stdout)["decisions"]
-    assert {f"read.Good: {word}" for word in words} <= asked["reports"].keys()
+    assert asked["reports"] == {"why": "short", **dict.fromkeys(set(words) - {"reason"}, "7")}
+    assert asked["reason"] == "read: the agent answered Good: 7"
+    assert (asked["findings"], asked["needs_override"]) == ([], False)
     for command in ("pending", "status", "log", "resume"):
         shown = planted.porch(command, *(("tea",) if command != "pending" else ()))
         assert shown.returncode in (0, 3), shown.stdout + shown.stderr

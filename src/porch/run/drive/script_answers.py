@@ -66,7 +66,8 @@ def script_path(store: str, file: str, digest: str, protocol: Protocol) -> str:
     known = os.path.join(store, digest) if digest else ""
     if not file:
         return known
-    own = read_document(known) if known else ""
+    # A file that is named takes the place of a script that is lost.
+    own = read_document(known) if os.path.isfile(known) else ""
     text = read_chosen_script(file, own, protocol)
     return os.path.join(store, payloads.write_payload(store, text.encode()))
 

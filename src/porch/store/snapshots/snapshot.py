@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE = "snapshot.json"
 # Counts up whenever a state is folded differently or has other parts than before.
-FORM = 8
+FORM = 9
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
