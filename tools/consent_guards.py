@@ -288,8 +288,8 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "a closed question takes its options and nothing near them",
         "claims/questions/answer_reader.py",
-        "    return QuestionAnswer(text=said) if question.free else refuse_option(question, said)",
-        "    return QuestionAnswer(text=said)",
+        "    return _read_text(question, said) if question.free else refuse_option(question, said)",
+        "    return _read_text(question, said)",
         "test_c4_a_closed_question_takes_its_options_and_nothing_near_them",
     ),
     (

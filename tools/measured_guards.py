@@ -181,8 +181,8 @@ MEASURED: tuple[Guard, ...] = (
     Guard(
         "skipped is not passed",
         "run/handlers/check.py",
-        'result="skipped", report=said',
-        'result="passed", report=said',
+        'scripted"):\n        return f.CheckEnded(effect=effect.id, result="skipped", report=said)',
+        'scripted"):\n        return f.CheckEnded(effect=effect.id, result="passed", report=said)',
         "test_v6_a_check_with_nothing_to_run_is_skipped_everywhere",
     ),
     Guard(

@@ -54,6 +54,8 @@ def test_cut_at_a_byte_readers_and_the_holder_come_to_the_state_of_the_record_be
     """Positions, budgets, gates, memory: all of the state, not only its records."""
     shutil.copytree(finished.root, tmp_path / "repository")
     copy = Project(str(tmp_path), finished.protocol)
+    # A copy takes the worktree along, which still belongs to the original; it is not needed here.
+    shutil.rmtree(Path(copy.root) / "worktrees")
     data, name, place = _data(finished), f"{copy.id}-{copy.title}", where.find_project(copy.root)
     states = _states(data)
     first = data.index(b"\n") + 1
