@@ -22,9 +22,7 @@ from porch.run.engine.run_places import mark_of, payload_directory, workspace_of
 from porch.run.engine.send_wish import send_wish
 from porch.run.engine.session import hold_run, lock_run
 from porch.run.verbs.read_run import ReadRun, read_run
-from porch.run.verbs.run_log import words_of
 from porch.show.place_words import PlaceWords
-from porch.show.records.timeline import list_decisions_of_people
 from porch.store import chain, journal, payloads
 from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
@@ -219,6 +217,8 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
 
 def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Keep the good beginning of a journal; one that is sound is left alone."""
+    from porch.run.verbs.run_log import words_of  # every other command here does without
+
     directory = where.run_dir(run)
     path = os.path.join(directory, "journal.jsonl")
     with lock_run(directory, run, "porch repair", 1.0):
@@ -237,7 +237,7 @@ def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> St
     later = _read_later_records(done)
     lost = f"{done.kept} records kept, {done.lost_bytes} bytes lost"
     lines = [f"{lost}; the damaged file is kept as {os.path.basename(done.aside)}{again}"]
-    decisions = list_decisions_of_people(later, words)
+    decisions = _list_decisions(later, words)
     lines += [f"lost: {each}" for each in decisions]
     if later and done.kept:
         lines.append(f"{len(later)} of the lost records can still be read: porch log {run} --lost")
@@ -259,6 +259,12 @@ def _is_sound(path: str) -> bool:
     return True
 
 
+def _list_decisions(records: list[RawRecord], words: PlaceWords) -> list[str]:
+    from porch.show.records.timeline import list_decisions_of_people
+
+    return list_decisions_of_people(records, words)
+
+
 def _repair_record(as_person: bool, words: PlaceWords, repaired: journal.RepairResult) -> RawRecord:
     with open(repaired.aside, "rb") as file:
         good = chain.parse_records(file.read())[0].records
@@ -270,6 +276,6 @@ def _repair_record(as_person: bool, words: PlaceWords, repaired: journal.RepairR
         aside=os.path.basename(repaired.aside),
         by=find_user_name(),
         as_person=as_person,
-        decisions=tuple(list_decisions_of_people(_read_later_records(repaired), words)),
+        decisions=tuple(_list_decisions(_read_later_records(repaired), words)),
     )
     return encode_record(JournalRecord(repaired.kept + 1, at, fact))
