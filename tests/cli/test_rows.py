@@ -54,7 +54,7 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         _LOOKS: (
             *("status", "pending", "log", "explain", "settings", "next", "protocols list"),
             *("protocols show", "protocols graph", "protocols lint", "protocols schema"),
-            *("plan phases", "plan show", "plan lint", "plan repair", "agents list"),
+            *("plan phases", "plan show", "plan lint", "plan repair", "agents list", "wait"),
         ),
         _WORKS: ("done", "check"),
         _ASKS: ("ask",),
@@ -63,7 +63,7 @@ AGENTS_MAY: dict[str, dict[str, tuple[str, ...]]] = {
         "it offers no command that decides": ("mcp",),
     },
     "af": {
-        _LOOKS: ("status", "logs", "open"),
+        _LOOKS: ("status", "wait", "logs", "open"),
     },
     "codev": {
         _LOOKS: ("completion",),

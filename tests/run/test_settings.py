@@ -109,6 +109,8 @@ webhook = "$HOOK"
 command = ["tell-me"]
 [finish]
 pull_request = ["tick"]
+[run]
+protocol = "tick"
 [af]
 max_runs = 8
 repositories = ["~/shop"]
@@ -133,6 +135,7 @@ share_readers = true
     assert (found.copy, found.link) == ((".env",), ("node_modules",))
     assert (found.max_runs, found.repositories) == (8, ("~/shop",))
     assert found.pull_request_protocols == ("tick",)
+    assert found.protocol == "tick"
     assert {key for key, _, origin in found.rows() if origin == "default"} == set()
 
 

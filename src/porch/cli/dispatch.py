@@ -72,6 +72,8 @@ def _answer_call(program: str) -> int:
     _open_closed_streams()
     _take_any_text()
     argv = sys.argv[1:]
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:], "--help"]
     try:
         answered = _quick_answer(program, argv)
     except BrokenPipeError:

@@ -56,6 +56,7 @@ _SHOWING = "porch.cli.porch.show"
 _STEERING = "porch.cli.porch.steer"
 _TRACKS = "porch.cli.porch.tracks"
 _TRUST = "porch.cli.porch.trust"
+_WAIT = "porch.cli.porch.wait"
 # A script can decide; a status file brings approvals along; taking over steers somebody's run; what
 # is trusted may start programs.
 _DRIVE_DECISIONS = ("script", "adopt", "take_over", "trust")
@@ -80,6 +81,7 @@ PORCH = (
     CommandRow("resume", "continue a run", _RUNNING, people_options=_DRIVE_DECISIONS),
     CommandRow("status", "show the status of one run or of all runs", _SHOWING),
     CommandRow("pending", "list the decisions that wait for you, oldest first", _SHOWING),
+    CommandRow("wait", "wait for the next decision, or until a run has ended", _WAIT),
     CommandRow("log", "show what happened in a run", _LOG),
     CommandRow("explain", "explain what a run is waiting for, and why", _SHOWING),
     CommandRow("settings", "show the settings used here, and where each comes from", _SHOWING),
@@ -376,6 +378,7 @@ AF = (
         for_people=True,
     ),
     CommandRow("status", "show all runs, or one run as a checklist", _AF_STATUS),
+    CommandRow("wait", "wait for the next decision, or until a run has ended", _WAIT),
     CommandRow(
         "dashboard",
         "open pages in your browser that show what waits for you, and take your answers",

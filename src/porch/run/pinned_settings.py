@@ -24,6 +24,7 @@ from porch.store.where import ProjectPaths
 # What does not govern: these count as they are now.
 FREE_KEYS: Mapping[str, str] = {
     "timeouts.gate_poll_interval": "only how soon an answer is seen",
+    "run.protocol": "only how a run begins whose protocol nobody named",
     "agent.trusted": "only a person's own file can say it, and taking it back must count at once",
     "agent.max_running": "what the machine can carry that drives the run now",
     "agent.back_off": "only how long a pause is",

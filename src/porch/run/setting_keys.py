@@ -91,6 +91,7 @@ KEYS: Mapping[str, SettingKey] = {
     "timeouts.check": SettingKey("check", SECONDS),
     "timeouts.first_check": SettingKey("first_check", SECONDS),
     "checks.env": SettingKey("check_env", TEXTS, needs_trust=True),
+    "run.protocol": SettingKey("protocol", TEXT),
     "agent.name": SettingKey("agent", TEXT),
     "agent.trusted": SettingKey("trusted", FLAG, only_user=True, needs_trust=True),
     "agent.max_running": SettingKey("max_running", COUNT),

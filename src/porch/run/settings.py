@@ -91,6 +91,7 @@ class Settings(Struct, frozen=True):
     idle: float = 0
     check: float = 600
     first_check: float = 600
+    protocol: str = "spider"
     agent: str = "claude"
     trusted: bool = False
     max_running: int = 4

@@ -91,6 +91,7 @@ class DecisionShape(TypedDict):
     needs_override: bool
     heading: NotRequired[str]
     worktree: NotRequired[str]
+    repository: NotRequired[str]  # another one, that the person's settings list
     request: NotRequired[list[str]]
     evidence: NotRequired[list[str]]
     measured: NotRequired[dict[str, list[str]]]  # names of passed, flaky, skipped checks ...

@@ -145,12 +145,23 @@ def test_mistake_6_a_mistyped_or_forgotten_protocol_is_noticed(real: "Desk") -> 
     said = told(real.porch("run", "ntoe", "Greet people", code=2))
     assert "there is no protocol 'ntoe' fix: did you mean 'note'?" in said
     said = told(real.porch("run", code=2))
-    assert 'fix: porch run spider "what you want"' in said
-    said = told(real.porch("run", "Greet people", code=2))
-    assert "the name of a protocol comes first, then what you want; known protocols:" in said
-    assert "codev/protocols/Greet people" not in said
+    assert 'fix: porch run "what you want"' in said
+    said = told(real.porch("run", "Greet", code=2))
+    assert """there is no protocol 'Greet'""" in said
+    assert 'what you want stands in quotes: porch run "what you want"' in said
+    assert runs(real) == []
     real.porch("run", "note", "Greet people")
     assert runs(real) == ["0001"]
+
+
+def test_a_request_without_a_protocol_is_for_the_protocol_of_the_project(real: "Desk") -> None:
+    real.protocol("note", PHASE)
+    config = real.root / "codev" / "config.toml"
+    config.write_text(f'{config.read_text()}\n[run]\nprotocol = "note"\n')
+    said = real.porch("run", "Greet people").out
+    assert "protocol: note, the default of this project ([run] protocol)" in said
+    assert real.facts("RunStarted", "0001-greet-people")[0]["protocol"] == "note"
+    assert "Greet people" in real.prompts("0001-greet-people")[0]
 
 
 def test_mistake_7_without_settings_one_command_writes_them(real: "Desk") -> None:

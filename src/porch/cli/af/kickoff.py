@@ -19,10 +19,10 @@ _PASSED = ("title", "request", "agent", "script")
 def _kick_off(args: Args) -> View:
     if args.legacy:
         return _kick_off_legacy(args)
-    words = _driver_words(args)
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
+    words = _driver_words(where, args)
     if not where.common_dir:
         from porch.run.worktrees.free_place import require_base
 
@@ -116,10 +116,10 @@ def make_start_view(started: "DriverStart", how: str) -> View:
     return View("\n".join(lines), {**data, "told": list(started.notes)})
 
 
-def _driver_words(args: Args) -> list[str]:
+def _driver_words(where: "ProjectPaths", args: Args) -> list[str]:
     """The words of `porch run` that mean the same."""
     _refuse_mixed(args)
-    words = ["run", _choose_protocol(args), *_subject_words(args)]
+    words = ["run", _choose_protocol(where, args), *_subject_words(args)]
     for name in _PASSED:
         if getattr(args, name):
             words += [f"--{name}", getattr(args, name)]
@@ -129,9 +129,13 @@ def _driver_words(args: Args) -> list[str]:
     return words
 
 
-def _choose_protocol(args: Args) -> str:
-    special = "tick" if args.tick else "bugfix" if args.issue else "spider"
-    return args.protocol or special
+def _choose_protocol(where: "ProjectPaths", args: Args) -> str:
+    special = "tick" if args.tick else "bugfix" if args.issue else ""
+    if args.protocol or special:
+        return args.protocol or special
+    from porch.run.settings import load_settings
+
+    return load_settings(where.root).protocol
 
 
 def _subject_words(args: Args) -> list[str]:
@@ -197,7 +201,9 @@ COMMANDS: Verbs = {
                 metavar="TEXT",
                 help="what you want: a text, @FILE, or - for standard input",
             ),
-            make_argument("--protocol", help="the protocol; default: spider"),
+            make_argument(
+                "--protocol", help="the protocol; default: [run] protocol in the settings"
+            ),
             make_argument(
                 "--tick", nargs=2, metavar=("SPEC", "NAME"), help="amend a project, with TICK"
             ),

@@ -95,8 +95,8 @@ def _print_pending(flags: set[str]) -> int | None:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    if flags != {"--hook"} and not (where.common_dir or os.path.isdir(where.state_dir)):
-        return None  # outside of every project other repositories are looked at
+    if flags != {"--hook"} and _has_more_projects(where):
+        return None
     if flags:
         return _print_decision_data(where, flags)
     from porch.cli.terminal_width import table_width
@@ -117,6 +117,14 @@ def _print_pending(flags: set[str]) -> int | None:
     else:
         text = board.render_pending_decisions(live.decisions(), width)
     return _print_fitted("\n".join([text.rstrip("\n"), *live.describe_alone()]))
+
+
+def _has_more_projects(where: ProjectPaths) -> bool:
+    """Whether other repositories are shown, too: listed ones, and outside of every project."""
+    from porch.fleet.fleet_rows import find_other_projects
+
+    is_project = where.common_dir or os.path.isdir(where.state_dir)
+    return not is_project or bool(find_other_projects(where, os.environ))
 
 
 def _print_decision_data(where: ProjectPaths, flags: set[str]) -> int | None:

@@ -98,8 +98,8 @@ def _start_run(args: Args) -> View:
         from porch.errors import UsageError
 
         raise UsageError(
-            "a protocol and what you want are needed",
-            fix='porch run spider "what you want"; `porch protocols list` shows all protocols',
+            "nothing says what you want",
+            fix='porch run "what you want"; `porch protocols list` shows other protocols',
         )
     where = places.find_project(os.getcwd())
     wanted = _read_request(args, args.protocol)
@@ -198,7 +198,7 @@ COMMANDS: Verbs = {
                 "protocol",
                 nargs="?",
                 default="",
-                help="the name of a protocol; see `porch protocols list`",
+                help="the name of a protocol, see `porch protocols list`; default: [run] protocol",
             ),
             make_argument(
                 "words",

@@ -91,77 +91,94 @@ def _status_view(where: "ProjectPaths", word: str) -> View:
 
 
 def _show_pending(args: Args) -> View:
+    from porch.run.engine.caller import find_agent_sign
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    if args.hook:
+        return _show_hook_lines(where)
+    is_person = not (args.json or find_agent_sign(os.environ))
+    return make_pending_view(where, args.id, is_person=is_person)
+
+
+def _show_hook_lines(where: "ProjectPaths") -> View:
+    from porch.show import board
+
+    asked, _, runs = _read_pending(where)
+    text = "\n".join([board.render_hook_lines(asked).rstrip("\n"), *map(str, runs.troubles)])
+    data = {"decisions": asked, **_trouble_findings(runs)}
+    return View(text.strip("\n"), data, _exit_code(runs), is_prose=True)
+
+
+def make_pending_view(where: "ProjectPaths", word: str = "", *, is_person: bool = True) -> View:
+    """What people are asked: about one run, or here and in the repositories that they list."""
     from porch.cli.terminal_width import table_width
+    from porch.fleet.fleet_rows import find_other_projects
+    from porch.show import board
+
+    asked, notes, runs = _read_pending(where)
+    if word:
+        asked = _keep_decisions_of(where, word, asked, is_person=is_person)
+    others = [] if word else find_other_projects(where, os.environ)
+    texts = [] if _is_project(where) else [_describe_no_project(bool(others))]
+    decisions, code, elsewhere = [*asked], _exit_code(runs), list[str]()
+    for _, project in others:
+        theirs, _, found = _read_pending(project)
+        told = board.render_pending_decisions(theirs, table_width()) if theirs else ""
+        elsewhere += [f"In {project.root} (run its commands there):\n\n{told}"] if told else []
+        elsewhere += map(str, found.troubles)
+        decisions += [{**each, "repository": project.root} for each in theirs]
+        code = max(code, _exit_code(found))
+    if asked or len(decisions) == 0:
+        texts.append(board.render_pending_decisions(asked, table_width()).rstrip("\n"))
+    here = "\n".join([*notes, *map(str, runs.troubles)])
+    if here and asked:
+        texts[-1] += f"\n{here}"
+    elif here:
+        texts.append(here)
+    data = {"decisions": decisions, **_trouble_findings(runs)}
+    return View("\n\n".join([*texts, *elsewhere]).rstrip("\n"), data, code, is_prose=True)
+
+
+def _read_pending(
+    where: "ProjectPaths",
+) -> "tuple[list[DecisionShape], list[str], overview.RunOverview]":
+    """The decisions of one project; runs that ask nothing and do not go on; what is wrong."""
     from porch.plan.gate_files.pending_problems import add_form_problems
     from porch.run.verbs import overview
     from porch.run.verbs.liveness import LiveRows
     from porch.run.verbs.setting_changes import add_setting_changes
-    from porch.show import board
-    from porch.store import where as places
 
-    where = places.find_project(os.getcwd())
-    if not args.hook and not (where.common_dir or os.path.isdir(where.state_dir)):
-        return _show_pending_elsewhere(where)
     runs = overview.list_all_runs(where)
     live = LiveRows(where, runs.rows)
     decisions = live.decisions()
-    if args.id:
-        decisions = _keep_decisions_of(where, args, decisions)
     add_form_problems(where, decisions)
     add_setting_changes(where, decisions)
-    text = (
-        board.render_hook_lines(decisions)
-        if args.hook
-        else board.render_pending_decisions(decisions, table_width())
-    )
-    more = [] if args.hook else [*live.describe_alone(), *_describe_lost_runs(where)]
-    told = "\n".join([text.rstrip("\n"), *more, *map(str, runs.troubles)]).strip("\n")
-    return View(
-        told, {"decisions": decisions, **_trouble_findings(runs)}, _exit_code(runs), is_prose=True
-    )
+    return decisions, [*live.describe_alone(), *_describe_lost_runs(where)], runs
 
 
-def _show_pending_elsewhere(where: "ProjectPaths") -> View:
-    """Outside of every project: what waits in the repositories that the person's settings list."""
-    from porch.cli.terminal_width import table_width
-    from porch.fleet.fleet_rows import find_other_projects
-    from porch.plan.gate_files.pending_problems import add_form_problems
-    from porch.run.verbs import overview
-    from porch.run.verbs.liveness import LiveRows
-    from porch.show import board
+def _is_project(where: "ProjectPaths") -> bool:
+    return bool(where.common_dir) or os.path.isdir(where.state_dir)
 
-    texts, decisions, code = [], [], 0
-    listed = find_other_projects(where, os.environ)
-    for _, project in listed:
-        runs = overview.list_all_runs(project)
-        asked = LiveRows(project, runs.rows).decisions()
-        add_form_problems(project, asked)
-        decisions += [{**each, "repository": project.root} for each in asked]
-        told = board.render_pending_decisions(asked, table_width()) if asked else ""
-        texts += [f"In {project.root} (run its commands there):\n\n{told}"] if told else []
-        texts += map(str, runs.troubles)
-        code = max(code, _exit_code(runs))
-    front = "This directory is in no repository and has no runs. " + (
+
+def _describe_no_project(has_others: bool) -> str:
+    return "This directory is in no repository and has no runs. " + (
         "Shown are the repositories under [af] repositories in your config.toml."
-        if listed
+        if has_others
         else "List your repositories under [af] repositories in your config.toml to see theirs."
     )
-    text = "\n\n".join([front, *(texts or ["No decision is waiting for you."])])
-    return View(text.rstrip("\n"), {"decisions": decisions}, code, is_prose=True)
 
 
 def _keep_decisions_of(
-    where: "ProjectPaths", args: Args, decisions: "list[DecisionShape]"
+    where: "ProjectPaths", word: str, decisions: "list[DecisionShape]", *, is_person: bool
 ) -> "list[DecisionShape]":
     """Those of one run, with what changed in their files: so an approval is for these files."""
     from porch.run.decisions.shown_files import add_changes
-    from porch.run.engine.caller import find_agent_sign
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
 
-    run = find_run(where, args.id)
+    run = find_run(where, word)
     kept = [each for each in decisions if each["run"] == run]
-    is_person = not (args.json or args.hook or find_agent_sign(os.environ))
     add_changes(where, read_run(where, run).state, kept, is_person=is_person)
     return kept
 

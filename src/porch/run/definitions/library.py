@@ -123,12 +123,10 @@ def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
         if each.name == name:
             return each
     names = [each.name for each in known]
-    told = f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}"
     raise UsageError(
         f"there is no protocol '{name}'",
-        fix=f"{told}; to add one, create the directory codev/protocols/{name}/"
-        if _NAME.fullmatch(name)
-        else f"the name of a protocol comes first, then what you want; {told}",
+        fix=f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}; what you "
+        'want stands in quotes: porch run "what you want"',
         code="unknown-protocol",
     )
 

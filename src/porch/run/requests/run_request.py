@@ -19,6 +19,7 @@ from porch.run.requests.request_words import (
     find_unread_file,
     read_request_words,
 )
+from porch.run.settings import load_settings
 from porch.store.run_names import match_run_names, quote_word, unique_word
 from porch.store.where import ProjectPaths
 from porch.text.late_pattern import late_pattern
@@ -27,6 +28,17 @@ from porch.text.late_pattern import late_pattern
 _NUMBERED_ELSEWHERE = ("issue", "amendment")
 _SPEC_FILE = late_pattern(r"[0-9]+-.+\.md")
 _UNNAMED = ("untitled", "amendment")
+
+
+def with_default_protocol(
+    where: ProjectPaths, wanted: RunRequest, notice: Callable[[str], None]
+) -> RunRequest:
+    """No protocol has a name of several words: what stands in its place is the request itself."""
+    if len(wanted.protocol.split()) < 2:
+        return wanted
+    chosen = load_settings(where.root).protocol
+    notice(f"protocol: {chosen}, the default of this project ([run] protocol)")
+    return replace(wanted, protocol=chosen, words=(wanted.protocol, *wanted.words))
 
 
 def take_request(

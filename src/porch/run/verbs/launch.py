@@ -62,6 +62,7 @@ def start_run(
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
     where, other = _leave_other_worktree(where, wanted)
+    wanted = run_request.with_default_protocol(where, wanted, watch.notice)
     if wanted.protocol == CODUMENT:
         wanted = track_plans.take_track(where, wanted)
     loaded = load_current_definition(where, wanted.protocol, wanted.subject)
