@@ -22,6 +22,8 @@ from porch.system.growing_file import LONGEST_LINE
 MASK = "[redacted]"
 SHORTEST_SECRET = 8
 SECRET_NAMES = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*")
+# The address of a proxy often has one.
+_PASSWORD_IN_URL = re.compile(r"://[^/\s@:]*:([^/\s@]+)@")
 _BATCH_BYTES = 64 * 1024
 _BLOCK_BYTES = 64 * 1024
 # What a match may need to be seen whole; only then is the text in front of it let go.
@@ -33,11 +35,12 @@ _MOST_SPELLED = 20
 
 
 def find_secrets(env: Mapping[str, str], patterns: Iterable[str] = SECRET_NAMES) -> tuple[str, ...]:
-    """The values that count as secrets, by the names of their variables."""
+    """The values that count as secrets, by the names of their variables, and passwords in URLs."""
     globs = tuple(patterns)
     named = (v for name, v in env.items() if _is_secret_name(name, globs))
     # Whoever reads a value from a file or a variable often strips it first.
     values = {form for value in named for form in (value, value.strip())}
+    values |= {found[1] for value in env.values() for found in _PASSWORD_IN_URL.finditer(value)}
     return tuple(sorted(value for value in values if len(value) >= SHORTEST_SECRET))
 
 

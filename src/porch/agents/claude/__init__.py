@@ -18,7 +18,7 @@ from porch.agents.claude.results import (
     join_output_texts,
     read_result_line,
 )
-from porch.agents.environment import scrub_environment
+from porch.agents.environment import make_agent_environment
 from porch.agents.events import (
     Denied,
     Event,
@@ -37,7 +37,10 @@ from porch.agents.port import PreparedTurn, Probe, Turn
 from porch.model.permissions import Permissions
 
 EXECUTABLE = "claude"
-CREDENTIALS: tuple[str, ...] = ("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN")
+CREDENTIALS: tuple[str, ...] = (
+    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"),
+    *("CLAUDE_CODE_USE_*", "CLOUD_ML_REGION"),
+)
 INSTALL = "npm install -g @anthropic-ai/claude-code"
 LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
 NEEDS_COMMAND = False
@@ -61,7 +64,7 @@ def prepare(turn: Turn) -> PreparedTurn:
     prompt = turn.file("prompt.md")
     with open(prompt, "w", encoding="utf-8", errors="replace") as file:
         file.write(turn.prompt)
-    env = scrub_environment(os.environ, (*CREDENTIALS, *turn.env))
+    env = make_agent_environment(os.environ, CREDENTIALS, turn.env)
     return PreparedTurn(
         argv=(_find_executable(), *_list_arguments(turn, env)),
         # A program that replaces itself while a run goes on is not the one that was probed.
@@ -231,7 +234,7 @@ def probe() -> Probe:
             errors="replace",
             stdin=subprocess.DEVNULL,
             timeout=PROBE_S,
-            env=scrub_environment(os.environ, CREDENTIALS),
+            env=make_agent_environment(os.environ, CREDENTIALS),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Probe(installed=True, note=f"`claude --version` failed: {error}")

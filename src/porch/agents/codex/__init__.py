@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 from porch.agents.codex import events, failures, permissions, schema
-from porch.agents.environment import scrub_environment
+from porch.agents.environment import make_agent_environment
 from porch.agents.events import Failed, TurnSummary
 from porch.agents.outcomes import AnswerWay, OutcomeKind
 from porch.agents.port import PreparedTurn, Probe, Turn
@@ -36,7 +36,7 @@ unenforced = permissions.unenforced
 def prepare(turn: Turn) -> PreparedTurn:
     """The prompt comes from a file: on a pipe that stays open codex would wait for ever."""
     _write_text(turn.file("prompt.md"), turn.prompt)
-    env = scrub_environment(os.environ, (*CREDENTIALS, *turn.env))
+    env = make_agent_environment(os.environ, CREDENTIALS, turn.env)
     scratch = _ensure_scratch_directory(turn)
     return PreparedTurn(
         argv=(*_prepare_arguments(turn, scratch), *_conversation_arguments(turn), "-"),
@@ -125,7 +125,7 @@ def probe() -> Probe:
 
 
 def _read_command_output(*words: str) -> str | None:
-    env = scrub_environment(os.environ, CREDENTIALS)
+    env = make_agent_environment(os.environ, CREDENTIALS)
     try:
         done = subprocess.run(
             words,

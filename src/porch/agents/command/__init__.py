@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from porch.agents.command import process
-from porch.agents.environment import scrub_environment
+from porch.agents.environment import make_agent_environment
 from porch.agents.events import (
     Answered,
     Done,
@@ -76,7 +76,7 @@ def prepare(turn: Turn) -> PreparedTurn:
     ours = (sys.executable, "-I", "-S", process.__file__, session, values["exit_file"])
     return PreparedTurn(
         argv=(*ours, *words),
-        env=scrub_environment(os.environ, turn.env),
+        env=make_agent_environment(os.environ, CREDENTIALS, turn.env),
         stdin_file=None if "{prompt_file}" in text else prompt,
         output=turn.file("transcript.jsonl"),
         errors=turn.file("errors.txt"),

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from porch.agents.environment import scrub_environment
+from porch.agents.environment import make_agent_environment
 from porch.agents.events import (
     Denied,
     Done,
@@ -60,7 +60,7 @@ VERSION_S = 30
 
 def prepare(turn: Turn) -> PreparedTurn:
     """The prompt goes in by a file: arguments are seen by everybody, and are short."""
-    env = scrub_environment(os.environ, (*CREDENTIALS, *turn.env))
+    env = make_agent_environment(os.environ, CREDENTIALS, turn.env)
     prompt = turn.file("prompt.md")
     _write_text(prompt, _escape_prompt(turn.prompt))
     found = shutil.which(EXECUTABLE, path=env.get("PATH"))
@@ -262,7 +262,7 @@ def probe() -> Probe:
     found = shutil.which(EXECUTABLE)
     if found is None:
         return Probe(False, note=f"not installed: `{INSTALL}`")
-    env = scrub_environment(os.environ, CREDENTIALS)
+    env = make_agent_environment(os.environ, CREDENTIALS)
     try:
         done = subprocess.run(
             [found, "--version"],

@@ -2,10 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
+from porch.agents.environment import (
+    list_dropped_variables,
+    list_passed_variables,
+    make_agent_environment,
+)
 from porch.agents.login_signs import find_login_signs
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
@@ -92,11 +96,15 @@ def _describe_without_login(
 
 def _describe_terms(each: agent_list.KnownAgent, trusted: bool) -> Iterator[str]:
     post = each.post
-    patterns = (*post.agent.CREDENTIALS, *post.env)
-    names = sorted(n for n in os.environ if any(fnmatchcase(n, glob) for glob in patterns))
-    if names and post.executable:
+    if post.executable:
         # Values are nobody's business.
-        yield f"variables it gets: {', '.join(names)}"
+        passed = make_agent_environment(os.environ, post.agent.CREDENTIALS, post.env)
+        names = list_passed_variables(os.environ, passed)
+        yield from [f"variables it gets: {', '.join(names)}"] if names else []
+        dropped = list_dropped_variables(os.environ, passed)
+        yield from (
+            [f"variables that are set and it doesn't get: {', '.join(dropped)}"] if dropped else []
+        )
     can = {
         "can resume a conversation": post.resumes,
         "can fork a conversation": post.agent.FORKS,

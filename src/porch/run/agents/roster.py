@@ -62,7 +62,7 @@ class EmployedAgent(Struct, frozen=True):
         if self.command or not self.is_installed:
             return ""
         names = self.agent.CREDENTIALS
-        variables = (name for name in names if not name.endswith(("_HOME", "_DIR")))
+        variables = (name for name in names if not name.endswith(("_HOME", "_DIR", "_REGION")))
         signs = find_login_signs(self.kind, read_environment(), (*variables, *self.env))
         if signs is None or signs:
             return ""
