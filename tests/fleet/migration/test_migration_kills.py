@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ import pytest
 from porch.run.verbs.read_run import read_run
 from porch.store.known_runs import list_known_runs
 from porch.store.where import ProjectPaths, find_project
+from porch.system.crash_points import POINTS
 from tests import commands
-from tests.fleet.migration.old_projects import OUTCOMES, make_old_project
+from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
 from tests.repositories import at_home, make_repository, sh
-from tests.torture import choose_some
+from tests.torture import FULL, choose_some
 
 KILLS = 200
-SHAPES = ("builder", "status-implement", "status-and-list-differ", "twin", "reviewed", "no-status")
+KILLED = ("builder", "status-implement", "status-and-list-differ", "twin", "reviewed", "no-status")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.?\d*Z")
 _SEAL = re.compile(r"(?<=sha256=)[0-9a-f]{64}")
 
@@ -29,10 +31,10 @@ _SEAL = re.compile(r"(?<=sha256=)[0-9a-f]{64}")
 class KilledProject:
     """A project of the old layout that can be put back to where it was."""
 
-    def __init__(self, base: Path):
+    def __init__(self, base: Path, shapes: Sequence[str]):
         self.root, self._kept = base / "project", base / "kept"
         make_repository(self.root, {"a.txt": "a\n"})
-        self.runs = make_old_project(self.root, SHAPES)
+        self.runs = make_old_project(self.root, shapes)
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def put_back(self) -> None:
@@ -44,6 +46,16 @@ class KilledProject:
         done = commands.run("codev", words, self.root, {**os.environ, **variables})
         assert "Traceback" not in done.stderr
         return done.returncode
+
+    def list_moves(self) -> list[tuple[str, str]]:
+        """The old and the new place of each document that is moved."""
+        words = ("migrate", "--dry-run", "--json")
+        told = commands.run("codev", words, self.root, os.environ).stdout
+        moved = [each for each in json.loads(told)["projects"] if each["outcome"] != "left"]
+        return [pair for each in moved for pair in each["files"].items()]
+
+    def has(self, path: str) -> bool:
+        return (self.root / path).exists()
 
     @property
     def where(self) -> ProjectPaths:
@@ -94,7 +106,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
     base = tmp_path_factory.mktemp("killed")
     with pytest.MonkeyPatch.context() as patch:
         at_home(base / "home", patch)
-        yield KilledProject(base)
+        yield KilledProject(base, KILLED)
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +154,34 @@ def test_what_the_kills_are_compared_with_is_what_was_wanted(
         "atomic.before-rename",
     }
     assert json.dumps(sorted(expected["files"])).count("spec.md") >= len(paused)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(1200)
+def test_a_hundred_projects_of_every_shape_are_moved_in_as_many_calls_as_it_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Q4: each call is killed on its way, and each document lies in one place all the time."""
+    at_home(tmp_path / "home", monkeypatch)
+    count, kills = (100, 60) if FULL else (len(SHAPES), 6)
+    plain = [shape for shape in SHAPES if shape != "builder"]
+    project = KilledProject(
+        tmp_path, ["builder", *(plain[number % len(plain)] for number in range(count - 1))]
+    )
+    moves = project.list_moves()
+    assert len(moves) > count // 2
+    assert project.migrate() == 1
+    expected = project.outcome()
+    project.put_back()
+    dice, points = random.Random(20261119), [p for p in POINTS if p.startswith("migrate.")]
+    while kills:
+        point = f"{dice.choice(points)}:{dice.randint(1, 6)}"
+        code = project.migrate(PORCH_CRASH_AT=point)
+        assert [old for old, new in moves if project.has(old) == project.has(new)] == [], point
+        if code == -signal.SIGKILL:
+            kills -= 1
+        else:
+            assert (code, project.outcome()) == (1, expected), point
+            project.put_back()
+    assert project.migrate() == 1
+    assert project.outcome() == expected

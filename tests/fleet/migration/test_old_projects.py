@@ -17,7 +17,7 @@ from porch.run.verbs.read_run import read_run
 from porch.store.where import find_project
 from tests import commands
 from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
-from tests.repositories import at_home, make_repository
+from tests.repositories import at_home, make_repository, sh
 from tests.torture import FULL
 
 
@@ -210,6 +210,9 @@ def test_two_migrations_at_once_do_not_meet(base: Path) -> None:
     with lock.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "another `codev migrate` is at work here" in codev(root, "--adopt", code=4)
+        # It is no use to decide, or to ask anybody, on what the other one is moving.
+        assert "another `codev migrate` is at work here" in codev(root, code=4)
+        assert "1 of 1 project moves" in codev(root, "--dry-run", code=0)
     codev(root, "--adopt", code=0)
 
 
@@ -222,3 +225,89 @@ def test_what_was_accepted_before_a_crash_is_not_asked_again(base: Path) -> None
     assert "1 of 1 project moves" in codev(root, code=0)
     gates = state_of(root, run).gates
     assert gates["specify_approval"].status == "approved"
+
+
+def commit(root: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "The old layout")
+    return root
+
+
+def migrate_twice(root: Path, *words: str, code: int) -> Any:
+    """The dry run, and then the real one, of which the same was said."""
+    plan = json.loads(codev(root, "--adopt", *words, "--dry-run", "--json", code=0))
+    before = read_files(root)
+    done = json.loads(codev(root, "--adopt", *words, "--json", code=code))
+    assert [done[key] for key in ("projects", "worktrees", "left", "failed")] == [
+        *(plan[key] for key in ("projects", "worktrees", "left")),
+        [],
+    ]
+    for project in done["projects"]:
+        require_as_decided(root, before, project)
+    return done
+
+
+def test_two_specifications_for_one_directory_stay_where_they_are(base: Path) -> None:
+    """The dry run said that both move; the second one could not."""
+    specs = {"codev/specs/0001-Foo Bar.md": "# One\n", "codev/specs/0001-foo-bar.md": "# Two\n"}
+    root = commit(new_root(base), {**specs, "codev/specs/0002-other.md": "# Other\n"})
+    done = migrate_twice(root, code=1)
+    assert [each["outcome"] for each in done["projects"]] == ["left", "left", "paused"]
+    assert {path: (root / path).read_text() for path in specs} == specs
+    assert (
+        "2 projects stay: codev/specs/0001-Foo Bar.md and codev/specs/0001-foo-bar.md would get "
+        "the same directory: 0001-foo-bar" in codev(root, code=1)
+    )
+
+
+def test_a_newer_document_in_the_worktree_of_a_project_keeps_the_project_where_it_is(
+    base: Path,
+) -> None:
+    """The dry run said that it moves; the worktree had moved when the documents could not."""
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    inside = root / ".builders" / "0001"
+    commit(inside, {f"codev/projects/{run}/plan.md": "# Newer\n"})
+    [project] = migrate_twice(root, code=1)["projects"]
+    assert project["conflict"] == (
+        "in its worktree .builders/0001 a document is in the new place with other content"
+    )
+    assert (inside / "work.py").exists()
+    assert "builder/" in sh(root, "branch", "--list", "builder/*")
+
+
+def test_of_two_worktrees_of_one_project_the_second_is_said_to_be_another(base: Path) -> None:
+    root = new_root(base)
+    make_old_project(root, ["builder"])
+    sh(root, "worktree", "add", "-q", "-b", "builder/again", str(root / ".builders/0001-again"))
+    done = migrate_twice(root, code=0)
+    assert {each["path"]: each["trouble"] for each in done["worktrees"]} == {
+        ".builders/0001": "",
+        ".builders/0001-again": "its project goes on in another worktree",
+    }
+
+
+def test_outside_a_repository_a_dry_run_says_that_the_real_one_is_refused(base: Path) -> None:
+    spec = base / "plain" / "codev" / "specs" / "0001-a.md"
+    spec.parent.mkdir(parents=True)
+    spec.write_text("# A\n")
+    for words in (["--dry-run"], ["--adopt"]):
+        assert "this is not a git repository" in codev(base / "plain", *words, code=2)
+    assert read_files(base / "plain") == {"codev/specs/0001-a.md": b"# A\n"}
+
+
+def test_a_decision_that_cannot_be_read_is_named_and_nothing_is_moved(base: Path) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, ["only-a-spec"])
+    path = Path(find_project(str(root)).state_dir) / "migration" / f"{run}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"run": "0001')
+    before = read_files(root)
+    for words in (["--dry-run"], ["--adopt"]):
+        assert f"{path} cannot be read" in codev(root, *words, code=5)
+    assert read_files(root) == before
+    path.unlink()
+    assert "1 of 1 project moves" in codev(root, code=0)

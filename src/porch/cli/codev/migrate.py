@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
@@ -11,27 +12,38 @@ from porch.cli.typed_line import ask_line
 if TYPE_CHECKING:
     from porch.fleet.migration.decisions import MigrationPlan, ProjectDecision
     from porch.fleet.migration.old_worktrees import OldWorktree
+    from porch.store.where import ProjectPaths
 
 K = TypeVar("K")
 _NAMED = 5
 
 
 def _migrate_project(args: Args) -> View:
+    from porch.fleet.migration.carry_out import hold_migration
+    from porch.store import where as places
+
+    where = places.find_project(os.getcwd())
+    # What another call moves between looking and moving would be said of this one, too.
+    is_moving = where.common_dir and not args.dry_run
+    with hold_migration(where) if is_moving else nullcontext():
+        return _migrate_found_project(where, args)
+
+
+def _migrate_found_project(where: "ProjectPaths", args: Args) -> View:
     from msgspec.structs import replace
 
     from porch.errors import EXIT_FAILED
     from porch.fleet.migration.carry_out import Migrator
     from porch.fleet.migration.decisions import MigrationChoice, plan_migration
-    from porch.store import where as places
 
-    where = places.find_project(os.getcwd())
     choice = MigrationChoice(adopt=not args.no_adopt, clean=args.clean, words=tuple(args.ids))
     plan = plan_migration(where, choice)
+    if not plan.is_empty:
+        _require_repository(where.common_dir)
     if args.dry_run or plan.is_empty:
         note = "nothing was changed (--dry-run)" if args.dry_run else "nothing was changed"
         lines = _describe_plan(plan, {}, is_verbose=args.verbose, is_clean=args.clean)
         return View("\n".join([*lines, note]), _plan_data(plan, (), {}))
-    _require_repository(where.common_dir)
     if not _accepts_claims(plan, args):
         plan = plan_migration(where, replace(choice, adopt=False))
     failed = Migrator(where).carry_out_plan(plan, clean=args.clean)

@@ -8,7 +8,8 @@ project stays whole in its old place.
 
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from msgspec import json
 
@@ -31,6 +32,20 @@ from porch.system import atomic, crash_points
 from porch.system.regular_file import open_regular
 
 
+@contextmanager
+def hold_migration(where: ProjectPaths) -> Iterator[None]:
+    """From the first look to the last move: what another one moves meanwhile is decided on anew."""
+    lock = os.path.join(os.path.dirname(decision_path(where, "")), "lock")
+    atomic.ensure_directory(os.path.dirname(lock))
+    with open(lock, "a", encoding="ascii", opener=open_regular) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            fix = "wait until it is ready, then run the same command again"
+            raise BusyError("another `codev migrate` is at work here", fix=fix) from error
+        yield
+
+
 class Migrator:
     """Carries out the decisions of one plan; each protocol is read once for all of its runs."""
 
@@ -40,17 +55,6 @@ class Migrator:
 
     def carry_out_plan(self, plan: MigrationPlan, *, clean: bool) -> dict[str, str]:
         """One project that cannot be moved keeps no other from it; returns those, with reasons."""
-        lock = os.path.join(os.path.dirname(decision_path(self.where, "")), "lock")
-        atomic.ensure_directory(os.path.dirname(lock))
-        with open(lock, "a", encoding="ascii", opener=open_regular) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                fix = "wait until it is ready, then run the same command again"
-                raise BusyError("another `codev migrate` is at work here", fix=fix) from error
-            return self._carry_out_all(plan, clean)
-
-    def _carry_out_all(self, plan: MigrationPlan, clean: bool) -> dict[str, str]:
         failed: dict[str, str] = {}
         for decision in plan.decisions:
             if decision.outcome == "left":
@@ -76,7 +80,7 @@ class Migrator:
         try:
             self._move(decision)
         except (PorchError, OSError):
-            if not self.where.has_begun(decision.run):
+            if not (self.where.has_begun(decision.run) or self._has_moved_worktree(decision)):
                 self._take_back(decision, status)
                 os.unlink(path)
             raise
@@ -91,10 +95,7 @@ class Migrator:
             inside = os.path.join(root, worktree.new_path)
             for project in read_old_tree(inside).projects:
                 if project.run == decision.run:
-                    files = project.files.items()
-                    _move_documents(
-                        inside, {old: f"{project.directory}/{new}" for new, old in files}
-                    )
+                    _move_documents(inside, project.documents)
         _move_documents(root, decision.documents)
         path = os.path.join(root, decision.directory, "status.yaml")
         if decision.status and not self.where.has_begun(decision.run):
@@ -108,6 +109,13 @@ class Migrator:
         crash_points.reach_point("migrate.after-run")
         if worktree is not None and decision.is_cleaned:
             old_worktrees.clean_worktree(root, worktree)
+
+    def _has_moved_worktree(self, decision: ProjectDecision) -> bool:
+        """Then it is not taken back: the next call goes on with this decision."""
+        mine = decision.worktree
+        if mine is None or decision.is_cleaned:
+            return False
+        return os.path.lexists(os.path.join(self.where.root, mine.new_path))
 
     def _begin_paused(self, decision: ProjectDecision) -> None:
         """The status file becomes the first fact of a run that nobody works on before `resume`."""

@@ -10,13 +10,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from msgspec import Struct, json
+from msgspec import MsgspecError, Struct, json
 from msgspec.structs import replace
 
 from porch.dialects import status_file
 from porch.dialects.ended_states import ENDED
 from porch.dialects.status_file import ForeignStatus
-from porch.errors import DefinitionError, PorchError, UsageError, suggest_name
+from porch.errors import DefinitionError, PorchError, StateError, UsageError, suggest_name
 from porch.fleet.migration import old_worktrees
 from porch.fleet.migration.old_progress import (
     judge_progress,
@@ -133,7 +133,11 @@ def _describe_stay(worktree: OldWorktree, outcome: str) -> str:
         return "a process works in it"
     if outcome == "history":
         return "its project is history; --clean removes it, and its work is kept"
-    return "its project is left, too" if outcome else "it belongs to no project that is migrated"
+    if outcome == "left":
+        return "its project is left, too"
+    if outcome:
+        return "its project goes on in another worktree"
+    return "it belongs to no project that is migrated"
 
 
 def decision_path(where: ProjectPaths, run: str) -> str:
@@ -148,13 +152,21 @@ def list_unfinished(where: ProjectPaths) -> list[ProjectDecision]:
     except OSError:
         return []
     paths = [decision_path(where, name[:-5]) for name in names if name.endswith(".json")]
-    decisions = (json.decode(_read(path), type=ProjectDecision) for path in paths)
-    return [replace(each, is_begun=True) for each in decisions]
+    return [replace(_read_decision(path), is_begun=True) for path in paths]
 
 
-def _read(path: str) -> bytes:
+def _read_decision(path: str) -> ProjectDecision:
     with open(path, "rb", opener=open_regular) as file:
-        return file.read()
+        data = file.read()
+    try:
+        return json.decode(data, type=ProjectDecision)
+    except (MsgspecError, UnicodeDecodeError) as error:
+        raise StateError(
+            f"{path} cannot be read: {error}",
+            fix="move the documents of this project to one place, remove that file, then run "
+            "`codev migrate` again",
+            code="damaged-decision",
+        ) from error
 
 
 def _choose_runs(where: ProjectPaths, names: list[str], words: Sequence[str]) -> set[str]:
@@ -191,6 +203,27 @@ class _LeftError(Exception):
         self.reason, self.fix = reason, fix
 
 
+def _read_documents(root: str, project: OldProject) -> dict[str, str]:
+    """What each says now; nobody's newer file is replaced by an older one."""
+    texts = {}
+    for name, old in project.files.items():
+        data = read_existing(root, old)
+        there = read_existing(root, f"{project.directory}/{name}")
+        if there is not None and there != data:
+            fix = "compare it with the old one, and remove the one that is wrong"
+            raise _LeftError("a document is in the new place with other content", fix)
+        texts[name] = (data or b"").decode("utf-8", "replace")
+    return texts
+
+
+def _require_movable(inside: str, worktree: str, project: OldProject) -> None:
+    """The documents of a project move in its worktree, too."""
+    try:
+        _read_documents(inside, project)
+    except _LeftError as error:
+        raise _LeftError(f"in its worktree {worktree} {error.reason}", error.fix) from error
+
+
 class _Planner:
     """Decides on one project after the other; each protocol is read once."""
 
@@ -203,6 +236,9 @@ class _Planner:
     ):
         self.where, self.choice, self.worktrees = where, choice, worktrees
         self._listed = read_project_lists(where.root) if tree.projects else list[ListedProject]()
+        self._specs: dict[str, list[str]] = {}
+        for each in tree.projects:
+            self._specs.setdefault(each.run, []).append(each.files["spec.md"])
         self._protocols: dict[str, LoadedDefinition | _LeftError] = {}
 
     def decide(self, project: OldProject) -> ProjectDecision:
@@ -211,7 +247,7 @@ class _Planner:
             id=project.id,
             title=project.title,
             outcome="left",
-            documents={old: f"{project.directory}/{new}" for new, old in project.files.items()},
+            documents=project.documents,
         )
         try:
             return self._decide(project, decision)
@@ -224,7 +260,10 @@ class _Planner:
             return replace(decision, reason=str(error))
 
     def _decide(self, project: OldProject, decision: ProjectDecision) -> ProjectDecision:
-        texts = self._read_documents(project)
+        if len(specs := self._specs[project.run]) > 1:
+            reason = f"{' and '.join(specs)} would get the same directory"
+            raise _LeftError(reason, "give one of them another name, or remove it")
+        texts = _read_documents(self.where.root, project)
         status, text = self._read_status(decision)
         if self.where.has_begun(project.run):
             return replace(self._with_worktree(decision, status), outcome="joined")
@@ -237,18 +276,6 @@ class _Planner:
         reasons = dict(progress.claims) if status is None else {}
         decision = self._as_run(replace(decision, status=render), render or text, reasons)
         return self._with_worktree(decision, status) if decision.outcome == "paused" else decision
-
-    def _read_documents(self, project: OldProject) -> dict[str, str]:
-        """What each says now; nobody's newer file is replaced by an older one."""
-        texts = {}
-        for name, old in project.files.items():
-            new = f"{project.directory}/{name}"
-            data, there = read_existing(self.where.root, old), read_existing(self.where.root, new)
-            if there is not None and there != data:
-                fix = "compare it with the old one, and remove the one that is wrong"
-                raise _LeftError("a document is in the new place with other content", fix)
-            texts[name] = (data or b"").decode("utf-8", "replace")
-        return texts
 
     def _read_status(self, decision: ProjectDecision) -> tuple[ForeignStatus | None, str]:
         path = f"{decision.directory}/status.yaml"
@@ -346,4 +373,8 @@ class _Planner:
         trouble = old_worktrees.find_trouble(self.where.root, mine)
         if trouble:
             raise _LeftError(f"its worktree {mine.path} cannot be moved: {trouble}")
+        inside = os.path.join(self.where.root, mine.path)
+        for project in read_old_tree(inside).projects:
+            if project.run == decision.run:
+                _require_movable(inside, mine.path, project)
         return replace(decision, worktree=mine)

@@ -35,6 +35,11 @@ class OldProject(Struct, frozen=True):
     def directory(self) -> str:
         return f"codev/projects/{self.run}"
 
+    @property
+    def documents(self) -> dict[str, str]:
+        """From the old path of each to the new one."""
+        return {old: f"{self.directory}/{new}" for new, old in self.files.items()}
+
 
 class OldTree(Struct, frozen=True):
     """All old projects of a checkout, and files that belong to none, with the reason."""
