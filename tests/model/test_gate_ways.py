@@ -71,6 +71,15 @@ def test_q1_a_run_that_begins_behind_a_gate_is_told_its_beginning() -> None:
     assert found(graph(*STRAIGHT, start="gate")) == []
 
 
+def test_q1_the_answer_that_leads_past_a_gate_to_which_nothing_leads_is_named() -> None:
+    ways = ("work.LOST>lost", "plan.DONE>gate", "gate.approved>late", "late.DONE>end")
+    (finding,) = found(graph(*ways, "work.FAST>late"))
+    assert finding.message.endswith("work -> late -> complete; 'FAST' of 'work' leads past it")
+    assert str(finding.place) == "p.json:3:7"
+    (finding,) = found(graph(*ways, "work.DONE>end"))
+    assert finding.message.endswith("work -> complete; 'DONE' of 'work' leads past it")
+
+
 def test_q1_a_spent_budget_and_an_empty_list_lead_past_a_gate_too() -> None:
     edge = p.Edge("work", "AGAIN", (p.Target("work"),), charges="b", spent=(p.Target("late"),))
     assert found(graph(*STRAIGHT, edges=[edge]))

@@ -124,6 +124,17 @@ def _trace_back(came_by: Mapping[str, Edge | None], end: str) -> list[Edge]:
     return way[::-1]
 
 
+def _list_leaps(protocol: Protocol, gate: str, way: list[Edge]) -> list[Edge]:
+    orders = [protocol.order(edge.state) for edge in way]
+    here = protocol.order(gate)
+    ahead = [*(order > here for order in orders[1:]), True]
+    return [
+        edge
+        for edge, order, is_ahead in zip(way, orders, ahead, strict=True)
+        if order < here and is_ahead
+    ]
+
+
 def _make_finding(
     protocol: Protocol, gate: str, name: str, way: list[Edge], places: Mapping[str, Place]
 ) -> Finding:
@@ -132,7 +143,8 @@ def _make_finding(
     phases = " -> ".join(group for group, _ in groupby(groups))
     message = f"there is a way around the gate '{name}' of '{owner}': {phases}"
     in_front = protocol.states_in_front(gate)
-    passing = [edge for edge in way if edge.state in in_front]
+    # If nothing leads to the gate, it is the answer that leads from before it to behind it.
+    passing = [edge for edge in way if edge.state in in_front] or _list_leaps(protocol, gate, way)
     if not passing:
         message += f"; the run begins behind it, at '{way[0].state}'"
         fix = f"let the run begin at '{owner}' or before it, or remove the gate"

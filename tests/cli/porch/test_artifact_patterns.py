@@ -182,6 +182,7 @@ def test_a_linked_directory_is_not_searched(tmp_path: Path) -> None:
         ("codev/specs/${PROJECT_TITEL}.md", "unknown-variable", "did you mean 'PROJECT_TITLE'?"),
         ("../specs/${PROJECT_ID}.md", "outside-path", "relative to the project"),
         ("codev/specs/[0-9]*.md", "wrong-value", "codev/specs/${PROJECT_ID}-*.md"),
+        ("codev/specs/", "it ends in a slash", "codev/specs/${PROJECT_ID}-*.md"),
     ],
 )
 def test_a_name_that_means_no_file_is_refused_with_its_place(

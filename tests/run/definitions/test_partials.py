@@ -100,3 +100,20 @@ def test_q2_what_is_wrong_in_a_partial_is_found_in_its_own_file(tmp_path: Path) 
         "prompts/a.md:3:4": "unknown-variable",
         "prompts/partials/rules.md:2:6": "unknown-variable",
     }
+
+
+def test_q2_partials_that_are_right_alone_and_wrong_together_are_found(tmp_path: Path) -> None:
+    path = protocol(tmp_path, "{{ '{{> said}}' }}\n", said="it's {{ title }}\n")
+    (finding,) = findings(path)
+    assert (finding.code, str(finding.place)) == (
+        "template-syntax",
+        f"{tmp_path}/prompts/a.md:1:1",
+    )
+
+
+def test_q2_a_prompt_with_its_partials_does_not_grow_without_end(tmp_path: Path) -> None:
+    path = protocol(tmp_path, "{{> long}}" * 3, long="x" * 1_000_000)
+    (finding,) = findings(path)
+    assert finding.code == "document-too-large"
+    assert "with its partials" in finding.message
+    assert str(finding.place).endswith("prompts/a.md:1:21")

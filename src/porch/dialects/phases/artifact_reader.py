@@ -43,12 +43,13 @@ _PROMPT_WORDS = {
 _WORD = late_pattern(r"\{\{\s*([\w.]+)\s*\}\}|\$(\w+)")
 
 
-def read_files(form: StrictFields, *keys: str) -> tuple[str, ...]:
+def read_files(form: StrictFields, *keys: str, directories: bool = False) -> tuple[str, ...]:
     words = (word for key in keys for word in form.words(key))
-    return tuple(name for word in words if (name := read_file_name(word, form.findings)))
+    names = (read_file_name(word, form.findings, directories=directories) for word in words)
+    return tuple(filter(None, names))
 
 
-def read_file_name(word: ScalarNode, findings: Findings) -> str:
+def read_file_name(word: ScalarNode, findings: Findings, *, directories: bool = False) -> str:
     """One name as the model has it; empty if it means nothing, which is then reported."""
     if not check_stays_inside(word, findings):
         return ""
@@ -62,6 +63,8 @@ def read_file_name(word: ScalarNode, findings: Findings) -> str:
     text = text.strip().removeprefix("./")
     problem = find_glob_problem(remove_variables(text) or "x")
     problem = problem or ("'|' has no meaning" if "|" in text else "")
+    if text.endswith("/") and not directories:
+        problem = problem or "it ends in a slash"
     if problem:
         message = f"'{word.text[:80]}' is no name of files: {problem}"
         fix = "write a path such as codev/specs/${PROJECT_ID}-*.md"

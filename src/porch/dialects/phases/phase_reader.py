@@ -229,7 +229,7 @@ def _read_commits(form: StrictFields, artifacts: tuple[str, ...]) -> tuple[str, 
         inner.report("wrong-type", message, node.place, "write true or false, without quotes")
         return ()
     if not (isinstance(node, ScalarNode) and node.kind == "bool"):
-        return read_files(inner, "commit")
+        return read_files(inner, "commit", directories=True)
     if node.text == "true" and not artifacts:
         message = "'commit' names no artifact to commit; porch commits an agent's work anyway"
         form.findings.append(Finding("no-meaning", message, node.place, severity="note"))

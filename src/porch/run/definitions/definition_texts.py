@@ -118,6 +118,9 @@ class DefinitionTexts:
         text = partials.fill(path)
         checked = (prompt.check_template(t, f, set(known)) for f, t in partials.parts.items())
         found = [*partials.findings, *(finding for each in checked for finding in each)]
+        if not found and len(partials.parts) > 1:
+            # Each of them may be right, and what they become together not.
+            found = prompt.check_template(text, path, set(known))
         self.files += [file for file in partials.parts if file not in self.files]
         self.findings += [each for each in found if each not in self.findings]
         return text

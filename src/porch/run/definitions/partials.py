@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from porch.errors import Finding, Place
+from porch.system.document_file import MOST_BYTES
 from porch.text.late_pattern import late_pattern
 
 # Partials that use others twice grow faster than anybody reads.
@@ -23,13 +24,14 @@ class PartialReader:
     def __init__(self, find: Callable[[str], str | None], read: Callable[[str], str]) -> None:
         self._find = find
         self._read = read
-        self._count = 0
+        self._count = self._size = 0
         self.parts: dict[str, str] = {}  # each file, with nothing in the places of partials
         self.findings: list[Finding] = []
 
     def fill(self, file: str, above: tuple[str, ...] = ()) -> str:
         """The text of a file with its partials; `above` are the files that have led to it."""
         text, way = self._read(file), (*above, file)
+        self._size += len(text)
         self.parts[file] = _TAG.sub(lambda tag: " " * len(tag[0]), text)
         return _TAG.sub(lambda tag: self._put(tag, text, way), text)
 
@@ -49,6 +51,9 @@ class PartialReader:
         elif self._count > MOST_PARTIALS:
             message = f"the prompt has more than {MOST_PARTIALS} partials"
             self._report("too-many", message, "use fewer, or longer ones", place)
+        elif self._size > MOST_BYTES:
+            message = f"with its partials the prompt has more than {MOST_BYTES} characters"
+            self._report("document-too-large", message, "make them shorter", place)
         else:
             return self.fill(path, way).rstrip("\n")
         return ""
