@@ -372,3 +372,13 @@ def test_what_others_changed_before_a_paused_run_goes_on_is_none_of_its_work(
     old.desk.porch("stop", "0003", code=None)
     old.desk.porch("resume", "0003", "--no-claude", "--once", code=None)
     assert old.desk.facts("BaseMeasured", "0003-search") == [base]
+
+
+def test_projects_are_moved_while_a_run_has_the_checkout(old: OldProject) -> None:
+    """Q4: 69 of 175 were refused, because each run leased the checkout as it was adopted."""
+    old.codev("--adopt", "2")
+    old.desk.porch("resume", "0002", "--no-claude", code=3)
+    assert "3 of 3 projects move to codev/projects (1 history, 2 paused)" in old.codev("--adopt")
+    refused = old.desk.porch("resume", "0003", "--no-claude", "--once", code=4).all
+    assert "the run 0002-billing works in" in refused
+    assert "plan_approval" in old.desk.porch("approve", "0002", "plan_approval").all

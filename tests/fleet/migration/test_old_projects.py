@@ -311,3 +311,60 @@ def test_a_decision_that_cannot_be_read_is_named_and_nothing_is_moved(base: Path
     assert read_files(root) == before
     path.unlink()
     assert "1 of 1 project moves" in codev(root, code=0)
+
+
+AHEAD = """\
+id: '0001'
+title: builder-1
+protocol: spider
+phase: implement
+plan_phases:
+  - {id: phase_1, title: Table, status: complete}
+  - {id: phase_2, title: Page}
+gates:
+  specify_approval: {status: approved}
+  plan_approval: {status: approved}
+"""
+
+
+def test_how_far_a_project_is_counts_in_the_worktree_in_which_it_goes_on(base: Path) -> None:
+    """A builder commits its status on its own branch; the checkout learns of it with the merge."""
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    path = f"codev/projects/{run}/status.yaml"
+    commit(root, {path: "id: '0001'\ntitle: builder-1\nprotocol: spider\nphase: specify\n"})
+    commit(root / ".builders" / "0001", {path: AHEAD})
+    [project] = migrate_twice(root, code=0)["projects"]
+    assert (project["state"], project["claims"]) == (
+        "implement:phase_2",
+        dict.fromkeys(("specify_approval", "plan_approval"), f".builders/0001/{path} says so"),
+    )
+    kept = root / "codev" / "projects" / run / "status.adopted-1.yaml"
+    assert "phase: specify" in kept.read_text()
+
+
+def test_documents_that_are_only_in_the_worktree_say_how_far_a_project_is(base: Path) -> None:
+    root = commit(new_root(base), {"codev/specs/0001-a.md": "# A\n"})
+    inside = root / ".builders" / "0001"
+    sh(root, "worktree", "add", "-q", "-b", "builder/0001-a", str(inside))
+    commit(inside, {"codev/plans/0001-a.md": "# Plan\n\n**Status**: Approved\n"})
+    [project] = migrate_twice(root, code=0)["projects"]
+    assert project["state"] == "implement:phase_1"
+    assert project["claims"] == {
+        "specify_approval": "there is .builders/0001/codev/plans/0001-a.md",
+        "plan_approval": ".builders/0001/codev/plans/0001-a.md says so",
+    }
+    assert (root / "worktrees/spider_0001_a/codev/projects/0001-a/plan.md").exists()
+
+
+def test_a_project_that_its_worktree_calls_complete_is_history_and_the_worktree_stays(
+    base: Path,
+) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    path = f"codev/projects/{run}/status.yaml"
+    commit(root / ".builders" / "0001", {path: "id: '0001'\nprotocol: gone\nphase: complete\n"})
+    done = migrate_twice(root, code=0)
+    assert [each["outcome"] for each in done["projects"]] == ["history"]
+    assert "protocol: gone" in (root / path).read_text()
+    assert (root / ".builders" / "0001" / "work.py").exists()

@@ -216,12 +216,27 @@ def _read_documents(root: str, project: OldProject) -> dict[str, str]:
     return texts
 
 
-def _require_movable(inside: str, worktree: str, project: OldProject) -> None:
-    """The documents of a project move in its worktree, too."""
+def _look_inside(root: str, worktree: str, run: str) -> tuple[Mapping[str, str], dict[str, str]]:
+    """The documents of a project in its worktree, which move there, too: paths, and texts."""
+    inside = os.path.join(root, worktree)
+    mine = next((each for each in read_old_tree(inside).projects if each.run == run), None)
+    if mine is None:
+        return {}, {}
     try:
-        _read_documents(inside, project)
+        texts = _read_documents(inside, mine)
     except _LeftError as error:
         raise _LeftError(f"in its worktree {worktree} {error.reason}", error.fix) from error
+    return {name: f"{worktree}/{old}" for name, old in mine.files.items()}, texts
+
+
+class _SeenProject(Struct, frozen=True):
+    """What is there of a project: its documents, and the status file if there is one."""
+
+    project: OldProject
+    texts: Mapping[str, str]
+    path: str
+    status: ForeignStatus | None = None
+    status_text: str = ""
 
 
 class _Planner:
@@ -263,36 +278,59 @@ class _Planner:
         if len(specs := self._specs[project.run]) > 1:
             reason = f"{' and '.join(specs)} would get the same directory"
             raise _LeftError(reason, "give one of them another name, or remove it")
+        path = f"{project.directory}/status.yaml"
         texts = _read_documents(self.where.root, project)
-        status, text = self._read_status(decision)
+        seen = _SeenProject(project, texts, path, *self._read_status(project.run, path))
         if self.where.has_begun(project.run):
-            return replace(self._with_worktree(decision, status), outcome="joined")
-        if ended := self._find_end(project, status, texts):
-            is_said = status is not None and status.is_history
-            render = "" if is_said else render_history(project, status, ended)
+            return replace(self._with_worktree(decision, seen.status), outcome="joined")
+        if ended := self._find_end(seen):
+            is_said = seen.status is not None and seen.status.is_history
+            render = "" if is_said else render_history(project, seen.status, ended)
             return self._as_history(replace(decision, state=ended, status=render))
-        progress = judge_progress(project, texts)
-        render = "" if status else progress.render_status(project, texts.get("plan.md", ""))
-        reasons = dict(progress.claims) if status is None else {}
-        decision = self._as_run(replace(decision, status=render), render or text, reasons)
-        return self._with_worktree(decision, status) if decision.outcome == "paused" else decision
+        mine = self._find_worktree(decision)
+        if mine is not None and not self.choice.clean:
+            seen = self._look_into_worktree(mine, seen)
+        if seen.status is not None:
+            if seen.path != path:
+                decision = replace(decision, status=seen.status_text)
+            if seen.status.is_history:
+                return self._as_history(replace(decision, state=seen.status.state))
+            decision = self._as_run(decision, seen.status_text, seen.path, {})
+        else:
+            progress = judge_progress(seen.project, seen.texts)
+            render = progress.render_status(project, seen.texts.get("plan.md", ""))
+            decision = self._as_run(
+                replace(decision, status=render), render, path, dict(progress.claims)
+            )
+        paused = decision.outcome == "paused"
+        return self._with_worktree(decision, seen.status) if paused else decision
 
-    def _read_status(self, decision: ProjectDecision) -> tuple[ForeignStatus | None, str]:
-        path = f"{decision.directory}/status.yaml"
+    def _read_status(self, run: str, path: str) -> tuple[ForeignStatus | None, str]:
         data = read_existing(self.where.root, path)
         if data is None:
             return None, ""
         text = data.decode("utf-8", "replace")
         status = status_file.read_status_file(text, path)
-        if status.signed_seq is not None and not self.where.has_begun(decision.run):
+        if status.signed_seq is not None and not self.where.has_begun(run):
             fix = "migrate it there; if that clone is gone, remove the last line of its status.yaml"
             raise _LeftError("its status file belongs to a run in another clone", fix)
         return status, text
 
-    def _find_end(
-        self, project: OldProject, status: ForeignStatus | None, texts: Mapping[str, str]
-    ) -> str:
+    def _look_into_worktree(self, mine: OldWorktree, seen: _SeenProject) -> _SeenProject:
+        """The work goes on there, so how far it is counts as it is there."""
+        run = seen.project.run
+        files, texts = _look_inside(self.where.root, mine.path, run)
+        project = replace(seen.project, files={**seen.project.files, **files})
+        seen = replace(seen, project=project, texts={**seen.texts, **texts})
+        path = f"{mine.path}/{seen.path}"
+        status, text = self._read_status(run, path)
+        if status is None or text == seen.status_text:
+            return seen
+        return replace(seen, path=path, status=status, status_text=text)
+
+    def _find_end(self, seen: _SeenProject) -> str:
         """With what word it ended; empty if it goes on. Either statement that it ended counts."""
+        project, status = seen.project, seen.status
         listed = find_listed_status(
             self._listed, project.id, project.files["spec.md"], is_id_shared=project.is_id_shared
         )
@@ -301,7 +339,7 @@ class _Planner:
         if listed in ENDED:
             return listed
         # Only where nobody wrote down how far it is, a review says that all was done.
-        return "complete" if "review.md" in texts and not (status or listed) else ""
+        return "complete" if "review.md" in seen.texts and not (status or listed) else ""
 
     def _as_history(self, decision: ProjectDecision) -> ProjectDecision:
         """No run works in its worktree, so that stays unless a person wants it removed."""
@@ -311,10 +349,9 @@ class _Planner:
         return replace(decision, outcome="history", worktree=worktree, is_cleaned=is_cleaned)
 
     def _as_run(
-        self, decision: ProjectDecision, text: str, reasons: Mapping[str, str]
+        self, decision: ProjectDecision, text: str, path: str, reasons: Mapping[str, str]
     ) -> ProjectDecision:
         """A run that begins where the status file says, if its protocol can go on from there."""
-        path = f"{decision.directory}/status.yaml"
         status = status_file.read_status_file(text, path)
         name = status.protocol or PROTOCOL
         protocol = self._load(name).demand().protocol
@@ -373,8 +410,5 @@ class _Planner:
         trouble = old_worktrees.find_trouble(self.where.root, mine)
         if trouble:
             raise _LeftError(f"its worktree {mine.path} cannot be moved: {trouble}")
-        inside = os.path.join(self.where.root, mine.path)
-        for project in read_old_tree(inside).projects:
-            if project.run == decision.run:
-                _require_movable(inside, mine.path, project)
+        _look_inside(self.where.root, mine.path, decision.run)
         return replace(decision, worktree=mine)
