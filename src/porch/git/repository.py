@@ -113,6 +113,16 @@ def _bring_index_along(toplevel: str, paths: Sequence[str]) -> None:
             held.publish()
 
 
+def untrack_file(toplevel: str, path: str) -> None:
+    """Take a file out of the index; it stays where it is, and whatever else is staged stays so."""
+    env = {"GIT_LITERAL_PATHSPECS": "1"}
+    if run_git(toplevel, "ls-files", "-z", "--", path, env=env):
+        with hold_index(find_git_path(toplevel, "index")) as held:
+            words = ("update-index", "--force-remove", "--", path)
+            run_git(toplevel, *words, env={"GIT_INDEX_FILE": held.copy})
+            held.publish()
+
+
 def add_local_excludes(common_dir: str, patterns: Sequence[str]) -> None:
     """Have git overlook these patterns here, without a word in anybody's .gitignore."""
     path = os.path.join(common_dir, "info", "exclude")

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from porch.fleet.migration.carry_out import Migrator
+from porch.fleet.migration.decisions import MigrationChoice, MigrationPlan, plan_migration
+from porch.fleet.migration.old_worktrees import list_old_worktrees
 from porch.machine.state import RunState
 from porch.run.verbs.read_run import read_run
 from porch.store.where import find_project
+from porch.store.worktree_records import list_records
 from tests import commands
 from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
 from tests.repositories import at_home, make_repository, sh
@@ -339,8 +344,8 @@ def test_how_far_a_project_is_counts_in_the_worktree_in_which_it_goes_on(base: P
         "implement:phase_2",
         dict.fromkeys(("specify_approval", "plan_approval"), f".builders/0001/{path} says so"),
     )
-    kept = root / "codev" / "projects" / run / "status.adopted-1.yaml"
-    assert "phase: specify" in kept.read_text()
+    kept = (root / "codev" / "projects" / run).glob("status.adopted-*.yaml")
+    assert [name for name in kept if "phase: specify" in name.read_text()]
 
 
 def test_documents_that_are_only_in_the_worktree_say_how_far_a_project_is(base: Path) -> None:
@@ -368,3 +373,101 @@ def test_a_project_that_its_worktree_calls_complete_is_history_and_the_worktree_
     assert [each["outcome"] for each in done["projects"]] == ["history"]
     assert "protocol: gone" in (root / path).read_text()
     assert (root / ".builders" / "0001" / "work.py").exists()
+
+
+def test_a_worktree_that_git_has_locked_stays_with_its_branch_and_its_project(base: Path) -> None:
+    """The dry run said that it moves; its branch was renamed before git refused to move it."""
+    root = new_root(base)
+    make_old_project(root, ["builder"])
+    sh(root, "worktree", "lock", ".builders/0001")
+    refs = sh(root, "for-each-ref")
+    [project] = migrate_twice(root, code=1)["projects"]
+    assert project["conflict"].endswith("run `git worktree unlock .builders/0001`")
+    assert sh(root, "for-each-ref") == refs
+    sh(root, "worktree", "unlock", ".builders/0001")
+    migrate_twice(root, code=0)
+
+
+def test_a_worktree_that_cannot_be_moved_after_all_keeps_its_branch(base: Path) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    sh(root, "worktree", "lock", ".builders/0001")
+    where = find_project(str(root))
+    refs = sh(root, "for-each-ref")
+    plan = plan_migration(where, MigrationChoice(adopt=True))
+    decision = plan.decisions[0]
+    [old] = list_old_worktrees(str(root), {"0001": run})
+    decision = replace(decision, outcome="paused", worktree=replace(old, protocol="spider"))
+    failed = Migrator(where).carry_out_plan(MigrationPlan((decision,)), clean=False)
+    assert "cannot move a locked working tree" in failed[run]
+    assert sh(root, "for-each-ref") == refs
+    assert list(list_records(where)) == []
+    assert not (root / "codev" / "projects").exists()
+
+
+@pytest.mark.parametrize("shape", ["status-implement", "builder"])
+def test_the_status_of_a_project_that_goes_on_is_no_file_of_the_repository_any_more(
+    base: Path, shape: str
+) -> None:
+    """Porch draws it again and again: the checkout never was clean, and nothing could be merged."""
+    root = new_root(base)
+    [run] = make_old_project(root, [shape])
+    path = f"codev/projects/{run}/status.yaml"
+    if shape == "builder":
+        commit(root / ".builders" / "0001", {path: AHEAD})
+        (root / ".builders" / "0001" / path).write_text(f"{AHEAD}# by hand\n")
+    migrate_twice(root, code=0)
+    assert (root / path).exists()
+    commit(root, {"other.txt": "x\n"})
+    assert sh(root, "ls-files", path) == ""
+    if shape == "builder":
+        inside = root / "worktrees" / f"spider_0001_{run[5:]}"
+        assert sh(inside, "ls-files", path) == ""
+        assert sh(inside, "diff", "--name-only", "HEAD", "--", path) == ""
+        copies = (root / "codev" / "projects" / run).glob("status.adopted-*.yaml")
+        assert any(copy.read_text().endswith("# by hand\n") for copy in copies)
+    commands.run("porch", ["resume", "1", "--no-claude", "--once"], root, os.environ)
+    assert sh(root, "status", "--porcelain", "--", "codev") == ""
+
+
+def test_a_migrated_project_goes_on_in_its_worktree_to_its_end_and_is_merged(base: Path) -> None:
+    """Both branches had changed the status, so the merge was a conflict for ever."""
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    path, status = f"codev/projects/{run}/status.yaml", "id: '0001'\nprotocol: house\nphase: "
+    commit(root, {path: f"{status}specify\n", "codev/config.toml": '[commands]\nbuild = "true"\n'})
+    inside = root / ".builders" / "0001"
+    commit(inside, {path: f"{status}implement\n"})
+    migrate_twice(root, code=0)
+    commit(root, {})
+    for words in (["resume", "1", "--no-claude"], ["finish", "1", "--merge"]):
+        done = commands.run("porch", words, root, os.environ)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (root / "work.py").read_text() == "changed\n"
+    assert sh(root, "ls-files", "codev/projects").splitlines() == [
+        f"codev/projects/{run}/plan.md",
+        f"codev/projects/{run}/spec.md",
+    ]
+    assert sh(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("names", [("auth", "login"), ("auth",)])
+def test_statuses_in_directories_of_other_names_are_not_passed_over(
+    base: Path, names: tuple[str, ...]
+) -> None:
+    """Of one directory the name counts; of two nobody knows which one is the project's."""
+    status = "id: '0001'\nprotocol: spider\nphase: implement\n"
+    root = commit(
+        new_root(base),
+        {
+            "codev/specs/0001-user-auth.md": "# Auth\n",
+            **{f"codev/projects/0001-{name}/status.yaml": status for name in names},
+        },
+    )
+    [project] = migrate_twice(root, code=int(len(names) > 1))["projects"]
+    if len(names) == 1:
+        assert (project["run"], project["state"]) == ("0001-auth", "implement")
+    else:
+        assert project["conflict"] == (
+            "codev/projects/0001-auth and codev/projects/0001-login have a status of this number"
+        )

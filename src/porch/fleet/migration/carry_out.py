@@ -18,6 +18,8 @@ from porch.fleet.migration import old_worktrees
 from porch.fleet.migration.decisions import MigrationPlan, ProjectDecision, decision_path
 from porch.fleet.migration.old_tree import read_old_tree
 from porch.fleet.setup.additive_files import read_existing
+from porch.git import repository, worktrees
+from porch.git.repository import TRAILER
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject
@@ -96,6 +98,8 @@ class Migrator:
             for project in read_old_tree(inside).projects:
                 if project.run == decision.run:
                     _move_documents(inside, project.documents)
+            if decision.outcome == "paused":
+                _take_status_out(root, inside, decision)
         _move_documents(root, decision.documents)
         path = os.path.join(root, decision.directory, "status.yaml")
         if decision.status and not self.where.has_begun(decision.run):
@@ -106,6 +110,8 @@ class Migrator:
         crash_points.reach_point("migrate.after-status")
         if decision.outcome == "paused":
             self._begin_paused(decision)
+            # From now on porch draws it: tracked, it would be a change of this checkout for ever.
+            repository.untrack_file(root, f"{decision.directory}/status.yaml")
         crash_points.reach_point("migrate.after-run")
         if worktree is not None and decision.is_cleaned:
             old_worktrees.clean_worktree(root, worktree)
@@ -149,6 +155,18 @@ class Migrator:
         elif os.path.exists(path):
             os.unlink(path)
         _remove_empty(os.path.join(root, decision.directory))
+
+
+def _take_status_out(root: str, inside: str, decision: ProjectDecision) -> None:
+    """Of the worktree and its branch, which would bring it to where porch draws the status."""
+    path = f"{decision.directory}/status.yaml"
+    data = read_existing(inside, path)
+    if data is not None:
+        os.makedirs(os.path.join(root, decision.directory), exist_ok=True)
+        keep_status_copy(os.path.join(root, path), data)
+        os.unlink(os.path.join(inside, path))
+    message = f"Porch keeps the status of {decision.run}"
+    worktrees.commit_named_paths(inside, [path], message, f"{TRAILER}: {decision.run} migrate")
 
 
 def _move_documents(root: str, documents: Mapping[str, str]) -> None:

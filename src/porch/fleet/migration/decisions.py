@@ -229,6 +229,12 @@ def _look_inside(root: str, worktree: str, run: str) -> tuple[Mapping[str, str],
     return {name: f"{worktree}/{old}" for name, old in mine.files.items()}, texts
 
 
+def _holds_status_alone(directory: str) -> bool:
+    """Whether a directory has a status, and the specification must be elsewhere."""
+    names = ("status.yaml", "spec.md")
+    return [os.path.lexists(os.path.join(directory, name)) for name in names] == [True, False]
+
+
 class _SeenProject(Struct, frozen=True):
     """What is there of a project: its documents, and the status file if there is one."""
 
@@ -278,6 +284,7 @@ class _Planner:
         if len(specs := self._specs[project.run]) > 1:
             reason = f"{' and '.join(specs)} would get the same directory"
             raise _LeftError(reason, "give one of them another name, or remove it")
+        self._require_own_status(project)
         path = f"{project.directory}/status.yaml"
         texts = _read_documents(self.where.root, project)
         seen = _SeenProject(project, texts, path, *self._read_status(project.run, path))
@@ -305,8 +312,25 @@ class _Planner:
         paused = decision.outcome == "paused"
         return self._with_worktree(decision, seen.status) if paused else decision
 
-    def _read_status(self, run: str, path: str) -> tuple[ForeignStatus | None, str]:
-        data = read_existing(self.where.root, path)
+    def _require_own_status(self, project: OldProject) -> None:
+        """A status of the same number under other names may be this one's."""
+        root = self.where.root
+        others = [
+            f"codev/projects/{name}"
+            for name in list_project_directories(root)
+            if name.partition("-")[0] == project.id and name != project.run
+        ]
+        found = [each for each in others if _holds_status_alone(os.path.join(root, each))]
+        if found and not os.path.lexists(os.path.join(root, project.directory, "status.yaml")):
+            have = "has" if len(found) == 1 else "have"
+            reason = f"{' and '.join(found)} {have} a status of this number"
+            fix = f"call the directory that is meant {project.directory}, and remove the others"
+            raise _LeftError(reason, fix)
+
+    def _read_status(
+        self, run: str, path: str, worktree: str = ""
+    ) -> tuple[ForeignStatus | None, str]:
+        data = read_existing(os.path.join(self.where.root, worktree), path)
         if data is None:
             return None, ""
         text = data.decode("utf-8", "replace")
@@ -322,10 +346,10 @@ class _Planner:
         files, texts = _look_inside(self.where.root, mine.path, run)
         project = replace(seen.project, files={**seen.project.files, **files})
         seen = replace(seen, project=project, texts={**seen.texts, **texts})
-        path = f"{mine.path}/{seen.path}"
-        status, text = self._read_status(run, path)
+        status, text = self._read_status(run, seen.path, mine.path)
         if status is None or text == seen.status_text:
             return seen
+        path = f"{mine.path}/{seen.path}"
         return replace(seen, path=path, status=status, status_text=text)
 
     def _find_end(self, seen: _SeenProject) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from porch.errors import PorchError
 from porch.git import repository, worktrees
 from porch.git.command import run_git
 from porch.git.moves.checkout_repair import SALVAGE
@@ -13,7 +14,12 @@ from porch.git.worktree_lock import lock_worktrees
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.worktrees.names import make_worktree_name
 from porch.store.where import find_project
-from porch.store.worktree_records import WorktreeRecord, keep_record, take_port_block
+from porch.store.worktree_records import (
+    WorktreeRecord,
+    keep_record,
+    remove_record,
+    take_port_block,
+)
 from porch.system import crash_points
 
 BUILDERS = ".builders"
@@ -28,6 +34,7 @@ class OldWorktree(Struct, frozen=True):
     run: str = ""
     protocol: str = ""
     is_in_use: bool = False
+    is_locked: bool = False
     trouble: str = ""  # why it stays where it is
 
     @property
@@ -68,7 +75,8 @@ def _describe(
     numbers = _NUMBER.findall(os.path.basename(path)) or _NUMBER.findall(found.branch or "")
     run = runs.get(numbers[0], "") if numbers else ""
     is_in_use = bool(_find_process_inside(os.path.join(root, path)))
-    return OldWorktree(path, found.branch or "", run, is_in_use=is_in_use)
+    is_locked = os.path.lexists(os.path.join(found.own, "locked"))
+    return OldWorktree(path, found.branch or "", run, is_in_use=is_in_use, is_locked=is_locked)
 
 
 def find_trouble(root: str, each: OldWorktree) -> str:
@@ -77,6 +85,8 @@ def find_trouble(root: str, each: OldWorktree) -> str:
         return f"process {pid} works in it"
     if not os.path.isdir(os.path.join(root, each.path)):
         return "its directory is gone; run `git worktree prune`"
+    if each.is_locked:
+        return f"git has locked it; run `git worktree unlock {each.path}`"
     if not each.branch:
         return "it is not on a branch"
     if os.path.lexists(os.path.join(root, each.new_path)):
@@ -112,13 +122,17 @@ def move_worktree(root: str, each: OldWorktree) -> None:
         if not os.path.lexists(os.path.join(root, each.new_path)):
             _record_worktree(root, each)
             crash_points.reach_point("migrate.worktree-recorded")
-            if repository.resolve_commit(root, f"refs/heads/{each.new_branch}") is None:
-                run_git(root, "branch", "-m", each.branch, each.new_branch)
-            crash_points.reach_point("migrate.branch-renamed")
-            run_git(root, "worktree", "move", each.path, each.new_path)
+            try:
+                run_git(root, "worktree", "move", each.path, each.new_path)
+            except PorchError:
+                remove_record(find_project(root), each.new_branch)
+                raise
         else:
             run_git(root, "worktree", "repair", each.new_path)
-    crash_points.reach_point("migrate.worktree-moved")
+        crash_points.reach_point("migrate.worktree-moved")
+        if repository.resolve_commit(root, f"refs/heads/{each.new_branch}") is None:
+            run_git(root, "branch", "-m", each.branch, each.new_branch)
+    crash_points.reach_point("migrate.branch-renamed")
 
 
 def _record_worktree(root: str, each: OldWorktree) -> None:
