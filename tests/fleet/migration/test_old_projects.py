@@ -207,6 +207,22 @@ def test_a_project_that_fails_is_taken_back_whole_and_the_others_go_on(base: Pat
     assert state_of(root, first).paused
 
 
+def test_a_project_whose_worktree_has_moved_goes_on_from_there_with_the_next_call(
+    base: Path,
+) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, ["builder"])
+    runs = Path(find_project(str(root)).state_dir) / "runs"
+    runs.mkdir(parents=True)
+    (runs / run).write_text("in the way\n")
+    said = codev(root, "--adopt", code=1)
+    assert "the next `codev migrate` goes on with it" in said
+    (runs / run).unlink()
+    assert "1 of 1 project moves" in codev(root, code=0)
+    assert state_of(root, run).run.worktree == f"worktrees/spider_0001_{run[5:]}"
+    assert state_of(root, run).run.own_worktree
+
+
 def test_two_migrations_at_once_do_not_meet(base: Path) -> None:
     root = new_root(base)
     make_old_project(root, ["with-a-plan"])

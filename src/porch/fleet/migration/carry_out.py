@@ -63,15 +63,18 @@ class Migrator:
                 continue
             try:
                 self.carry_out(decision)
-            except PorchError as error:
-                failed[decision.run] = error.findings[0].message
-            except OSError as error:
-                failed[decision.run] = str(error)
+            except (PorchError, OSError) as error:
+                failed[decision.run] = self._describe_failure(decision, error)
         for worktree in plan.worktrees if clean else ():
             if not worktree.is_in_use:
                 old_worktrees.clean_worktree(self.where.root, worktree)
         _remove_empty(os.path.join(self.where.root, old_worktrees.BUILDERS))
         return failed
+
+    def _describe_failure(self, decision: ProjectDecision, error: PorchError | OSError) -> str:
+        why = error.findings[0].message if isinstance(error, PorchError) else str(error)
+        is_begun = os.path.lexists(decision_path(self.where, decision.run))
+        return f"{why}; the next `codev migrate` goes on with it" if is_begun else why
 
     def carry_out(self, decision: ProjectDecision) -> None:
         path = decision_path(self.where, decision.run)
