@@ -21,7 +21,7 @@ from porch.run.verbs.read_run import read_run
 from porch.store.where import find_project
 from porch.store.worktree_records import list_records
 from tests import commands
-from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
+from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_builder, make_old_project
 from tests.repositories import at_home, make_repository, sh
 from tests.torture import FULL
 
@@ -402,6 +402,18 @@ def test_a_worktree_that_git_has_locked_stays_with_its_branch_and_its_project(ba
     assert sh(root, "for-each-ref") == refs
     sh(root, "worktree", "unlock", ".builders/0001")
     migrate_twice(root, code=0)
+
+
+@pytest.mark.parametrize("shape", ["builder", "status-complete"])
+def test_a_worktree_that_git_has_locked_is_not_removed_either(base: Path, shape: str) -> None:
+    root = new_root(base)
+    [run] = make_old_project(root, [shape])
+    inside = root / ".builders" / "0001" if shape == "builder" else make_builder(root, run)
+    sh(root, "worktree", "lock", str(inside))
+    said = codev(root, "--adopt", "--clean", code=int(shape == "builder"))
+    assert ".builders/0001: left alone: " in said
+    assert "git worktree unlock .builders/0001" in said
+    assert (inside / "work.py").read_text() == "changed\n"
 
 
 def test_a_worktree_that_cannot_be_moved_after_all_keeps_its_branch(base: Path) -> None:

@@ -150,7 +150,7 @@ def _describe_worktrees(plan: "MigrationPlan", is_clean: bool) -> Iterator[str]:
         elif old is not None:
             yield f"{old.path} -> {old.new_path}, branch {old.branch} -> {old.new_branch}"
     for old in plan.worktrees:
-        if is_clean and not old.is_in_use:
+        if is_clean and not old.is_kept:
             yield from _describe_removed(old)
         else:
             yield f"{old.path}: left alone: {old.trouble}"

@@ -66,7 +66,7 @@ class Migrator:
             except (PorchError, OSError) as error:
                 failed[decision.run] = self._describe_failure(decision, error)
         for worktree in plan.worktrees if clean else ():
-            if not worktree.is_in_use:
+            if not worktree.is_kept:
                 old_worktrees.clean_worktree(self.where.root, worktree)
         _remove_empty(os.path.join(self.where.root, old_worktrees.BUILDERS))
         return failed

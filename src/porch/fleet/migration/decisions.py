@@ -131,6 +131,8 @@ def _describe_stay(worktree: OldWorktree, outcome: str) -> str:
     """Why an old worktree is not moved."""
     if worktree.is_in_use:
         return "a process works in it"
+    if worktree.is_locked:
+        return f"git has locked it; run `git worktree unlock {worktree.path}`"
     if outcome == "history":
         return "its project is history; --clean removes it, and its work is kept"
     if outcome == "left":
@@ -368,7 +370,7 @@ class _Planner:
     def _as_history(self, decision: ProjectDecision) -> ProjectDecision:
         """No run works in its worktree, so that stays unless a person wants it removed."""
         mine = self._find_worktree(decision)
-        is_cleaned = mine is not None and self.choice.clean and not mine.is_in_use
+        is_cleaned = mine is not None and self.choice.clean and not mine.is_kept
         worktree = mine if is_cleaned else None
         return replace(decision, outcome="history", worktree=worktree, is_cleaned=is_cleaned)
 
@@ -428,7 +430,7 @@ class _Planner:
         mine = self._find_worktree(decision)
         if mine is None:
             return decision
-        if self.choice.clean and not mine.is_in_use:
+        if self.choice.clean and not mine.is_kept:
             return replace(decision, worktree=mine, is_cleaned=True)
         mine = replace(mine, protocol=(status.protocol if status else "") or PROTOCOL)
         trouble = old_worktrees.find_trouble(self.where.root, mine)

@@ -38,6 +38,11 @@ class OldWorktree(Struct, frozen=True):
     trouble: str = ""  # why it stays where it is
 
     @property
+    def is_kept(self) -> bool:
+        """Whether nobody may remove it, as somebody works in it or has told git to keep it."""
+        return self.is_in_use or self.is_locked
+
+    @property
     def new_branch(self) -> str:
         id_, _, title = self.run.partition("-")
         directory = f"codev/projects/{self.run}"
