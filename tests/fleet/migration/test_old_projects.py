@@ -156,6 +156,9 @@ def test_history_is_read_without_its_protocol_and_never_continued(base: Path) ->
         told = commands.run("porch", ["resume", run[:4]], root, os.environ)
         assert told.returncode == 0
         assert f"{run} is history ({word}); nothing was changed" in told.stdout
+        begun = commands.run("porch", ["run", "spider", run[:4], "--no-claude"], root, os.environ)
+        assert begun.returncode == 2
+        assert f"{run}/status.yaml says that this project has ended: {word}" in begun.stderr
     assert find_project(str(root)).runs() == []
     # What the status file said before the list was asked is kept beside it.
     kept = root / "codev" / "projects" / runs[2] / "status.adopted-1.yaml"

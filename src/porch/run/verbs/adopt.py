@@ -39,6 +39,12 @@ def read_foreign_status(
             fix="continue there, or add --adopt to continue from this file here",
             code="foreign-journal",
         )
+    if known.is_history and not adopt:
+        raise UsageError(
+            f"{about.status_file} says that this project has ended: {known.state}",
+            fix="to begin it again, remove that file",
+            code="run-ended",
+        )
     passed = list_passed_gates(protocol, known)
     if passed and not adopt:
         raise UsageError(
