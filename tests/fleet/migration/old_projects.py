@@ -56,6 +56,19 @@ projects:
 
 ## Projects
 """
+# What a builder says on its own branch, when the main branch knows nothing of it yet.
+AHEAD = """\
+id: '0001'
+title: builder-1
+protocol: spider
+phase: implement
+plan_phases:
+  - {id: phase_1, title: Table, status: complete}
+  - {id: phase_2, title: Page}
+gates:
+  specify_approval: {status: approved}
+  plan_approval: {status: approved}
+"""
 SEAL = f"# porch seq=41 sha256={'a' * 64}\n"
 SPEC, PLANNED = "codev/specs/{id}-{name}.md", ("codev/plans/{id}-{name}.md", PLAN)
 REVIEWED = ("codev/reviews/{id}-{name}-review.md", "# Review, so far\n")

@@ -18,7 +18,7 @@ from porch.store.known_runs import list_known_runs
 from porch.store.where import ProjectPaths, find_project
 from porch.system.crash_points import POINTS
 from tests import commands
-from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_old_project
+from tests.fleet.migration.old_projects import AHEAD, OUTCOMES, SHAPES, make_old_project
 from tests.repositories import at_home, make_repository, sh
 from tests.torture import FULL, choose_some
 
@@ -35,6 +35,12 @@ class KilledProject:
         self.root, self._kept = base / "project", base / "kept"
         make_repository(self.root, {"a.txt": "a\n"})
         self.runs = make_old_project(self.root, shapes)
+        inside = self.root / ".builders" / "0001"
+        status = inside / "codev" / "projects" / next(iter(self.runs)) / "status.yaml"
+        status.parent.mkdir(parents=True)
+        status.write_text(AHEAD)
+        sh(inside, "add", "-A")
+        sh(inside, "commit", "-qm", "a status")
         shutil.copytree(self.root, self._kept, symlinks=True)
 
     def put_back(self) -> None:
@@ -64,7 +70,7 @@ class KilledProject:
     def outcome(self) -> dict[str, Any]:
         """Everything that people and porch have in the end; only times are no part of it."""
         where = self.where
-        return {
+        known = {
             "files": {name: text for name, text in self._files() if not name.startswith(".git")},
             "leftovers": [name for name, _ in self._files() if name.endswith(".tmp")],
             "decisions": os.listdir(os.path.join(where.state_dir, "migration")),  # and the lock
@@ -79,6 +85,13 @@ class KilledProject:
                 if path.is_dir() and ".git" not in path.relative_to(self.root).parts
             ),
         }
+        text = json.dumps(known)
+        # A commit that the migration makes has a time, too.
+        pairs = sh(self.root, "for-each-ref", "--format=%(objectname) %(tree)").splitlines()
+        for commit, _, tree in (pair.partition(" ") for pair in pairs):
+            text = text.replace(commit, tree)
+        found: dict[str, Any] = json.loads(text)
+        return found
 
     def _files(self) -> list[tuple[str, str]]:
         files = [path for path in self.root.rglob("*") if path.is_file()]

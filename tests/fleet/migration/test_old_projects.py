@@ -21,7 +21,13 @@ from porch.run.verbs.read_run import read_run
 from porch.store.where import find_project
 from porch.store.worktree_records import list_records
 from tests import commands
-from tests.fleet.migration.old_projects import OUTCOMES, SHAPES, make_builder, make_old_project
+from tests.fleet.migration.old_projects import (
+    AHEAD,
+    OUTCOMES,
+    SHAPES,
+    make_builder,
+    make_old_project,
+)
 from tests.repositories import at_home, make_repository, sh
 from tests.torture import FULL
 
@@ -335,20 +341,6 @@ def test_a_decision_that_cannot_be_read_is_named_and_nothing_is_moved(base: Path
     assert read_files(root) == before
     path.unlink()
     assert "1 of 1 project moves" in codev(root, code=0)
-
-
-AHEAD = """\
-id: '0001'
-title: builder-1
-protocol: spider
-phase: implement
-plan_phases:
-  - {id: phase_1, title: Table, status: complete}
-  - {id: phase_2, title: Page}
-gates:
-  specify_approval: {status: approved}
-  plan_approval: {status: approved}
-"""
 
 
 def test_how_far_a_project_is_counts_in_the_worktree_in_which_it_goes_on(base: Path) -> None:
