@@ -1,6 +1,7 @@
 """What is delivered is what the run ended with; what came later is shown and accepted (X3)."""
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,26 @@ def test_later_commits_are_shown_and_not_delivered_unless_somebody_accepts_them(
     [accepted] = desk.facts("WorkFinished")[0]["accepted"]
     assert accepted.startswith("2 commits after the run ended")
     assert "2 commits after the run ended" in desk.git("log", "-1", "--format=%B", "main")
+
+
+def test_a_commit_behind_a_run_that_was_killed_at_its_last_record_is_no_work_of_the_run(
+    desk: "Desk",
+) -> None:
+    gated = {**PLAIN, "gate": {"name": "go", "next": None}}
+    desk.protocol("p", gated)
+    own = 'echo 1 > own.txt && git add -A && git commit -qm "my own"'
+    script = desk.script(agents={"work": [{"run": ["sh", "-c", own], "say": "done"}]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch("run", "p", "0001", "--title", "x", "--script", script, "--worktree", code=3)
+    end, point = desk.git("rev-parse", NAME), "journal.after-sync"
+    desk.call("approve", "1", "go", code=-signal.SIGKILL, PORCH_CRASH_AT=point)
+    commit_later(desk, desk.root / "worktrees" / NAME, {"calc.py": WRONG})
+    refused = desk.porch("finish", "1", "--merge", code=1).err
+    assert f"1 commit after the run ended (at {end[:12]}): " in refused
+    desk.git("-C", str(desk.root / "worktrees" / NAME), "reset", "-q", "--hard", end)
+    desk.porch("finish", "1", "--merge")
+    assert desk.git("show", "main:own.txt") == "1"
 
 
 def test_files_that_changed_later_are_named_and_delivered_only_if_they_are_accepted(

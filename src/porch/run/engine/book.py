@@ -41,6 +41,10 @@ Moves = tuple[m.Move, ...]
 Choose = Callable[[Definition, RunState, Moves], Iterable[InHand]]
 
 
+def _note_nothing(_state: RunState) -> None:
+    """For who keeps no work."""
+
+
 def _choose_nothing(_definition: Definition, _state: RunState, _moves: Moves) -> Iterable[InHand]:
     return ()
 
@@ -58,6 +62,7 @@ class Book:
         clock: Clock,
         pinned: Callable[[str], Definition],
         slim: Callable[[Fact], Fact] = lambda fact: fact,
+        note_end: Callable[[RunState], None] = _note_nothing,
     ):
         self.definition = definition
         self.state = state
@@ -66,6 +71,7 @@ class Book:
         self.clock = clock
         self.pinned = pinned
         self._slim = slim
+        self._note_end = note_end
         self.trouble = ""
 
     def record(self, fact: Fact, choose: Choose = _choose_nothing) -> JournalRecord:
@@ -86,9 +92,15 @@ class Book:
         return record
 
     def _announce(self, definition: Definition, state: RunState, length: int, total: str) -> None:
-        """Lists know the next record even if nobody lives to draw it; they can do without."""
+        """Lists know the next record even if nobody lives to draw it; they can do without.
+
+        So does who delivers the work of a run that ends with it.
+        """
         with suppress(PorchError, OSError):
             self.pictures.announce(definition, state, length, total)
+        if state.outcome and not self.state.outcome:
+            with suppress(PorchError, OSError):
+                self._note_end(state)
 
     def _draw(self) -> None:
         """A picture that cannot be drawn is a pity; the record stands, and the run goes on."""

@@ -75,6 +75,21 @@ def read_run_end(directory: str) -> RunEnd | None:
     return RunEnd(commit if git_directory.is_whole_hash(commit) else "", more == _OPEN)
 
 
+def note_head(where: ProjectPaths, state: RunState) -> None:
+    """Just before a run ends: should nobody live to commit its last work, later commits are known.
+
+    Its end is open until then.
+    """
+    branch = own_branch(state)
+    if branch:
+        _write_end(where.run_dir(state.run.name), RunEnd(_read_branch(where, branch), True))
+
+
+def _write_end(directory: str, end: RunEnd) -> None:
+    text = f"{end.commit or _UNKNOWN}{f' {_OPEN}' if end.is_open else ''}\n"
+    atomic.replace_file(os.path.join(directory, END_FILE), text.encode(), sync=False)
+
+
 def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
     """At the end of a run, once: what no exit has kept, such as the answers of reviewers.
 
@@ -92,9 +107,8 @@ def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
     # What somebody committed between two tries stays behind the end.
     is_moved = end is not None and end.commit != before
     commit = end.commit if end and is_moved else _read_branch(where, branch)
-    text = f"{commit or _UNKNOWN}{f' {_OPEN}' if kept.failure else ''}\n"
     try:
-        atomic.replace_file(os.path.join(directory, END_FILE), text.encode(), sync=False)
+        _write_end(directory, RunEnd(commit, bool(kept.failure)))
     except PorchError as error:
         return KeptWork(kept.commit, (*kept.notes, str(error)), kept.failure)
     return kept

@@ -208,7 +208,7 @@ class HeldRun(Struct, frozen=True):
     def keep_last_work(self) -> tuple[str, ...]:
         """Where a run has ended on a branch of its own; returns what could not be committed."""
         state = self.book.state
-        if not state.outcome or not (state.run.own_worktree or state.instances):
+        if not state.outcome or not _has_own_branch(state):
             return ()
         from porch.run.engine.run_commits import commit_last_work
 
@@ -243,6 +243,17 @@ class HeldRun(Struct, frozen=True):
             draw(self.book.definition, self.book.state)
         except (PorchError, OSError) as error:
             self.book.trouble = str(error)
+
+
+def _has_own_branch(state: RunState) -> bool:
+    return bool(state.run.own_worktree or state.instances)
+
+
+def _note_head(where: ProjectPaths, state: RunState) -> None:
+    if _has_own_branch(state):
+        from porch.run.engine.run_commits import note_head
+
+        note_head(where, state)
 
 
 @contextmanager
@@ -327,6 +338,7 @@ def assemble_held_run(
         clock=clock,
         pinned=partial(read_pinned_definition, where, name),
         slim=partial(_prepare_fact, payload_directory(where, name)),
+        note_end=partial(_note_head, where),
     )
     pictures.on_edited = lambda aside: book.record(f.StatusEdited(aside=aside))
     wishes = WishInbox(book, directory, lambda: workspace_of(where, book.state))
