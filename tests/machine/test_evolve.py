@@ -249,3 +249,21 @@ def test_a_state_is_never_changed_in_place(at_loop: Rig) -> None:
 @pytest.mark.req("P-196")
 def test_replaying_the_lines_of_a_journal_gives_the_state_that_was_lived(at_fork: Rig) -> None:
     assert at_fork.replayed() == at_fork.state
+
+
+@pytest.mark.parametrize(
+    "fact, turns",
+    [
+        (f.ReviewEnded(effect="e", verdict="APPROVE"), 1),
+        (f.ReviewEnded(effect="e", verdict="APPROVE", reused=True), 0),
+        (f.EffectFailed(effect="e", why="auth", hopeless=True), 0),
+        (f.EffectFailed(effect="e", why="auth", hopeless=True, seconds=2.5), 1),
+        (f.EffectFailed(effect="e", why="crashed"), 1),
+    ],
+)
+def test_only_who_was_asked_has_taken_a_turn(fact: f.Fact, turns: int) -> None:
+    hand = InHand("e", PLACE, "review", "codex", state="draft")
+    begun = record(ENTERED, begun=(hand,))
+    ended = JournalRecord(2, "t2", fact, (m.Settled("e"),))
+    costs = fold_records(RunState(), [begun, ended]).costs
+    assert [cost.turns for cost in costs.values()] == [turns] * bool(turns)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from porch.machine import moves as m
 from porch.machine import past, status_log
-from porch.machine.facts import WishRefused, WishTaken
+from porch.machine.facts import EffectFailed, Fact, ReviewEnded, WishRefused, WishTaken
 from porch.machine.records import JournalRecord
 from porch.machine.state import (
     HOLD,
@@ -39,6 +39,7 @@ class _StateDraft:
         self.turns, self.usd, self.tokens = state.turns, state.usd, state.tokens
         self.paused, self.outcome = state.paused, state.outcome
         self.told: deque[JournalRecord] = deque(maxlen=LOG_KEPT)
+        self.is_free = False  # nobody worked for what the record tells
         self._own: dict[str, dict[Any, Any]] = {}
 
     def look(self, name: str) -> Mapping[Any, Any]:
@@ -115,6 +116,7 @@ def apply_begun_effects(state: RunState, begun: Iterable[InHand]) -> RunState:
 
 def _apply_record(draft: _StateDraft, record: JournalRecord) -> None:
     draft.seq, draft.at = record.seq, record.at
+    draft.is_free = _was_free(record.fact)
     if status_log.has_entries(record):
         draft.told.append(record)
     past.note_record(draft, record)
@@ -124,6 +126,15 @@ def _apply_record(draft: _StateDraft, record: JournalRecord) -> None:
         _begin_effect(draft, hand)
     if isinstance(record.fact, (WishTaken, WishRefused)):
         draft.own("wishes")[record.fact.wish.id] = record.seq
+
+
+def _was_free(fact: Fact) -> bool:
+    """A verdict that was repeated, and a reviewer who could not be asked, took nobody's time."""
+    if isinstance(fact, ReviewEnded):
+        return fact.reused
+    if not isinstance(fact, EffectFailed):
+        return False
+    return fact.hopeless and not (fact.seconds or fact.usd or fact.tokens)
 
 
 def _extend_log(
@@ -266,7 +277,7 @@ def _apply_settled(draft: _StateDraft, move: m.Settled) -> None:
     hand = draft.own("in_hand").pop(move.effect, None)
     draft.usd += move.usd
     draft.tokens += move.tokens
-    if hand is not None and hand.state:
+    if hand is not None and hand.state and not draft.is_free:
         _add_cost(draft, hand.state, move)
     if hand is None or hand.position not in draft.look("positions"):
         return

@@ -1,5 +1,6 @@
 """Panels: the real gemini, codex and claude together, and reviewers who fail in every way."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -380,6 +381,8 @@ def test_a_round_without_a_quorum_is_not_charged_and_the_person_is_told_why(yard
     assert "VERDICT: REQUEST_CHANGES" in feedback(yard, 3)
     assert [len(yard.calls(name)) for name in ("slow", "bad", "strict")] == [4, 6, 2]
     assert yard.outcome == "complete"
+    # Two rounds repeated nothing but words that were paid for before.
+    assert json.loads(yard.porch("status", "0001", "--json"))["cost"]["reviews"] == 4 + 6 + 2
 
 
 def test_a_verdict_that_was_given_for_other_files_is_asked_for_again(yard: Yard) -> None:
