@@ -172,3 +172,16 @@ def git(where: Path, *arguments: str) -> str:
         command, cwd=where, env=environment, check=True, capture_output=True, text=True
     )
     return done.stdout.strip()
+
+
+def test_every_command_line_says_that_it_is_about_files_alone() -> None:
+    """Each of them only reads documents of the run, so what passed is not run again in vain."""
+    checks = [
+        (name, key, check.get("about"))
+        for name in NAMES
+        for found in phases(name)
+        for key, check in found.get("checks", {}).items()
+        if "command" in check
+    ]
+    assert len(checks) > 10
+    assert [each for each in checks if each[2] not in ("files", "form")] == []
