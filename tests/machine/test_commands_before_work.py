@@ -94,6 +94,18 @@ def test_a_protocol_with_a_phase_of_this_name_has_no_such_question(rig: Rig) -> 
     assert add_base_commands(plan) is plan
 
 
+def test_the_steps_of_a_phase_of_this_name_are_not_taken_for_the_trial(rig: Rig) -> None:
+    """A phase may have a step called check; it was replaced by the trial, and called the same."""
+    name = base_commands.CHECK
+    mine = p.State(name, STATE, p.Human("gate", "ready", "ready", ()))
+    taken = replace(rig.protocol, states={**rig.protocol.states, name: mine})
+    assert add_base_commands(taken) is taken
+    assert not base_commands.is_trial(taken, name)
+    whole = add_base_commands(rig.protocol)
+    trials = [each for each in whole.states if base_commands.is_trial(whole, each)]
+    assert trials == [name, STATE, f"{STATE}:stopped"]
+
+
 def test_a_retry_of_the_commands_is_not_foreseen_to_fail_again(due: Rig) -> None:
     """They run again: somebody may have mended what no file of the run shows."""
     due.check("test", "failed", "tree")

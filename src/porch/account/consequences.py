@@ -20,7 +20,7 @@ from porch.account.outcomes import CHECK_OUTCOMES, Outcome
 from porch.machine import effects as e
 from porch.machine import facts as f
 from porch.machine.approvals import asked_human
-from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_trial
 from porch.machine.evolve import apply_begun_effects, evolve_state
 from porch.machine.records import JournalRecord
 from porch.machine.route import route_fact
@@ -291,7 +291,7 @@ class _Walk(Struct):
         """The latest result of the same check in this phase, if the content is still the same."""
         standing = state.positions[check.position]
         group = self.protocol.states[standing.state].group
-        if group == COMMANDS:
+        if is_trial(self.protocol, standing.state):
             return ""  # what failed before the work runs again: no file shows what was mended
         results = [
             past

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from porch.account.attempts import Attempt, find_attempt
 from porch.account.phases import CheckAccount, find_phase
+from porch.machine.base_commands import is_trial
 from porch.machine.state import PastTurn, RunState, Standing
 from porch.model.protocol import Protocol
 
@@ -15,6 +16,7 @@ class FailureAccount(Struct, frozen=True):
     checks: tuple[CheckAccount, ...]
     attempt: Attempt
     turn: PastTurn | None = None
+    is_before_work: bool = False
 
 
 def find_failure(protocol: Protocol, state: RunState, standing: Standing) -> FailureAccount:
@@ -33,4 +35,5 @@ def find_failure(protocol: Protocol, state: RunState, standing: Standing) -> Fai
         phase.gaps if phase else (),
         find_attempt(protocol, state, standing),
         max(turns, key=lambda turn: turn.seq, default=None),
+        is_trial(protocol, standing.state),
     )

@@ -12,7 +12,7 @@ from porch.machine import facts as f
 from porch.machine import moves as m
 from porch.machine.base_commands import CHECK as COMMANDS_CHECK
 from porch.machine.base_commands import STATE as COMMANDS
-from porch.machine.base_commands import add_base_commands
+from porch.machine.base_commands import add_base_commands, is_trial
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.budgets import add_budget_state
 from porch.machine.exits.target_questions import add_target_questions
@@ -62,7 +62,8 @@ def add_engine_states(protocol: Protocol) -> Protocol:
 def list_engine_states(protocol: Protocol) -> set[str]:
     """The states of a driven protocol in which the engine itself asks a person."""
     beside = {name_question_state(name, word) for name in protocol.states for word in QUESTIONS}
-    return (beside | {BUDGET, STATE, COMMANDS, COMMANDS_CHECK, TARGET}) & protocol.states.keys()
+    trials = {name for name in (COMMANDS, COMMANDS_CHECK) if is_trial(protocol, name)}
+    return (beside | trials | {BUDGET, STATE, TARGET}) & protocol.states.keys()
 
 
 def list_gates(protocol: Protocol) -> Iterator[tuple[Kind, Human]]:

@@ -27,7 +27,8 @@ _FAILED = (f"{CHECK}.failed", f"{CHECK}.unmeasured")
 
 def add_base_commands(protocol: Protocol) -> Protocol:
     """The protocol as it is driven: with the checks before all work, and their question."""
-    if STATE in protocol.states or protocol.subject in DRIVERLESS:
+    has_name = any(kind.group == STATE for kind in protocol.states.values())
+    if has_name or STATE in protocol.states or protocol.subject in DRIVERLESS:
         # Ours already, or a phase of this name; nothing is tried beforehand then.
         return protocol
     asked = Human(
@@ -69,6 +70,12 @@ def is_ours(protocol: Protocol) -> bool:
     """Whether the state of this name is the one that was added here."""
     kind = protocol.states.get(CHECK)
     return kind is not None and isinstance(kind.actor, Check) and kind.actor.listed == _DUE
+
+
+def is_trial(protocol: Protocol, name: str) -> bool:
+    """Whether a state is one of those that were added here; a phase may be called the same."""
+    kind = protocol.states.get(name)
+    return kind is not None and kind.group == STATE and is_ours(protocol)
 
 
 def is_open(state: RunState) -> bool:

@@ -21,6 +21,7 @@ class DeliveryCheck(Struct, frozen=True):
     command: Command
     origin: str
     reason_left_out: str = ""
+    is_declared: bool = False  # by a protocol
 
     def describe(self) -> str:
         return f"{self.name} ({self.reason_left_out})" if self.reason_left_out else self.name
@@ -60,7 +61,8 @@ def _list_protocol_checks(
             reason = find_reason_left_out(full)
             if command.about == "form" and state.group not in worked:
                 reason = "about documents that were there before the run"
-            yield DeliveryCheck(name, full, f"check '{command.name}' of {state.group}", reason)
+            origin = f"check '{command.name}' of {state.group}"
+            yield DeliveryCheck(name, full, origin, reason, is_declared=True)
 
 
 def _list_settings(settings: Mapping[str, str]) -> Iterator[DeliveryCheck]:

@@ -15,7 +15,7 @@ from porch.account.consequences import (
     foresee_answers,
     object_to_nothing,
 )
-from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_trial
 from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
@@ -116,7 +116,7 @@ def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop
         return f"starts the review of {title}"
     if stop.who == "git":
         return f"goes on in {title}"
-    if here.group == COMMANDS and here.name != stop.state:
+    if is_trial(protocol, here.name) and here.name != stop.state:
         return f"starts {title}"  # nobody has worked yet
     # What asks before its own work stands in one group with it, and in front of it.
     is_ahead = here.name in protocol.states_in_front(stop.state)

@@ -12,7 +12,7 @@ from porch.account.consequences import FilesNow, Objection, object_to_nothing
 from porch.account.failures import find_failure
 from porch.account.phases import find_phase
 from porch.machine import approvals
-from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_trial
 from porch.machine.budgets import DRIVERLESS
 from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_state
 from porch.machine.facts import Payload
@@ -180,7 +180,8 @@ def _list_facts(
     protocol: Protocol, state: RunState, standing: Standing, human: Human
 ) -> Iterator[str]:
     """What a confirmation of a track is about; loaded where there is a track."""
-    if protocol.subject == TRACK and standing.state not in (approvals.STATE, COMMANDS):
+    is_own = standing.state != approvals.STATE and not is_trial(protocol, standing.state)
+    if protocol.subject == TRACK and is_own:
         from porch.show.track_rows import list_track_facts
 
         yield from list_track_facts(protocol, state, standing, human)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from porch.account.failures import FailureAccount
-from porch.machine import base_commands
 from porch.machine.state import RunState
 from porch.show.place_words import attempt_words
 
@@ -26,7 +25,7 @@ def make_failure_data(failure: FailureAccount, state: RunState) -> FailureShape:
         "denied": list(turn.denied) if turn else [],
     }
     # Git may not know the tree of the first files: not all of them were committed.
-    if state.run.base_commit and failure.phase != base_commands.STATE:
+    if state.run.base_commit and not failure.is_before_work:
         place = f" -C {state.run.worktree}" if state.run.worktree not in ("", ".") else ""
         data["changes"] = f"git{place} diff {state.run.base_commit[:12]}"
     return data

@@ -106,7 +106,7 @@ def _run(world: World, state: RunState, check: DeliveryCheck, commit: str) -> st
 
 def _hint_at_subject(check: DeliveryCheck) -> str:
     """Only of a check that a protocol declares can its author say what it is about."""
-    if check.command.about or check.origin.startswith("[commands]"):
+    if check.command.about or not check.is_declared:
         return ""
     hint = f"if {check.origin} is not about files, write about: outside there"
     return f"; {hint} for later runs: this one keeps its protocol"

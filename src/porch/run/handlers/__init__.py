@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from porch.machine import effects as e
-from porch.machine.base_commands import CHECK as COMMANDS_CHECK
+from porch.machine.base_commands import is_trial
 from porch.machine.evolve import PAID
 from porch.machine.facts import EffectFact
 from porch.run.agents.world import World
@@ -19,7 +19,8 @@ def _run_agent(world: World, effect: e.RunAgent) -> Awaitable[EffectFact]:
 
 
 def _run_check(world: World, effect: e.RunCheck) -> Awaitable[EffectFact]:
-    if effect.position.startswith(f"{COMMANDS_CHECK}#"):
+    standing = world.state().positions.get(effect.position)
+    if standing is not None and is_trial(world.definition().protocol, standing.state):
         from porch.run.handlers import base_check
 
         return base_check.run_base_check(world, effect)

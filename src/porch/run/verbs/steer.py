@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from porch.errors import BusyError, FailedError, StateError, UsageError, suggest_name
 from porch.machine import facts as f
-from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_trial
 from porch.machine.budgets import STATE as BUDGET
 from porch.machine.outside import STATE as TARGET
 from porch.machine.records import JournalRecord, RawRecord, encode_record
@@ -115,7 +115,11 @@ def _list_phases(protocol: Protocol) -> list[str]:
     """Ends are groups too, and so are the questions that porch asks by itself."""
     states = [s for s in protocol.states.values() if not isinstance(s.actor, End)]
     return list(
-        dict.fromkeys(s.group for s in states if s.group not in (BUDGET, CHANGED, COMMANDS, TARGET))
+        dict.fromkeys(
+            s.group
+            for s in states
+            if s.group not in (BUDGET, CHANGED, TARGET) and not is_trial(protocol, s.name)
+        )
     )
 
 
