@@ -6,6 +6,7 @@ A budget starts again when a person retries, so that both numbers differ from th
 from msgspec import Struct
 
 from porch.machine.exits.departure import budget_key
+from porch.machine.path_values import budget_figures
 from porch.machine.state import RunState, Standing
 from porch.model.protocol import Human, Panel, Protocol
 
@@ -19,7 +20,12 @@ class Attempt(Struct, frozen=True):
 
 
 def find_attempt(protocol: Protocol, state: RunState, standing: Standing) -> Attempt:
-    """By the budget that was charged on the way here, else by the one that its phase used most."""
+    """By the budget that was charged on the way here, else by the one that its phase used most.
+
+    A graph says itself which of its budgets counts attempts.
+    """
+    if protocol.spec:
+        return _find_counted_attempt(protocol, state, standing)
     source, _, exit_ = standing.because.rpartition(".")
     begun = standing.visit
     came_from = protocol.states.get(source)
@@ -40,6 +46,15 @@ def find_attempt(protocol: Protocol, state: RunState, standing: Standing) -> Att
         return Attempt(begun)
     number, budget = max(used)
     return Attempt(begun, number + 1, protocol.budgets[budget].limit + 1)
+
+
+def _find_counted_attempt(protocol: Protocol, state: RunState, standing: Standing) -> Attempt:
+    charged = {edge.charges for edge in protocol.edges if edge.state == standing.state}
+    for name in sorted(charged & protocol.budgets.keys()):
+        if protocol.budgets[name].first and standing.visit > 1:
+            figures = budget_figures(protocol, state, standing.instance, name)
+            return Attempt(standing.visit, figures["count"], figures["limit"])
+    return Attempt(standing.visit)
 
 
 def _list_budgets(protocol: Protocol, standing: Standing) -> set[str]:

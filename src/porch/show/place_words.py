@@ -108,9 +108,14 @@ def next_words(position: str, source: str, names: Names, tried: Tried = UNCOUNTE
     return f"{place_words(position, names, tried)}{': ' if step else ''}{step}"
 
 
+def _state_label(position: str) -> str:
+    """A state, and behind it the item that it stands at."""
+    return position.rpartition("#")[0].rpartition("/")[2]
+
+
 def _list_answers(position: str, names: Names) -> str:
     """Not every failure can be skipped; the names say what is offered instead."""
-    label = position.rpartition("#")[0].rpartition("/")[2]
+    label = _state_label(position)
     known = (names.get("answers") or {}).items()
     told = (words for state, words in known if f"{label}:".startswith(f"{state}:"))
     return next(told, FAILURE_ANSWERS)
@@ -127,8 +132,8 @@ def decision_words(position: str, name: str, names: Names) -> str:
             return f"{where}: waiting for your answer to the agent's question ({name})"
         case "budget":
             return f"the budget {place.phase} is used up: continue or stop?"
-        case _ if position.startswith("commands#"):
-            return "commands of the settings do not pass: begin all the same?"
+        case _ if question := (names.get("questions") or {}).get(_state_label(position)):
+            return str(question)
         case _:
             what = "approval" if place.step == "gate" else "decision"
             return f"{where}: waiting for your {what}: {name}"
@@ -170,6 +175,8 @@ class PlaceWords:
     def charge(self, budget: str, spent: int) -> str:
         """How often something was tried again, of how many times."""
         name, limit = self._budget(budget)
+        first = int((self._names.get("firsts") or {}).get(name) or 0)
+        spent, limit = spent + first, limit + first
         of = f" of {limit}" if limit else ""
         if self._counts_rounds(name):
             return f"; review round {spent + 1}" + (f" of {limit + 1}" if limit else "")

@@ -13,15 +13,18 @@ ToldDecision = Sequence[str]
 class PlaceNames(TypedDict, total=False):
     """What the places of a run are called: titles, counts of plan phases, limits of budgets.
 
-    `rounds` are the limits of rounds of reviews; `answers` those of failures that do not
-    offer the usual ones.
+    `rounds` are the limits of rounds of reviews, `firsts` what budgets count before they are
+    charged; `answers` those of failures that do not
+    offer the usual ones; `questions` are those that porch asks by itself, by their names.
     """
 
     titles: Mapping[str, str]
     items: Mapping[str, str]
     limits: Mapping[str, int]
     rounds: Mapping[str, int]
+    firsts: Mapping[str, int]
     answers: Mapping[str, str]
+    questions: Mapping[str, str]
 
 
 class OptionShape(TypedDict):

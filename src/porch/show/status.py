@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from porch.account.outcomes import Outcome
 from porch.account.phases import list_plan_phases
+from porch.machine.base_commands import STATE as COMMANDS
+from porch.machine.base_commands import is_trial
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import TRACK, Agent, Human, Panel, Protocol
@@ -149,8 +151,13 @@ def names_of(protocol: Protocol, state: RunState) -> PlaceNames:
         "limits": {name: limit for name, limit in limits.items() if name not in rounds},
         "rounds": {name: limit for name, limit in limits.items() if name in rounds},
     }
-    answers = dict(_unusual_answers(protocol))
-    return names | {"answers": answers} if answers else names
+    if firsts := {name: b.first for name, b in protocol.budgets.items() if b.first}:
+        names["firsts"] = firsts
+    if answers := dict(_unusual_answers(protocol)):
+        names["answers"] = answers
+    if is_trial(protocol, COMMANDS):
+        names["questions"] = {COMMANDS: "commands of the settings do not pass: begin all the same?"}
+    return names
 
 
 def _round_budgets(protocol: Protocol) -> set[str]:

@@ -61,7 +61,7 @@ def _are_names(names: Any) -> TypeGuard[PlaceNames]:
         and all(isinstance(each, dict) for each in names.values())
         and all(
             isinstance(limit, int)
-            for kind in ("limits", "rounds")
+            for kind in ("limits", "rounds", "firsts")
             for limit in names.get(kind, {}).values()
         )
     )

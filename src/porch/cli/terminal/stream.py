@@ -103,7 +103,10 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     word = unique_word(where.names(), driven.name, id_) if where is not None else id_
     # Phases are called as people type them.
     kept = kept_names(where.run_dir(driven.name)) if where is not None else {}
-    names: PlaceNames = {"answers": kept.get("answers", {})}
+    names: PlaceNames = {
+        "answers": kept.get("answers", {}),
+        "questions": kept.get("questions", {}),
+    }
     lines = _render_closing(driven, word, names)
     if where is not None and driven.rest == "ended":
         from porch.fleet.finish.finish_texts import describe_ended_run, list_not_passed

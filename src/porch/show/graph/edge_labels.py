@@ -62,7 +62,7 @@ def _budget_name(protocol: Protocol, edge: Edge) -> str:
 
 def _describe_spent_budget(protocol: Protocol, edge: Edge) -> str:
     known = protocol.budgets.get(edge.charges)
-    limit = f"{known.limit} " if known else ""
+    limit = f"{known.limit + known.first} " if known else ""
     return f"after {limit}{_budget_name(protocol, edge)}"
 
 
