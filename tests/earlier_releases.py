@@ -1,6 +1,6 @@
 """Journals as earlier releases wrote them: without what came later, in a chain that fits."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,19 @@ def rewrite_journal(
     def strip(part: Mapping[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in part.items() if key not in without}
 
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        moves = [*map(strip, record["moves"])]
+        v = version or record["v"]
+        return {**record, "fact": strip(record["fact"]), "moves": moves, "v": v}
+
+    rewrite_records(directory, change)
+
+
+def rewrite_records(directory: Path, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+    """As if other records had been written; only the journal stays of the files of the run."""
     total, lines = chain.START, []
     for record in scan_journal(str(directory / "journal.jsonl")).records:
-        body = {**record, "fact": strip(record["fact"]), "moves": [*map(strip, record["moves"])]}
-        body["v"] = version or record["v"]
+        body = {**change({**record})}
         body.pop("sum")
         line, total = chain.render_record_line(record["seq"], total, body)
         lines.append(line)

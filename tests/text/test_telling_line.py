@@ -22,6 +22,10 @@ from porch.text.telling_line import find_telling_line
             "cc -c a.c\na.c:3:1: error: expected ';'\na.c:9:1: error: stray '}'\nmake: *** [a.o] 1",
             "a.c:3:1: error: expected ';'",
         ),
+        (
+            "linking calc\nundefined reference to `add'\nmake: *** [Makefile:8: build] Error 1",
+            "undefined reference to `add'",
+        ),
         ("exit code 127\n/bin/sh: 1: make: not found", "/bin/sh: 1: make: not found"),
         ("exit code 1\nlooked at 3 files\n2 of them are too long", "2 of them are too long"),
     ],

@@ -14,6 +14,7 @@ from porch.web.server.dashboard import Dashboard
 from tests.cli.conftest import Desk
 from tests.cli.porch.test_open_reviews import AGENTS, PANEL, REVIEWS, TOLD
 from tests.cli.porch.test_panels_in_runs import specify
+from tests.earlier_releases import rewrite_records
 from tests.repositories import ACCOUNT
 from tests.web.conftest import GATED
 
@@ -351,6 +352,27 @@ def test_the_page_of_a_failure_says_at_once_why(desk: Desk, browser: TestClient)
     assert 'href="/run/project/0001-x/diff"' in why
     assert "<code>x.py</code>" in why
     assert page.count("one failed") == 1, "the headline is not said twice"
+
+
+def test_what_the_agent_was_not_allowed_stands_where_a_person_decides_about_a_failure(
+    desk: Desk, browser: TestClient
+) -> None:
+    """T12: denied tools only under Activity."""
+    phase = {"id": "one", "checks": {"build": {"command": "false", "max_retries": 0}}}
+    desk.begin(phase, code=3)
+
+    def deny(record: dict[str, Any]) -> dict[str, Any]:
+        """The scripted agent is allowed everything; others note what was denied to them."""
+        is_turn = record["fact"]["is"] == "ExitAccepted"
+        notes = {"notes": ["denied: Bash(rm -rf /)"]} if is_turn else {}
+        return {**record, "fact": {**record["fact"], **notes}}
+
+    rewrite_records(desk.run_dir(), deny)
+    assert "denied to the agent: Bash(rm -rf /)" in desk.porch("pending").out
+    page = browser.get("/run/project/0001-x/decision?at=failed%3Aone%231").text
+    why = page[page.index('id="failure"') : page.index("</section>", page.index('id="failure"'))]
+    assert "<h3>Denied to the agent</h3>" in why
+    assert "<li>Bash(rm -rf /)</li>" in why
 
 
 def test_the_page_and_its_card_say_that_changes_are_still_asked_for(
