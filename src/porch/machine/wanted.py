@@ -225,9 +225,20 @@ def _check_requests(
             command=command,
             item=standing.item,
             tree=tree if check.reuse and command.depends_on_files_alone else "",
-            is_moot=command.about == "form"
-            and kind.group not in list_worked_groups(protocol, state),
+            is_moot=command.about == "form" and not _has_worked_on(protocol, state, kind, command),
         )
+
+
+def _has_worked_on(
+    protocol: p.Protocol, state: RunState, kind: p.State, command: p.Command
+) -> bool:
+    """Whether an agent of this run has worked in a phase of this check, which may be repeated."""
+    groups = {kind.group}
+    for each in protocol.states.values():
+        for known in each.actor.commands if isinstance(each.actor, p.Check) else ():
+            if evidence_path(each.group, known.name) in command.evidence:
+                groups.add(each.group)
+    return not groups.isdisjoint(list_worked_groups(protocol, state))
 
 
 def list_worked_groups(protocol: p.Protocol, state: RunState) -> set[str]:

@@ -47,6 +47,21 @@ def test_k12_fresh_evidence_about_files_alone_is_not_measured_again(desk: "Desk"
     ]
 
 
+def test_the_form_of_documents_that_the_run_wrote_is_measured_again(desk: "Desk") -> None:
+    """It was skipped there, as if the documents had been older than the run."""
+    form = {"command": "grep -q Risks doc.md", "about": "form", "max_retries": 0}
+    good, bad = {"write": {"doc.md": "## Risks\n"}}, {"write": {"doc.md": "nothing\n"}}
+    agents = {"build": [good], "review": [bad, {}]}
+    desk.begin({"id": "build", "checks": {"sections": form}}, REVIEW, agents=agents, code=0)
+    results = [(f["effect"].partition("#")[0], f["result"]) for f in desk.facts("CheckEnded")]
+    assert results == [
+        ("build:checks", "passed"),
+        ("complete:checks", "failed"),
+        ("build:checks", "passed"),
+        ("complete:checks", "passed"),
+    ]
+
+
 def test_k12_the_last_item_of_a_loop_is_gone_back_to(desk: "Desk") -> None:
     plan = "### Phase 1: one\n- a\n\n### Phase 2: two\n- b\n"
     agents = {
