@@ -38,10 +38,11 @@ _SHRINKING_COLUMNS = (
     (_WAITS, 8),
     (_STATE, 8),
 )
+VAIN_ENDS = ("failed", "abandoned")
 _STATE_MARKS = {
     **dict.fromkeys(("complete", "merged", "squashed", "committed"), "good"),
     **dict.fromkeys(("proposed", "pushed", "kept"), "good"),
-    **dict.fromkeys(("failed", "abandoned"), "bad"),
+    **dict.fromkeys(VAIN_ENDS, "bad"),
 }
 _LEAST_WIDTH = 40
 _KIND_TITLES = {

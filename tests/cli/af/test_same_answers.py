@@ -115,7 +115,14 @@ def test_work_that_was_given_up_is_not_offered_for_a_merge(farm: Farm) -> None:
     script = desk.script(agents={"one": [{"write": {"x.txt": "x\n"}}]})
     words = ("run", "bad", "0001", "--title", "x", "--no-claude", "--worktree", "--script", script)
     desk.porch(*words, code=3)
-    desk.porch("answer", "1", "failed:one", "stopped")
+    other = desk.script(agents={"one": [{"write": {"x.txt": "other\n"}}]})
+    desk.porch("run", "bad", "0002", "--title", "x", "--no-claude", "--script", other, code=3)
+    assert "expect a conflict with bad_0002_x: x.txt" in farm.af("status", "1").out
+    desk.porch("stop", "1")
+    assert "porch resume" not in desk.porch("answer", "1", "failed:one", "stopped").out
     said = desk.porch("resume", "1", code=None).out
     assert "the work stays on branch" in said
     assert "porch finish" not in said
+    assert "expect a conflict" not in farm.af("status", "1").out
+    assert "expect a conflict" not in farm.af("status", "2").out
+    assert "\n! 0001  x" in farm.af("status").out, "what was given up has no tick"

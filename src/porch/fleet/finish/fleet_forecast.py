@@ -9,7 +9,7 @@ from porch.fleet.finish.forecast import (
     ConflictPair,
     find_conflicts,
     forecast_live_runs,
-    is_merged,
+    is_live,
     list_live_branches,
 )
 from porch.git.command import try_git
@@ -31,9 +31,9 @@ class FleetForecast:
         self._of_all: ConflictForecast | None = None
 
     def look_at_run(self, state: RunState) -> tuple[ConflictPair, ...]:
-        """What the branch of one run will meet; nothing if it has none, or is merged."""
+        """What the branch of one run will meet; nothing if it has none, or nobody will merge it."""
         branch = own_branch(state)
-        if not branch or is_merged(state) or not self._where.common_dir:
+        if not branch or not is_live(state) or not self._where.common_dir:
             return ()
         self._forget_if_moved()
         if branch not in self._of_runs:

@@ -58,10 +58,15 @@ def list_live_branches(where: ProjectPaths) -> list[str]:
         except PorchError:
             continue
         branch = own_branch(state)
-        if branch and state.outcome in ("", "complete") and not is_merged(state):
+        if branch and is_live(state):
             found.append(branch)
     heads = {b: repository.resolve_commit(where.base, f"refs/heads/{b}") for b in found}
     return [branch for branch in found if heads[branch]]
+
+
+def is_live(state: RunState) -> bool:
+    """Whether somebody may still merge its work: only a complete run is merged."""
+    return state.outcome in ("", "complete") and not is_merged(state)
 
 
 def is_merged(state: RunState) -> bool:

@@ -234,7 +234,9 @@ def describe_next_move(where: ProjectPaths, name: str) -> str:
         told = run_drivers.describe_driver(driver, name)
         return f"{told}, goes on with it" if not driver.is_queued else told
     picture = picture_cache.read_current_picture(where.run_dir(name))
-    if picture is None or not (picture["row"]["wants_driver"] or picture["paused"]):
+    if picture is None or picture["outcome"]:
+        return ""
+    if not (picture["row"]["wants_driver"] or picture["paused"]):
         return ""
     word = unique_word(where.names(), name, str(picture["status"].get("id") or ""))
     return f"nobody drives this run now; to go on: porch resume {word}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porch.show.board import cut_text, lay_out_table, make_lines
+from porch.show.board import VAIN_ENDS, cut_text, lay_out_table, make_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +34,18 @@ def render_fleet(rows: Sequence[FleetRowShape], width: int, colour: bool = False
     cells = make_lines([[_read_cell(row, key) for key in _COLUMNS] for row in rows])
     told: dict[str, list[str]] = {group: [] for group in GROUPS}
     for row, line in zip(rows, lay_out_table(cells, room - 2, _SHRINKING), strict=True):
-        told[row["group"]].append(cut_text(f"{GROUPS[row['group']][1]} {line}", room))
+        told[row["group"]].append(cut_text(f"{_find_sign(row)} {line}", room))
     lines: list[str] = []
     for group, (title, _, code) in GROUPS.items():
         if told[group]:
             lines += [_paint(f"{title} ({len(told[group])})", code, colour), *told[group]]
     return "\n".join(lines) + "\n"
+
+
+def _find_sign(row: FleetRowShape) -> str:
+    """What ended in vain is not ticked, although nobody has to do anything for it."""
+    is_vain = row["group"] == "over" and row["state"] in VAIN_ENDS
+    return "!" if is_vain else GROUPS[row["group"]][1]
 
 
 def _read_cell(row: FleetRowShape, key: str) -> str:
