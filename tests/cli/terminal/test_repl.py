@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.porch.test_changed_since_asked import status_of
 from tests.repositories import ACCOUNT
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ def test_an_approval_is_for_what_was_shown(desk: "Desk", open_: "Open") -> None:
     terminal.type("approve\r")
     terminal.until("ready was not approved: codev/projects/0001-x/text.md changed since")
     terminal.until("+changed behind the viewer's back")
+    terminal.type("approve\r")  # by now it was seen, but not accepted
+    terminal.until("changed since porch asked")
+    terminal.until("approve 0001 ready --accept-changes")
+    assert status_of(desk) == "pending"
     desk.write("codev/projects/0001-x/text.md", "changed once more\n")
     terminal.type("approve --accept-changes\r")
     terminal.until("+changed once more")
