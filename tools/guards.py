@@ -260,8 +260,8 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "evidence expires with its content",
         "run/handlers/check.py",
-        "if effect.tree and effect.tree == before:",
-        "if effect.tree:",
+        "is_same = bool(effect.tree) and effect.tree == before",
+        "is_same = bool(effect.tree)",
         "test_an_approval_needs_fresh_evidence",
     ),
     Guard(

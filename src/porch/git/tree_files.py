@@ -11,12 +11,18 @@ from porch.git.own_git_directory import ensure_own_git_directory
 _AT_ONCE = 200
 # As many as an operating system follows.
 _MOST_LINKS = 40
-_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 
 
 def list_ignored_paths(worktree: str) -> list[str]:
     """What git overlooks in a worktree now, from the top; a directory of nothing else has a /."""
-    return [path for path in run_git(worktree, *_IGNORED).split("\0") if path]
+    return [path for path in run_git(worktree, *_IGNORED, "--directory").split("\0") if path]
+
+
+def list_ignored_files(worktree: str, directory: str) -> list[str]:
+    """The same inside one directory, each file by its name."""
+    out = run_git(worktree, *_IGNORED, "--", f":(literal){directory}")
+    return [path for path in out.split("\0") if path]
 
 
 def read_entries(worktree: str, tree: str, paths: Sequence[str]) -> dict[str, str]:

@@ -68,6 +68,24 @@ def test_only_a_check_that_says_that_it_is_about_files_is_carried_over_at_an_app
     assert count_runs(witness) == {"files": 1, "outside": 2}.get(about.get("about", ""), 3)
 
 
+def test_a_check_of_documents_that_git_ignores_is_not_carried_over(desk: "Desk") -> None:
+    """No tree has them: "no file changed since" was said of a changed document."""
+    desk.write(".gitignore", "codev/projects/\n")
+    desk.git("add", ".gitignore")
+    desk.git("commit", "-qm", "ignore")
+    look = {"command": 'grep -q Risks "$PROJECT_DIR/text.md"', "about": "files", "max_retries": 0}
+    write = {"id": "write", "artifact": "text.md", "checks": {"look": look}}
+    agents = {"write": [{"write": {"{project_dir}/text.md": "Risks\n"}}]}
+    gate = {"name": "go", "next": "publish"}
+    desk.begin({**write, "gate": gate}, {"id": "publish"}, agents=agents, code=3)
+    desk.write("codev/projects/0001-x/text.md", "nothing\n")
+    desk.porch("approve", "1", code=1)
+    desk.porch("approve", "1", "--accept-changes")
+    told = desk.porch("resume", "1", code=3).out
+    assert "no file changed since" not in told
+    assert results(desk)[1] == ("write:recheck", "failed", False)
+
+
 def test_what_porch_compares_by_itself_is_about_files_alone(desk: "Desk") -> None:
     """T5"""
     desk.begin(*gated({"small": {"net_lines_below": 300}}), code=3)

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from porch.errors import OutsideError, PorchError
-from porch.git import measured_tree, tree_changes
+from porch.git import measured_tree, tree_changes, tree_files
 from porch.git.odd_files import ODD_CODES
 from porch.machine import facts as f
 from porch.machine.effects import RunCheck
+from porch.model.path_globs import matches_any
 from porch.model.protocol import Command
 from porch.run.agents.world import World
 from porch.run.handlers import check_traces, protected_files
@@ -87,7 +88,8 @@ async def run_check(world: World, effect: RunCheck) -> f.EffectFact:
 
 async def _run_on_known_files(world: World, effect: RunCheck) -> f.CheckEnded:
     before = await hash_workspace(world)
-    if effect.tree and effect.tree == before:
+    is_same = bool(effect.tree) and effect.tree == before
+    if is_same and not await asyncio.to_thread(_has_hidden_documents, world):
         said = "still passed (no file changed since)"
         return f.CheckEnded(
             effect=effect.id, result="passed", report=said, tree=before, reused=True
@@ -97,6 +99,13 @@ async def _run_on_known_files(world: World, effect: RunCheck) -> f.CheckEnded:
         return replace(judged, tree=before)
     fact = await _run_twice(world, effect, before)
     return await asyncio.to_thread(check_traces.judge_traces, world, effect, fact, before)
+
+
+def _has_hidden_documents(world: World) -> bool:
+    """Whether git ignores documents of the run, so that no tree shows that they changed."""
+    directory, own = world.state().run.project_dir, world.own_paths()
+    found = tree_files.list_ignored_files(world.workspace, directory) if directory else ()
+    return any(not matches_any(path, own) for path in found)
 
 
 async def _judge_files(world: World, effect: RunCheck, tree: str) -> f.CheckEnded | None:
