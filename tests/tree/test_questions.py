@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from porch.agents.scripted import adapter as scripted
 from porch.machine import facts as f
+from porch.machine.state import PastAnswer
 from porch.tree import questions
 from porch.tree.answers import answer_sources
 from porch.tree.prompts import question_prompt
@@ -196,6 +197,24 @@ def test_every_exit_has_its_schema_in_the_prompt_and_in_the_request(bench: Bench
     assert "scaffoldCommit" not in prompt
     schema = json.loads((bench.turn(asked) / "request.json").read_text())["schema"]
     assert "interfaceFile" in schema["properties"]
+
+
+def test_what_a_person_has_answered_stands_in_the_first_prompt_of_a_conversation(
+    bench: Bench,
+) -> None:
+    """X14: in a tree each instance has its own answers, and those of the root."""
+    answers = {
+        "person#1": PastAnswer(3, "", "ada", "Which port?", "5432, as always"),
+        "other/person#1": PastAnswer(4, "other", "ada", "Which name?", "Nobody else's business"),
+    }
+    bench.rig.state = replace(bench.rig.state, past_answers=answers)
+    asked = bench.wanted("scaffold")
+    bench.do("scaffold")
+    prompt = bench.prompt(asked)
+    assert "What a person has answered in this run" in prompt
+    assert "asked: Which port?" in prompt
+    assert "answered: 5432, as always" in prompt
+    assert "Which name?" not in prompt
 
 
 def test_a_file_that_is_not_where_it_was_said_to_be_is_told_as_that(bench: Bench) -> None:
