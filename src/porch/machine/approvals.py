@@ -21,12 +21,13 @@ from porch.machine.outside import STATE as TARGET
 from porch.machine.outside import add_outside_state
 from porch.machine.state import CHANGED, RunState, Standing, position_text
 from porch.model.memory_paths import QUESTIONS, name_question_state
-from porch.model.protocol import Agent, Edge, Human, Option, Protocol
+from porch.model.protocol import Agent, Edge, Human, Option, Panel, Protocol
 from porch.model.protocol import State as Kind
 
 STATE = CHANGED
 FOUND = f"{STATE}.found"
 APPROVED = ("approved", "waived")
+_IN_SPITE = "continue although they ask for changes"
 
 
 def add_changed_state(protocol: Protocol) -> Protocol:
@@ -78,13 +79,30 @@ def find_gate(protocol: Protocol, name: str) -> tuple[Kind, Human] | None:
 
 
 def asked_human(protocol: Protocol, standing: Standing, human: Human) -> Human:
-    """What a position asks: the question about a changed approval is the gate, asked again."""
+    """What a position asks: the question about a changed approval is the gate, asked again.
+
+    Reviewers who still ask for changes in their last round have given their verdict.
+    """
     if standing.state != STATE:
-        return human
+        return _ask_about_changes(protocol, standing, human)
     gate = find_gate(protocol, standing.item)
     title = f"{standing.item}: approve it again?"
     about = gate[1].artifacts if gate else ()
     return replace(human, kind="gate", name=standing.item, title=title, artifacts=about)
+
+
+def _ask_about_changes(protocol: Protocol, standing: Standing, human: Human) -> Human:
+    source, _, exit_ = standing.because.rpartition(".")
+    panel, kind = protocol.states.get(source), protocol.states.get(standing.state)
+    is_panel = panel is not None and isinstance(panel.actor, Panel)
+    if kind is None or not (is_panel and exit_ == "changes" and human.kind == "undecided"):
+        return human
+    options = tuple(
+        replace(each, meaning=_IN_SPITE) if each.exit == "waived" else each
+        for each in human.options
+    )
+    title = f"{kind.title or kind.group}: the reviewers ask for changes, and no rounds are left"
+    return replace(human, title=title, options=options)
 
 
 def open_questions(state: RunState) -> Mapping[str, Standing]:

@@ -28,6 +28,22 @@ def test_open_changes_and_used_up_rounds_are_told(desk: "Desk") -> None:
     assert f"review of {TOLD}" in " ".join(desk.porch("pending").out.split())
 
 
+def test_a_verdict_at_the_last_round_is_not_called_missing_where_there_is_no_gate(
+    desk: "Desk",
+) -> None:
+    """It said that the reviewers gave no verdict, above the verdict."""
+    ungated = {key: value for key, value in PANEL.items() if key != "gate"}
+    desk.begin(ungated, code=3, agents=AGENTS, reviews=REVIEWS)
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    assert asked["question"] == "Specify: the reviewers ask for changes, and no rounds are left"
+    told = desk.porch("pending").out
+    assert "gave no verdict" not in told
+    assert "without their verdict" not in told
+    assert f"review of {TOLD}" in " ".join(told.split())
+    desk.porch("approve", "1", "--override", "good enough")
+    assert desk.facts("WishTaken")[-1]["wish"]["exit"] == "waived"
+
+
 def test_the_prompt_says_them_too_and_what_follows(desk: "Desk", open_: "Open") -> None:
     desk.protocol("p", PANEL)
     script = desk.script(agents=AGENTS, reviews=REVIEWS)
