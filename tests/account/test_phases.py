@@ -175,6 +175,22 @@ def test_plan_phases_have_an_outcome_each_and_the_phase_the_worst_of_them() -> N
     assert [gap.name for gap in do.gaps] == ["unit"]
 
 
+def test_a_phase_of_the_plan_is_not_done_before_each_plan_phase_has_come_to_it() -> None:
+    """T14: `evaluate done` while plan phase 2 was in defend."""
+    plan = {"id": "plan", "artifacts": ["plan.md"], "transition": {"on_complete": "defend"}}
+    loop = {"phased": True, "phases_from": "plan.md"}
+    rig = start(plan, {"id": "defend", **loop}, {"id": "evaluate", **loop}, {"id": "tell"})
+    finish_work(rig)
+    check_all(rig)
+    rig.reads("one=1", "two=2")
+    finish_work(rig)
+    finish_work(rig)
+    assert [each.state for each in rig.state.positions.values()] == ["defend"]
+    assert [part.outcome for part in find(rig, "evaluate").parts] == ["passed", "not run"]
+    assert outcomes(rig)["evaluate"] == "not run"
+    assert outcomes(rig)["defend"] == "working"
+
+
 def test_a_whole_is_as_good_as_its_worst_part() -> None:
     assert worst_outcome([]) == "not run"
     assert worst_outcome(["passed", "not run"]) == "not run"

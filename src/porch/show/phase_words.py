@@ -61,7 +61,8 @@ def describe_review(review: ReviewAccount) -> str:
     number = f"round {review.round}" + (f" of {review.limit}" if review.limit else "")
     asking = [name for name, verdict in review.verdicts.items() if verdict == "REQUEST_CHANGES"]
     verb = "asks" if len(asking) == 1 else "ask"
-    what = f"{', '.join(asking)} {verb} for changes" if asking else f"result: {review.result}"
+    none = "too few verdicts" if review.result == "undecided" else f"result: {review.result}"
+    what = f"{', '.join(asking)} {verb} for changes" if asking else none
     return f"{number}: {what}{'; no rounds are left' if review.is_used_up else ''}"
 
 

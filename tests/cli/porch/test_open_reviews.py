@@ -28,6 +28,15 @@ def test_open_changes_and_used_up_rounds_are_told(desk: "Desk") -> None:
     assert f"review of {TOLD}" in " ".join(desk.porch("pending").out.split())
 
 
+def test_turns_of_agents_and_of_reviewers_are_told_apart_and_add_up(desk: "Desk") -> None:
+    """T14: 34 against 28 turns."""
+    desk.begin(PANEL, code=3, agents=AGENTS, reviews=REVIEWS)
+    assert "spent       2 agent turns and 4 reviews" in desk.porch("status", "1").out
+    cost = desk.porch("status", "1", "--json").json["cost"]
+    assert (cost["turns"], cost["agent_turns"], cost["reviews"]) == (6, 2, 4)
+    assert [each["turns"] for each in cost["phases"].values()] == [6]
+
+
 def test_a_verdict_at_the_last_round_is_not_called_missing_where_there_is_no_gate(
     desk: "Desk",
 ) -> None:
