@@ -23,7 +23,10 @@ LOOKS: Mapping[str, str] = {
     "stopped": "failed",
 }
 
-_STALE = "must be done again"
+
+def name_outcome(outcome: str) -> str:
+    """As people say it."""
+    return "must be done again" if outcome == "stale" else outcome
 
 
 def describe_outcome(phase: PhaseAccount) -> list[str]:
@@ -31,8 +34,8 @@ def describe_outcome(phase: PhaseAccount) -> list[str]:
     if phase.outcome not in GAPS:
         return []
     if phase.outcome == "stale":
-        return [_STALE]
-    words = [str(phase.outcome), *_list_causes(phase)]
+        return [name_outcome(phase.outcome)]
+    words = [name_outcome(phase.outcome), *_list_causes(phase)]
     if phase.decided:
         words.append(describe_answer(phase.decided))
     return words
@@ -78,7 +81,7 @@ def describe_gap(gap: Gap) -> str:
         case "gate":
             words = [f"{gap.name} {answer}" if answer else f"{gap.name} {gap.outcome}"]
         case "phase":
-            words = [answer or (_STALE if gap.outcome == "stale" else gap.outcome)]
+            words = [answer or name_outcome(gap.outcome)]
         case "child" | "run":
             return make_printable(f"{gap.name}: {gap.outcome}")
         case _:

@@ -17,7 +17,7 @@ from porch.show import board, cost, status
 from porch.show.board import PICTURE_VERSION, cut_text
 from porch.show.decision import NOT_LOOKED_AT, list_decisions
 from porch.show.evidence_notes import describe_measurement, list_abstentions, list_check_notes
-from porch.show.phase_words import describe_gap, describe_outcome
+from porch.show.phase_words import describe_gap, describe_outcome, name_outcome
 from porch.show.request_lines import render_request
 from porch.show.wait_words import describe_waits, make_wait_data
 from porch.text.printable import make_printable
@@ -266,7 +266,7 @@ def _render_phases(document: StatusDocument) -> Iterator[str]:
         status = document["phases"][item["id"]]
         outcome = status.get("outcome", "")
         mark = SIGNS[outcome] if outcome else _PHASE_MARKS[status["status"]]
-        words = f"{item['id']} {item['title']}" + (f": {outcome}" if outcome else "")
+        words = f"{item['id']} {item['title']}" + (f": {name_outcome(outcome)}" if outcome else "")
         told = f"[{mark}] {_make_plain_line(words)}"
         yield cut_text(f"    {'  ' * item.get('level', 0)}{told}", board.WIDTH)
 

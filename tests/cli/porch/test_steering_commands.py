@@ -97,6 +97,9 @@ def test_rollback_into_a_plan_phase(desk: "Desk") -> None:
     desk.porch("rollback", "1", "implement:phase_2")
     phases = desk.status()["phases"]
     assert [phase["status"] for phase in phases.values()] == ["complete", "in_progress", "pending"]
+    told = desk.porch("status", "1").out
+    assert "    [ ] phase_3 three: must be done again\n" in told
+    assert ": stale" not in told
     desk.porch("resume", "1", code=3)
     assert desk.entered()[-4:] == [
         "implement:phase_2",
