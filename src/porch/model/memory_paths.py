@@ -40,6 +40,9 @@ FAULT_QUESTION = "fault"
 # And beside a git state, where commits on which the work stands were removed from its target.
 REMOVED_QUESTION = "removed"
 QUESTIONS = (CLASH_QUESTION, FAULT_QUESTION, REMOVED_QUESTION)
+# In states of these names the engine asks about a whole run, so no phase and no state of a
+# protocol may have them: nobody could be asked then.
+RUN_QUESTIONS = ("budget", "changed", "target_branch")
 # By this field the exit that such a state takes is told from others of the same name.
 FAULT = "fault"
 

@@ -87,6 +87,7 @@ REFUSED = [
     # states
     ("bad-name", "  redo: {git", "  ^re do: {git: contract}\n  redo: {git", "use letters"),
     ("reserved-name", "  redo: {git", "  ^parent: {git: contract}\n  redo: {git", "rename it"),
+    ("reserved-name", "  redo: {git", "  ^budget: {git: contract}\n  redo: {git", "rename it"),
     ("reserved-name", "  redo: {git", "  ^due: {git: contract}\n  redo: {git", "rename it"),
     ("wrong-type", "redo: {git: contract, reads: [Planned.file]}", "redo: ^contract", ""),
     ("unknown-word", "git: contract", "git: ^contrast", "did you mean 'contract'?"),

@@ -45,6 +45,9 @@ ERRORS: list[tuple[str, str, str]] = [
     ('{"name": "a/b", "phases": [{"id": "a"}]}', "bad-name", "a/b"),
     ('{"name": "p", "phases": [{"id": "a"}, {"id": "a"}]}', "duplicate-name", "a"),
     ('{"name": "p", "phases": [{"id": "failed"}]}', "reserved-name", "failed"),
+    # In a run of such a phase nobody could be asked about a budget that was used up.
+    ('{"name": "p", "phases": [{"id": "budget"}]}', "reserved-name", "budget"),
+    ('{"name": "p", "phases": [{"id": "target_branch"}]}', "reserved-name", "target_branch"),
     ('{"name": "p", "phases": [{"id": "complete", "prompt": "x.md"}]}', "reserved-name", "uses"),
     (in_phase(checks={"c": {"command": "x", "timeout": 0}}), "wrong-value", "more than 0 seconds"),
     (in_phase(promt="x.md"), "unknown-key", "did you mean 'prompt'?"),

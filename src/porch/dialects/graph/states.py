@@ -14,6 +14,7 @@ from porch.dialects.graph.questions import read_agent
 from porch.dialects.graph.word_lists import read_path, read_paths, read_words
 from porch.model import protocol as p
 from porch.model import types as t
+from porch.model.memory_paths import RUN_QUESTIONS
 from porch.model.validate import TYPED
 from porch.text.fields import Fields
 from porch.text.late_pattern import late_pattern
@@ -87,7 +88,10 @@ def read_exits(entries: tuple[Entry, ...], meaning: PathMeanings) -> None:
         if not notes.is_free(
             entry.key,
             "a state",
-            (*meaning.exits, *engine_fields.PATH_ROOTS, engine_fields.DUE_TARGET),
+            (
+                *(*meaning.exits, *engine_fields.PATH_ROOTS),
+                *(engine_fields.DUE_TARGET, *RUN_QUESTIONS),
+            ),
         ):
             continue
         notes.places[name] = entry.key.place

@@ -32,6 +32,7 @@ from porch.dialects.phases.mapping_reader import (
 from porch.dialects.phases.permissions import read_permissions
 from porch.dialects.phases.protection import read_may_write
 from porch.errors import Finding
+from porch.model.memory_paths import RUN_QUESTIONS
 from porch.text.fields import check_name
 from porch.text.nodes import MapNode, Node, ScalarNode
 
@@ -39,7 +40,10 @@ PLAIN_TYPES = ("once", "build_verify")
 PER_PLAN_PHASE = "per_plan_phase"
 SWITCH_WORDS = ("yes", "no", "true", "false", "on", "off", "y", "n")
 # States and searches are named after these, so no phase may be.
-RESERVED_IDS = ("complete", "abandoned", "failed", "blocked", "undecided", "changed")
+RESERVED_IDS = (
+    *("complete", "abandoned", "failed", "blocked", "undecided"),
+    *RUN_QUESTIONS,
+)
 _WORK_KEYS = (
     "prompt", "build", "substates", "steps", "checks", "backpressure", "verification",
     "consultation", "verify", "signals", "gate", "phased",
