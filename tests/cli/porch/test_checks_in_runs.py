@@ -236,7 +236,7 @@ def test_a_check_that_changes_files_each_time_never_passes(desk: "Desk") -> None
 def test_an_approval_needs_fresh_evidence(desk: "Desk") -> None:
     phase = {
         "id": "build",
-        "checks": {"unit": check("! test -f broken")},
+        "checks": {"unit": check("! test -f broken", about="files")},
         "gate": {"name": "go", "next": None},
     }
     desk.begin(phase, code=3)
