@@ -379,7 +379,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "the environment of an agent",
         "agents/environment.py",
-        "if name in patterns or any(fnmatchcase(name, glob) for glob in globs)",
+        "if name in patterns or _matches(name, globs)",
         "if patterns",
         "test_scrubbed_keeps_only_what_an_agent_needs",
     ),
