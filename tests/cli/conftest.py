@@ -117,7 +117,14 @@ class Desk:
         path.write_text(text, encoding="utf-8")
         if name == PROJECT_FILE:
             trust_settings(self.root)
+            self.commit_settings()
         return path
+
+    def commit_settings(self) -> None:
+        """A run in a worktree uses them as they are committed."""
+        self.git("add", PROJECT_FILE)
+        who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+        self.git(*who, "commit", "-q", "--allow-empty", "-m", "settings", "--", PROJECT_FILE)
 
     def protocol(self, name: str, *phases: Mapping[str, Any], **top: Any) -> Path:
         """A protocol of the project; prompts that it names are written beside it."""

@@ -4,12 +4,13 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import git_directory
-from porch.git.command import git_error, run_git, try_git
+from porch.git.command import call_git, git_error, run_git, try_git
 from porch.git.index_lock import HeldIndex, hold_index
 from porch.system import crash_points
 from porch.system.regular_file import open_regular
@@ -149,6 +150,18 @@ def resolve_commit(toplevel: str, name: str) -> str | None:
         return name
     words = ("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return try_git(toplevel, *words).stdout.strip() or None
+
+
+@lru_cache(maxsize=8)
+def read_committed_file(toplevel: str, commit: str, path: str) -> bytes:
+    """What a commit has at a path, also through links that stay inside it; empty without a file."""
+    words = ("cat-file", "--batch", "--follow-symlinks")
+    done = call_git(toplevel, words, {}, stdin=f"{commit}:{path}\n", is_exact=True)
+    if done.returncode:
+        raise git_error(toplevel, words, done)
+    head, _, content = done.stdout.encode("utf-8", "surrogateescape").partition(b"\n")
+    kind, _, size = head.partition(b" ")[2].partition(b" ")
+    return content[: int(size)] if kind == b"blob" else b""
 
 
 def resolve_branch_or_commit(toplevel: str, name: str) -> str:

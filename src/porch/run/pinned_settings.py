@@ -13,6 +13,7 @@ from porch.run.setting_keys import KEYS
 from porch.run.settings import (
     TABLES,
     Settings,
+    is_same_in_commit,
     list_settings_files,
     load_settings,
     make_settings,
@@ -73,10 +74,14 @@ def load_settings_of_run(where: ProjectPaths, state: RunState) -> Settings:
     return load_settings(settings_root(where, state), trust=state.run.trust)
 
 
-def pin_settings(where: ProjectPaths, run: str, known: Settings) -> str:
-    """Keep them beside the run; the digest is what a record names."""
+def pin_settings(where: ProjectPaths, run: str, known: Settings, commit: str = "") -> str:
+    """Keep them beside the run; the digest is what a record names.
+
+    They may be those of a commit. If other settings lie in the checkout, nothing is said about its
+    files, so that whoever lists the run compares them.
+    """
     digest = payloads.write_payload(payload_directory(where, run), serialize_settings(known))
-    if not where.is_bare:
+    if not where.is_bare and not (commit and not is_same_in_commit(where.root, commit)):
         write_settings_stamps(where.run_dir(run), list_settings_files(where.root))
     return digest
 
@@ -89,9 +94,8 @@ def read_pinned_settings(where: ProjectPaths, run: str, digest: str, now: Settin
     current = list_setting_values(now)
     # A key that is newer than the pin counts as it is; a command or an agent that is new does not.
     free = {k: v for k, v in current.items() if not is_governing(k) or (k in KEYS)}
-    return replace(
-        make_settings({**free, **pinned}, now.origins, now.notes), untrusted=now.untrusted
-    )
+    governing = make_settings({**free, **pinned}, now.origins, now.notes)
+    return replace(governing, requests=now.requests)
 
 
 class SettingChange(Struct, frozen=True):

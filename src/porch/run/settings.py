@@ -42,6 +42,7 @@ from porch.text.late_pattern import late_pattern
 PROJECT_FILE = "codev/config.toml"
 USER_FILE = "config.toml"
 DEFAULT = "default"
+_SHORT = 12
 AGENT_KIND = ValueKind(
     f"one of {', '.join(AGENTS)}",
     lambda value: value in AGENTS,
@@ -80,7 +81,7 @@ SECTIONS = ("commands", *TABLES, *dict.fromkeys(key.partition(".")[0] for key in
 class Settings(Struct, frozen=True):
     """The values that hold; `origin` says which file and line set each.
 
-    `requests` are the settings that need a person's trust. What is in `untrusted` is left out.
+    `requests` are the settings that need a person's trust. Those that are not trusted are left out.
     """
 
     commands: Mapping[str, str] = field(default_factory=dict)
@@ -125,7 +126,11 @@ class Settings(Struct, frozen=True):
     origins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
     requests: tuple[TrustRequest, ...] = ()
-    untrusted: tuple[TrustRequest, ...] = ()
+
+    @property
+    def untrusted(self) -> tuple[TrustRequest, ...]:
+        """The settings that wait for a person; none of them counts."""
+        return tuple(each for each in self.requests if not each.is_trusted)
 
     def origin(self, key: str) -> str:
         """`default`, or the file and line that set it; keys are written `timeouts.check`."""
@@ -150,41 +155,68 @@ def user_directory(environ: Mapping[str, str]) -> str:
 
 
 def load_settings(
-    project_root: str, user_dir: str | None = None, trust: Collection[str] = ()
+    project_root: str,
+    user_dir: str | None = None,
+    trust: Collection[str] = (),
+    commit: str = "",
 ) -> Settings:
     """The settings that hold here; raises DefinitionError with everything wrong in both files.
 
     What needs a person's trust counts if the person has granted it, or `trust` has its digest.
+    With a commit, the project's file is the one that it has.
     """
-    path, project_path = list_settings_files(project_root, user_dir)
-    files = (path, _read_bytes(path), _read_bytes(project_path))
+    files = _read_files(project_root, user_dir, commit)
     written = _read_settings(*files)
     if not written.requests:
         return written
     from porch.run.grants import read_grants  # few settings need it
 
-    grants = read_grants(os.path.dirname(path))
-    untrusted = [
-        replace(each, note=grants.explain(each.digest))
+    grants = read_grants(os.path.dirname(files[0]))
+    requests = tuple(
+        replace(each, is_trusted=True)
+        if each.digest in grants.digests or each.digest in trust
+        else replace(each, note=grants.explain(each.digest))
         for each in written.requests
-        if each.digest not in grants.digests and each.digest not in trust
-    ]
-    if not untrusted:
-        return written
-    trusted = _read_settings(*files, frozenset(each.digest for each in untrusted))
-    return replace(trusted, untrusted=tuple(untrusted))
+    )
+    untrusted = frozenset(each.digest for each in requests if not each.is_trusted)
+    known = _read_settings(*files, untrusted=untrusted) if untrusted else written
+    return replace(known, requests=requests)
 
 
-def read_written_settings(project_root: str, user_dir: str | None = None) -> Settings:
+def read_written_settings(
+    project_root: str, user_dir: str | None = None, commit: str = ""
+) -> Settings:
     """What the files say, trusted or not: to show or compare, never to act on."""
+    return _read_settings(*_read_files(project_root, user_dir, commit))
+
+
+def _read_files(
+    project_root: str, user_dir: str | None, commit: str
+) -> tuple[str, bytes, str, bytes]:
+    """Name and content of both files; one in a commit has a name of its own if it differs."""
     path, project_path = list_settings_files(project_root, user_dir)
-    return _read_settings(path, _read_bytes(path), _read_bytes(project_path))
+    ours, name = _read_bytes(project_path), PROJECT_FILE
+    if commit and (committed := _read_committed(project_root, commit)) != ours:
+        ours, name = committed, f"{PROJECT_FILE} in commit {commit[:_SHORT]}"
+    return path, _read_bytes(path), name, ours
+
+
+def is_same_in_commit(project_root: str, commit: str) -> bool:
+    """Whether the project's file lies in the checkout as the commit has it."""
+    here = _read_bytes(list_settings_files(project_root)[1])
+    return _read_committed(project_root, commit) == here
+
+
+def _read_committed(project_root: str, commit: str) -> bytes:
+    from porch.git.repository import read_committed_file  # only a start asks for it
+
+    return read_committed_file(project_root, commit, PROJECT_FILE)
 
 
 def load_own_settings() -> Settings:
     """What a person's own file says by itself, wherever they are."""
     path, _ = list_settings_files("")
-    return _read_settings(path, _read_bytes(path), b"")
+    return _read_settings(path, _read_bytes(path), PROJECT_FILE, b"")
 
 
 def list_settings_files(project_root: str, user_dir: str | None = None) -> tuple[str, str]:
@@ -196,11 +228,11 @@ def list_settings_files(project_root: str, user_dir: str | None = None) -> tuple
 # A start asks many times, and the same bytes mean the same.
 @lru_cache(maxsize=8)
 def _read_settings(
-    path: str, mine: bytes, ours: bytes, untrusted: frozenset[str] = frozenset()
+    path: str, mine: bytes, name: str, ours: bytes, untrusted: frozenset[str] = frozenset()
 ) -> Settings:
     files = [
         _SettingsFile(path, mine, is_project=False),
-        _SettingsFile(PROJECT_FILE, ours, is_project=True),
+        _SettingsFile(name, ours, is_project=True),
     ]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}

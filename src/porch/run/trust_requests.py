@@ -33,6 +33,7 @@ class TrustRequest(Struct, frozen=True):
     settings: tuple[AskingSetting, ...]
     digest: str
     note: str = ""
+    is_trusted: bool = False
 
     @property
     def file(self) -> str:

@@ -14,6 +14,7 @@ from porch.run import settings
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive.start_requirements import no_spec_error
 from porch.run.engine.drive_options import RunRequest
+from porch.run.start_settings import COMMIT_SETTINGS
 from porch.store.where import ProjectPaths
 from porch.text import formats
 from porch.text.late_pattern import late_pattern
@@ -54,10 +55,14 @@ def _require_place(where: ProjectPaths, wanted: RunRequest) -> None:
             fix=f"create it: git branch {wanted.into}; or name a branch that exists",
             code="no-branch",
         )
-    if not settings.load_settings(where.root).commands.get("test"):
+    commit = repository.resolve_commit(where.root, wanted.into or "HEAD") or ""
+    if not settings.load_settings(where.root, commit=commit).commands.get("test"):
+        is_written = "test" in settings.read_written_settings(where.root).commands
+        what = "is not committed" if is_written else "is missing in codev/config.toml"
+        example = "add, for example: test = 'python -m pytest -q --junitxml=\"$PORCH_REPORT\"'"
         raise UsageError(
-            "[commands] test is missing in codev/config.toml: porch cannot run the tests",
-            fix="add, for example: test = 'python -m pytest -q --junitxml=\"$PORCH_REPORT\"'",
+            f"[commands] test {what}: porch cannot run the tests",
+            fix=COMMIT_SETTINGS if is_written else example,
             code="no-test-command",
         )
 

@@ -228,7 +228,7 @@ def test_a_conflict_names_the_files_and_the_way_out_which_works(desk: "Desk") ->
 
 def test_a_dirty_target_is_refused_with_the_other_ways_and_never_touched(desk: "Desk") -> None:
     ended(desk)
-    desk.write("codev/config.toml", SETTINGS + "\n")
+    (desk.root / "codev/config.toml").write_text(SETTINGS + "\n")
     said = desk.porch("finish", "0001", "--merge", code=1).err
     assert "codev/config.toml" in said
     assert "--pr" in said

@@ -17,7 +17,7 @@ SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\nbuild = "true"\n'
 def settings(desk: "Desk", *lines: str) -> None:
     desk.write("codev/config.toml", "\n".join((SETTINGS, *lines, "")))
     desk.git("add", "-A")
-    desk.git("commit", "-qm", "settings")
+    desk.git("commit", "-q", "--allow-empty", "-m", "more settings")
 
 
 def refuse_merge(desk: "Desk", run: str, check: str) -> None:

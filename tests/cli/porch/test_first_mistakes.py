@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from porch.cli.dispatch import run_words
+from porch.run.start_settings import COMMIT_SETTINGS
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk, Said
@@ -82,6 +83,10 @@ def test_mistake_2_outside_git_one_command_makes_a_place_to_work_in(
     assert "error[no-check-command]" in said
     config = empty / "codev" / "config.toml"
     config.write_text(config.read_text().replace('# test = "your command"', 'test = "true"'))
+    said = told(real.porch("run", "spider", "Greet people", code=2))
+    assert "[commands] test is not committed" in said
+    do(COMMIT_SETTINGS)
+    assert COMMIT_SETTINGS in said
     real.porch("run", "spider", "Greet people", "--once", code=None)
     assert runs(real) == ["0001"]
 
@@ -123,7 +128,7 @@ def test_mistake_5_a_dirty_tree_is_said_at_the_start_and_in_the_way_of_a_merge(
     real.protocol("p", PHASE)
     real.git("add", "-A")
     real.git("commit", "-qm", "a protocol")
-    real.write("codev/config.toml", '[commands]\ntest = "true"\n')
+    (real.root / "codev" / "config.toml").write_text('[commands]\ntest = "true"\n')
     began = real.porch("run", "p", "Greet people", "--worktree").out
     assert "codev/config.toml" in began
     assert "the new worktree begins without" in began
@@ -165,13 +170,17 @@ def test_a_request_without_a_protocol_is_for_the_protocol_of_the_project(real: "
 
 
 def test_mistake_7_without_settings_one_command_writes_them(real: "Desk") -> None:
-    (real.root / "codev" / "config.toml").unlink()
+    real.git("rm", "-q", "codev/config.toml")
+    real.git("commit", "-qm", "without settings")
     said = told(real.porch("run", "spider", "Greet people", code=2))
     assert "error[no-check-command]" in said
     assert "error[quorum-unreachable]" in said
     fix = re.search(r'fix: (codev init --yes --test "your command")', said)
     assert fix is not None, said
     do(fix[1].replace("your command", "true"))
+    said = told(real.porch("run", "spider", "Greet people", code=2))
+    assert said.count(f"fix: {COMMIT_SETTINGS}") == 2
+    do(COMMIT_SETTINGS)
     real.porch("run", "spider", "Greet people", "--once", code=None)
     assert runs(real) == ["0001"]
 

@@ -24,7 +24,7 @@ def make_old(desk: "Desk") -> None:
 def test_a_run_of_release_1_goes_on_with_its_commit_and_with_settings_pinned_now(
     desk: "Desk",
 ) -> None:
-    desk.write("codev/config.toml", '[commands]\ntest = "true"\n')
+    (desk.root / "codev/config.toml").write_text('[commands]\ntest = "true"\n')
     check = {"tests": {"setting": "test"}, "fix": {"changed": True}}
     first = {"id": "one", "gate": {"name": "look"}}
     desk.begin(first, {"id": "two", "checks": check}, agents={"two": [{}]}, code=3)

@@ -25,8 +25,9 @@ START = ("run", "p", "0001", "--title", "x", "--script", "script.yaml")
 
 
 def configure(desk: "Desk", text: str) -> None:
-    """As somebody else writes it: nobody trusts it."""
+    """As somebody else writes and commits it: nobody trusts it."""
     (desk.root / "codev/config.toml").write_text(text)
+    desk.commit_settings()
 
 
 def digest_of(desk: "Desk") -> str:

@@ -52,6 +52,8 @@ def configure(repo: Path, text: str) -> None:
     (repo / "codev").mkdir(exist_ok=True)
     (repo / "codev" / "config.toml").write_text(text)
     trust_settings(repo)
+    sh(repo, "add", "codev/config.toml")
+    sh(repo, "commit", "-qm", "settings")
 
 
 def traces(repo: Path) -> tuple[list[str], list[str], list[str]]:
@@ -538,7 +540,7 @@ def test_what_is_not_committed_is_asked_while_git_writes_the_files(
     with GIT.heard() as commands:
         make(repo, said=said)
     assert said == ["1 file is not committed (new.txt); the new worktree begins without it"]
-    assert (commands[0], commands.count("status")) == ("worktree", 1)
+    assert (commands[0], commands[1], commands.count("status")) == ("cat-file", "worktree", 1)
     one_thread = "-c core.preloadIndex=false status "
     assert one_thread in (tmp_path / "asked").read_text(), "the git that writes needs the others"
     assert traces(repo) == WHOLE

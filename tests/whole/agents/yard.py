@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import commands
+from tests.repositories import sh
 from tests.trust import trust_settings
 
 PHASE: dict[str, Any] = {"id": "work", "signals": {"DONE": "complete"}}
@@ -93,6 +94,8 @@ class Yard:
     def settings(self, text: str) -> None:
         (self.root / "codev" / "config.toml").write_text(text)
         trust_settings(self.root, self.environ)
+        sh(self.root, "add", "codev/config.toml")
+        sh(self.root, "commit", "-q", "--allow-empty", "-m", "settings")
 
     def protocol(self, *phases: Mapping[str, Any], **top: Any) -> None:
         path = self.root / "codev" / "protocols" / "p" / "protocol.json"

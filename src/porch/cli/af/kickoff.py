@@ -94,10 +94,10 @@ def raise_untrusted(
     """The driver has no terminal to be asked at; whoever called may have one."""
     if started.run or started.code != _INPUT:
         return
-    from porch.run.settings import load_settings
+    from porch.run.start_settings import list_untrusted, read_start_commit
     from porch.run.trust_requests import require_trust
 
-    require_trust(load_settings(where.root, trust=trust).untrusted)
+    require_trust(list_untrusted(where, read_start_commit(where), trust))
 
 
 def make_start_view(started: "DriverStart", how: str) -> View:

@@ -45,9 +45,11 @@ def _decide(verb: str, args: Args) -> View:
 def _start(where: "ProjectPaths", name: str, how: str) -> View:
     from porch.cli.af.kickoff import make_start_view, raise_untrusted
     from porch.fleet.drivers.go_on import start_again
+    from porch.run.verbs.read_run import read_run
 
     started = start_again(where, name)
-    raise_untrusted(where, started)
+    if not started.run:
+        raise_untrusted(where, started, read_run(where, name).state.run.trust)
     return make_start_view(started, how)
 
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
-    from porch.run.settings import Settings
+    from collections.abc import Sequence
+
     from porch.run.trust_requests import TrustRequest
+
+    Requests = Sequence[TrustRequest]
 
 
 def _trust_settings(args: Args) -> View:
@@ -15,28 +18,31 @@ def _trust_settings(args: Args) -> View:
         return _list_grants()
     if args.revoke is not None:
         return _revoke_grant(args.revoke)
-    from porch.run.settings import load_settings
+    from porch.run.start_settings import list_trust_requests
     from porch.store.where import find_project
 
-    known = load_settings(find_project(os.getcwd()).root)
+    requests = list_trust_requests(find_project(os.getcwd()))
     if args.digest is not None:
-        return _grant_digest(known, args.digest, args.as_person)
-    if known.untrusted:
-        return _ask(known, args)
-    what = "are trusted" if known.requests else "need no trust"
-    return View(f"all settings that count here {what}", _describe_state(known))
+        return _grant_digest(requests, args.digest, args.as_person)
+    if any(not each.is_trusted for each in requests):
+        return _ask(requests, args)
+    what = "are trusted" if requests else "need no trust"
+    return View(f"all settings that count here {what}", _describe_state(requests))
 
 
-def _grant_digest(known: "Settings", digest: str, as_person: bool) -> View:
+def _grant_digest(requests: "Requests", digest: str, as_person: bool) -> View:
+    from msgspec.structs import replace
+
     from porch.cli.trust_prompt import grant_requests
 
-    request = _find_request(known, digest)
+    request = _find_request(requests, digest)
     grant_requests([request], as_person)
+    granted = replace(request, is_trusted=True, note="")
     text = f"trusted: the settings of {request.file} with digest {digest}"
-    return View(text, _describe_state(known, digest))
+    return View(text, _describe_state([granted if e is request else e for e in requests]))
 
 
-def _ask(known: "Settings", args: Args) -> View:
+def _ask(requests: "Requests", args: Args) -> View:
     """On a terminal the question; elsewhere what is asked, and the commands that answer it."""
     from porch.cli.trust_prompt import (
         ask_for_trust,
@@ -45,24 +51,24 @@ def _ask(known: "Settings", args: Args) -> View:
     )
     from porch.errors import EXIT_FAILED, EXIT_WAITING
 
-    waiting = known.untrusted
+    waiting = [each for each in requests if not each.is_trusted]
     if args.json or not is_person_at_terminal(args.as_person):
         commands = "\n".join(f"  porch trust {each.digest}" for each in waiting)
         text = f"{describe_trust_requests(waiting)}\n\nto trust them:\n{commands}"
-        return View(text, _describe_state(known), EXIT_WAITING)
+        return View(text, _describe_state(requests), EXIT_WAITING)
     if ask_for_trust(waiting, args.as_person):
         return View("trusted")
     return View("nothing was trusted", code=EXIT_FAILED)
 
 
-def _find_request(known: "Settings", digest: str) -> "TrustRequest":
+def _find_request(requests: "Requests", digest: str) -> "TrustRequest":
     """Only what lies here can be granted: a person must be able to read it."""
     from porch.errors import UsageError
 
-    for each in known.requests:
+    for each in requests:
         if each.digest == digest:
             return each
-    shown = ", ".join(f"{each.digest} ({each.file})" for each in known.requests)
+    shown = ", ".join(f"{each.digest} ({each.file})" for each in requests)
     raise UsageError(
         f"no settings here have the digest {digest!r}",
         fix=f"the digests here: {shown}" if shown else "no setting here needs trust",
@@ -70,10 +76,8 @@ def _find_request(known: "Settings", digest: str) -> "TrustRequest":
     )
 
 
-def _describe_state(known: "Settings", granted: str = "") -> dict[str, Any]:
-    waiting = {each.digest: each for each in known.untrusted if each.digest != granted}
-    requests = [waiting.get(each.digest, each) for each in known.requests]
-    return {"requests": [{**e.as_json(), "trusted": e.digest not in waiting} for e in requests]}
+def _describe_state(requests: "Requests") -> dict[str, Any]:
+    return {"requests": [{**each.as_json(), "trusted": each.is_trusted} for each in requests]}
 
 
 def _list_grants() -> View:

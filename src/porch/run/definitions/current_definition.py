@@ -15,26 +15,30 @@ from porch.store import compiled_protocols
 from porch.store.where import ProjectPaths
 
 
-def load_current_definition(where: ProjectPaths, name: str, track: str = "") -> LoadedDefinition:
+def load_current_definition(
+    where: ProjectPaths, name: str, track: str = "", commit: str = ""
+) -> LoadedDefinition:
     """Find and read a protocol; the project's own list of reviewers stands in for the file's.
 
-    The definition of a track is its plan, in the directory `track`.
+    The definition of a track is its plan, in the directory `track`. With a commit, the settings of
+    the project are those that it has.
     """
     if name == CODUMENT and track:
-        return _load_track(where, track)
+        return _load_track(where, track, commit)
     loaded = library.load_protocol(library.find_protocol(where, name).file, where)
     loaded = replace(loaded, files=(*loaded.files, *_list_other_files(where, name)))
-    models = settings.load_settings(where.root).models
+    models = settings.load_settings(where.root, commit=commit).models
     if loaded.definition is None or not models:
         return loaded
     definition = _with_reviewers(loaded.definition, models)
     return replace(loaded, definition=definition, digest=hash_definition(definition))
 
 
-def _load_track(where: ProjectPaths, track: str) -> LoadedDefinition:
+def _load_track(where: ProjectPaths, track: str, commit: str) -> LoadedDefinition:
     """The definition of a track, as the project wants its confirmations."""
     file = track_plans.find_plan_file(os.path.join(where.workspace, track))
-    loaded, known = library.load_protocol(file, where), settings.load_settings(where.root)
+    loaded = library.load_protocol(file, where)
+    known = settings.load_settings(where.root, commit=commit)
     is_together = known.coalesce == "last-task"
     if loaded.definition is None or not (known.fix_issues or is_together):
         return loaded

@@ -87,7 +87,7 @@ def drive_run(
     live = LiveWorld(found, known, make)
     world = live.current()
     notes = [
-        *pin_notes,
+        *(pin_notes if resumed else ()),
         *list_setting_notes(known, book.definition.protocol),
         *missing_reviewers(world, wanted),
     ]

@@ -15,7 +15,8 @@ from porch.model.protocol import Agent, Check, Command, Panel, Protocol
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.drive_options import RunRequest
-from porch.run.settings import PROJECT_FILE, Settings
+from porch.run.settings import PROJECT_FILE, Settings, read_written_settings
+from porch.run.start_settings import COMMIT_SETTINGS
 from porch.run.worktrees.free_place import require_base
 from porch.store.where import ProjectPaths
 
@@ -80,9 +81,11 @@ def require_start(
     _require_commit(where)
     for post in list_workers(roster, protocol):
         _require_login(post)
+    has_models = known.models == read_written_settings(where.root).models
     for state in protocol.states.values():
         if isinstance(state.actor, Panel):
-            _require_quorum(roster, protocol, state.title or state.group, state.actor)
+            fix = "" if has_models else COMMIT_SETTINGS
+            _require_quorum(roster, protocol, state.title or state.group, state.actor, fix)
 
 
 def _require_commit(where: ProjectPaths) -> None:
@@ -117,7 +120,9 @@ def _require_login(post: EmployedAgent) -> None:
     )
 
 
-def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel) -> None:
+def _require_quorum(
+    roster: Roster, protocol: Protocol, phase: str, panel: Panel, fix: str = ""
+) -> None:
     """Reviewers who cannot be asked abstain; too many of them, and the panel never decides."""
     posts = {name: roster.reviewer(name) for name in panel.reviewers}
     why = {name: post.why_not_asked for name, post in posts.items()}
@@ -130,7 +135,8 @@ def _require_quorum(roster: Roster, protocol: Protocol, phase: str, panel: Panel
     raise UsageError(
         f"the reviews of {phase} need {panel.quorum} of {len(posts)} reviewers, and only "
         f"{len(here)} can be reached: {missing}",
-        fix=f"install them and log in, or write into {PROJECT_FILE}, below [panel]: "
+        fix=fix
+        or f"install them and log in, or write into {PROJECT_FILE}, below [panel]: "
         f"models = [{models}]",
         code="quorum-unreachable",
     )
@@ -157,8 +163,7 @@ def require_check_commands(
         if command.setting not in known.commands and not command.may_be_skipped(is_dry)
     }
     if missing:
-        has_file = os.path.lexists(os.path.join(where.root, PROJECT_FILE))
-        raise DefinitionError([_finding(*each, has_file) for each in missing.items()])
+        raise DefinitionError([_finding(*each, where) for each in missing.items()])
 
 
 def _list_setting_commands(protocol: Protocol) -> Iterator[Command]:
@@ -167,10 +172,13 @@ def _list_setting_commands(protocol: Protocol) -> Iterator[Command]:
             yield from (command for command in state.actor.commands if command.setting)
 
 
-def _finding(setting: str, name: str, has_file: bool) -> Finding:
+def _finding(setting: str, name: str, where: ProjectPaths) -> Finding:
     message = f"the check '{name}' is required, but [commands] {setting} is not set"
     fix = f'write into {PROJECT_FILE}, below [commands]: {setting} = "your command"'
-    if not has_file and setting == "test":
+    if setting in read_written_settings(where.root).commands:
+        message = f"the check '{name}' is required, but [commands] {setting} is not committed"
+        fix = COMMIT_SETTINGS
+    elif setting == "test" and not os.path.lexists(os.path.join(where.root, PROJECT_FILE)):
         fix = 'codev init --yes --test "your command"'
     return Finding("no-check-command", message, Place(PROJECT_FILE), fix)
 

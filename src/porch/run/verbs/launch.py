@@ -33,6 +33,7 @@ from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
 from porch.run.settings import Settings, load_settings
+from porch.run.start_settings import describe_other_settings, list_untrusted
 from porch.run.trust_requests import require_trust
 from porch.run.verbs.adopt import refuse_lost_run
 from porch.run.verbs.lease import refuse_leased_checkout
@@ -65,7 +66,8 @@ def start_run(
     wanted = run_request.with_default_protocol(where, wanted, watch.notice)
     if wanted.protocol == CODUMENT:
         wanted = track_plans.take_track(where, wanted)
-    loaded = load_current_definition(where, wanted.protocol, wanted.subject)
+    commit = _find_start_commit(where, wanted)
+    loaded = load_current_definition(where, wanted.protocol, wanted.subject, commit)
     protocol = loaded.demand().protocol
     wanted = run_request.take_request(where, protocol.subject, wanted, watch.notice)
     wanted = _without_secrets(wanted, watch)
@@ -87,8 +89,10 @@ def start_run(
             code="bare-repository",
         )
     require_inputs(loaded, wanted)
-    known_settings = load_settings(where.root, trust=wanted.trust)
-    require_trust(known_settings.untrusted)
+    known_settings = load_settings(where.root, trust=wanted.trust, commit=commit)
+    require_trust(list_untrusted(where, commit, wanted.trust))
+    for note in describe_other_settings(where, commit):
+        watch.notice(note)
     with all_refusals() as attempt:
         attempt(require_agents, known_settings, wanted, protocol, "")
         attempt(require_start, where, known_settings, wanted, protocol, has_worktree=has_worktree)
@@ -106,6 +110,7 @@ def start_run(
             watch=watch,
             read_spec=products.read_spec,
             has_worktree=has_worktree,
+            commit=commit,
         ) as started,
     ):
         from porch.run.drive.drive import drive_run
@@ -122,6 +127,7 @@ def _begin_new_run(
     watch: DriveWatch,
     read_spec: ReadSpec,
     has_worktree: bool,
+    commit: str,
 ) -> "Iterator[HeldRun]":
     """The first record, in the checkout or in a worktree of the run's own."""
     protocol = loaded.demand().protocol
@@ -137,7 +143,13 @@ def _begin_new_run(
         refuse_leased_checkout(where, about.run, protocol)
     place = (
         hold_run_worktree(
-            where, protocol.name, about, watch.notice, trust=wanted.trust, meanwhile=_load_drive
+            where,
+            protocol.name,
+            about,
+            watch.notice,
+            base=commit or "HEAD",
+            trust=wanted.trust,
+            meanwhile=_load_drive,
         )
         if has_worktree
         else nullcontext(where)
@@ -145,7 +157,9 @@ def _begin_new_run(
     with place as there:
         from porch.run.verbs.start import begin_run
 
-        with begin_run(there, about, loaded, wanted, watch=watch, spec=spec) as started:
+        with begin_run(
+            there, about, loaded, wanted, watch=watch, spec=spec, commit=commit
+        ) as started:
             yield started
 
 
@@ -170,6 +184,16 @@ def _leave_other_worktree(where: ProjectPaths, wanted: RunRequest) -> tuple[Proj
         f"This directory is the worktree of {made.run}. The new run starts from the project "
         f"({project.workspace}) on {branch}, and finishes into that."
     )
+
+
+def _find_start_commit(where: ProjectPaths, wanted: RunRequest) -> str:
+    """The commit that a run in a worktree starts from; its settings count.
+
+    What lies in the checkout may be half written, or an agent of another run has written it.
+    """
+    if not where.common_dir or wanted.in_checkout:
+        return ""
+    return repository.resolve_commit(where.workspace, wanted.into or "HEAD") or ""
 
 
 def _gets_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:

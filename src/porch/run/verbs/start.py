@@ -59,10 +59,12 @@ def begin_run(
     *,
     watch: DriveWatch,
     spec: Mapping[str, Any] | None = None,
+    commit: str = "",
 ) -> Iterator[HeldRun]:
     """The first record of a run, written under its lock before anything else happens.
 
-    `spec` says what the root of a tree is about.
+    `spec` says what the root of a tree is about, `commit` whose settings of the project count;
+    without one they are those of the checkout.
     """
     definition = loaded.demand()
     if definition.protocol.spec and spec is None:
@@ -95,7 +97,10 @@ def begin_run(
             )
             _make_room(where, about)
             compiled_protocols.write_file_stamps(directory, digest, loaded.files)
+            known = load_settings(where.root, trust=wanted.trust, commit=commit)
+            pinned = pinned_settings.pin_settings(where, about.run, known, commit)
             first = _first_fact(where, about, digest, wanted, store, script)
+            first = replace(first, settings=pinned)
             if made is not None:
                 first = replace(first, own_worktree=True, branch=made.branch)
             if spec is not None:
@@ -232,9 +237,6 @@ def _first_fact(
         by=find_user_name(),
         agent=wanted.agent,
         script=payloads.write_payload(store, script.encode()) if script else "",
-        settings=pinned_settings.pin_settings(
-            where, about.run, load_settings(where.root, trust=wanted.trust)
-        ),
         trust=wanted.trust,
     )
 

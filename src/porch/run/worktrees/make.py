@@ -68,7 +68,7 @@ def hold_run_worktree(
     with lock_worktree_name(where, name):
         if not _take_back_unused(where, path, wanted):
             free_place.require_free_place(where, path, name)
-            known = load_settings(where.root, trust=trust)
+            known = load_settings(where.root, trust=trust, commit=commit)
             _make_worktree(where, path, wanted, about, notice, meanwhile, known=known)
         try:
             yield _places_in(where, path)
