@@ -89,7 +89,7 @@ def test_what_appears_during_a_turn_counts_once_a_person_repeats_it(tmp_path: Pa
     assert mark_new_grants(str(tmp_path), before, "0001-x") == [TWO]
     grants = read_grants(str(tmp_path))
     assert grants.digests == {ONE}
-    assert "an agent of 0001-x worked" in grants.explain(TWO)
+    assert "an agent or a check of 0001-x ran" in grants.explain(TWO)
     assert mark_new_grants(str(tmp_path), before, "0002-y") == []
     grant(tmp_path, TWO)
     assert read_grants(str(tmp_path)).digests == {ONE, TWO}

@@ -49,7 +49,7 @@ class Grants(Struct, frozen=True):
         grant = self.by_digest.get(digest)
         if grant and grant.during:
             return (
-                f"a grant for it appeared while an agent of {grant.during} worked, "
+                f"a grant for it appeared while an agent or a check of {grant.during} ran, "
                 "so it does not count until you repeat it"
             )
         return self.trouble

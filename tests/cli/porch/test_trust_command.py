@@ -228,11 +228,59 @@ def test_a_grant_that_appears_during_a_turn_does_not_count(desk: "Desk", home: P
     desk.porch(*START, code=3)
     configure(desk, ASKING)
     said = desk.porch("trust", code=3).all
-    assert "appeared while an agent of 0001-x worked" in said
+    assert "appeared while an agent or a check of 0001-x ran" in said
     assert "does not count" in desk.porch("trust", "--list").out
     desk.porch("resume", "1", code=2)
     desk.porch("trust", digest)
     desk.porch("resume", "1", code=3)
+
+
+def grants_in_check(desk: "Desk", home: Path, digest: str) -> None:
+    """The agent writes the test that a check runs."""
+    ((_, _, shell),) = grants_in_turn(desk, home, digest)["run"]
+    check = {"checks": {"own": {"command": "sh tests/own.sh", "max_retries": 0}}}
+    desk.protocol("p", {"id": "one", **check}, {**PHASE, "id": "two"})
+    desk.script(agents={"one": [{"write": {"tests/own.sh": f"{shell}\n"}}]})
+
+
+def test_a_grant_that_a_test_of_the_agent_writes_does_not_count(desk: "Desk", home: Path) -> None:
+    """X6."""
+    digest = prepare(desk)
+    configure(desk, BASE)
+    grants_in_check(desk, home, digest)
+    desk.porch(*START, code=3)
+    configure(desk, ASKING)
+    assert "appeared while an agent or a check of 0001-x ran" in desk.porch("trust", code=3).all
+    desk.porch("resume", "1", code=2)
+
+
+def test_a_grant_of_a_check_whose_driver_was_killed_does_not_count(
+    desk: "Desk", home: Path
+) -> None:
+    """X6."""
+    digest = prepare(desk)
+    configure(desk, BASE)
+    grants_in_check(desk, home, digest)
+    desk.call(*START, code=None, PORCH_CRASH_AT="check.after-end")
+    assert read_grants(user_directory(os.environ)).digests == {digest}
+    configure(desk, ASKING)
+    desk.porch("resume", "1", code=2)
+    assert read_grants(user_directory(os.environ)).digests == set()
+
+
+def test_a_grant_of_a_set_up_command_at_the_merge_does_not_count(desk: "Desk", home: Path) -> None:
+    """X6: the command is trusted, and the script that it calls comes from the agent."""
+    setup = '[worktree]\nsetup = ["sh prepare.sh"]\n[commands]\ntest = "true"\n'
+    desk.write("prepare.sh", "true\n")
+    digest = prepare(desk)
+    ((_, _, shell),) = grants_in_turn(desk, home, digest)["run"]
+    agents = {"one": [{"write": {"prepare.sh": f"{shell}\n"}}]}
+    prepare(desk, {"id": "one"}, text=BASE + setup, agents=agents)
+    trust_settings(desk.root)
+    desk.porch(*START)
+    desk.porch("finish", "1", "--merge")
+    assert digest not in read_grants(user_directory(os.environ)).digests
+    assert digest in desk.porch("trust", "--list").out
 
 
 def test_a_grant_of_a_turn_whose_driver_was_killed_does_not_count_either(
@@ -251,7 +299,7 @@ def test_a_grant_of_a_turn_whose_driver_was_killed_does_not_count_either(
     configure(desk, ASKING)
     assert read_grants(user_directory(os.environ)).digests == {digest}
     said = desk.porch("resume", "1", code=2)
-    assert "appeared while an agent of 0001-x worked" in said.all
+    assert "appeared while an agent or a check of 0001-x ran" in said.all
     assert read_grants(user_directory(os.environ)).digests == set()
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from porch.errors import UsageError
 from porch.git import checkouts, measured_tree, repository
 from porch.model.protection import find_runners
+from porch.run.agents.turn_grants import distrust_grants_of_check
 from porch.run.agents.world import World
 from porch.run.handlers import command_end, pytest_check
 from porch.run.handlers.pytest_check import Canary
@@ -167,13 +168,14 @@ async def _run_command(
         errors=output,
         mark=world.effect_mark(effect),
     )
-    running = await process.start_command(command)
     limit = world.settings.check
-    try:
-        ended = await running.wait(None, limit or None)
-    except BaseException:
-        await running.stop()
-        raise
+    with distrust_grants_of_check(world, effect):
+        running = await process.start_command(command)
+        try:
+            ended = await running.wait(None, limit or None)
+        except BaseException:
+            await running.stop()
+            raise
     said = command_end.redact_output(output, SAID_KEPT)
     command_end.redact_report(report)
     if ended.why != "exited":
