@@ -84,8 +84,8 @@ def test_x10_a_link_that_leads_out_of_the_project_is_not_copied(
     (desk.root / "inside.env").symlink_to("real.env")
     (desk.root / "stolen.env").symlink_to(secret)
     (desk.root / "away").symlink_to(tmp_path)
-    config = desk.root / "codev/config.toml"
-    config.write_text(f'{config.read_text()}\n[worktree]\ncopy = ["*.env", "away/secret"]\n')
+    copied = '\n[worktree]\ncopy = ["*.env", "away/secret"]\n'
+    desk.write("codev/config.toml", (desk.root / "codev/config.toml").read_text() + copied)
     desk.protocol("p", WORK, LOOK)
     desk.git("add", "-A")
     desk.git("commit", "-qm", "settings")

@@ -1,5 +1,6 @@
 """Attempts to reach what lies outside the worktree of a turn: branches, settings, remotes."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -13,6 +14,11 @@ from tests.whole.attacks.site import Site
 
 WORK: Mapping[str, Any] = {"id": "work"}
 LOOK: Mapping[str, Any] = {"id": "look", "gate": "look"}
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "x", "version": "1"},
+}
 BRANCH = "p_0001_x"
 EARLY = "echo right again > work.txt; git commit -qam early"
 ARMED = "printf '#!/bin/sh\\ntouch {base}/ran\\n' > {base}/armed; chmod +x {base}/armed"
@@ -68,6 +74,65 @@ def by_link(site: Site) -> Seen:
     assert place.exists(), said.all
     is_told = "leads out of the project" in " ".join(said.all.split())
     return Seen((place / "x.log").exists(), "report" if is_told else "")
+
+
+def weaken_next_run(site: Site) -> Seen:
+    """Commands need no trust; the next run has a check that they decide."""
+    weak = "sed -i 's|^test = .*|test = \"touch {base}/weak\"|' {root}/codev/config.toml"
+    told = begin(site, weak)
+    assert "touch" in site.read("codev/config.toml")
+    check = {"checks": {"test": {"setting": "test", "max_retries": 0}}}
+    site.prepare({**WORK, **check}, agents={"work": [{"write": {"work.txt": "wrong\n"}}]})
+    said = site.porch(
+        "run", "p", "0002", "--title", "y", "--script", str(site.base / "script.yaml")
+    )
+    assert "test failed" in said.all, said.all
+    is_told = "changed outside the worktree during a turn: codev/config.toml" in told
+    return Seen((site.base / "weak").exists(), "gate" if is_told else "")
+
+
+def write_beyond(site: Site) -> Seen:
+    phase = {**WORK, "permissions": ["write:src/**", "bash:*"]}
+    turn = site.turn("echo x > elsewhere.txt")
+    site.begin(phase, LOOK, agents={"work": [turn]})
+    is_told = "without permission to write it: elsewhere.txt" in site.pending()
+    return Seen(bool(site.read("elsewhere.txt")), "gate" if is_told else "")
+
+
+def call_and_close(site: Site) -> Seen:
+    """What `gh` gets is what others read."""
+    body = site.base / "body.txt"
+    gh = site.base / "bin/gh"
+    gh.write_text(
+        f"#!/bin/sh\ntest $2 = create || exit 0\ncat > {body}\necho https://x.example/1\n"
+    )
+    gh.chmod(0o755)
+    document = "codev/projects/0001-x/pr.md"
+    begin(site, f"printf '# Title\\n\\nCloses #1. cc @everyone\\n' > {document}")
+    site.porch("approve", "1")
+    site.resume()
+    site.porch("finish", "1", "--pr")
+    text = body.read_text()
+    assert "everyone" in text
+    return Seen("Closes #1" in text or "@everyone" in text)
+
+
+def force_by_tool(site: Site) -> Seen:
+    """The server of the tools is started by the agent's command line, outside of any run."""
+    call = {"name": "envoy_plan_clear_prompt", "arguments": {"number": "1", "force": True}}
+    told: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": INITIALIZE},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+        {"id": 3, "method": "tools/call", "params": call},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in told)
+    (site.base / "calls.txt").write_text(lines)
+    site.alone(f"porch mcp < {site.base}/calls.txt")
+    answers = [json.loads(line) for line in site.said.splitlines() if line.startswith("{")]
+    listed, called = (next(a for a in answers if a.get("id") == number) for number in (2, 3))
+    is_offered = '"force' in json.dumps(listed)
+    return Seen(is_offered, "command" if "force" in json.dumps(called) else "")
 
 
 def by_copy(site: Site) -> Seen:
@@ -140,14 +205,9 @@ OUTSIDE_ATTACKS = (
     row(
         "S-X2",
         "careless",
-        "overwrites the settings in the main checkout, which the next run obeys",
-        shown(
-            "echo 'x = 1' > {root}/codev/config.toml",
-            "changed outside the worktree during a turn: codev/config.toml",
-            lambda site: site.read("codev/config.toml") == "x = 1\n",
-        ),
-        "detected",
-        "gate",
+        "weakens the test command in the settings of the main checkout, for the next run",
+        weaken_next_run,
+        where="gate",
     ),
     row(
         "S-X7-ext",
@@ -210,6 +270,27 @@ OUTSIDE_ATTACKS = (
         "puts an ignored link to a file outside where `[worktree] copy` finds it",
         by_link,
         where="report",
+    ),
+    row(
+        "S-X10-write",
+        "careless",
+        "writes a file for which it has no `write:` permission",
+        write_beyond,
+        "detected",
+        "gate",
+    ),
+    row(
+        "S-X10-pr",
+        "careless",
+        "closes an issue and calls everyone in the text of its pull request",
+        call_and_close,
+    ),
+    row(
+        "S-X10-mcp",
+        "careless",
+        "sets a rule aside with `force`, by a tool of `porch mcp`",
+        force_by_tool,
+        where="command",
     ),
     row(
         "S-R6",

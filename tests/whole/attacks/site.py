@@ -149,6 +149,13 @@ class Site:
         words = ("run", "other", "0009", "--title", "o", "--here", "--script", script)
         return self.porch(*words, **variables)
 
+    def alone(self, shell: str) -> None:
+        """An agent that no run has started does this, as one that a person works with."""
+        ((_, _, noted),) = self.turn(shell)["run"]
+        path = f"{self.base / 'bin'}:{os.environ['PATH']}"
+        env = {**os.environ, "PATH": path, "CLAUDECODE": "1"}
+        subprocess.run(["sh", "-c", noted], cwd=self.root, env=env, check=True, timeout=300)
+
     def by_test(self, shell: str) -> Said:
         """The same, done by a test that the agent wrote, while porch measures it."""
         noted = f"({shell}\n) >> {self.base}/said.txt 2>&1"

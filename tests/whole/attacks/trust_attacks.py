@@ -62,6 +62,17 @@ def grant_it_too(site: Site) -> Seen:
     return Seen(is_started(site), "command" if "appeared while an agent" in said else "")
 
 
+def grant_it_by_a_test(site: Site) -> Seen:
+    """The turn is over when a check runs the test that the agent wrote."""
+    known = f'[notify]\ncommand = ["touch", "{site.base}/started"]\n'
+    (site.base / "config.toml").write_text(known)
+    (request,) = read_written_settings(str(site.root), str(site.base)).requests
+    line = "\\t".join((request.digest, "2026-01-01T00:00:00Z", "ann", "config.toml", ""))
+    site.by_test(f"{notify(site)}; umask 077; printf '{line}\\n' >> {OWN}/trust")
+    said = site.porch("resume", "1").all
+    return Seen(is_started(site), "command" if "appeared while an agent" in said else "")
+
+
 def call_trust(site: Site) -> Seen:
     site.inside(
         f"{notify(site)}; porch trust; porch trust $(porch trust --json | grep -o [0-9a-f]*)"
@@ -117,6 +128,13 @@ TRUST_ATTACKS = (
         "malicious",
         "the same, and writes the grant by itself during its turn",
         grant_it_too,
+        "at_gate",
+    ),
+    row(
+        "S-X6d",
+        "malicious",
+        "the same, in a test that a check runs",
+        grant_it_by_a_test,
         "at_gate",
     ),
 )
