@@ -29,12 +29,14 @@ _SHORT = 12
 class OutsideStamp(Struct, frozen=True):
     """Commits by the names of refs, digests by the names of files; a file that is not there has "".
 
-    `dirty` are the files that differed from the HEAD of the checkout.
+    `dirty` are the files that differed from the HEAD of the checkout. They are looked for only if
+    the stamp is to be whole.
     """
 
     refs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     dirty: tuple[str, ...] = ()
+    is_whole: bool = True
 
 
 def stamp_refs(common: str) -> dict[str, str]:

@@ -169,6 +169,7 @@ class CheckEnded(Tagged, frozen=True, kw_only=True, tag="CheckEnded"):
     reused: bool = False
     flaky: bool = False  # failed and then passed on the same files
     touched: tuple[str, ...] = ()  # files that decide a measurement, changed by the check itself
+    outside: Payload = field(default_factory=dict)
 
 
 class ReviewEnded(Tagged, frozen=True, kw_only=True, tag="ReviewEnded"):

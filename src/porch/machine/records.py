@@ -77,6 +77,7 @@ VERSION_OF_FIELD: Mapping[tuple[str, str], int] = {
     ("EffectInterrupted", "outside"): 3,
     ("EffectStopped", "outside"): 3,
     ("ReviewEnded", "outside"): 3,
+    ("CheckEnded", "outside"): 3,
     ("RunAdopted", "paused"): 3,
 }
 _TAGS_WITH_NEW_FIELDS = frozenset(tag for tag, _ in VERSION_OF_FIELD)

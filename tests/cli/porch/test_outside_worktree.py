@@ -62,6 +62,8 @@ def test_x1_a_quiet_turn_is_shown_as_nothing(desk: "Desk") -> None:
         ("rm ../../codev/config.toml", "codev/config.toml"),
         ('mkdir -p "$HOME/.config/porch"; echo > "$HOME/.config/porch/config.toml"', "/porch/"),
         ("git config alias.x status", ".git/config"),
+        ("mkdir -p ../../.git/hooks; echo > ../../.git/hooks/pre-commit", ".git/hooks/pre-commit"),
+        ("mkdir -p ../../.git/info; echo x > ../../.git/info/attributes", ".git/info/attributes"),
         ("git push -q origin HEAD:refs/heads/main", "branch main of origin: none -> "),
     ],
 )
@@ -104,6 +106,53 @@ def test_x1_commits_of_the_run_in_the_target_ask_a_person_before_anything_else(
     desk.porch("resume", "1", code=3)
     assert "look" in pending(desk)
     assert len(desk.started("agent")) == 2, "nobody is paid again"
+
+
+CHECKED: Mapping[str, Any] = {
+    **WORK,
+    "checks": {"own": {"command": "sh own.sh", "max_retries": 0}},
+}
+BY_TEST = "git add -A; git commit -qm 'the work'; git -C ../.. merge -q p_0001_x"
+
+
+def test_x1_a_test_of_the_agent_that_merges_asks_a_person_too(desk: "Desk") -> None:
+    """The turn is over when the check runs what the agent wrote."""
+    said = begin(desk, f'echo "{BY_TEST}" > own.sh', CHECKED, LOOK)
+    assert "main has come to contain commits of this run" in said
+    assert len(desk.started("agent")) == 1
+    desk.porch("answer", "1", "target_branch", "go_on")
+    desk.porch("resume", "1", code=3)
+    assert f"{TITLE}: branch main" in pending(desk)
+
+
+@pytest.mark.parametrize(
+    "shell, line",
+    [
+        ("git branch other", "branch other: none -> "),
+        ("git config alias.x status", ".git/config"),
+        ("echo > ../../codev/config.toml", "codev/config.toml"),
+    ],
+)
+def test_x1_what_changes_during_a_check_is_shown(desk: "Desk", shell: str, line: str) -> None:
+    said = begin(desk, f"echo '{shell}' > own.sh", CHECKED, LOOK)
+    assert f"{TITLE}: {line}" in said
+    (fact,) = [each for each in desk.facts("CheckEnded") if changes(each)]
+    assert line in changes(fact)[0]
+    assert "changed outside the worktree: " in " ".join(desk.porch("log", "1", "--all").out.split())
+
+
+def test_x1_a_check_that_changes_nothing_outside_is_no_news(desk: "Desk") -> None:
+    assert TITLE not in begin(desk, "echo 'touch a.log' > own.sh", CHECKED, LOOK)
+
+
+def test_x1_the_stamp_of_a_check_outlives_the_driver(desk: "Desk") -> None:
+    desk.protocol("p", CHECKED, LOOK)
+    shell = "git branch other; sed -i d own.sh"
+    script = desk.script(agents={"work": [runs(f"echo '{shell}' > own.sh")]})
+    words = ("run", "p", "0001", "--title", "x", "--script", script)
+    desk.call(*words, code=None, PORCH_CRASH_AT="check.after-end")
+    desk.porch("resume", "1", code=3)
+    assert "branch other" in pending(desk)
 
 
 def test_x1_who_went_on_is_not_asked_the_same_again(desk: "Desk") -> None:

@@ -96,6 +96,15 @@ def test_without_a_test_command_nothing_could_be_measured(desk: "Desk") -> None:
     assert "PORCH_REPORT" in said
 
 
+def test_x2_the_test_command_of_a_tree_is_that_of_its_commit(desk: "Desk") -> None:
+    desk.write("spec.yaml", SPEC)
+    desk.write("codev/config.toml", "")
+    (desk.root / "codev/config.toml").write_text('[commands]\ntest = "true"\n')
+    said = " ".join(desk.porch("run", "v3", "spec.yaml", "--no-claude", code=2).all.split())
+    assert "[commands] test is not committed" in said
+    assert "fix: git add codev/config.toml && git commit" in said
+
+
 def test_a_tree_needs_a_repository_with_a_commit(
     desk: "Desk", monkeypatch: pytest.MonkeyPatch
 ) -> None:

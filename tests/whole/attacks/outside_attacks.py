@@ -14,6 +14,18 @@ from tests.whole.attacks.site import Site
 
 WORK: Mapping[str, Any] = {"id": "work"}
 LOOK: Mapping[str, Any] = {"id": "look", "gate": "look"}
+# It reads the answer to each call before it makes the next one.
+CLIENT = """\
+import json, subprocess, sys
+server = subprocess.Popen(["porch", "mcp"], stdin=-1, stdout=-1, text=True)
+for call in json.load(open(sys.argv[1])):
+    server.stdin.write(json.dumps(call) + "\\n")
+    server.stdin.flush()
+    if "id" in call:
+        print(server.stdout.readline(), end="")
+server.stdin.close()
+server.wait()
+"""
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -126,9 +138,9 @@ def force_by_tool(site: Site) -> Seen:
         {"id": 2, "method": "tools/list"},
         {"id": 3, "method": "tools/call", "params": call},
     ]
-    lines = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in told)
-    (site.base / "calls.txt").write_text(lines)
-    site.alone(f"porch mcp < {site.base}/calls.txt")
+    calls = [{"jsonrpc": "2.0", **each} for each in told]
+    (site.base / "calls.json").write_text(json.dumps(calls))
+    site.alone(f"{site.python('client.py', CLIENT)} {site.base}/calls.json")
     answers = [json.loads(line) for line in site.said.splitlines() if line.startswith("{")]
     listed, called = (next(a for a in answers if a.get("id") == number) for number in (2, 3))
     is_offered = '"force' in json.dumps(listed)

@@ -75,7 +75,8 @@ def leave_hook(site: Site) -> Seen:
         f"mkdir -p .git/hooks; printf '{hook}' > .git/hooks/pre-commit; chmod +x .git/hooks/*"
     )
     subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=site.root, check=True)
-    return Seen((site.base / "ran").exists())
+    is_told = ".git/hooks/pre-commit" in " ".join(site.porch("log", "9", "--all").out.split())
+    return Seen((site.base / "ran").exists(), "log" if is_told else "")
 
 
 def leave_hook_for_porch(site: Site) -> Seen:
@@ -181,6 +182,7 @@ SURVIVAL_ATTACKS = (
         "malicious",
         "leaves a hook of git that runs in the next commit of a person",
         leave_hook,
-        "documented",
+        "detected",
+        where="log",
     ),
 )

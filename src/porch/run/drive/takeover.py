@@ -49,15 +49,22 @@ def settle_left_effects(world: World, answer: Answer, question_turns: QuestionTu
     left = list(world.state().in_hand.values())
     for hand in left:
         fate = _find_fate(world, hand, question_turns)
-        # Of a turn that had not begun there is nothing to compare.
-        is_paid = hand.kind in PAID and world.in_git
-        if is_paid and os.listdir(world.turn_directory(hand.effect)):
+        if world.in_git and _is_watched(world, hand):
             from porch.run.handlers import outside_watch
 
             fate = outside_watch.add_changes(world, fate)
         answer(fate)
         crash_points.reach_point("takeover.after-settle")
     return len(left)
+
+
+def _is_watched(world: World, hand: InHand) -> bool:
+    """Of a turn that had not begun there is nothing to compare; not every check is watched."""
+    if hand.kind in PAID:
+        return bool(os.listdir(world.turn_directory(hand.effect)))
+    from porch.run.handlers import outside_watch
+
+    return hand.kind == "check" and outside_watch.has_stamp(world, hand.effect)
 
 
 def _find_fate(world: World, hand: InHand, question_turns: QuestionTurns) -> f.EffectFact:

@@ -26,7 +26,7 @@ _TEXTS: Mapping[type, tuple[str, ...]] = {
     f.EffectStopped: ("outside",),
     f.CommandsDue: ("results",),
     f.EffectFailed: ("detail", "outside"),
-    f.CheckEnded: ("report",),
+    f.CheckEnded: ("report", "outside"),
     f.ReviewEnded: ("summary", "findings", "why", "outside"),
     f.ItemsRead: ("items", "notes"),
     f.CommitEnded: ("refused",),

@@ -65,6 +65,12 @@ def _commit_artifacts(world: World, effect: e.CommitPaths) -> Awaitable[EffectFa
     return project.commit_artifacts(world, effect)
 
 
+def is_watched_check(effect: e.RunCheck) -> bool:
+    """Whether it may run what an agent wrote: not what porch looks at itself, nor the base."""
+    is_program = bool(effect.command.shell or effect.command.setting)
+    return is_program and not effect.position.startswith(f"{COMMANDS_CHECK}#")
+
+
 HANDLERS: Mapping[type[e.Effect], Handler] = dict(
     (
         handler_row(e.RunAgent, _run_agent),
@@ -86,10 +92,12 @@ def make_performer(
 
     async def perform(request: e.Request) -> EffectFact:
         world = current_world()
-        if request.kind in PAID and world.in_git:
+        is_check = isinstance(request, e.RunCheck) and is_watched_check(request)
+        if (request.kind in PAID or is_check) and world.in_git:
             from porch.run.handlers import outside_watch
 
-            return await outside_watch.watch(world, request.id, partial(answer, world, request))
+            work = partial(answer, world, request)
+            return await outside_watch.watch(world, request.id, work, is_whole=not is_check)
         return await answer(world, request)
 
     async def answer(world: World, request: e.Request) -> EffectFact:

@@ -1,5 +1,8 @@
 """What lies outside the worktree of a turn, looked at before the turn and after it.
 
+A check may run what an agent wrote, so it is watched, too. There are many more checks than turns;
+so for them refs and settings are looked at, which needs no git, and no other files.
+
 The stamp from before lies in a file of the run, so that it is there for whoever takes over from a
 driver that was killed. What changed is told with whatever the turn came to.
 """
@@ -34,10 +37,14 @@ _MOST_COMMITS = 5
 
 
 async def watch(
-    world: World, effect: str, work: Callable[[], Awaitable[f.EffectFact]]
+    world: World,
+    effect: str,
+    work: Callable[[], Awaitable[f.EffectFact]],
+    *,
+    is_whole: bool = True,
 ) -> f.EffectFact:
-    """One turn between two looks, however it ends."""
-    await asyncio.to_thread(note_before, world, effect)
+    """One turn or check between two looks, however it ends; `is_whole` includes all files."""
+    await asyncio.to_thread(note_before, world, effect, is_whole)
     try:
         fact = await work()
     except Exception as error:  # noqa: BLE001 - also after a failure it counts what changed
@@ -45,7 +52,7 @@ async def watch(
     return await asyncio.to_thread(add_changes, world, fact)
 
 
-def note_before(world: World, effect: str) -> None:
+def note_before(world: World, effect: str, is_whole: bool) -> None:
     """Before a turn; what cannot be looked at is missing afterwards, and that is said then."""
     path = _stamp_file(world, effect)
     place = os.path.dirname(path)
@@ -57,7 +64,7 @@ def note_before(world: World, effect: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(old)
     try:
-        stamp = _take_stamp(world, ())
+        stamp = _take_stamp(world, OutsideStamp(is_whole=is_whole))
     except (OutsideError, OSError):
         return
     atomic.replace_file(path, json.encode(stamp), sync=False)
@@ -67,7 +74,7 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
     """After a turn: what is not as it was before."""
     try:
         before = _read_stamp(_stamp_file(world, fact.effect))
-        now = _take_stamp(world, before.dirty)
+        now = _take_stamp(world, before)
         found = _compare(world, before, now)
     except (OutsideError, OSError) as error:
         why = describe_error(error) if isinstance(error, OutsideError) else str(error)
@@ -75,6 +82,10 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
     known = getattr(fact, "outside", {})
     changed: f.EffectFact = replace(fact, outside={**known, **found}) if found else fact
     return changed
+
+
+def has_stamp(world: World, effect: str) -> bool:
+    return os.path.exists(_stamp_file(world, effect))
 
 
 def _stamp_file(world: World, effect: str) -> str:
@@ -89,18 +100,29 @@ def _read_stamp(path: str) -> OutsideStamp:
         raise OutsideError("porch does not know how it was before the turn") from error
 
 
-def _take_stamp(world: World, names: tuple[str, ...]) -> OutsideStamp:
-    """`names` are files that differed from HEAD before; of those it counts what they hold now."""
+def _take_stamp(world: World, before: OutsideStamp) -> OutsideStamp:
+    """As whole as the one before; of files that were dirty then it counts what they hold now."""
     common = repository.find_common_directory(world.workspace)
     checkout, files = world.root, {}
     dirty: tuple[str, ...] = ()
     if checkout and own_branch(world.state()):
-        dirty = outside.list_dirty_files(checkout, list_own_paths(""))
-        files = outside.digest_files(checkout, (*names, *dirty, PROJECT_FILE))
+        if before.is_whole:
+            dirty = outside.list_dirty_files(checkout, list_own_paths(""))
+        files = outside.digest_files(checkout, (*before.dirty, *dirty, PROJECT_FILE))
     mine, _ = list_settings_files(checkout)
-    places = {mine: mine, ".git/config": os.path.join(common, "config")}
+    # What git obeys, or runs for a person who works here.
+    names = ["config", "info/attributes", *_list_hooks(common)]
+    places = {mine: mine, **{f".git/{name}": os.path.join(common, name) for name in names}}
     files |= {name: outside.digest_file(path) for name, path in places.items()}
-    return OutsideStamp(outside.stamp_refs(common), files, dirty)
+    return OutsideStamp(outside.stamp_refs(common), files, dirty, before.is_whole)
+
+
+def _list_hooks(common: str) -> list[str]:
+    try:
+        names = os.listdir(os.path.join(common, "hooks"))
+    except OSError:
+        return []
+    return sorted(f"hooks/{name}" for name in names if not name.endswith(".sample"))
 
 
 def _compare(world: World, before: OutsideStamp, now: OutsideStamp) -> dict[str, Any]:
@@ -146,7 +168,7 @@ def _find_merged_commits(
     told = "; ".join(row.partition(" ")[2] for row in shared[:_MOST_COMMITS])
     more = f" and {len(shared) - _MOST_COMMITS} more" if len(shared) > _MOST_COMMITS else ""
     reason = (
-        f"{into} has come to contain commits of this run during a turn, and no finish did it: "
+        f"{into} has come to contain commits of this run in the meantime, and no finish did it: "
         f"{told}{more}. To take them back, move {into} back yourself; porch does not"
     )
     return {"head": head, "reason": reason}
