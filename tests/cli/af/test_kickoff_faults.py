@@ -286,3 +286,15 @@ def test_a_kickoff_with_settings_that_nobody_trusts_makes_nothing(farm: Farm) ->
     farm.af("stop", "1")
     (farm.desk.root / "codev/config.toml").write_text(SETTINGS.replace("ready", "other"))
     assert "untrusted-settings" in farm.af("resume", "1", code=2).all
+
+
+def test_an_answer_counts_also_if_its_driver_is_refused_because_of_settings(farm: Farm) -> None:
+    farm.af(*WORDS)
+    farm.wait_for_gate("0001-x")
+    os.kill(farm.driver(), signal.SIGKILL)
+    farm.desk.wait_for(lambda: farm.driver() == 0)
+    (farm.desk.root / "codev/config.toml").write_text(SETTINGS)
+    said = farm.af("approve", "1", code=2)
+    assert said.out.startswith("go: approved")
+    assert "untrusted-settings" in said.err
+    assert [fact["wish"]["exit"] for fact in farm.desk.facts("WishTaken")][-1] == "approved"

@@ -30,12 +30,20 @@ def _decide(verb: str, args: Args) -> View:
     """What was decided, and a driver for what comes next if the run has none."""
     from porch.cli.porch.decide import COMMANDS as DECIDING
     from porch.fleet.drivers.go_on import needs_new_driver
+    from porch.run.trust_requests import UntrustedSettingsError
+    from porch.text.printable import make_printable
 
     decided: View = DECIDING[verb].run(args)
     where, name = _find(args.id)
     if not needs_new_driver(where, name):
         return decided
-    began = _start(where, name, "goes on")
+    try:
+        began = _start(where, name, "goes on")
+    except UntrustedSettingsError:
+        # The answer is recorded, and the error that follows is not about it.
+        if not args.json:
+            print(make_printable(decided.text), flush=True)
+        raise
     # The note that nobody drives it was true until now.
     data = {key: value for key, value in decided.data.items() if key != "next"}
     text = decided.text.removesuffix(f"\n{decided.data.get('next', '')}")
