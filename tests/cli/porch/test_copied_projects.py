@@ -49,6 +49,36 @@ def test_r6_a_copy_writes_nothing_into_the_original(
     assert (copied / PLACE / "left.py").exists()
 
 
+@pytest.mark.parametrize("program, words", [
+    ("af", ("cleanup", "1")),
+    ("af", ("resume", "1")),
+    ("af", ("kickoff", "0002", "--title", "y", "--protocol", "p", "--no-claude")),
+    ("porch", ("run", "p", "0002", "--title", "y", "--no-claude")),
+])  # fmt: skip
+@pytest.mark.parametrize("inside", [".", PLACE])
+def test_r6_what_a_copied_worktree_starts_or_removes_is_not_in_the_original(
+    desk: "Desk", copied: Path, program: str, words: tuple[str, ...], inside: str
+) -> None:
+    """A copied worktree leads to the original, and a copied project has worktrees of its own."""
+    for word in ("approve", "resume"):
+        desk.porch(word, "1")
+    shutil.rmtree(copied)
+    shutil.copytree(desk.root, copied, symlinks=True)
+    before = read_all(desk.root)
+    done = commands.run(program, words, copied / inside, dict(os.environ))
+    if inside == PLACE or words[0] == "cleanup":
+        assert done.returncode == 5, done.stdout + done.stderr
+        assert "foreign-worktree" in done.stderr
+    assert read_all(desk.root) == before
+
+
+def test_r6_the_doctor_tries_no_commands_from_a_copied_worktree(desk: "Desk", copied: Path) -> None:
+    before = read_all(desk.root)
+    done = commands.run("codev", ("doctor",), copied / PLACE, dict(os.environ))
+    assert "is a copy of the worktree" in " ".join(done.stdout.split())
+    assert read_all(desk.root) == before
+
+
 def test_r6_the_copy_goes_on_by_itself_as_the_message_says(desk: "Desk", copied: Path) -> None:
     head = desk.git("rev-parse", "p_0001_x")
     shutil.rmtree(copied / PLACE)

@@ -86,11 +86,18 @@ def _stop(args: Args) -> View:
 
 
 def _clean_up(args: Args) -> View:
+    from porch.run.engine.run_places import (
+        require_known_place,
+        require_own_worktree,
+        workspace_of,
+    )
     from porch.run.verbs.read_run import read_run
     from porch.run.worktrees.remove import remove_run_worktree
 
     where, name = _find(args.id)
     state = read_run(where, name).state
+    require_known_place(where)
+    require_own_worktree(where, workspace_of(where, state))
     if not state.instances:
         gone = remove_run_worktree(where, state)
         return View("\n".join(gone.describe()), _removed_data(name, gone))

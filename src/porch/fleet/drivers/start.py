@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from porch.fleet.drivers.forked import OF_TERMINALS, DriverCall, ForkedDriver, fork_driver, may_fork
 from porch.fleet.drivers.kickoff_logs import LOG, open_kickoff_log, remove_kickoff_log
+from porch.run.engine.run_places import require_known_place
 from porch.store.where import ProjectPaths
 from porch.system.growing_file import read_tail
 from porch.system.regular_file import open_regular
@@ -98,6 +99,7 @@ def start_driver(
     `said` is what it reads from its standard input. `main` is the command itself: a caller that has
     its process to itself gives it, so that it can be forked.
     """
+    require_known_place(where)
     output = _open_log(where, run)
     # Now: the driver writes at the same place of the same file, and may be quicker than we are.
     before = output.tell()

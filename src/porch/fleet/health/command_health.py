@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from porch.errors import PorchError
 from porch.git import measured_tree, repository, worktrees
 from porch.git.checkouts import open_detached_checkout
-from porch.run.engine.run_places import list_own_paths, mark_of
+from porch.run.engine.run_places import list_own_paths, mark_of, require_known_place
 from porch.run.handlers import command_trials
 from porch.run.handlers.command_trials import TrialPlace, TrialResult
 from porch.run.settings import PROJECT_FILE, Settings
@@ -37,6 +37,7 @@ def examine_commands(
             yield DoctorLine("ok", f"{name} is set: {text}", more=(why,))
         return
     try:
+        require_known_place(where)
         results = _try_all(where, known, head, tell)
     except PorchError as error:
         finding = error.findings[0]

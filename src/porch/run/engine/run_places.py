@@ -69,7 +69,7 @@ def mark_of(where: ProjectPaths, name: str) -> str:
 def require_own_places(where: ProjectPaths, state: RunState) -> None:
     """What a run writes lies in the project, whatever somebody linked where; else it stops here."""
     run = state.run
-    _require_own_worktree(where, workspace_of(where, state))
+    require_own_worktree(where, workspace_of(where, state))
     if run.status_file:
         status = os.path.join(where.root, run.status_file)
         require_directory_inside(where.root, os.path.dirname(status))
@@ -79,7 +79,7 @@ def require_own_places(where: ProjectPaths, state: RunState) -> None:
         require_directory_inside(workspace, os.path.join(workspace, run.project_dir))
 
 
-def _require_own_worktree(where: ProjectPaths, workspace: str) -> None:
+def require_own_worktree(where: ProjectPaths, workspace: str) -> None:
     """A copy of a repository takes its worktrees along, and those still belong to the original."""
     found = git_directory.find_git_directory(workspace)
     if found and os.path.realpath(found.common) != os.path.realpath(where.common_dir):

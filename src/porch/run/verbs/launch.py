@@ -28,6 +28,7 @@ from porch.run.drive.start_requirements import (
 from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
 from porch.run.engine.driver import DriveManner
 from porch.run.engine.fact_redaction import redact_text, redact_value
+from porch.run.engine.run_places import require_known_place
 from porch.run.handlers.products import Products, ReadSpec
 from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
@@ -62,6 +63,7 @@ def start_run(
     products: Products,
 ) -> DriveResult:
     """Start a run, or go on with the one of this name; a finished one is left alone."""
+    require_known_place(where)
     where, other = _leave_other_worktree(where, wanted)
     wanted = run_request.with_default_protocol(where, wanted, watch.notice)
     if wanted.protocol == CODUMENT:
