@@ -176,6 +176,15 @@ def test_one_step_that_is_disobeyed_fails_and_only_that_one(
     assert seen in next(each["seen"] for each in told["steps"] if each["name"] == step)
 
 
+def test_x6_a_command_that_nobody_trusts_is_not_tried(bench: Bench) -> None:
+    bench.employ()
+    path = bench.desk.root / "codev/config.toml"
+    path.write_text(path.read_text().replace("agent.py", "other.py"))
+    said = bench.desk.porch("agents", "test", "mine", code=2)
+    assert "untrusted-settings" in said.all
+    assert bench.left() == []
+
+
 def test_a_command_without_a_session_cannot_resume_and_passes_even_so(bench: Bench) -> None:
     bench.employ(session="none")
     assert results(bench.test()) == {**GOOD, "resume": "not supported"}

@@ -11,6 +11,7 @@ from porch.plan.claims.prompt_worktree import PromptWorktree, make_prompt_worktr
 from porch.plan.files import plan_snapshot
 from porch.plan.prompts import plan_document, prompt_edits
 from porch.plan.prompts.prompt_edits import PromptWords
+from porch.run.trust_requests import UntrustedSettingsError
 from porch.store import where as places
 from porch.store.where import ProjectPaths
 from porch.store.worktree_records import list_records
@@ -75,6 +76,16 @@ def test_n11_where_the_set_up_fails_nothing_is_left_of_place_branch_and_claim(
     assert not list(list_records(where))
     config.write_text(SETTINGS)
     assert make(where).created
+
+
+def test_x6_no_place_is_made_with_settings_that_nobody_trusts(where: ProjectPaths) -> None:
+    config = Path(where.root) / "codev/config.toml"
+    config.write_text('[worktree]\nsetup = ["touch started"]\n')
+    with pytest.raises(UntrustedSettingsError):
+        make(where)
+    assert not plan_snapshot.read_current_plan(where).prompts[ONE].in_progress
+    assert not has_branch(where)
+    assert not (Path(where.root) / "worktrees" / "feat-x--implementation-1").exists()
 
 
 def test_n11_a_branch_with_work_is_checked_out_again_and_never_lost(where: ProjectPaths) -> None:

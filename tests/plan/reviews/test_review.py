@@ -19,6 +19,7 @@ from porch.plan.reviews.review_round import begin_round
 from porch.plan.reviews.reviewer_turns import collect_reviews
 from porch.plan.session import plan_session
 from porch.run import settings
+from porch.run.trust_requests import UntrustedSettingsError
 from porch.store import where as places
 from porch.store.lock import RunLock
 from tests.plan.courts import (
@@ -161,6 +162,16 @@ def test_nobody_is_paid_where_a_reviewer_is_not_installed(court: Court) -> None:
     assert court.shown() == []
     assert len(court.records()) == before
     assert court.fields()["review_rounds"] == 0
+
+
+def test_x6_no_reviewer_is_started_by_settings_that_nobody_trusts(court: Court) -> None:
+    path = court.root / "codev" / "config.toml"
+    path.write_text(path.read_text() + '\n[agents.eve]\ncommand = ["true"]\n')
+    before = len(court.records())
+    with pytest.raises(UntrustedSettingsError):
+        court.review(by="ann")
+    assert court.shown() == []
+    assert len(court.records()) == before
 
 
 def test_a_reviewer_who_goes_while_another_asks_has_passed_nothing(
