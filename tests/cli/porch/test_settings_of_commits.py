@@ -94,6 +94,17 @@ def test_x2_a_file_that_is_not_committed_counts_once_it_is(desk: "Desk") -> None
     assert (desk.root / "worktrees/p_0002_y/measured.log").exists()
 
 
+def test_x2_a_protocol_that_is_not_committed_is_said_to_count(desk: "Desk") -> None:
+    """An agent of another run may have changed it, and the worktree does not have it."""
+    said = words(desk.begin_in_worktree(LOOK, agents={}, code=3).all)
+    told = "not committed, too: codev/protocols/p/protocol.json; protocols are read from the"
+    assert told in said
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    again = ("run", "p", "0002", "--title", "y", "--script", "script.yaml")
+    assert "protocols are read" not in desk.porch(*again, code=3).all
+
+
 def test_x2_reviewers_are_those_of_the_commit(desk: "Desk") -> None:
     desk.write(PROJECT_FILE, f'{BASE}[panel]\nmodels = ["one"]\n')
     configure(desk, f'{BASE}[panel]\nmodels = ["two"]\n')

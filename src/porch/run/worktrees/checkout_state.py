@@ -18,6 +18,8 @@ from porch.store.where import ProjectPaths
 from porch.store.worktree_records import WorktreeRecord, list_placed
 
 NAMED = 5
+# Here a protocol counts as it lies there, whatever is committed.
+_PROTOCOLS = ("codev/protocols/", "codev-skeleton/protocols/", ".claude/protocols/")
 
 
 def require_ready(path: str, record: WorktreeRecord) -> None:
@@ -87,7 +89,12 @@ def describe_left_behind(changed: list[str], brought: list[str]) -> list[str]:
     what = "1 file is" if len(left) == 1 else f"{len(left)} files are"
     them = "it" if len(left) == 1 else "them"
     said = f"{what} not committed ({_name(left)}); the new worktree begins without {them}"
-    return [*(told if brought else []), *([said] if left else [])]
+    protocols = [name for name in left if name.startswith(_PROTOCOLS)]
+    used = (
+        f"not committed, too: {_name(protocols)}; protocols are read from the checkout, so look at "
+        "what changed there if you have not changed it"
+    )
+    return [*(told if brought else []), *([said] if left else []), *([used] if protocols else [])]
 
 
 def describe_checkout(where: ProjectPaths, state: RunState) -> Iterator[str]:
