@@ -196,4 +196,41 @@ RECORDS: tuple[Guard, ...] = (
     ),
 )
 
-TRUST = (*SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS)
+SETTINGS: tuple[Guard, ...] = (
+    Guard(
+        "nothing starts before its settings are trusted",
+        "run/verbs/launch.py",
+        "    require_trust(list_untrusted(where, commit, wanted.trust))\n",
+        "",
+        "test_a_run_is_refused_before_anything_is_made",
+    ),
+    Guard(
+        "a worktree uses the settings of its commit",
+        "run/verbs/launch.py",
+        '    return repository.resolve_commit(where.workspace, wanted.into or "HEAD") or ""\n',
+        '    return ""\n',
+        "test_x2_what_an_agent_writes_into_the_settings_governs_no_other_run",
+    ),
+    Guard(
+        "a grant of a test is none of a person",
+        "run/handlers/check.py",
+        "    with distrust_grants_of_check(world, effect.id):\n",
+        "    if True:\n",
+        "test_a_grant_that_a_test_of_the_agent_writes_does_not_count",
+    ),
+    Guard(
+        "a copied worktree starts nothing in the original",
+        "run/verbs/launch.py",
+        "    require_known_place(where)\n",
+        "",
+        "test_r6_what_a_copied_worktree_starts_or_removes_is_not_in_the_original",
+    ),
+    Guard(
+        "a check is watched from outside",
+        "run/handlers/__init__.py",
+        "(request.kind in PAID or is_check)",
+        "(request.kind in PAID)",
+        "test_x1_a_test_of_the_agent_that_merges_asks_a_person_too",
+    ),
+)
+TRUST = (*SETTINGS, *SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS)
