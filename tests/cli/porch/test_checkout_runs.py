@@ -101,7 +101,7 @@ def test_with_here_nobody_is_told_as_whom_porch_commits(shared: "Desk", home: Pa
 
 def test_what_the_person_has_edited_is_not_in_the_command(shared: "Desk") -> None:
     """X17"""
-    shared.write("codev/config.toml", '[commands]\ntest = "false"\n')
+    (shared.root / "codev/config.toml").write_text('[commands]\ntest = "false"\n')
     shared.write("own.txt", "mine\n")
     shared.git("add", "own.txt")
     said = work(shared, "0001", {"new.py": "x = 1\n", "it's new.py": "y\n"})
