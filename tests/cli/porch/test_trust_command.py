@@ -169,8 +169,8 @@ def test_an_agent_cannot_trust_anything(desk: "Desk", monkeypatch: pytest.Monkey
     for words in (("trust",), ("trust", digest), ("trust", "--list"), (*START, "--trust", digest)):
         assert "not-a-person" in desk.porch(*words, code=2).all
     dry = ("run", "p", "0001", "--title", "x", "--no-claude", "--trust", digest)
-    for words in (dry, ("resume", "1", "--trust", digest)):
-        assert "not-a-person" in desk.porch(*words, code=2).all
+    for call in (dry, ("resume", "1", "--trust", digest)):
+        assert "not-a-person" in desk.porch(*call, code=2).all
     assert run_words("af", ["kickoff", "0001", "--protocol", "p", "--trust", digest]) == 2
     assert not (desk.root / "worktrees").exists()
     desk.porch("trust", digest, "--as-person")

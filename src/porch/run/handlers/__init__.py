@@ -19,8 +19,7 @@ def _run_agent(world: World, effect: e.RunAgent) -> Awaitable[EffectFact]:
 
 
 def _run_check(world: World, effect: e.RunCheck) -> Awaitable[EffectFact]:
-    standing = world.state().positions.get(effect.position)
-    if standing is not None and is_trial(world.definition().protocol, standing.state):
+    if _is_trial(world, effect):
         from porch.run.handlers import base_check
 
         return base_check.run_base_check(world, effect)
@@ -65,10 +64,15 @@ def _commit_artifacts(world: World, effect: e.CommitPaths) -> Awaitable[EffectFa
     return project.commit_artifacts(world, effect)
 
 
-def is_watched_check(effect: e.RunCheck) -> bool:
+def _is_trial(world: World, effect: e.RunCheck) -> bool:
+    standing = world.state().positions.get(effect.position)
+    return standing is not None and is_trial(world.definition().protocol, standing.state)
+
+
+def _is_watched_check(world: World, effect: e.RunCheck) -> bool:
     """Whether it may run what an agent wrote: not what porch looks at itself, nor the base."""
     is_program = bool(effect.command.shell or effect.command.setting)
-    return is_program and not effect.position.startswith(f"{COMMANDS_CHECK}#")
+    return is_program and not _is_trial(world, effect)
 
 
 HANDLERS: Mapping[type[e.Effect], Handler] = dict(
@@ -92,7 +96,7 @@ def make_performer(
 
     async def perform(request: e.Request) -> EffectFact:
         world = current_world()
-        is_check = isinstance(request, e.RunCheck) and is_watched_check(request)
+        is_check = isinstance(request, e.RunCheck) and _is_watched_check(world, request)
         if (request.kind in PAID or is_check) and world.in_git:
             from porch.run.handlers import outside_watch
 
