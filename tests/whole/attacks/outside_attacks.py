@@ -147,6 +147,29 @@ def force_by_tool(site: Site) -> Seen:
     return Seen(is_offered, "command" if "force" in json.dumps(called) else "")
 
 
+def merge_by_test(site: Site) -> Seen:
+    """The turn is over when the check runs what the agent wrote."""
+    check = {"own": {"command": "sh own.sh", "max_retries": 0}}
+    merge = f"git add -A; git commit -qm work; git -C ../.. merge -q {BRANCH}"
+    turn = site.turn(f'echo "{merge}" > own.sh; echo again > work.txt')
+    site.prepare({**WORK, "checks": check}, LOOK, agents={"work": [turn]})
+    site.git("add", "-A")
+    site.git("commit", "-qm", "a protocol")
+    site.start()
+    is_told = "main has come to contain commits of this run" in site.pending()
+    return Seen("again" in site.read("work.txt"), "gate" if is_told else "")
+
+
+def by_copied_worktree(site: Site) -> Seen:
+    """A person stands in the copy, ends the run and cleans up."""
+    begin(site, f"cp -r {{root}}/worktrees/{BRANCH} {{base}}/copy")
+    copy, original = site.base / "copy", site.root / "worktrees" / BRANCH
+    site.porch("stop", "1")
+    done = commands.run("af", ("cleanup", "1"), copy, dict(os.environ))
+    shutil.rmtree(copy)
+    return Seen(not original.exists(), "command" if "is a copy of" in done.stderr else "")
+
+
 def by_copy(site: Site) -> Seen:
     """A person resumes the run in the copy that an agent made of the whole project."""
     begin(site, "cp -r {root} {base}/copy")
@@ -199,6 +222,14 @@ OUTSIDE_ATTACKS = (
             "main has come to contain commits of this run",
             lambda site: "again" in site.read("work.txt"),
         ),
+        "detected",
+        "gate",
+    ),
+    row(
+        "S-X1-check",
+        "curious",
+        "writes a test that does the same while porch runs it",
+        merge_by_test,
         "detected",
         "gate",
     ),
@@ -309,6 +340,13 @@ OUTSIDE_ATTACKS = (
         "careless",
         "copies the whole project; a person resumes its run in the copy",
         by_copy,
+        where="command",
+    ),
+    row(
+        "S-R6-worktree",
+        "careless",
+        "copies its worktree; a person removes the run there",
+        by_copied_worktree,
         where="command",
     ),
 )
