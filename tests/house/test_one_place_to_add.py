@@ -274,7 +274,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "a door",
         "{module}",
-        "fnmatchcase(name, glob) for glob in globs",
+        "fnmatchcase(name, pattern) for pattern in patterns",
         "{without}",
         "{test}",
     ),
