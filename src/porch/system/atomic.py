@@ -51,7 +51,12 @@ _EXIT_OUTSIDE = 6
 
 def replace_file(path: str, data: bytes, *, sync: bool, mode: int = 0o666) -> os.stat_result:
     """Put data at path. Two writers of one path must not meet: both write `<name>.tmp`."""
-    return publish_file(path + ".tmp", path, data, sync=sync, mode=mode)
+    return publish_file(temporary_name(path), path, data, sync=sync, mode=mode)
+
+
+def temporary_name(path: str) -> str:
+    """Where a file is written before it takes the place of the old one; a kill leaves it there."""
+    return path + ".tmp"
 
 
 def publish_file(

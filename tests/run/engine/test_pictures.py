@@ -213,6 +213,18 @@ def test_an_edit_under_a_runner_is_kept_aside_at_the_next_drawing(desk: Desk) ->
     assert desk.drawn() == (3, 3, 3)
 
 
+def test_what_a_kill_left_of_a_drawing_is_removed_by_the_next_one(desk: Desk) -> None:
+    """Also if the last record is drawn already: this may be the last command of the run."""
+    desk.record()
+    assert desk.pictures.is_current(desk.state)
+    left = desk.root / "run/status.yaml.tmp"
+    left.touch()
+    assert not desk.pictures.is_current(desk.state)
+    desk.pictures.draw_now(desk.definition, desk.state)
+    assert not left.exists()
+    assert desk.pictures.is_current(desk.state)
+
+
 def test_a_status_that_cannot_be_written_takes_nothing_else_with_it(desk: Desk) -> None:
     desk.record()
     desk.status.unlink()

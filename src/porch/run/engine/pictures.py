@@ -231,12 +231,12 @@ class RunPictures:
             snapshot.keep_snapshot(self._directory, state, self._journal.length, self._journal.sum)
 
     def is_current(self, state: RunState) -> bool:
-        """Whether the status file is the one that belongs to the last record."""
+        """Whether the status file belongs to the last record, and no kill left another half."""
+        path = self.status_path(state)
         try:
-            with open(
-                self.status_path(state), encoding="utf-8", errors="replace", opener=open_regular
-            ) as file:
-                return status_yaml.parse_signature(file.read()) == (state.seq, True)
+            with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
+                is_last = status_yaml.parse_signature(file.read()) == (state.seq, True)
+            return is_last and not os.path.lexists(atomic.temporary_name(path))
         except OSError:
             return False
 
