@@ -226,8 +226,9 @@ def test_a_repair_names_the_decisions_that_it_lost_and_keeps_the_rest_readable(
     repaired = gated.porch("repair", gated.id)
     assert repaired.returncode == 0, repaired.stderr
     assert "1 records kept" in repaired.stdout
-    (lost,) = [line for line in repaired.stdout.splitlines() if line.startswith("lost: ")]
+    lost, unreadable = [line for line in repaired.stdout.splitlines() if line.startswith("lost: ")]
     assert "approved by" in lost
+    assert unreadable.endswith("decisions in records that cannot be read: 2")
     assert f"{len(lines) - 2} of the lost records can still be read" in repaired.stdout
     assert lost in " ".join(gated.porch("log", gated.id, "--all").stdout.split("; "))
     shown = gated.porch("log", gated.id, "--lost").stdout

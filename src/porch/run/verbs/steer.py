@@ -30,6 +30,8 @@ from porch.system import process_marks
 from porch.system.clock import Clock, later_instant
 from porch.text.sha256 import sha256
 
+_MOST_NAMED = 5
+
 
 class SteerResult(Struct, frozen=True):
     """What came of it, in a sentence, with details for programs."""
@@ -238,10 +240,10 @@ def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> St
         with hold_run(where, run, "porch repair", is_whole=True) as found:
             found.drain()
     again = "" if done.kept else "; nothing could be kept, so start the run again"
-    later = _read_later_records(done)
+    later, unreadable = _read_later_records(done)
     lost = f"{done.kept} records kept, {done.lost_bytes} bytes lost"
     lines = [f"{lost}; the damaged file is kept as {os.path.basename(done.aside)}{again}"]
-    decisions = _list_decisions(later, words)
+    decisions = _list_decisions(later, unreadable, words)
     lines += [f"lost: {each}" for each in decisions]
     if later and done.kept:
         lines.append(f"{len(later)} of the lost records can still be read: porch log {run} --lost")
@@ -249,10 +251,13 @@ def repair_journal(where: ProjectPaths, run: str, as_person: bool = False) -> St
     return SteerResult("\n".join(lines), {**data, "decisions": decisions, "readable": len(later)})
 
 
-def _read_later_records(repaired: journal.RepairResult) -> list[RawRecord]:
-    """What still verifies behind the damage."""
+def _read_later_records(repaired: journal.RepairResult) -> tuple[list[RawRecord], list[int]]:
+    """What still verifies behind the damage, and the numbers of the records that do not."""
     with open(repaired.aside, "rb") as file:
-        return chain.list_later_records(file.read(), repaired.kept)
+        data = file.read()
+    later = chain.list_later_records(data, repaired.kept)
+    numbers = range(repaired.kept + 1, data.count(b"\n") + 1)
+    return later, sorted(set(numbers).difference(each["seq"] for each in later))
 
 
 def _is_sound(path: str) -> bool:
@@ -263,10 +268,16 @@ def _is_sound(path: str) -> bool:
     return True
 
 
-def _list_decisions(records: list[RawRecord], words: PlaceWords) -> list[str]:
+def _list_decisions(later: list[RawRecord], unreadable: list[int], words: PlaceWords) -> list[str]:
+    """What people decided; of a record that nobody can read it is not known."""
     from porch.show.records.timeline import list_decisions_of_people
 
-    return list_decisions_of_people(records, words)
+    decisions = list_decisions_of_people(later, words)
+    if unreadable:
+        more = f" and {len(unreadable) - _MOST_NAMED} more" if unreadable[_MOST_NAMED:] else ""
+        names = ", ".join(map(str, unreadable[:_MOST_NAMED]))
+        decisions.append(f"perhaps also decisions in records that cannot be read: {names}{more}")
+    return decisions
 
 
 def _repair_record(as_person: bool, words: PlaceWords, repaired: journal.RepairResult) -> RawRecord:
@@ -280,6 +291,6 @@ def _repair_record(as_person: bool, words: PlaceWords, repaired: journal.RepairR
         aside=os.path.basename(repaired.aside),
         by=find_user_name(),
         as_person=as_person,
-        decisions=tuple(_list_decisions(_read_later_records(repaired), words)),
+        decisions=tuple(_list_decisions(*_read_later_records(repaired), words)),
     )
     return encode_record(JournalRecord(repaired.kept + 1, at, fact))
