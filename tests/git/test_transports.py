@@ -136,6 +136,53 @@ def test_x7_what_is_missing_is_not_fetched_by_a_worktree(
     assert not list((repo / ".git" / "objects").rglob("*.promisor"))
 
 
+def test_x7_who_does_not_push_speaks_to_no_remote_at_all(repo: Path) -> None:
+    """Also a git that fetches what is missing all the same."""
+    sh(repo, "clone", "-q", "--bare", str(repo), str(repo.parent / "full.git"))
+    for words in (("ls-remote", "../full.git"), ("fetch", "../full.git")):
+        assert "transport 'file' not allowed" in try_git(str(repo), *words).stderr
+
+
+def test_x7_a_push_fetches_nothing_either(repo: Path, program: Path) -> None:
+    """It may speak to remotes, and so to one that has what is missing."""
+    (repo / "a.txt").write_text("missing\n")
+    sh(repo, "commit", "-qam", "two")
+    sh(repo, "clone", "-q", "--bare", str(repo), str(repo.parent / "full.git"))
+    sh(repo, "init", "-q", "--bare", str(repo.parent / "far.git"))
+    for key, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", str(repo.parent / "full.git")),
+        ("remote.origin.pushurl", str(repo.parent / "far.git")),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.uploadpack", str(program)),
+    ):
+        sh(repo, "config", key, value)
+    blob = sh(repo, "rev-parse", "HEAD:a.txt")
+    (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(OutsideError):
+        github.push_branch(str(repo), "origin", "main")
+    assert not (repo.parent / "ran").exists()
+
+
+def test_x7_a_push_leaves_submodules_alone_whose_settings_name_programs(
+    repo: Path, program: Path
+) -> None:
+    base = repo.parent
+    sh(repo, "clone", "-q", str(repo), str(base / "lib"))
+    sh(repo, "init", "-q", "--bare", str(base / "far.git"))
+    sh(repo, "remote", "add", "origin", str(base / "far.git"))
+    add = ("submodule", "--quiet", "add", str(base / "lib"), "sub")
+    sh(repo, "-c", "protocol.file.allow=always", *add)
+    sh(repo / "sub", "commit", "-q", "--allow-empty", "-m", "newer")
+    sh(repo, "add", "-A")
+    sh(repo, "commit", "-qm", "with a submodule")
+    sh(repo, "config", "push.recurseSubmodules", "on-demand")
+    sh(repo / "sub", "config", "remote.origin.receivepack", str(program))
+    github.push_branch(str(repo), "origin", "main")
+    assert not (base / "ran").exists()
+
+
 def test_x7_a_signed_push_calls_nobody(repo: Path, program: Path, tmp_path: Path) -> None:
     sh(repo, "init", "-q", "--bare", str(tmp_path / "far.git"))
     sh(tmp_path / "far.git", "config", "receive.certNonceSeed", "x")

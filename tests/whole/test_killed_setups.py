@@ -69,6 +69,18 @@ def test_an_init_killed_anywhere_completes_when_it_is_called_again(
         assert outcome(root) == expected, f"{point}:{nth}"
 
 
+def test_an_init_killed_when_the_repository_got_its_name_leaves_nothing_beside_it(
+    tmp_path: Path, calm: tuple[dict[str, str], Counter[str]]
+) -> None:
+    """R5: it is made in a directory of its own, which is empty then."""
+    root = project(tmp_path / "p")
+    sh(root, "init", "-q")
+    (root / ".porch-init").mkdir()
+    assert init(root) == 0
+    assert not (root / ".porch-init").exists()
+    assert outcome(root) == calm[0]
+
+
 def test_an_init_without_room_completes_when_there_is_room_again(
     tmp_path: Path, calm: tuple[dict[str, str], Counter[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

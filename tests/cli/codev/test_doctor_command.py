@@ -437,11 +437,13 @@ def test_the_lock_of_a_killed_porch_is_named_and_removed_and_that_of_a_git_is_no
     """R2: the line in it says whose it was, and nobody holds it any more."""
     lock = desk.root / ".git" / "index.lock"
     lock.write_text("porch 4242\n")
+    for name in ("index.porch", "index.porch.lock"):
+        (desk.root / ".git" / name).touch()  # of that porch, and of its git
     assert one(doctor(), "index.lock")["fix"].startswith("run `codev doctor --fix`")
     assert lock.exists()
     (said,) = [line for line in doctor("--fix")["fixed"] if "lock" in line]
     assert "a porch that was killed" in said
-    assert not lock.exists()
+    assert not list((desk.root / ".git").glob("index.*"))
     lock.write_text("")
     assert not [line for line in doctor("--fix")["fixed"] if "lock" in line]
     assert lock.exists()
