@@ -18,6 +18,7 @@ DONE = "done"
 LINK = "/@link"  # behind the name of a link: where it leads, not what lies there
 FILE = "/@file"  # behind the name of a file that looks like the name of a part of a plan
 CONFIRM = "Confirm "  # how the message of every confirmation begins
+CONTINUE = "Continue? (Y/N)"  # how it ends where a person confirms
 REOPENED = "reopened."  # where it is remembered why something done was taken back
 _ENDINGS: dict[GateKind, str] = {"human": "", "ai": "-ai", "gap": "-gap", "criteria": "-criteria"}
 _JOINED = "-end"

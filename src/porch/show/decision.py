@@ -112,7 +112,7 @@ def _describe_decision(
         "name": decision.name,
         "asked_at": decision.asked_at,
         "by": "porch",
-        "question": human.title,
+        "question": _describe_question(protocol, state, standing, human),
         "description": human.description,
         "reason": "\n".join(
             (
@@ -180,11 +180,26 @@ def _list_facts(
     protocol: Protocol, state: RunState, standing: Standing, human: Human
 ) -> Iterator[str]:
     """What a confirmation of a track is about; loaded where there is a track."""
-    is_own = standing.state != approvals.STATE and not is_trial(protocol, standing.state)
-    if protocol.subject == TRACK and is_own:
+    if _is_of_track(protocol, standing):
         from porch.show.track_rows import list_track_facts
 
         yield from list_track_facts(protocol, state, standing, human)
+
+
+def _describe_question(
+    protocol: Protocol, state: RunState, standing: Standing, human: Human
+) -> str:
+    if not _is_of_track(protocol, standing):
+        return human.title
+    from porch.show.track_rows import describe_question
+
+    return describe_question(protocol, state, standing, human)
+
+
+def _is_of_track(protocol: Protocol, standing: Standing) -> bool:
+    """Whether the plan of a track asks; what porch asks by itself has no place in a plan."""
+    is_own = standing.state != approvals.STATE and not is_trial(protocol, standing.state)
+    return protocol.subject == TRACK and is_own
 
 
 def _list_reasons(

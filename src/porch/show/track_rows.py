@@ -10,11 +10,20 @@ from porch.account.outcomes import Outcome, worst_outcome
 from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
-from porch.model.track_names import DONE, blocked_state, gate_of_state, state_name
+from porch.model.track_names import (
+    CONTINUE,
+    DONE,
+    blocked_state,
+    gate_of_state,
+    moment_of_gate,
+    state_name,
+)
+from porch.show.track_notes import list_open_notes
 from porch.text.printable import describe_text
 
 _MOST_LINES = 10
 _MOST_FILES = 50
+_MOST_NAMED = 5
 _SHORT: Mapping[str, str] = {"DONE": "complete", "CANCELLED": "pending", "TODO": "pending"}
 _OUTCOMES: Mapping[str, Outcome] = {"DONE": "passed", "CANCELLED": "skipped", "TODO": "not run"}
 
@@ -77,6 +86,33 @@ def _gate_name(kind: State) -> str:
     return kind.actor.name if isinstance(kind.actor, Human) else kind.title
 
 
+def describe_question(protocol: Protocol, state: RunState, standing: Standing, human: Human) -> str:
+    """The message of a confirmation, with its summary in front of the question."""
+    if not human.title.endswith(CONTINUE):
+        return human.title
+    summary = "; ".join(_summarise(protocol, state, standing, human))
+    return f"{human.title.removesuffix(CONTINUE)}Summary: {summary}. {CONTINUE}"
+
+
+def _summarise(
+    protocol: Protocol, state: RunState, standing: Standing, human: Human
+) -> Iterator[str]:
+    """In one line, what porch knows of it; nothing that an agent says of itself."""
+    tasks = _list_tasks(protocol, state, standing)
+    if tasks:
+        done = sum(status == "DONE" for _, status in tasks)
+        yield f"{done} of {len(tasks)} tasks done"
+    if moment_of_gate(gate_of_state(standing.state)) == "before":
+        yield from () if tasks else ("nothing is done yet",)
+        return
+    known = (state.recall(standing, path) for path in human.shows if path.endswith(f".{DONE}"))
+    paid = [payload for payload in known if payload is not None]
+    names = list(dict.fromkeys(str(name) for each in paid for name in each.get("files") or ()))
+    more = len(names) - _MOST_NAMED + sum(int(each.get("more_files") or 0) for each in paid)
+    told = [*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else ())]
+    yield f"changed {', '.join(told)}" if names else "no file was changed"
+
+
 def list_track_facts(
     protocol: Protocol, state: RunState, standing: Standing, human: Human
 ) -> Iterator[str]:
@@ -88,20 +124,29 @@ def list_track_facts(
             yield from _describe_payload(protocol, name, exit_, payload)
     yield from _describe_tasks(protocol, state, standing)
     yield from _describe_waivers(protocol, state, standing)
+    for note in list_open_notes(protocol, state, standing, human):
+        yield note.line
 
 
 def _describe_tasks(protocol: Protocol, state: RunState, standing: Standing) -> Iterator[str]:
     """Of a phase that is confirmed, how far each of its tasks is."""
+    mine = [f"{id_} {status}" for id_, status in _list_tasks(protocol, state, standing)]
+    if mine:
+        yield f"tasks: {', '.join(mine)}"
+
+
+def _list_tasks(
+    protocol: Protocol, state: RunState, standing: Standing
+) -> list[tuple[str, NodeStatus]]:
+    """Those of the phase that is asked about; none where one task is."""
     kind, tasks = protocol.states[standing.state], find_track_states(protocol, state).tasks
     if kind.group in tasks:
-        return
-    mine = [
-        f"{each.group} {tasks[each.group].status}"
+        return []
+    return [
+        (each.group, tasks[each.group].status)
         for each in protocol.states.values()
         if each.description == kind.description and each.name == state_name(each.group)
     ]
-    if mine:
-        yield f"tasks: {', '.join(mine)}"
 
 
 def _describe_payload(

@@ -1,7 +1,7 @@
 """A track as people look at it: its plan with what the journal says, if there is one."""
 
 from collections.abc import Iterator, Mapping
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from porch.run.definitions.track_plans import (
     read_plan_file,
 )
 from porch.run.verbs.read_run import ReadRun, read_run
+from porch.show.track_notes import ReviewNote, list_review_notes
 from porch.store.where import ProjectPaths
 
 _MARKS: Mapping[str, str] = {
@@ -28,10 +29,11 @@ STRICT = ("plan-status", "plan-empty-phase", "plan-odd-id", "plan-priority", "un
 
 
 class ConfirmShape(TypedDict):
-    """A confirmation of a plan: its gate, and what became of it."""
+    """A confirmation of a plan: its gate, what became of it, and what its reviewer noted."""
 
     gate: str
     status: str
+    notes: NotRequired[list[str]]
 
 
 class TrackTaskShape(TypedDict):
@@ -70,23 +72,29 @@ class TrackLook(Struct, frozen=True):
     file: str
     run: str
     states: TrackStates | None
+    notes: tuple[ReviewNote, ...] = ()
 
 
 def look_at_track(where: ProjectPaths, word: str) -> TrackLook:
     track = locate_track(where, word)
     file = find_plan_file(f"{where.workspace}/{track}")
-    run, states = _find_run_states(where, track)
-    return TrackLook(read_plan_file(file), file, run, states)
+    found = _find_run(where, track)
+    return TrackLook(read_plan_file(file), file, *(_look_at_states(found) if found else ("", None)))
 
 
 def look_at_run(where: ProjectPaths, found: ReadRun) -> TrackLook:
     """The plan of a run as it lies in the checkout of the run."""
     file = find_plan_file(find_track(where, found.state))
-    states = find_track_states(found.definition.protocol, found.state)
-    return TrackLook(read_plan_file(file), file, found.state.run.name, states)
+    return TrackLook(read_plan_file(file), file, *_look_at_states(found))
 
 
-def _find_run_states(where: ProjectPaths, track: str) -> tuple[str, TrackStates | None]:
+def _look_at_states(found: ReadRun) -> tuple[str, TrackStates, tuple[ReviewNote, ...]]:
+    protocol, state = found.definition.protocol, found.state
+    notes = tuple(list_review_notes(protocol, state))
+    return state.run.name, find_track_states(protocol, state), notes
+
+
+def _find_run(where: ProjectPaths, track: str) -> ReadRun | None:
     for name in where.runs():
         if not name.startswith("track_"):
             continue
@@ -96,8 +104,8 @@ def _find_run_states(where: ProjectPaths, track: str) -> tuple[str, TrackStates 
             continue
         run = found.state.run
         if (run.protocol, run.project_dir) == (CODUMENT, track):
-            return name, find_track_states(found.definition.protocol, found.state)
-    return "", None
+            return found
+    return None
 
 
 def lint_plan(where: ProjectPaths, reading: TrackReading, *, strict: bool) -> list[Finding]:
@@ -147,6 +155,11 @@ def _confirm_lines(look: TrackLook, node: TrackPhase | TrackTask, moment: str) -
                 # A confirmation stands under what it is about.
                 front = "    " if isinstance(node, TrackPhase) else "      "
                 yield f"{front}[{_MARKS[status]}] {name}: {status}"
+                yield from (f"{front}    {note}" for note in _list_notes(look, name))
+
+
+def _list_notes(look: TrackLook, gate: str) -> list[str]:
+    return [f"noted by {each.by}: {each.text}" for each in look.notes if each.gate == gate]
 
 
 def look_data(look: TrackLook) -> TrackShape:
@@ -181,4 +194,10 @@ def _confirm_data(look: TrackLook, node: TrackPhase | TrackTask) -> Iterator[Con
     for confirm in node.confirms:
         for moment in confirm.moments:
             name = gate_name(node.id, moment, confirm.kind)
-            yield {"gate": name, "status": gate_status(look, node.id, confirm, moment)}
+            found: ConfirmShape = {
+                "gate": name,
+                "status": gate_status(look, node.id, confirm, moment),
+            }
+            if notes := _list_notes(look, name):
+                found["notes"] = notes
+            yield found

@@ -188,9 +188,31 @@ def test_a20_people_see_what_was_done_and_what_the_agent_says(desk: Desk) -> Non
     put(desk, plan(phase("P1", task("T1.1", confirm()))))
     run(desk, 3, agents={"T1_1": {"write": {"a.txt": "1"}, "say": "All is well."}})
     told = " ".join(desk.porch("pending").out.split())
-    assert "Confirm (human) task T1.1: Name of T1.1. When=after. Continue? (Y/N)" in told
+    message = "Confirm (human) task T1.1: Name of T1.1. When=after. Summary: changed a.txt."
+    assert f"{message} Continue? (Y/N)" in told
     assert "T1.1: changed a.txt" in told
     assert "the agent of T1.1 says: All is well." in told
+
+
+def test_e9_what_did_not_block_is_told_at_the_end_and_in_the_plan(desk: Desk) -> None:
+    put(desk, plan(phase("P1", task("T1.1", confirm(AI)))))
+    report = {"blocking": [], "non_blocking": ["no end"]}
+    told = run(
+        desk,
+        agents={"T1_1": {"write": {"a.txt": "1"}}},
+        reviews={"T1_1-after-ai": {"checker": [report]}},
+    )
+    assert "\n  noted by checker at T1.1-after-ai: no end\n" in told
+    assert (
+        "\n          noted by checker: no end\n" in desk.porch("plan", "show", "tracks/login").out
+    )
+    (first,) = json.loads(desk.porch("plan", "show", "tracks/login", "--json").out)["phases"]
+    (gate,) = first["tasks"][0]["confirms"]
+    assert gate == {
+        "gate": "T1.1-after-ai",
+        "status": "DONE",
+        "notes": ["noted by checker: no end"],
+    }
 
 
 def test_a12_a_confirmed_task_that_is_edited_is_asked_again(desk: Desk) -> None:

@@ -109,11 +109,13 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
     }
     lines = _render_closing(driven, word, names)
     if where is not None and driven.rest == "ended":
-        from porch.fleet.finish.finish_texts import describe_ended_run, list_not_passed
+        from porch.fleet.finish.finish_texts import describe_ended_run, list_not_passed, list_noted
 
-        gaps = list_not_passed(where, state)
+        gaps, noted = list_not_passed(where, state), list_noted(where, state)
+        lines += [make_printable(f"  {line}") for line in noted]
         lines += describe_ended_run(where, state, gaps)
         data |= {"not_passed": list(gaps)} if gaps else {}
+        data |= {"noted": list(noted)} if noted else {}
     return View("\n".join(lines), data, drive_exit_code(driven), is_prose=True)
 
 

@@ -13,6 +13,7 @@ from porch.dialects.plan_xml.walk import PlanStage
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import AskKind, Guard, Human, Input, Option, Panel
 from porch.model.track_names import (
+    CONTINUE,
     DONE,
     HelperKind,
     helper_state,
@@ -116,7 +117,7 @@ class _GateWays:
             Option("stopped", "stop here and wait for instructions"),
             _WAIVER,
         )
-        self._draw_question(self.gate, self.stage.name, options, "Continue? (Y/N)")
+        self._draw_question(self.gate, self.stage.name, options, CONTINUE)
         attempts = self.draft.budget(f"{self.gate}:attempts", PEOPLE_ATTEMPTS - 1, 1)
         self._answer_edges(self.gate, attempts)
 
@@ -210,13 +211,17 @@ class _GateWays:
                 Option("stopped", "stop here and wait for instructions"),
             ),
             self.about,
-            shows=(f"{self.gate}.changes",),
+            shows=(f"{self.gate}.changes", *self._work_shown()),
         )
         self.draft.add(self.stage, state, ask, f"{self.stage.name}: blocking issues")
         rounds = self.draft.budget(f"{self.gate}:attempts", REVIEW_ATTEMPTS - 1, 1)
         self._back_edge(state, "retry", rounds)
         self._pass_edge(state, "waived")
         self.draft.edge(state, "stopped", self.halted, forgets=self._forgotten(state, "stopped"))
+
+    def _work_shown(self) -> Iterator[str]:
+        """What the issues are about; before the work there is nothing to look at."""
+        return _work_paths(self.stage) if self.stage.moment == "after" else iter(())
 
     def _draw_fallback(self, state: str) -> None:
         """A reviewer who does not come to a report leaves it to a person."""
@@ -227,7 +232,7 @@ class _GateWays:
             Option("stopped", "stop here and wait for instructions"),
             _WAIVER,
         )
-        question = "The reviewer gave no report. Continue? (Y/N)"
+        question = f"The reviewer gave no report. {CONTINUE}"
         self.shows = (f"{self.gate}.undecided", *self.shows)
         name = f"{self.stage.name}:fallback"
         self._draw_question(state, name, options, question, "undecided")

@@ -91,7 +91,7 @@ def describe_node(stage: PlanStage) -> str:
     """What a person reads below the message: the node as the plan has it, in one paragraph."""
     told = [stage.task.text if stage.task is not None else stage.phase.goal]
     if stage.task is None:
-        names = ", ".join(task.id for task in stage.phase.tasks)
+        names = ", ".join(f"{task.id} {task.name}".strip() for task in stage.phase.tasks)
         told.append(f"Tasks: {names}." if names else "It has no tasks, so nothing was done.")
     criteria = "; ".join(each.text for each in stage.node.criteria)
     told += [f"Criteria: {criteria}"] if criteria else []

@@ -10,6 +10,7 @@ from porch.errors import PorchError
 from porch.fleet.finish.run_work import RunWork, is_settled, name_work, survey_work
 from porch.machine.state import RunState
 from porch.model.delivery_checks import DeliveryCheck
+from porch.model.track_names import CODUMENT
 from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.show.board import describe_state_delivery
 from porch.show.phase_words import describe_gap
@@ -32,6 +33,16 @@ def list_not_passed(where: ProjectPaths, state: RunState) -> tuple[str, ...]:
     """What has not passed of a run, one sentence each."""
     definition = read_pinned_definition(where, state.run.name, state.run.digest)
     return tuple(map(describe_gap, list_gaps(definition.protocol, state)))
+
+
+def list_noted(where: ProjectPaths, state: RunState) -> tuple[str, ...]:
+    """What reviewers of a track noted without stopping it, one sentence each."""
+    if state.run.protocol != CODUMENT:
+        return ()
+    from porch.show.track_notes import list_review_notes
+
+    definition = read_pinned_definition(where, state.run.name, state.run.digest)
+    return tuple(note.line for note in list_review_notes(definition.protocol, state))
 
 
 def describe_ended_run(

@@ -44,7 +44,10 @@ def test_a_confirmation_says_what_it_is_about_and_what_each_answer_does(
     put(desk, WAVES)
     run(desk, 3)
     page = browser.get(f"{RUN}/decision?at=T1_1-before%231").text
-    assert "<h1>Confirm (human) task T1.1: Name of T1.1. When=before. Continue? (Y/N)</h1>" in page
+    assert (
+        "<h1>Confirm (human) task T1.1: Name of T1.1. When=before. "
+        "Summary: nothing is done yet. Continue? (Y/N)</h1>"
+    ) in page
     for words in (
         "Approve: confirm, and go on",
         "Decline: do not go on; nothing is changed",
