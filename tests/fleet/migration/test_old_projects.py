@@ -343,6 +343,29 @@ def test_a_decision_that_cannot_be_read_is_named_and_nothing_is_moved(base: Path
     assert "1 of 1 project moves" in codev(root, code=0)
 
 
+def test_a_gate_that_the_file_has_passed_without_saying_so_counts_and_that_is_the_reason(
+    base: Path,
+) -> None:
+    """The reason was that the file says so, although it said that the gate is pending."""
+    root, path = new_root(base), "codev/projects/0001-a/status.yaml"
+    gates = "{specify_approval: {status: approved}, plan_approval: {status: pending}}"
+    status = f"id: '0001'\nprotocol: spider\nphase: implement\ngates: {gates}\n"
+    plan = "# Plan\n\n## Phases\n\n### Phase 1: Table\n- a\n"
+    commit(root, {"codev/specs/0001-a.md": "# A\n", "codev/plans/0001-a.md": plan, path: status})
+    [project] = migrate_twice(root, code=0)["projects"]
+    assert project["claims"] == {
+        "specify_approval": f"{path} says so",
+        "plan_approval": f"{path} is at implement, behind it",
+    }
+
+
+def test_a_list_means_a_number_also_where_it_writes_it_with_zeros(base: Path) -> None:
+    entry = '# List\n\n```yaml\nprojects:\n  - id: "0002"\n    status: integrated\n```\n'
+    files = {"codev/specs/2-search.md": "# Search\n", "codev/projectlist.md": entry}
+    [project] = migrate_twice(commit(new_root(base), files), code=0)["projects"]
+    assert (project["outcome"], project["state"]) == ("history", "integrated")
+
+
 def test_how_far_a_project_is_counts_in_the_worktree_in_which_it_goes_on(base: Path) -> None:
     """A builder commits its status on its own branch; the checkout learns of it with the merge."""
     root = new_root(base)

@@ -79,6 +79,22 @@ def test_a_moved_worktree_is_that_of_its_run_and_is_never_taken_back(root: Path)
     assert sh(root, "show", "spider_0073_search:b.txt") == "b"
 
 
+def test_documents_that_are_no_project_by_their_name_are_named_and_a_readme_is_not(
+    tmp_path: Path,
+) -> None:
+    specs = tmp_path / "codev" / "specs"
+    for name in ("0003.md", "0007_under.md", "bugfix-142.md", "README.md", ".hidden.md", "a.txt"):
+        specs.mkdir(parents=True, exist_ok=True)
+        (specs / name).write_text("")
+    (specs / "0004-nested").mkdir()
+    found = read_old_tree(str(tmp_path))
+    assert list(found.left) == [
+        f"codev/specs/{name}"
+        for name in ("0003.md", "0004-nested", "0007_under.md", "bugfix-142.md")
+    ]
+    assert set(found.left.values()) == {"its name is not NUMBER-name.md"}
+
+
 def test_a_name_that_can_be_no_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "codev" / "specs").mkdir(parents=True)
     (tmp_path / "codev" / "specs" / "0001-...md").write_text("")

@@ -36,6 +36,7 @@ from porch.fleet.migration.project_list import (
     read_project_lists,
 )
 from porch.fleet.setup.additive_files import read_existing
+from porch.machine.approvals import APPROVED
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.verbs.adopt import list_passed_gates
@@ -237,6 +238,13 @@ def _holds_status_alone(directory: str) -> bool:
     return [os.path.lexists(os.path.join(directory, name)) for name in names] == [True, False]
 
 
+def _explain_claim(status: ForeignStatus, gate: str, path: str) -> str:
+    """A gate in front of the place that a file names counts, whatever the file says of it."""
+    if status.gates.get(gate, {}).get("status") in APPROVED:
+        return f"{path} says so"
+    return f"{path} is at {status.state}, behind it"
+
+
 class _SeenProject(Struct, frozen=True):
     """What is there of a project: its documents, and the status file if there is one."""
 
@@ -396,7 +404,9 @@ class _Planner:
             outcome="paused",
             protocol=name,
             state=f"{state}:{item}" if item else state,
-            claims=tuple((gate, reasons.get(gate) or f"{path} says so") for gate in gates),
+            claims=tuple(
+                (gate, reasons.get(gate) or _explain_claim(status, gate, path)) for gate in gates
+            ),
             notes=(*status.notes, *notes),
         )
 

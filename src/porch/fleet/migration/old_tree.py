@@ -17,6 +17,8 @@ DOCUMENTS: Mapping[str, str] = {
     "review.md": "codev/reviews",
 }
 _FILE = re.compile(r"(?P<id>[0-9]+)-(?P<name>.+)\.md")
+# What may be somebody's document all the same; a README is about the directory.
+_OTHER = re.compile(r"[0-9]|(?!readme\.|\.).+\.md$", re.IGNORECASE)
 
 
 class OldProject(Struct, frozen=True):
@@ -57,7 +59,11 @@ def read_old_tree(root: str) -> OldTree:
     """Read it; projects that were moved before still count where a number has to mean one alone."""
     files = {name: _list_numbered(root, place) for name, place in DOCUMENTS.items()}
     directories = list_project_directories(root)
-    left: dict[str, str] = {}
+    left = {
+        path: "its name is not NUMBER-name.md"
+        for place in DOCUMENTS.values()
+        for path in _list_unnumbered(root, place)
+    }
     specs: dict[str, OldProject] = {}
     for path, (id_, stem) in files["spec.md"].items():
         try:
@@ -95,20 +101,29 @@ def read_old_tree(root: str) -> OldTree:
 
 
 def list_project_directories(root: str) -> list[str]:
-    try:
-        return sorted(os.listdir(os.path.join(root, "codev", "projects")))
-    except OSError:
-        return []
+    return _list_names(root, "codev/projects")
 
 
 def _list_numbered(root: str, place: str) -> dict[str, tuple[str, str]]:
     """Number and name of each file, by its path."""
-    try:
-        names = sorted(os.listdir(os.path.join(root, place)))
-    except OSError:
-        return {}
-    matches = ((name, _FILE.fullmatch(name)) for name in names)
+    matches = ((name, _FILE.fullmatch(name)) for name in _list_names(root, place))
     return {f"{place}/{name}": (m["id"], m["name"]) for name, m in matches if m is not None}
+
+
+def _list_unnumbered(root: str, place: str) -> list[str]:
+    """Documents, and directories with a number, that are no project of the old shape by name."""
+    return [
+        f"{place}/{name}"
+        for name in _list_names(root, place)
+        if _OTHER.match(name) and not _FILE.fullmatch(name)
+    ]
+
+
+def _list_names(root: str, place: str) -> list[str]:
+    try:
+        return sorted(os.listdir(os.path.join(root, place)))
+    except OSError:
+        return []
 
 
 def _find_companion(

@@ -46,7 +46,7 @@ def find_listed_status(
     statuses = [
         entry.status
         for entry in entries
-        if entry.spec == spec or (entry.id == id_ and not is_id_shared)
+        if entry.spec == spec or (entry.id.lstrip("0") == id_.lstrip("0") and not is_id_shared)
     ]
     ended = (status for status in statuses if status in ENDED)
     return next(ended, statuses[0] if statuses else "")
