@@ -194,6 +194,21 @@ def test_a20_people_see_what_was_done_and_what_the_agent_says(desk: Desk) -> Non
     assert "the agent of T1.1 says: All is well." in told
 
 
+def test_e13_a_reply_that_says_neither_yes_nor_what_to_do_is_refused_in_these_words(
+    desk: Desk,
+) -> None:
+    put(desk, plan(phase("P1", task("T1.1", confirm(when="before")))))
+    run(desk, 3)
+    for reply, told in (("jaa", "'jaa'"), ("  ", "an empty answer")):
+        said = desk.porch("answer", "login", "T1.1-before", reply, "--as-person", code=1).err
+        assert f"{told} says neither yes nor no, and not what has to change" in said
+    assert "T1.1-before" in desk.porch("pending").out
+    assert (
+        "T1.1-before: declined"
+        in desk.porch("answer", "login", "T1.1-before", "nein", "--as-person").out
+    )
+
+
 def test_e9_what_did_not_block_is_told_at_the_end_and_in_the_plan(desk: Desk) -> None:
     put(desk, plan(phase("P1", task("T1.1", confirm(AI)))))
     report = {"blocking": [], "non_blocking": ["no end"]}

@@ -32,6 +32,9 @@ from porch.run.engine.send_wish import send_recorded_wish
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.show.decision import format_answer, list_answerable, takes_text
 from porch.store.where import ProjectPaths
+from porch.text.printable import make_printable
+
+_SHOWN = 60
 
 
 class DecisionRequest(Struct, frozen=True):
@@ -364,5 +367,12 @@ def _read_consent(text: str) -> tuple[str, str]:
     from porch.claims.questions.consent import read_consent
 
     consent = read_consent(text)
-    exits = {"confirmed": "approved", "changes": "rejected", "unanswered": "answered"}
+    if consent.verdict == "unanswered":
+        said = f"'{make_printable(text.strip()[:_SHOWN])}'" if text.strip() else "an empty answer"
+        raise FailedError(
+            f"{said} says neither yes nor no, and not what has to change; it is still waiting",
+            fix="answer yes, no or stop, or say in a sentence what has to change",
+            code="unclear-answer",
+        )
+    exits = {"confirmed": "approved", "changes": "rejected"}
     return exits.get(consent.verdict, consent.verdict), consent.feedback
