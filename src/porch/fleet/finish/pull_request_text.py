@@ -14,6 +14,7 @@ from porch.model.protocol import Protocol
 from porch.run.engine.fact_redaction import redact_text
 from porch.show.evidence_notes import describe_measurement
 from porch.show.phase_words import describe_answer
+from porch.show.track_notes import list_review_notes
 from porch.text.printable import make_printable
 
 Raw = Mapping[str, Any]
@@ -36,6 +37,7 @@ def write_pull_request_text(
             _quote(request, LONGEST_REQUEST) or [state.run.heading or state.run.title],
         ),
         ("Not passed", list(_list_not_passed(work))),
+        ("Noted by reviewers", list(_list_noted(protocol, state))),
         ("Checks", list(_list_checks(protocol, state))),
         ("Reviews", list(_list_reviews(facts))),
         ("Decisions", list(_list_decisions(facts))),
@@ -62,6 +64,12 @@ def _list_not_passed(work: RunWork) -> Iterator[str]:
     yield from (f"- {each}" for each in work.not_passed)
     if work.not_passed:
         yield from ("", f"Delivered all the same, with this reason: {_first_words(work.reason)}")
+
+
+def _list_noted(protocol: Protocol, state: RunState) -> Iterator[str]:
+    """Of a track: what reviewers noted without stopping it."""
+    for note in list_review_notes(protocol, state):
+        yield f"- {note.gate}, {note.by}: {_first_words(note.text)}"
 
 
 def _list_checks(protocol: Protocol, state: RunState) -> Iterator[str]:
