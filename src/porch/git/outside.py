@@ -30,13 +30,14 @@ class OutsideStamp(Struct, frozen=True):
     """Commits by the names of refs, digests by the names of files; a file that is not there has "".
 
     `dirty` are the files that differed from the HEAD of the checkout. They are looked for only if
-    the stamp is to be whole.
+    the stamp is to be whole; `unlisted` says why git could not name them.
     """
 
     refs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     dirty: tuple[str, ...] = ()
     is_whole: bool = True
+    unlisted: str = ""
 
 
 def stamp_refs(common: str) -> dict[str, str]:
@@ -128,7 +129,10 @@ def describe_changes(before: OutsideStamp, now: OutsideStamp, own: Iterable[str]
         if name not in mine and before.refs.get(name) != now.refs.get(name)
     ]
     both = dict.fromkeys((*before.files, *now.files))
-    return [*lines, *(name for name in both if before.files.get(name) != now.files.get(name))]
+    lines += (name for name in both if before.files.get(name) != now.files.get(name))
+    if why := now.unlisted or before.unlisted:
+        lines.append(f"other files of the main checkout: could not be compared: {why}")
+    return lines
 
 
 def _shorten(commit: str | None) -> str:

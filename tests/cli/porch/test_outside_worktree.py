@@ -217,3 +217,51 @@ def test_x1_a_turn_without_its_stamp_says_so(desk: "Desk") -> None:
     stamp.unlink()
     desk.porch("resume", "1", code=3)
     assert f"{TITLE}: could not be compared" in pending(desk)
+
+
+BREAK: Mapping[str, str] = {
+    "settings": "git config core.worktree /nowhere; git config core.bare true",
+    "index": "echo junk > ../../.git/index",
+    "worktree": 'here=$PWD; cd ../..; git worktree remove --force "$here"',
+}
+
+
+@pytest.mark.parametrize("broken", BREAK)
+def test_x1_an_early_merge_is_found_also_if_the_agent_breaks_what_porch_compares_with(
+    desk: "Desk", broken: str
+) -> None:
+    said = begin(desk, f"{COMMIT}; git update-ref refs/heads/main HEAD; {BREAK[broken]}")
+    assert "main has come to contain commits of this run" in said
+    assert len(desk.started("agent")) == 1
+    assert [line for line in all_changes(desk) if line.startswith("branch main: ")]
+
+
+def all_changes(desk: "Desk") -> list[str]:
+    facts = [*desk.facts("ExitAccepted"), *desk.facts("EffectFailed")]
+    return [line for fact in facts for line in changes(fact)]
+
+
+@pytest.mark.parametrize("broken", ["settings", "index"])
+def test_x1_files_that_git_could_not_list_are_named_as_such_with_what_git_said(
+    desk: "Desk", broken: str
+) -> None:
+    """The words of an error are no file that changed; hooks and refs are compared all the same."""
+    said = begin(desk, f"git branch other; {BREAK[broken]}")
+    assert "branch other: none -> " in said
+    assert "other files of the main checkout: could not be compared: " in said
+    assert f"{TITLE}: fatal" not in said
+    assert all("\n" not in line and "to do" not in line for line in all_changes(desk))
+
+
+def test_x1_an_early_merge_is_found_also_without_a_look_before_the_turn(desk: "Desk") -> None:
+    delete = "rm ../../.git/porch/runs/*/outside/*.json"
+    said = begin(desk, f"{MERGE}; {delete}")
+    assert "main has come to contain commits of this run" in said
+    assert "could not be compared: porch does not know how it was before" in all_changes(desk)[0]
+
+
+def test_x1_a_target_of_which_git_cannot_tell_the_commits_asks_a_person(desk: "Desk") -> None:
+    """What could not be measured is no pass."""
+    junk = "1234567890123456789012345678901234567890"
+    said = begin(desk, f"{COMMIT}; echo {junk} > ../../.git/refs/heads/main")
+    assert "porch cannot tell whether it contains commits of this run" in said

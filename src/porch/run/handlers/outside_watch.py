@@ -24,16 +24,19 @@ from porch.git.outside import OutsideStamp
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.run.agents.world import World
-from porch.run.engine.effect_failures import describe_error, make_failure_fact
+from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.run_places import list_own_paths, own_branch
 from porch.run.settings import PROJECT_FILE, list_settings_files
 from porch.store.run_drivers import find_drivers
 from porch.store.where import find_project
 from porch.store.worktree_records import list_records
 from porch.system import atomic
+from porch.text.telling_line import find_telling_line
 
 _DIRECTORY, _ENDING = "outside", ".json"
 _MOST_COMMITS = 5
+_UNCOMPARED = "could not be compared"
+_UNKNOWN = "porch does not know how it was before the turn"
 
 
 async def watch(
@@ -74,11 +77,10 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
     """After a turn: what is not as it was before."""
     try:
         before = _read_stamp(_stamp_file(world, fact.effect))
-        now = _take_stamp(world, before)
+        now = _take_stamp(world, before or OutsideStamp(is_whole=False))
         found = _compare(world, before, now)
     except (OutsideError, OSError) as error:
-        why = describe_error(error) if isinstance(error, OutsideError) else str(error)
-        found = {"changes": [f"could not be compared: {why}"]}
+        found = {"changes": [f"{_UNCOMPARED}: {_tell(error)}"]}
     known = getattr(fact, "outside", {})
     changed: f.EffectFact = replace(fact, outside={**known, **found}) if found else fact
     return changed
@@ -92,29 +94,37 @@ def _stamp_file(world: World, effect: str) -> str:
     return os.path.join(world.directory, _DIRECTORY, turn_directory_name(effect) + _ENDING)
 
 
-def _read_stamp(path: str) -> OutsideStamp:
+def _read_stamp(path: str) -> OutsideStamp | None:
     try:
         with open(path, "rb") as file:
             return json.decode(file.read(), type=OutsideStamp)
-    except (OSError, ValueError) as error:
-        raise OutsideError("porch does not know how it was before the turn") from error
+    except (OSError, ValueError):
+        return None
+
+
+def _tell(error: Exception) -> str:
+    """In one line; what git said stands below its own words."""
+    return find_telling_line(str(error)).removeprefix("fatal: ")
 
 
 def _take_stamp(world: World, before: OutsideStamp) -> OutsideStamp:
     """As whole as the one before; of files that were dirty then it counts what they hold now."""
-    common = repository.find_common_directory(world.workspace)
-    checkout, files = world.root, {}
+    common = repository.find_common_directory(world.root or world.workspace)
+    checkout, files, unlisted = world.root, {}, ""
     dirty: tuple[str, ...] = ()
     if checkout and own_branch(world.state()):
         if before.is_whole:
-            dirty = outside.list_dirty_files(checkout, list_own_paths(""))
+            try:
+                dirty = outside.list_dirty_files(checkout, list_own_paths(""))
+            except OutsideError as error:  # the refs below matter more
+                unlisted = _tell(error)
         files = outside.digest_files(checkout, (*before.dirty, *dirty, PROJECT_FILE))
     mine, _ = list_settings_files(checkout)
     # What git obeys, or runs for a person who works here.
     names = ["config", "info/attributes", *_list_hooks(common)]
     places = {mine: mine, **{f".git/{name}": os.path.join(common, name) for name in names}}
     files |= {name: outside.digest_file(path) for name, path in places.items()}
-    return OutsideStamp(outside.stamp_refs(common), files, dirty, before.is_whole)
+    return OutsideStamp(outside.stamp_refs(common), files, dirty, before.is_whole, unlisted)
 
 
 def _list_hooks(common: str) -> list[str]:
@@ -125,9 +135,13 @@ def _list_hooks(common: str) -> list[str]:
     return sorted(f"hooks/{name}" for name in names if not name.endswith(".sample"))
 
 
-def _compare(world: World, before: OutsideStamp, now: OutsideStamp) -> dict[str, Any]:
+def _compare(world: World, before: OutsideStamp | None, now: OutsideStamp) -> dict[str, Any]:
+    """Without a look before the turn, everything since the run began may be of this turn."""
     state = world.state()
-    lines = outside.describe_changes(before, now, _list_moving_branches(world, state))
+    if before is None:
+        before, lines = OutsideStamp(), [f"{_UNCOMPARED}: {_UNKNOWN}"]
+    else:
+        lines = outside.describe_changes(before, now, _list_moving_branches(world, state))
     merged = _find_merged_commits(world, state, before, now) if lines else {}
     return {**({"changes": lines} if lines else {}), **({"merged": merged} if merged else {})}
 
@@ -159,10 +173,17 @@ def _find_merged_commits(
     head = now.refs.get(name, "")
     if not into or not head or before.refs.get(name) == head:
         return {}
+    place = world.workspace if os.path.isdir(world.workspace) else world.root
     heads = [f"refs/heads/{each}" for each in sorted(_list_own_branches(world, state))]
-    heads = [each for each in heads if repository.resolve_commit(world.workspace, each)]
+    heads = [each for each in heads if repository.resolve_commit(place, each)]
     since = before.refs.get(name) or state.run.base_commit
-    shared = outside.list_shared_commits(world.workspace, head, since, heads)
+    try:
+        shared = outside.list_shared_commits(place, head, since, heads)
+    except OutsideError as error:
+        reason = (
+            f"{into} has moved, and porch cannot tell whether it contains commits of this run: "
+        )
+        return {"head": head, "reason": reason + _tell(error)}
     if not shared:
         return {}
     told = "; ".join(row.partition(" ")[2] for row in shared[:_MOST_COMMITS])
