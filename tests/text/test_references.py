@@ -2,7 +2,7 @@
 
 import pytest
 
-from porch.text.references import defuse_references
+from porch.text.references import defuse_markup, defuse_references
 
 MARK = "\u200b"
 
@@ -32,3 +32,15 @@ def test_x10_no_words_of_others_call_anybody(text: str) -> None:
 )
 def test_plain_words_stay_as_they_are(text: str) -> None:
     assert defuse_references(text) == text
+
+
+@pytest.mark.parametrize("text", ["<!-- so", "<details>", "</ul>", "<?php", "a <b>c</b>", "<PRE>"])
+def test_no_words_of_others_hide_what_stands_below_them(text: str) -> None:
+    told = defuse_markup(text)
+    assert told.replace(MARK, "") == text
+    assert told.count(MARK) == text.count("<")
+
+
+@pytest.mark.parametrize("text", ["1 < 2", "a <- b", "<3", "x << y", "> quoted"])
+def test_what_is_no_markup_stays_as_it_is(text: str) -> None:
+    assert defuse_markup(text) == text

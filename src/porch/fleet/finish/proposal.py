@@ -21,7 +21,7 @@ from porch.store import payloads
 from porch.system.regular_file import open_regular
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import make_printable
-from porch.text.references import defuse_references
+from porch.text.references import defuse_markup, defuse_references
 
 FILE = "pr.md"
 LONGEST = 20_000
@@ -76,7 +76,11 @@ class Proposal(Struct, frozen=True):
 
 
 def propose_work(found: HeldRun, work: RunWork) -> Proposal:
-    """Push the branch and open a pull request; an open one is found and not changed."""
+    """Push the branch and open a pull request; one that is open already gets a comment.
+
+    Whoever opened it, an agent perhaps, wrote its title and text. Those are not changed, and what
+    was measured is said all the same.
+    """
     if work.branch == work.into:
         raise FailedError(
             f"the work is on '{work.into}' itself; a pull request needs a branch of its own",
@@ -97,22 +101,28 @@ def propose_work(found: HeldRun, work: RunWork) -> Proposal:
     # Asked first: a gh that is not logged in is heard of before anything is pushed.
     known = github.find_open_pull_request(work.repo, work.branch)
     github.push_branch(work.repo, remote, work.branch)
+    measured = _describe_work(found, work)
     if known:
-        return Proposal(
-            remote, known, f"the pull request was open already, and is updated: {known}"
-        )
-    url = _open_pull_request(found, work)
+        github.comment_on_pull_request(work.repo, known, body=defuse_references(measured))
+        said = "the pull request was open already; what was measured and decided is a comment there"
+        return Proposal(remote, known, f"{said}: {known}")
+    url = _open_pull_request(found, work, measured)
     return Proposal(remote, url, f"pull request into {work.into}: {url}")
 
 
-def _open_pull_request(found: HeldRun, work: RunWork) -> str:
+def _describe_work(found: HeldRun, work: RunWork) -> str:
     state, store = found.book.state, payload_directory(found.where, found.name)
-    run = state.run
-    request = payloads.read_payload(store, run.subject).decode() if run.subject else ""
+    subject = state.run.subject
+    request = payloads.read_payload(store, subject).decode() if subject else ""
     protocol, records = found.book.definition.protocol, found.records_after(0)
+    return write_pull_request_text(protocol, state, request, records, work)
+
+
+def _open_pull_request(found: HeldRun, work: RunWork, measured: str) -> str:
+    state = found.book.state
     written = read_written_text(work, state)
-    measured = write_pull_request_text(protocol, state, request, records, work)
-    body = defuse_references(f"{written.body}\n\n{measured}" if written.body else measured)
+    before = f"{defuse_markup(written.body)}\n\n" if written.body else ""
+    body = defuse_references(before + measured)
     title = written.title or redact_text(name_work(state))
     return github.create_pull_request(
         work.repo, work.into, work.branch, title, body=body, draft=False

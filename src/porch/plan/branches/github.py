@@ -69,6 +69,16 @@ def create_pull_request(
     return url
 
 
+def comment_on_pull_request(toplevel: str, url: str, *, body: str) -> None:
+    done = call_gh(toplevel, ("pr", "comment", url, "--body-file", "-"), body)
+    if done.code:
+        raise OutsideError(
+            f"gh did not write a comment to {url}\n{last_lines(done.err or done.out)}",
+            fix="fix what gh reports and try again; the branch is already pushed",
+            code="pr-comment-failed",
+        )
+
+
 def _push_failed(remote: str, branch: str, words: str) -> OutsideError:
     return OutsideError(
         f"'{branch}' could not be pushed to {remote}\n{last_lines(words)}",
