@@ -31,6 +31,7 @@ PAYLOADS = HERE / "payloads"
 # Sentences for people: another release may say the same in other words.
 _SENTENCES = (
     "measured",
+    "asked_changes",
     "open_reviews",
     "question",
     "description",

@@ -30,7 +30,7 @@ from porch.show.evidence_notes import (
 )
 from porch.show.failure_words import make_failure_data
 from porch.show.gate_words import describe_shortcuts
-from porch.show.phase_words import describe_review
+from porch.show.phase_words import describe_review, list_asking
 from porch.show.request_lines import first_lines
 from porch.text.late_pattern import late_pattern
 from porch.text.printable import TEXT_REF_KEY, describe_text, make_printable
@@ -146,9 +146,9 @@ def _describe_decision(
     if absent := [path for path, found in files.items() if found == MISSING]:
         decided["missing"] = absent
     phase = find_phase(protocol, state, standing)
-    open_ = (
-        [f"{phase.title}, {describe_review(each)}" for each in phase.open_reviews] if phase else []
-    )
+    rounds = phase.open_reviews if phase else []
+    title = phase.title if phase else ""
+    open_ = [f"{title}, {describe_review(each)}" for each in rounds]
     passed = phase.passed_checks if phase else []
     reviews = [] if open_ else list_full_rounds(protocol, state, standing)
     told = [f"passed: {', '.join(passed)}"] if passed else []
@@ -161,6 +161,8 @@ def _describe_decision(
         decided["measured"] = {word: names for word, names in measured.items() if names}
     if open_:
         decided["open_reviews"] = open_
+        asked = [told for told, each in zip(open_, rounds, strict=True) if list_asking(each)]
+        decided.update({"asked_changes": asked} if asked else {})
     if missing := [*list_phase_abstentions(protocol, state, standing), *open_]:
         decided["reviews"] = missing
     if decision.kind == "failure" and standing.state in protocol.states:

@@ -62,11 +62,16 @@ def describe_answer(decided: Decided) -> str:
 def describe_review(review: ReviewAccount) -> str:
     """`round 3 of 3: claude asks for changes; no rounds are left`."""
     number = f"round {review.round}" + (f" of {review.limit}" if review.limit else "")
-    asking = [name for name, verdict in review.verdicts.items() if verdict == "REQUEST_CHANGES"]
+    asking = list_asking(review)
     verb = "asks" if len(asking) == 1 else "ask"
     none = "too few verdicts" if review.result == "undecided" else f"result: {review.result}"
     what = f"{', '.join(asking)} {verb} for changes" if asking else none
     return f"{number}: {what}{'; no rounds are left' if review.is_used_up else ''}"
+
+
+def list_asking(review: ReviewAccount) -> list[str]:
+    """The reviewers who asked for changes; a review can be open without any."""
+    return [name for name, verdict in review.verdicts.items() if verdict == "REQUEST_CHANGES"]
 
 
 def describe_gap(gap: Gap) -> str:

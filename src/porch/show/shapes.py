@@ -101,6 +101,7 @@ class DecisionShape(TypedDict):
     subject: NotRequired[str]  # of what no driver moves alone: a plan, a track, questions
     reviews: NotRequired[list[str]]
     open_reviews: NotRequired[list[str]]  # those of them that asked for changes or had no result
+    asked_changes: NotRequired[list[str]]  # those of these in which a reviewer asked for changes
     failure: NotRequired[FailureShape]
     problems: NotRequired[list[str]]
     settings: NotRequired[list[str]]  # what differs from those that the run keeps

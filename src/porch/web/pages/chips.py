@@ -78,10 +78,10 @@ def _list_review_chips(decision: Mapping[str, Any]) -> Iterator[Chip]:
     findings = decision.get("findings") or ()
     if findings:
         yield _chip("warn", count_of(len(findings), "finding"))
-    open_ = decision.get("open_reviews") or ()
+    asked = decision.get("asked_changes") or ()
     for told in decision.get("reviews") or ():
-        text = "changes were asked for" if told in open_ else "reviews incomplete"
-        yield _chip("bad" if told in open_ else "warn", text, str(told))
+        text = "changes were asked for" if told in asked else "reviews incomplete"
+        yield _chip("bad" if told in asked else "warn", text, str(told))
 
 
 def _chip(look: str, text: str, more: str = "") -> Chip:

@@ -385,3 +385,15 @@ def test_the_page_and_its_card_say_that_changes_are_still_asked_for(
     assert TOLD in page
     assert "changes were asked for" in page
     assert "changes were asked for" in browser.get("/").text
+
+
+def test_reviewers_without_a_verdict_are_not_said_to_have_asked_for_changes(
+    desk: Desk, browser: TestClient
+) -> None:
+    desk.begin(PANEL, code=3, agents=AGENTS, reviews={"specify:consult": {"*": {"raw": "well"}}})
+    (asked,) = desk.porch("pending", "--json").json["decisions"]
+    assert "too few verdicts" in asked["open_reviews"][0]
+    page = browser.get(f"/run/project/0001-x/decision?at={asked['position'].replace('#', '%23')}")
+    for text in (page.text, browser.get("/").text):
+        assert "reviews incomplete" in text
+        assert "changes were asked for" not in text
