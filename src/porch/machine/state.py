@@ -188,6 +188,11 @@ class Instance(Tagged, frozen=True, tag="Instance"):
     part: str = ""  # of the protocol, which it follows
     after: tuple[str, ...] = ()  # siblings that merge before it begins
 
+    @property
+    def tests_branch(self) -> str:
+        """Where its tests are written; porch makes it, and merges it into its own branch."""
+        return f"{self.branch}--tests"
+
 
 ROOT = Instance()
 

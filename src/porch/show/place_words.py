@@ -123,6 +123,14 @@ def _list_answers(position: str, names: Names) -> str:
 
 def decision_words(position: str, name: str, names: Names) -> str:
     """What a person is asked, in a sentence."""
+    if question := question_words(position, name, names):
+        return question
+    what = "approval" if ParsedPosition(position, names).step == "gate" else "decision"
+    return f"{place_words(position, names)}: waiting for your {what}: {name}"
+
+
+def question_words(position: str, name: str, names: Names) -> str:
+    """The question itself; empty where there is only the name of what waits."""
     place, where = ParsedPosition(position, names), place_words(position, names)
     match place.decision:
         case "failed":
@@ -132,11 +140,8 @@ def decision_words(position: str, name: str, names: Names) -> str:
             return f"{where}: waiting for your answer to the agent's question ({name})"
         case "budget":
             return f"the budget {place.phase} is used up: continue or stop?"
-        case _ if question := (names.get("questions") or {}).get(_state_label(position)):
-            return str(question)
         case _:
-            what = "approval" if place.step == "gate" else "decision"
-            return f"{where}: waiting for your {what}: {name}"
+            return str((names.get("questions") or {}).get(_state_label(position)) or "")
 
 
 class PlaceWords:

@@ -56,7 +56,7 @@ async def _integrate_tests(world: World, effect: MoveBranch) -> f.GitEnded:
     await asyncio.to_thread(instance_worktrees.ensure_tests_worktree, world, effect.instance, about)
     message = effect.message
     trailer = _make_trailer(world, effect, "Porch-Effect")
-    branch = instance_worktrees.tests_branch_name(about)
+    branch = about.tests_branch
     # The number of tries that a record has seen begin.
     is_again = not effect.id.endswith("/0")
     done = await asyncio.to_thread(

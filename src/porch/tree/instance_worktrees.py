@@ -33,10 +33,6 @@ def worktree_name(state: RunState, instance: str) -> str:
     return os.path.join("worktrees", name)
 
 
-def tests_branch_name(about: Instance) -> str:
-    return about.branch + TESTS_SUFFIX
-
-
 def ensure_main_worktree(world: World, instance: str, about: Instance) -> str:
     """The instance's own worktree; its branch begins where the one it will merge into is."""
     path = main_worktree_path(world, instance)
@@ -62,7 +58,7 @@ def _has_branch(world: World, branch: str) -> bool:
 
 def ensure_tests_worktree(world: World, instance: str, about: Instance) -> str:
     path = main_worktree_path(world, instance) + TESTS_SUFFIX
-    _ensure_worktree(world, path, tests_branch_name(about), about.branch)
+    _ensure_worktree(world, path, about.tests_branch, about.branch)
     return path
 
 
@@ -128,7 +124,7 @@ def _open_own_place(world: World, effect: AskAgent) -> InstancePlace:
         _move_tests_to_head(world, effect, path)
     elif not effect.ask.mechanical and is_merging(path):
         branch_update.abort_unfinished_work(path)
-    branch = tests_branch_name(about) if kind == "tests" else about.branch
+    branch = about.tests_branch if kind == "tests" else about.branch
     return InstancePlace(path, branch, _ensure_entry_commit(effect, path, world.tree_room))
 
 

@@ -19,7 +19,6 @@ from porch.tree.branches.target_history import ENTRY_REFS
 from porch.tree.instance_worktrees import (
     READ_SUFFIX,
     TESTS_SUFFIX,
-    tests_branch_name,
     worktree_name,
 )
 
@@ -40,7 +39,7 @@ def remove_tree(where: ProjectPaths, state: RunState) -> list[RemovedWorktree]:
         refs.remove_refs(repo, f"{ENTRY_REFS}{known.branch}/")
         checkouts.remove_scratch_checkout(repo, path + READ_SUFFIX)
         for place, branch in (
-            (path + TESTS_SUFFIX, tests_branch_name(known)),
+            (path + TESTS_SUFFIX, known.tests_branch),
             (path, known.branch),
         ):
             if os.path.lexists(place) or repository.resolve_commit(repo, f"refs/heads/{branch}"):

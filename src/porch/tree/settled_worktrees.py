@@ -7,7 +7,7 @@ from porch.git import checkouts, repository, worktrees
 from porch.git.command import run_git
 from porch.git.fresh.checkout_index import forget_checkout
 from porch.git.measured_tree import forget_measurements
-from porch.machine.state import Instance, RunState
+from porch.machine.state import RunState
 from porch.run.agents.world import World
 from porch.tree import instance_worktrees
 from porch.tree.branches import refs
@@ -48,19 +48,15 @@ def _list_left(world: World, names: list[str]) -> list[str]:
 def _has_anything(world: World, name: str, heads: set[str], directories: set[str]) -> bool:
     known = world.state().instances[name]
     path = os.path.basename(instance_worktrees.main_worktree_path(world, name))
-    branches = {f"refs/heads/{each}" for each in (known.branch, _tests_branch(known))}
+    branches = {f"refs/heads/{each}" for each in (known.branch, known.tests_branch)}
     return not branches.isdisjoint(heads) or not directories.isdisjoint(
         {path, path + TESTS_SUFFIX, path + READ_SUFFIX}
     )
 
 
-def _tests_branch(known: Instance) -> str:
-    return instance_worktrees.tests_branch_name(known)
-
-
 def _remove_instance(world: World, name: str) -> list[str]:
     known = world.state().instances[name]
-    path, tests = instance_worktrees.main_worktree_path(world, name), _tests_branch(known)
+    path, tests = instance_worktrees.main_worktree_path(world, name), known.tests_branch
     refs.remove_refs(world.workspace, f"{ENTRY_REFS}{known.branch}/")
     checkouts.remove_scratch_checkout(world.workspace, path + READ_SUFFIX)
     # A finished branch that was to be merged nowhere is what the run leaves to people.

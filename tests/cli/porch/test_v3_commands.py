@@ -1,5 +1,6 @@
 """run v3 with a spec that cannot be run, and status --tree while it runs."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,3 +210,26 @@ def test_a_scripted_agent_without_a_script_is_refused_and_leaves_no_run(desk: "D
     assert "error[no-script]" in said
     assert "--script FILE" in said
     assert desk.porch("status", "--json").json["runs"] == []
+
+
+def test_x1_the_branch_that_porch_makes_for_the_tests_of_a_tree_is_no_news(desk: "Desk") -> None:
+    """The example said that somebody had made it outside the worktree."""
+    example = Path(__file__).parents[3] / "examples" / "adder"
+    for name in ("spec.yaml", "script.yaml"):
+        desk.write(name, (example / name).read_text())
+    desk.write("codev/config.toml", '[commands]\ntest = "python3 -m pytest -q tests"\n')
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "the example")
+    said = desk.porch("run", "v3", "spec.yaml", "--script", "script.yaml").out
+    assert "v3_adder is complete" in said
+    assert "changed outside" not in said + desk.porch("log", "adder", "--all").out
+
+
+def test_what_a_stuck_run_waits_for_is_said_once(desk: "Desk") -> None:
+    """It said `waiting for your decision: scaffold fault: waiting for your decision: ...`."""
+    desk.write("spec.yaml", SPEC)
+    answers = {"ask": [{"answer": "the other one"}] * 3}
+    script = desk.script(agents={"./scaffold": [QUESTION] * 4}, decisions=answers)
+    said = desk.porch("run", "v3", "spec.yaml", "--script", script, "--plain", code=3).out
+    (last,) = [line for line in said.splitlines() if line.startswith("waiting for your decision")]
+    assert last.count("waiting for") == 1, last

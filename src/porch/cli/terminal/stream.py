@@ -14,7 +14,7 @@ from porch.machine.state import Decision, RunState, effect_parts
 from porch.model.protocol import Protocol
 from porch.run.engine.drive_options import DriveResult
 from porch.show.evidence_notes import OUTSIDE, TITLE, UNCOMPARED, list_abstentions
-from porch.show.place_words import PlaceWords, decision_words
+from porch.show.place_words import PlaceWords, question_words
 from porch.show.records import timeline
 from porch.show.records.log_text import shown_lines
 from porch.show.status import names_of
@@ -120,10 +120,10 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
 
 
 def _describe_decision(decision: Decision, names: "PlaceNames") -> str:
-    """Gates are called as people answer them; a failure has no name that says more than it."""
+    """Gates are called as people answer them; the question of a failure says more than its name."""
     if decision.kind != "failure":
         return decision.name
-    return decision_words(decision.position, decision.name, names)
+    return question_words(decision.position, decision.name, names) or decision.name
 
 
 def _render_closing(driven: DriveResult, word: str, names: "PlaceNames") -> list[str]:

@@ -156,7 +156,9 @@ def _list_moving_branches(world: World, state: RunState) -> set[str]:
 
 
 def _list_own_branches(world: World, state: RunState) -> set[str]:
-    own = {own_branch(state), *(each.branch for each in state.instances.values())} - {""}
+    members = [each for each in state.instances.values() if each.branch]
+    own = {own_branch(state), *(each.branch for each in members)} - {""}
+    own |= {each.tests_branch for each in members}
     return own or {repository.read_checkout_branch(world.workspace)}
 
 
