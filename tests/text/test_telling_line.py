@@ -27,6 +27,13 @@ from porch.text.telling_line import find_telling_line
             "undefined reference to `add'",
         ),
         ("exit code 127\n/bin/sh: 1: make: not found", "/bin/sh: 1: make: not found"),
+        (
+            (
+                'exit code 1\n{\n  "status": "error",\n  "error": {\n    "type": "claim_not_so",\n'
+                '    "message": "prompt 1 is not \\"merged\\"",\n    "fix": "do it"\n  }\n}'
+            ),
+            'prompt 1 is not "merged"',
+        ),
         ("exit code 1\nlooked at 3 files\n2 of them are too long", "2 of them are too long"),
     ],
 )

@@ -15,6 +15,8 @@ _WRAPPER = late_pattern(
 _LAST = late_pattern(
     r"(E\s+)?[\w.]*(Error|Exception|Interrupt)\b(:|$)|FAILED |FAIL:? |panic: |\S+ FAILED$"
 )
+# What a tool that answers in JSON has to say stands beside its marks and braces.
+_MESSAGE = late_pattern(r'"message": ?"((?:[^"\\]|\\.)+)"')
 # A compiler's first error often causes the others.
 _FIRST = late_pattern(r"(?i)\berror\b|\bfatal\b|not found|No such file|Permission denied")
 
@@ -25,4 +27,5 @@ def find_telling_line(output: str) -> str:
     own = [line for line in lines if not _WRAPPER.match(line)]
     last = [line for line in own if _LAST.match(line)][-1:]
     first = [line for line in own if _FIRST.search(line)][:1]
-    return next(iter([*last, *first, *own[-1:], *lines[-1:]]), "")
+    told = [found[1].replace('\\"', '"') for line in own if (found := _MESSAGE.match(line))][:1]
+    return next(iter([*last, *told, *first, *own[-1:], *lines[-1:]]), "")
