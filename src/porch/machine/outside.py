@@ -75,13 +75,18 @@ def outside_moves(
 
 def _question_moves(protocol: Protocol, state: RunState, merged: Payload) -> Iterator[m.Move]:
     """Once for each head of the target: who said to go on is not asked the same again."""
-    asked = state.memory.get(("", ""), {}).get(_FOUND, {})
-    if not merged or STATE not in protocol.states or asked.get("head") == merged["head"]:
+    if not merged or STATE not in protocol.states or find_asked_head(state) == merged["head"]:
         return
     yield m.Remembered(_FOUND, dict(merged), "", "")
     if not is_open(state):
         visit = state.visits.get(("", STATE, ""), 0) + 1
         yield m.Entered(position_text("", STATE, "", visit), STATE, visit, "", "", 0, _FOUND)
+
+
+def find_asked_head(state: RunState) -> str:
+    """The head of the target about which a person was asked last."""
+    asked = state.memory.get(("", ""), {}).get(_FOUND, {})
+    return str(asked.get("head", ""))
 
 
 def shown_moves(state: RunState) -> Iterator[m.Move]:

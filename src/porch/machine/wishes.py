@@ -268,7 +268,9 @@ def wish_moves(
         case "done":
             standing = state.positions[wish.position]
             payload = {"reason": wish.text} if wish.text else {}
-            return exit_moves(protocol, state, standing, wish.exit, payload)
+            found = wish.data.get("outside") or {}
+            seen = outside.outside_moves(protocol, state, standing, found)
+            return (*seen, *exit_moves(protocol, state, standing, wish.exit, payload))
         case "stop":
             return (m.Paused(),)
         case "resume":

@@ -260,6 +260,32 @@ def test_x1_an_early_merge_is_found_also_without_a_look_before_the_turn(desk: "D
     assert "could not be compared: porch does not know how it was before" in all_changes(desk)[0]
 
 
+def test_x1_an_early_merge_by_an_agent_that_porch_did_not_start_asks_a_person_once(
+    desk: "Desk",
+) -> None:
+    """Such an agent works between `porch next` and `porch done`."""
+    desk.protocol("p", WORK, {"id": "more"}, LOOK)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch("run", "p", "0001", "--title", "x", "--hands-off")
+    place = desk.root / "worktrees" / "p_0001_x"
+    (place / "work.py").write_text("x = 1\n")
+    desk.git("-C", str(place), "add", "-A")
+    desk.git("-C", str(place), "commit", "-qm", "the work")
+    desk.git("merge", "-q", "p_0001_x")
+    assert "main has come to contain commits of this run" in done(desk)
+    desk.porch("answer", "1", "target_branch", "go_on")
+    desk.git("commit", "-q", "--allow-empty", "-m", "by hand")
+    assert "target_branch" not in done(desk)
+    assert "look (gate)" in done(desk)
+    assert desk.entered().count("target_branch") == 1
+
+
+def done(desk: "Desk") -> str:
+    desk.porch("done", "1", code=None)
+    return pending(desk)
+
+
 def test_x1_a_target_of_which_git_cannot_tell_the_commits_asks_a_person(desk: "Desk") -> None:
     """What could not be measured is no pass."""
     junk = "1234567890123456789012345678901234567890"

@@ -22,6 +22,7 @@ from porch.errors import OutsideError
 from porch.git import outside, repository
 from porch.git.outside import OutsideStamp
 from porch.machine import facts as f
+from porch.machine.outside import find_asked_head
 from porch.machine.state import RunState
 from porch.run.agents.world import World
 from porch.run.engine.effect_failures import make_failure_fact
@@ -142,43 +143,55 @@ def _compare(world: World, before: OutsideStamp | None, now: OutsideStamp) -> di
         before, lines = OutsideStamp(), [f"{_UNCOMPARED}: {_UNKNOWN}"]
     else:
         lines = outside.describe_changes(before, now, _list_moving_branches(world, state))
-    merged = _find_merged_commits(world, state, before, now) if lines else {}
+    merged = _find_merged_commits(world.workspace, world.root, state, before, now) if lines else {}
     return {**({"changes": lines} if lines else {}), **({"merged": merged} if merged else {})}
+
+
+def find_early_merge(workspace: str, root: str, state: RunState) -> dict[str, Any]:
+    """After work that porch did not start, and before which nobody looked."""
+    if not state.run.own_worktree:
+        return {}
+    try:
+        now = OutsideStamp(outside.stamp_refs(repository.find_common_directory(root or workspace)))
+        merged = _find_merged_commits(workspace, root, state, OutsideStamp(), now)
+    except (OutsideError, OSError) as error:
+        return {"changes": [f"{_UNCOMPARED}: {_tell(error)}"]}
+    return {"merged": merged} if merged else {}
 
 
 def _list_moving_branches(world: World, state: RunState) -> set[str]:
     """Those of this run, and those in which other runs work just now."""
-    own = _list_own_branches(world, state)
+    own = _list_own_branches(world.workspace, state)
     where = find_project(world.root or world.workspace)
     records = [each for each in list_records(where) if each.run != state.run.name]
     drivers = find_drivers(os.path.join(where.state_dir, "runs"), {each.run for each in records})
     return own | {each.branch for each in records if drivers[each.run].holder is not None}
 
 
-def _list_own_branches(world: World, state: RunState) -> set[str]:
+def _list_own_branches(workspace: str, state: RunState) -> set[str]:
     members = [each for each in state.instances.values() if each.branch]
     own = {own_branch(state), *(each.branch for each in members)} - {""}
     own |= {each.tests_branch for each in members}
-    return own or {repository.read_checkout_branch(world.workspace)}
+    return own or {repository.read_checkout_branch(workspace)}
 
 
 def _find_merged_commits(
-    world: World, state: RunState, before: OutsideStamp, now: OutsideStamp
+    workspace: str, root: str, state: RunState, before: OutsideStamp, now: OutsideStamp
 ) -> dict[str, str]:
     """The new head of the branch that the run is to be merged into, if it has commits of the run.
 
     Which of two branches had a commit first cannot be told; so this is a question, not a verdict.
     """
-    root = state.instances.get("")
-    into = state.run.into or (root.target if root else "")
+    tree = state.instances.get("")
+    into = state.run.into or (tree.target if tree else "")
     name = f"branch {into}"
     head = now.refs.get(name, "")
     if not into or not head or before.refs.get(name) == head:
         return {}
-    place = world.workspace if os.path.isdir(world.workspace) else world.root
-    heads = [f"refs/heads/{each}" for each in sorted(_list_own_branches(world, state))]
+    place = workspace if os.path.isdir(workspace) else root
+    heads = [f"refs/heads/{each}" for each in sorted(_list_own_branches(place, state))]
     heads = [each for each in heads if repository.resolve_commit(place, each)]
-    since = before.refs.get(name) or state.run.base_commit
+    since = before.refs.get(name) or find_asked_head(state) or state.run.base_commit
     try:
         shared = outside.list_shared_commits(place, head, since, heads)
     except OutsideError as error:

@@ -192,6 +192,7 @@ def _claim_exit(
         if refused is not None:
             raise FailedError(f"{run}: {refused.reason}", code="wish-refused")
         _keep_work(found, standing.position, id_, watch)
+        wish = replace(wish, data=_look_outside(found))
         found.book.record(f.WishTaken(wish=wish))
         found.wishes.tell_late_changes(found.book.record)
         if _is_over(found):
@@ -230,6 +231,15 @@ def _keep_work(found: "HeldRun", position: str, effect: str, watch: "DriveWatch"
         kept = commit_exit_work(places, state, position, effect)
         for note in kept.notes:
             watch.notice(note)
+
+
+def _look_outside(found: "HeldRun") -> dict[str, Any]:
+    from porch.run.handlers.outside_watch import find_early_merge
+
+    state, where = found.book.state, found.where
+    root = "" if where.is_bare else where.root
+    early = find_early_merge(workspace_of(where, state), root, state)
+    return {"outside": early} if early else {}
 
 
 def _find_agent_position(protocol: Protocol, state: RunState, expect: str) -> Standing:
