@@ -80,7 +80,8 @@ def place_words(position: str, names: Names, tried: Tried = UNCOUNTED) -> str:
     place = ParsedPosition(position, names)
     words = [f"{place.instance}: {place.phase}" if place.instance else place.phase]
     words += [item_words(place.item, names)] if place.item else []
-    if place.step in _COUNTED and not place.decision:
+    is_counted = place.phase.partition(" ")[0] not in (names.get("uncounted") or ())
+    if place.step in _COUNTED and not place.decision and is_counted:
         words.append(attempt_words(place.visit, tried, _COUNTED[place.step]))
     return ", ".join(filter(None, words))
 

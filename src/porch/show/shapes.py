@@ -14,8 +14,9 @@ class PlaceNames(TypedDict, total=False):
     """What the places of a run are called: titles, counts of plan phases, limits of budgets.
 
     `rounds` are the limits of rounds of reviews, `firsts` what budgets count before they are
-    charged; `answers` those of failures that do not
-    offer the usual ones; `questions` are those that porch asks by itself, by their names.
+    charged; `answers` those of failures that do not offer the usual ones; `questions` are those
+    that porch asks by itself, by their names; `uncounted` are states whose positions end in the
+    number of a record.
     """
 
     titles: Mapping[str, str]
@@ -25,6 +26,7 @@ class PlaceNames(TypedDict, total=False):
     firsts: Mapping[str, int]
     answers: Mapping[str, str]
     questions: Mapping[str, str]
+    uncounted: Sequence[str]
 
 
 class OptionShape(TypedDict):

@@ -9,6 +9,7 @@ from porch.account.outcomes import Outcome
 from porch.account.phases import list_plan_phases
 from porch.machine.base_commands import STATE as COMMANDS
 from porch.machine.base_commands import is_trial
+from porch.machine.budgets import PLAN
 from porch.machine.facts import Item
 from porch.machine.state import GateStatus, RunState, Standing
 from porch.model.protocol import TRACK, Agent, Human, Panel, Protocol
@@ -155,6 +156,8 @@ def names_of(protocol: Protocol, state: RunState) -> PlaceNames:
         names["firsts"] = firsts
     if answers := dict(_unusual_answers(protocol)):
         names["answers"] = answers
+    if protocol.subject == PLAN:
+        names["uncounted"] = ["review"]
     if is_trial(protocol, COMMANDS):
         names["questions"] = {COMMANDS: "commands of the settings do not pass: begin all the same?"}
     return names

@@ -106,6 +106,15 @@ def test_an_answer_is_an_envelope_and_its_exit_code_says_whether_there_is_one(
     assert court.fields()["status"] == "reviewed"
 
 
+def test_the_log_does_not_take_the_number_of_a_record_for_that_of_an_attempt(
+    court: Court, envoy: Envoy, porch: Callable[..., str]
+) -> None:
+    court.reviewer("ann", PASS)
+    envoy("review", "1", "--by", "ann")
+    told = porch("log", "plan/feat/x")
+    assert "review 1: review by ann: APPROVE" in told
+
+
 @pytest.mark.parametrize(
     "words, type_",
     [
