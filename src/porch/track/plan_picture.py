@@ -21,13 +21,14 @@ def draw_track(world: World) -> list[str]:
 
 
 def draw_track_of(where: ProjectPaths, run: str) -> list[str]:
-    """After a short command; whoever drives the run draws it anyway."""
+    """After a short command, which may have ended the run; whoever drives it draws it anyway."""
     try:
         with hold_run(where, run, "porch", wait_s=0) as found:
             if found.book.state.run.protocol != CODUMENT:
                 return []
             workspace, state = workspace_of(where, found.book.state), found.book.state
-            return _draw(workspace, found.directory, found.book.definition.protocol, state)
+            told = _draw(workspace, found.directory, found.book.definition.protocol, state)
+            return [*told, *found.keep_last_work()]
     except BusyError:
         return []
     except PorchError as error:

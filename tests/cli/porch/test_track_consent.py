@@ -335,6 +335,21 @@ def finish(desk: Desk, *more: str, code: int = 0) -> str:
     return desk.porch("finish", "login", "--merge", *more, code=code).all
 
 
+def test_what_the_last_confirmation_writes_into_the_plan_is_work_of_the_run(desk: Desk) -> None:
+    """X3: finish called it changed after the end, and asked for --accept-changes."""
+    put(desk, plan(phase("P1", task("T1.1", confirm()))))
+    sh(desk.root, "add", "-A")
+    sh(desk.root, "commit", "-qm", "A plan")
+    script = desk.script(agents={"T1_1": WRITES["T1_1"]})
+    desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
+    approve(desk)
+    assert "after the run ended" not in desk.porch("finish", "login").out
+    finish(desk)
+    merged = sh(desk.root, "show", "main:tracks/login/plan.xml")
+    assert (merged.count('"DONE"'), '"IN_PROGRESS"' in merged) == (2, False)
+    assert "T1.1-after" in sh(desk.root, "show", "main:tracks/login/confirmations.jsonl")
+
+
 def walk_in_worktree(desk: Desk, agents: Mapping[str, object]) -> None:
     put(desk, TWO)
     sh(desk.root, "add", "-A")

@@ -16,6 +16,7 @@ from porch.machine.records import JournalRecord, RawRecord
 from porch.machine.state import RunState
 from porch.machine.wishes import Refusal, find_refusal, is_approval
 from porch.model.definition import Definition
+from porch.model.protocol import TRACK
 from porch.run.engine.artifacts import (
     digest_hashes,
     hash_artifacts,
@@ -202,7 +203,9 @@ class HeldRun(Struct, frozen=True):
     def drain(self) -> int:
         """Answer what lies in the inbox without driving anything."""
         answered = self.wishes.drain(self.book.record)
-        self.keep_last_work()
+        # The last work of a track has its statuses in it: whoever draws them keeps it then.
+        if self.book.definition.protocol.subject != TRACK:
+            self.keep_last_work()
         return answered
 
     def keep_last_work(self) -> tuple[str, ...]:

@@ -7,6 +7,9 @@ from starlette.testclient import TestClient
 from tests.cli.conftest import Desk
 from tests.cli.porch.test_track_consent import WAVES
 from tests.cli.porch.test_tracks_in_runs import put, run
+from tests.plans import confirm, phase, plan, task
+from tests.repositories import sh
+from tests.web.server.parts.test_decision_page import form
 
 RUN = "/run/project/track_login"
 
@@ -55,6 +58,22 @@ def test_a_confirmation_says_what_it_is_about_and_what_each_answer_does(
         "Why it is not needed",
     ):
         assert words in " ".join(page.split()), words
+
+
+def test_the_last_confirmation_on_the_page_stands_in_the_plan_that_is_delivered(
+    desk: Desk, browser: TestClient
+) -> None:
+    """X3: nobody drew the plan any more, and finish called its files changed after the end."""
+    put(desk, plan(phase("P1", task("T1.1", confirm()))))
+    sh(desk.root, "add", "-A")
+    sh(desk.root, "commit", "-qm", "A plan")
+    script = desk.script(agents={"T1_1": {"write": {"a.txt": "1\n"}}})
+    desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
+    page = browser.get(f"{RUN}/decision?at=T1_1-after%231").text
+    assert browser.post(f"{RUN}/decision", data=form(page, "approved")).status_code == 303
+    desk.porch("finish", "login", "--merge")
+    merged = sh(desk.root, "show", "main:tracks/login/plan.xml")
+    assert (merged.count('"DONE"'), '"IN_PROGRESS"' in merged) == (2, False)
 
 
 def test_the_graph_of_a_track_is_its_plan_with_statuses(desk: Desk, browser: TestClient) -> None:

@@ -13,7 +13,7 @@ from porch.fleet.drivers.go_on import needs_new_driver, start_again
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import ASK
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.protocol import Human
+from porch.model.protocol import TRACK, Human
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.decisions import decision_evidence
 from porch.run.decisions.asked_files import (
@@ -194,6 +194,10 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     done = decide.decide_question(
         run.where, run.name, decision.position, request, read_form=_read_form
     )
+    if run.protocol.subject == TRACK:
+        from porch.track.plan_picture import draw_track_of
+
+        draw_track_of(run.where, run.name)
     if done.notice:
         said = f"{done.message}. Nothing was changed."
     else:
