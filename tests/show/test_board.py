@@ -132,6 +132,13 @@ def test_pending_shows_what_was_found_and_the_end_of_each_report() -> None:
     ]
 
 
+def test_pending_shows_the_line_that_says_why_and_not_that_of_make() -> None:
+    """T12: the line that was picked was `make: *** [Makefile:8: build] Error 1`."""
+    report = "cc a.c\nSyntaxError: invalid syntax\nmake: *** [Makefile:8: build] Error 1\n"
+    lines = board.render_pending_decisions([decision(reports={"build": report})]).split("\n")
+    assert "    build: SyntaxError: invalid syntax" in lines
+
+
 def test_t9_pending_shows_a_reason_whole_and_not_only_its_fix() -> None:
     reason = "error[template]: 'x' is undefined\n  --> t.j2:3:1\n  fix: fix the template"
     lines = board.render_pending_decisions([decision(reason=f"plan: {reason}")])

@@ -116,6 +116,8 @@ def test_an_agent_that_tells_no_price_is_not_called_free(cost: dict[str, Any], w
         ({"description": "Spec ready\nmore"}, "Spec ready"),
         ({"artifacts": ["a/spec.md"]}, "spec.md is ready"),
         ({"artifacts": ["a/spec.md", "b/plan.md"]}, "spec.md and plan.md are ready"),
+        # T4: it was ready although nobody had written it.
+        ({"artifacts": ["a/spec.md"], "missing": ["a/spec.md"]}, "spec.md is missing"),
         ({"question": "one: go"}, "one: go"),
         ({}, "go"),
         ({"kind": "question", "artifacts": ["a.md"], "question": "Which?"}, "Which?"),
