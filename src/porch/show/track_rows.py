@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.account.outcomes import Outcome, worst_outcome
+from porch.account.phases import list_phases
 from porch.machine.state import RunState, Standing
 from porch.machine.track.track_status import NodeStatus, find_track_states, join_tasks
 from porch.model.protocol import Agent, Human, Protocol, State
@@ -40,7 +41,8 @@ class TrackRow(Struct, frozen=True):
     @property
     def short_status(self) -> str:
         """In the three words of all plans."""
-        return _SHORT.get(self.status, "in_progress")
+        is_open = self.outcome in ("working", "waiting")
+        return _SHORT.get(self.status, "in_progress" if is_open else "pending")
 
 
 def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
@@ -49,31 +51,38 @@ def list_track_rows(protocol: Protocol, state: RunState) -> list[TrackRow]:
     places = [state.positions[place] for place in state.decisions]
     # An approval that is asked again stands in a state of the engine, and names its gate as item.
     asked = {gate_of_state(each.state) for each in places} | {each.item for each in places}
+    # Of a run that is over nobody works any more, whatever the plan says of its tasks.
+    ended = {each.name: each.outcome for each in list_phases(protocol, state) if state.outcome}
     phases: dict[str, list[TrackRow]] = {}
     for kind in protocol.states.values():
         if kind.name in states.gates:
             status = states.gates[kind.name]
             level = 2 if kind.group in states.tasks else 1
-            outcome = "waived" if status == "CANCELLED" else _OUTCOMES.get(status, "working")
+            open_: Outcome = "stopped" if ended else "working"
+            outcome = "waived" if status == "CANCELLED" else _OUTCOMES.get(status, open_)
             row = TrackRow(_gate_name(kind), f"confirmation, {status}", status, level, outcome)
         elif isinstance(kind.actor, Agent) and ":" not in kind.name:
             known = states.tasks[kind.group].status
             name = kind.title.removeprefix(kind.group).strip()
-            outcome = _OUTCOMES.get(known, "working")
+            outcome = _OUTCOMES.get(known) or ended.get(kind.group, "working")
             row = TrackRow(kind.group, f"{name}{_remark(known)}", known, 1, outcome)
         else:
             continue
         if {kind.name, row.id} & asked or any(e.state == blocked_state(kind.name) for e in places):
             row = replace(row, outcome="waiting")
         phases.setdefault(kind.description, []).append(row)
-    return [row for phase, rows in phases.items() for row in (_phase_row(phase, rows), *rows)]
+    return [
+        row
+        for phase, rows in phases.items()
+        for row in (_phase_row(phase, rows, is_ended=bool(ended)), *rows)
+    ]
 
 
-def _phase_row(phase: str, rows: list[TrackRow]) -> TrackRow:
+def _phase_row(phase: str, rows: list[TrackRow], *, is_ended: bool) -> TrackRow:
     """It is over once all of it is, and has passed only if all of it has."""
     id_, _, name = phase.partition(" ")
     status = join_tasks(row.status for row in rows)
-    is_over = _SHORT.get(status) == "complete" or status == "CANCELLED"
+    is_over = is_ended or status in ("DONE", "CANCELLED")
     worst = worst_outcome(row.outcome for row in rows)
     return TrackRow(id_, name, status, 0, worst if is_over else _OUTCOMES.get(status, "working"))
 

@@ -4,7 +4,7 @@ The oracle decides what each phase came to. A view is asked what it shows of it,
 disagreement is a sentence that names the view, the phase and both.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tests.whole.truth import oracle, views
 from tests.whole.truth.oracle import Fate, Story
@@ -18,15 +18,34 @@ def disagreements(seen: Seen) -> list[str]:
     fates = oracle.phases(seen.definition, story)
     items = oracle.plan_phases(seen.definition, story)
     is_track = seen.definition["protocol"].get("subject") == "track"
+    shown = _add_tasks(seen, story, fates) if is_track else fates
     return [
-        *_look_at_checklist(seen, story, fates, is_track),
-        *_look_at_status(seen, story, fates, items, is_track),
-        *_look_at_data(seen, fates, items, _failed_children(story), is_track),
-        *_look_at_page(seen, fates, items, _failed_children(story), is_track),
+        *_look_at_checklist(seen, story, shown, is_track),
+        *_look_at_status(seen, story, shown, items, is_track),
+        *_look_at_data(seen, shown, items, _failed_children(story), is_track),
+        *_look_at_page(seen, shown, items, _failed_children(story), is_track),
         *_look_at_graph(seen, story),
         *_look_at_questions(seen, story),
         *_look_at_finish(seen, story, fates),
     ]
+
+
+def _add_tasks(seen: Seen, story: Story, fates: Mapping[str, Fate]) -> dict[str, Fate]:
+    """A phase of a plan is as good as its worst task; until the end more can become of it."""
+    parts: dict[str, dict[str, Fate]] = {}
+    for kind in seen.definition["protocol"]["states"].values():
+        if kind["group"] in fates:
+            parts.setdefault(kind["description"], {})[kind["group"]] = fates[kind["group"]]
+    whole = {words.split()[0]: found for words, found in parts.items()}
+    return {
+        name: _worst_of(whole[name].values()) if name in whole else fate
+        for name, fate in fates.items()
+        if story.outcome or name not in whole or fate.outcome == "waiting"
+    }
+
+
+def _worst_of(fates: Iterable[Fate]) -> Fate:
+    return min(fates, key=lambda fate: oracle.WORST_FIRST.index(fate.outcome))
 
 
 def _say(view: str, name: str, fate: str, shown: object) -> str:
@@ -57,11 +76,11 @@ def _compare_track(view: str, rows: list[Row], fates: Mapping[str, Fate]) -> Ite
         elif fate.outcome == "waiting":
             if not any("waiting" in each.meaning for each in (row, *own)):
                 yield _say(view, name, fate.outcome, row.told)
-        elif fate.outcome in ("stale", "stopped", "failed"):
+        elif fate.outcome == "stale":
             # Work behind a task that is reopened stays done; it is confirmed again.
             if "passed" in row.meaning:
                 yield _say(view, name, fate.outcome, row.told)
-        elif fate.outcome not in row.meaning and fate.outcome != "not run":
+        elif fate.outcome not in row.meaning:
             yield _say(view, name, fate.outcome, row.told)
 
 
@@ -179,7 +198,10 @@ def _look_at_page(
 
 def _look_at_graph(seen: Seen, story: Story) -> Iterator[str]:
     """Where it stands, and how often each state was entered."""
-    if "graph" not in seen.texts or seen.definition["protocol"].get("subject") == "track":
+    if "graph" not in seen.texts:
+        return
+    if seen.definition["protocol"].get("subject") == "track":
+        yield from _look_at_track_graph(seen, story)
         return
     here, entered = views.read_graph(seen.texts["graph"])
     counted: dict[str, int] = {}
@@ -191,6 +213,14 @@ def _look_at_graph(seen: Seen, story: Story) -> Iterator[str]:
     standing = {visit.state for visit in story.visits if not visit.left}
     if here != standing:
         yield _say("the graph", "the place", str(standing), here)
+
+
+def _look_at_track_graph(seen: Seen, story: Story) -> Iterator[str]:
+    """It is drawn from the plan, whose statuses say less than outcomes do."""
+    shown = views.read_track_graph(seen.texts["graph"])
+    for name, fate in oracle.phases(seen.definition, story).items():
+        if name in shown and fate.outcome not in views.STATUSES[shown[name]]:
+            yield _say("the graph", name, fate.outcome, shown[name])
 
 
 def _look_at_questions(seen: Seen, story: Story) -> Iterator[str]:

@@ -356,9 +356,14 @@ edges:
 """
 
 
-def _write_tree(stage: Stage) -> None:
+BACK = """
+  tell.Again: {to: look, charge: rounds, spent: lost}
+"""
+
+
+def _write_tree(stage: Stage, text: str = TREE) -> None:
     desk = stage.desk
-    desk.write("codev/protocols/p.graph.yaml", TREE)
+    desk.write("codev/protocols/p.graph.yaml", text)
     desk.write("codev/protocols/templates/look.j2", "Look at {{ job.id }}.\n")
     desk.write("all.json", json.dumps({"id": "all", "parts": [{"id": "one"}, {"id": "two"}]}))
     stage.run, stage.word = "p_all", "all"
@@ -376,6 +381,20 @@ def tree_passed(stage: Stage) -> None:
     while stage.desk.porch("pending", "--json").json["decisions"]:
         desk.porch("answer", "all", "person", "yes")
         desk.porch("resume", "all", *given, code=None)
+    stage.look("ended")
+
+
+def tree_failed(stage: Stage) -> None:
+    """Behind its children the root goes back to the beginning, and gives up there."""
+    text = TREE.replace("exits: {Told: {}}", "exits: {Told: {}, Again: {}}").rstrip() + BACK
+    _write_tree(stage, text.replace("supervision:", "budgets: {rounds: 1}\nsupervision:"))
+    desk = stage.desk
+    children = {"two/look": [_answer("Stuck")], "one/tell": [_answer("Told")]}
+    root = {"look": [_answer("Ok"), _answer("Stuck")], "tell": [_answer("Again")]}
+    given = ("--script", desk.script(agents={**children, **root}), "--plain")
+    desk.porch("run", "p", "all.json", *given, code=3)
+    desk.porch("answer", "all", "person", "yes")
+    desk.porch("resume", "all", *given, code=1)
     stage.look("ended")
 
 
@@ -446,6 +465,18 @@ def track_cancelled(stage: Stage) -> None:
     desk.porch("cancel", "login", "T1", "--reason", "not now", "--as-person")
     desk.porch("resume", "login", "--script", script, code=3)
     stage.look("cancelled")
+    desk.porch("approve", "login", "--as-person")
+    stage.look("ended")
+
+
+def track_abandoned(stage: Stage) -> None:
+    """A person ends the run where a task is blocked."""
+    _write_track(stage, plan(phase("P1", task("T1", confirm()), task("T2"))))
+    desk = stage.desk
+    script = desk.script(agents={"T1": [{"signal": "BLOCKED", "reason": "no key"}]})
+    desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
+    desk.porch("answer", "login", "T1:blocked", "stopped", "--as-person")
+    stage.look("ended")
 
 
 def track_reopened(stage: Stage) -> None:
@@ -558,12 +589,14 @@ DRIVES: Mapping[str, Drive] = {
         graph_failed,
         graph_halted,
         tree_passed,
+        tree_failed,
         tree_halted,
         steps_passed,
         steps_failed,
         steps_halted,
         track_passed,
         track_cancelled,
+        track_abandoned,
         track_reopened,
         track_halted,
         plan_approved,

@@ -78,6 +78,7 @@ CELLS: list[Cell] = [
         passed="passed/ended/look",
         failed="passed/ended",
         not_run="halted/dead/tell",
+        stale="failed/ended/tell",
         gate_waiting="passed/children",
         stopped="halted/stopped",
         rate_limited="halted/limited",
@@ -86,7 +87,8 @@ CELLS: list[Cell] = [
     *_cells(
         "track",
         passed="passed/ended/T2",
-        skipped="cancelled/cancelled/T1",
+        failed="abandoned/ended/T1",
+        skipped="cancelled/ended/T1",
         waived="cancelled/cancelled",
         not_run="passed/confirm/T3",
         open_findings="passed/issues/T2",
@@ -129,9 +131,8 @@ _ONE_PHASE = "there is one phase, so nothing lies in front of it or behind it"
 IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
     "phases": {},
     "graph": _GRAPH,
-    "tree": {**_GRAPH, "stale": "the children are done in parallel, and the root goes on only"},
+    "tree": _GRAPH,
     "track": {
-        "failed": "a task that fails is blocked until a person answers, gives it up or reopens it",
         "nothing to run": "a track has no checks of its own",
         "could not measure": "a track has no checks of its own",
         "stale": "work that is done behind a task that is reopened stays done",

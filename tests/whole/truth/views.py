@@ -50,6 +50,14 @@ WORDS: Mapping[str, Meaning] = {
         {"not run", "stale", "failed", "could not measure", "stopped", "skipped", "waived"}
     ),
 }
+# What the status of a task in a plan leaves open.
+STATUSES: Mapping[str, Meaning] = {
+    "TODO": frozenset({"not run", "stale"}),
+    "IN_PROGRESS": frozenset({"working", "waiting", "stale", "failed", "stopped"}),
+    "BLOCKED": frozenset({"working", "waiting", "stale", "failed", "stopped"}),
+    "DONE": frozenset({"passed"}),
+    "CANCELLED": frozenset({"skipped"}),
+}
 # Outcomes that a list must say in words, because others have the same sign.
 SAID: Mapping[str, str] = {
     "failed": "failed",
@@ -68,6 +76,7 @@ _SHORT_STEP = re.compile(
     r'<li class="step step-(\w+)"><span class="shape" aria-hidden="true"></span>'
     r'(.*?)<span class="hidden">: ([\w ]+)</span></li>'
 )
+_TASK = re.compile(r"^[> ]+\d+ (\S+) ([A-Z_]+) \(agent", re.MULTILINE)
 _STATE = re.compile(r"^[>* ]{0,3} *\d+ (\S+) \((\w+)[^)]*\)(?: \[([^\]]*)\])?$", re.MULTILINE)
 
 
@@ -156,6 +165,11 @@ def read_graph(text: str) -> tuple[set[str], dict[str, int]]:
         if times := re.search(r"entered (?:once|(\d+) times)", marks):
             entered[name] = int(times[1] or 1)
     return here, entered
+
+
+def read_track_graph(text: str) -> dict[str, str]:
+    """The status of each task of a plan."""
+    return {name: status for name, status in _TASK.findall(text) if status in STATUSES}
 
 
 def read_pending(data: Mapping[str, Any], run: str) -> set[str]:
