@@ -81,6 +81,14 @@ def test_an_approval_that_a_known_failure_sends_back_says_so() -> None:
     assert effects["approved"].startswith("goes back to Specify, because unit failed before")
 
 
+def test_what_could_not_be_measured_before_is_not_said_to_have_failed() -> None:
+    checks = {"unit": {"command": "true", "max_retries": 0}}
+    effects = go_to_question(start({**ONE, "checks": checks}, TWO), unit="unmeasured")
+    assert effects["retry"] == (
+        "asks you again, because unit could not be measured before on the same files"
+    )
+
+
 def test_nothing_is_said_where_nobody_is_asked() -> None:
     rig = start(ONE, TWO)
     go_to_question(rig)

@@ -74,9 +74,12 @@ def _describe_ways(
         dict.fromkeys(_describe_stop(protocol, state, standing, s) for s in expected.stops)
     )
     text = " and ".join(filter(None, words))
-    bad = [step.name for step in expected.steps if step.result in ("failed", "could not measure")]
+    results = {"failed": "failed", "could not measure": "could not be measured"}
+    bad = [
+        f"{step.name} {results[step.result]}" for step in expected.steps if step.result in results
+    ]
     if bad:
-        return f"{text}, because {', '.join(bad)} failed before on the same files"
+        return f"{text}, because {', '.join(bad)} before on the same files"
     is_open = len(answer.ways) > 1 and any(step.kind == "check" for step in expected.steps)
     return f"{text} after its checks" if text and is_open else text
 

@@ -407,8 +407,8 @@ steps: {1: "Do it"}
 """
 
 
-def _start_steps(stage: Stage, code: int, *work: Any) -> None:
-    stage.desk.write(".claude/protocols/p.yaml", STEPS)
+def _start_steps(stage: Stage, code: int, *work: Any, text: str = STEPS) -> None:
+    stage.desk.write(".claude/protocols/p.yaml", text)
     script = stage.desk.script(agents={"work": list(work)})
     stage.desk.porch("run", "p", "--script", script, code=code)
     (stage.run,) = places.find_project(str(stage.desk.root)).names()
@@ -416,10 +416,11 @@ def _start_steps(stage: Stage, code: int, *work: Any) -> None:
 
 
 def steps_passed(stage: Stage) -> None:
-    """It is not said first; a person lets it try again."""
+    """It is not said first; a person goes back to the beginning of the steps."""
     _start_steps(stage, 3, {"signal": None}, {"signal": "SUCCESS_TRUE"})
     stage.look("asked")
-    stage.desk.porch("retry", stage.word)
+    stage.desk.porch("rollback", stage.word, "work")
+    stage.look("rolled back")
     stage.desk.porch("stop", stage.word)
     stage.look("stopped")
     stage.desk.porch("resume", stage.word)
@@ -428,6 +429,15 @@ def steps_passed(stage: Stage) -> None:
 
 def steps_failed(stage: Stage) -> None:
     _start_steps(stage, 1, {"signal": "SUCCESS_FALSE_REASON", "reason": "it cannot be done"})
+    stage.look("ended")
+
+
+def steps_unmeasured(stage: Stage) -> None:
+    """What looks whether the claim is true is killed; a person ends the run."""
+    killed = STEPS.replace("description: done}", 'description: done, check: "kill -9 $$"}')
+    _start_steps(stage, 3, {"signal": "SUCCESS_TRUE"}, text=killed)
+    stage.look("asked")
+    stage.desk.porch("answer", stage.word, "failed:work", "stopped")
     stage.look("ended")
 
 
@@ -477,6 +487,17 @@ def track_abandoned(stage: Stage) -> None:
     desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
     desk.porch("answer", "login", "T1:blocked", "stopped", "--as-person")
     stage.look("ended")
+
+
+def track_removed(stage: Stage) -> None:
+    """What is to be confirmed is taken out of the plan while a person is asked."""
+    _write_track(stage, plan(phase("P1", task("T1", confirm()))))
+    desk = stage.desk
+    script = desk.script(agents={"T1": {"append": {"a.txt": "x"}}})
+    desk.porch("run", "codument", "tracks/login", "--script", script, code=3)
+    file = desk.root / "worktrees/codument_login_login/tracks/login/plan.xml"
+    file.write_text(file.read_text().replace('id="T1"', 'id="T9"'))
+    stage.look("asked")
 
 
 def track_reopened(stage: Stage) -> None:
@@ -593,10 +614,12 @@ DRIVES: Mapping[str, Drive] = {
         tree_halted,
         steps_passed,
         steps_failed,
+        steps_unmeasured,
         steps_halted,
         track_passed,
         track_cancelled,
         track_abandoned,
+        track_removed,
         track_reopened,
         track_halted,
         plan_approved,

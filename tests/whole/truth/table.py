@@ -93,6 +93,7 @@ CELLS: list[Cell] = [
         not_run="passed/confirm/T3",
         open_findings="passed/issues/T2",
         gate_waiting="passed/confirm/T1",
+        artifact_missing="removed/asked/T1",
         stopped="halted/stopped",
         rate_limited="halted/limited",
         driver_dead="halted/dead",
@@ -103,10 +104,12 @@ CELLS: list[Cell] = [
         "steps",
         passed="passed/ended/work",
         failed="failed/ended/work",
+        could_not_measure="unmeasured/ended/work",
         gate_waiting="passed/asked/work",
         stopped="halted/stopped",
         rate_limited="halted/limited",
         driver_dead="halted/dead",
+        rolled_back="passed/rolled back/work",
     ),
     *_cells("ask", passed="answered/ended", gate_waiting="answered/asked"),
 ]
@@ -126,7 +129,7 @@ _GRAPH = {
     "artifact missing": _GIVEN,
     "rolled back": _NO_BACK,
 }
-_NO_PHASES = "it has gates and questions only: no agent and no check of porch works in it"
+_NO_PHASES = "it has gates and questions only; a review answers the command that asks for it"
 _ONE_PHASE = "there is one phase, so nothing lies in front of it or behind it"
 IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
     "phases": {},
@@ -136,7 +139,6 @@ IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
         "nothing to run": "a track has no checks of its own",
         "could not measure": "a track has no checks of its own",
         "stale": "work that is done behind a task that is reopened stays done",
-        "artifact missing": "the tasks of a track name no files",
     },
     "plan": {
         outcome: _NO_PHASES for outcome in OUTCOMES if outcome not in ("passed", "gate waiting")
@@ -146,11 +148,9 @@ IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
         "waived": "it has no gates",
         "nothing to run": "a claim is checked, or is none",
         "not run": _ONE_PHASE,
-        "could not measure": "a claim that cannot be checked is asked about until it is another",
         "stale": _ONE_PHASE,
         "open findings": "it has no reviewers",
         "artifact missing": "it names no files",
-        "rolled back": _ONE_PHASE,
     },
     "ask": {
         outcome: _NO_PHASES for outcome in OUTCOMES if outcome not in ("passed", "gate waiting")

@@ -101,11 +101,12 @@ def look_for_gate(cell: Cell, seen: Seen, story: Story) -> None:
         assert place in seen.decisions
 
 
-def look_for_artifact(_: Cell, seen: Seen, story: Story) -> None:
+def look_for_artifact(cell: Cell, seen: Seen, story: Story) -> None:
     (place,) = asked(story)
+    name = "plan.xml#T1" if cell.kind == "track" else "spec.md"
     for view in (seen.texts["pending"], seen.decisions[place]):
-        assert "spec.md is missing" in " ".join(view.split())
-    assert "spec.md is ready" not in seen.decisions[place]
+        assert f"{name} is missing" in " ".join(view.split())
+    assert f"{name} is ready" not in seen.decisions[place]
 
 
 def look_for_stop(_: Cell, seen: Seen, story: Story) -> None:
