@@ -120,18 +120,28 @@ class LinkedWorktree(NamedTuple):
 
 
 def list_linked_worktrees(common: str) -> list[LinkedWorktree]:
-    """All linked worktrees, by their files."""
+    """All linked worktrees of this repository, by their files."""
     place = os.path.join(common, "worktrees")
     try:
         names = sorted(os.listdir(place))
     except OSError:
         return []
     found = [GitDirectory(os.path.join(place, name), common) for name in names]
-    return [
+    linked = [
         _read_linked_worktree(each)
         for each in found
         if _read_first_line(os.path.join(each.own, "gitdir"))
     ]
+    return [each for each in linked if not _is_of_other_repository(each)]
+
+
+def _is_of_other_repository(linked: LinkedWorktree) -> bool:
+    """A copy of a repository names the worktrees of the original, which do not name the copy."""
+    line = read_git_file(linked.path)
+    named = os.path.join(linked.path, line.removeprefix("gitdir: "))
+    if not line.startswith("gitdir: ") or not os.path.exists(named):
+        return False
+    return not os.path.samefile(named, linked.own)
 
 
 def _read_linked_worktree(found: GitDirectory) -> LinkedWorktree:

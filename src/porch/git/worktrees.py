@@ -77,18 +77,20 @@ def ensure_worktree(
     if _is_ready(common_repo, path, branch):
         finish_interrupted_move(Checkout(path, own=True), branch)
         return False
-    repository.add_local_excludes(require_common_dir(common_repo), ("/worktrees/",))
+    common = require_common_dir(common_repo)
+    repository.add_local_excludes(common, ("/worktrees/",))
     known = list_worktrees(common_repo)
     _require_branch_free(known, path, branch)
+    found = git_directory.find_git_directory(path)
+    if found is not None and os.path.realpath(found.common) != os.path.realpath(common):
+        raise worktree_moved_error(path, branch, "belongs to another repository")
     here = find_worktree(known, path)
     is_new = here is None or here.half_made or not os.path.isdir(path)
     if is_new:
         _clear_unfinished_worktree(common_repo, path, here)
-        with lock_worktrees(require_common_dir(common_repo)):
+        with lock_worktrees(common):
             _add_worktree_locked(common_repo, path, branch, base, meanwhile)
     require_worktree_branch(path, branch)
-    if require_common_dir(path) != require_common_dir(common_repo):
-        raise worktree_moved_error(path, branch, "belongs to another repository")
     finish_interrupted_move(Checkout(path, own=True), branch)
     return is_new
 

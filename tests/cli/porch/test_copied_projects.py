@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from porch.plan.prompts import plan_document, plan_merge
+from porch.store.where import find_project
 from tests import commands
+from tests.plan.yards import carried_out, ids
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Desk
@@ -70,6 +73,53 @@ def test_r6_what_a_copied_worktree_starts_or_removes_is_not_in_the_original(
         assert done.returncode == 5, done.stdout + done.stderr
         assert "foreign-worktree" in done.stderr
     assert read_all(desk.root) == before
+
+
+@pytest.mark.parametrize("program, words", [
+    ("envoy", ("plan", "init")),
+    ("envoy", ("plan", "write-prompt", "1")),
+    ("envoy", ("git", "cleanup-worktrees", "--force-orphans")),
+    ("codev", ("migrate", "--adopt")),
+])  # fmt: skip
+def test_r6_a_copied_worktree_is_refused_by_what_is_about_the_whole_project(
+    desk: "Desk", copied: Path, program: str, words: tuple[str, ...]
+) -> None:
+    before = read_all(desk.root)
+    done = commands.run(program, words, copied / PLACE, dict(os.environ))
+    assert "is a copy of the worktree" in done.stdout + done.stderr
+    assert read_all(desk.root) == before
+
+
+def test_r6_the_doctor_repairs_nothing_from_a_copied_worktree(desk: "Desk", copied: Path) -> None:
+    (desk.root / "codev" / "config.toml").unlink()
+    before = read_all(desk.root)
+    done = commands.run("codev", ("doctor", "--fix"), copied / PLACE, dict(os.environ))
+    assert done.returncode == 5
+    assert "is a copy of the worktree" in done.stderr
+    assert read_all(desk.root) == before
+
+
+@pytest.mark.parametrize("words", [
+    ("plan", "complete-prompt", "1"),
+    ("git", "merge-worktree", "2"),
+    ("git", "cleanup-worktrees"),
+    ("plan", "worktree", "2"),
+])  # fmt: skip
+def test_r6_in_a_copy_the_worktrees_of_prompts_are_those_of_the_original(
+    desk: "Desk", words: tuple[str, ...]
+) -> None:
+    """They lie beside both, and only one of the two repositories is named in them."""
+    desk.git("switch", "-qc", "feat/x")
+    where = find_project(str(desk.root))
+    plan_document.write_plan(where, "T", "o", "c")
+    branches = [carried_out(where, "1"), carried_out(where, "2")]
+    plan_merge.merge_worktree(where, ids("1")[0])
+    copy = desk.root.parent / "copy"
+    shutil.copytree(desk.root, copy, symlinks=True)
+    places = [desk.root, *(each.path for each in branches)]
+    before = [read_all(place) for place in places]
+    commands.run("envoy", words, copy, dict(os.environ))
+    assert [read_all(place) for place in places] == before
 
 
 def test_r6_the_doctor_tries_no_commands_from_a_copied_worktree(desk: "Desk", copied: Path) -> None:

@@ -12,6 +12,7 @@ from porch.git.command import run_git
 from porch.git.index_lock import remove_dead_lock
 from porch.git.moved_worktrees import find_moved_worktrees, repair_moved_worktrees
 from porch.run.agents.agent_list import find_agents
+from porch.run.engine.run_places import require_known_place
 from porch.run.settings import PROJECT_FILE
 from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
@@ -19,6 +20,7 @@ from porch.store.where import ProjectPaths
 
 def apply_repairs(where: ProjectPaths, lines: Sequence[DoctorLine]) -> list[str]:
     """Each repair once, in words that say what was done."""
+    require_known_place(where)
     wanted = dict.fromkeys(line.repair for line in lines if line.repair)
     return [said for name in wanted for said in _apply_repair(where, name)]
 

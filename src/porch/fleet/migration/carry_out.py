@@ -24,6 +24,7 @@ from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.engine.drive_options import DriveWatch, RunRequest
+from porch.run.engine.run_places import require_known_place
 from porch.run.engine.session import hold_run
 from porch.run.engine.status_copies import keep_status_copy
 from porch.run.verbs.start import begin_run
@@ -37,6 +38,7 @@ from porch.system.regular_file import open_regular
 @contextmanager
 def hold_migration(where: ProjectPaths) -> Iterator[None]:
     """From the first look to the last move: what another one moves meanwhile is decided on anew."""
+    require_known_place(where)
     lock = os.path.join(os.path.dirname(decision_path(where, "")), "lock")
     atomic.ensure_directory(os.path.dirname(lock))
     with open(lock, "a", encoding="ascii", opener=open_regular) as file:

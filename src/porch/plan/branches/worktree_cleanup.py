@@ -10,6 +10,7 @@ from porch.git.command import run_git
 from porch.plan.branches import implementation_branches, merged_branches
 from porch.plan.branches.branch_names import feature_of
 from porch.plan.branches.checkout import checkout_and_branch, make_readable
+from porch.run.engine.run_places import require_known_place
 from porch.store.where import ProjectPaths
 
 _SHOWN = 5
@@ -72,6 +73,7 @@ def cleanup_worktrees(
 
     Whatever goes is kept under refs/porch/archive. One whose feature branch is gone is an orphan.
     """
+    require_known_place(where)
     here, _ = checkout_and_branch(where)
     told = WorktreesCleaned(dry_run=dry_run)
     locks = implementation_branches.list_locked_branches(where.base)

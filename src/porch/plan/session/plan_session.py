@@ -23,7 +23,7 @@ from porch.plan.files.plan_location import Plan
 from porch.plan.session import file_sync
 from porch.run.engine import session
 from porch.run.engine.caller import find_user_name
-from porch.run.engine.run_places import payload_directory
+from porch.run.engine.run_places import payload_directory, require_known_place
 from porch.run.engine.session import assemble_held_run, lock_run
 from porch.store import payloads
 from porch.store.journal import Journal
@@ -45,6 +45,7 @@ def hold_plan(
 
     Who comes back to a plan names it: the worktree in which it was found may be gone by then.
     """
+    require_known_place(where)
     plan = plan or plan_location.find_current_plan(where)
     if not make:
         plan_location.require_plan(plan)
