@@ -185,6 +185,24 @@ def test_an_open_page_starts_a_driver_again_that_was_killed(farm: Farm) -> None:
         assert farm.driver() not in (0, first)
 
 
+def test_a_driver_that_was_killed_before_any_page_was_open_is_started_again_too(
+    farm: Farm,
+) -> None:
+    """R10: whoever opens the dashboard in the morning finds it so."""
+    farm.kick_off()
+    farm.wait_for_gate()
+    first = farm.driver()
+    os.kill(first, signal.SIGKILL)
+    farm.desk.wait_for(lambda: farm.driver() != first)
+    with (
+        serving({"project": places.find_project(str(farm.desk.root))}) as dashboard,
+        closing(Page(dashboard, INBOX)) as page,
+    ):
+        page.next_change()
+        farm.desk.wait_for(dashboard.notes)
+        assert dashboard.notes()[0].startswith(f"0001-x: {GONE} at ")
+
+
 def test_runs_that_are_gone_and_projects_without_any_are_nothing(desk: Desk) -> None:
     desk.begin(*GATED, code=3)
     feed = ChangeFeed({"project": places.find_project(str(desk.root))})
