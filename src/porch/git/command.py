@@ -46,6 +46,7 @@ _NEUTRAL = {
     late_pattern(r"core\.sshcommand"): "ssh",
     late_pattern(r"core\.askpass"): "",
 }
+LOCKED = "git-locked"
 _LOCK = late_pattern(r"Unable to create '([^\n]+\.lock)'")
 _ASKED = (
     r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver"
@@ -240,6 +241,7 @@ def lock_error(lock: str, command: str) -> OutsideError:
         f"{name} exists, so `git {command}` could not write{_describe_age(lock)}",
         fix=f"wait until no other git command runs here, remove {name} if it is still there, "
         "then try again",
+        code=LOCKED,
     )
 
 

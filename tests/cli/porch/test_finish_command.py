@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.fleet.finish.proposal import WrittenText, split_text
+from porch.git import index_lock
 from tests.earlier_releases import rewrite_journal
 from tests.torture import choose_some
 
@@ -240,6 +241,20 @@ def test_a_dirty_target_is_refused_with_the_other_ways_and_never_touched(desk: "
     assert (desk.root / "new.py").read_text() == "mine, untracked\n"
     assert "finish-dirty-target" in desk.porch("finish", "0001", "--merge", "--json", code=1).all
     assert not desk.facts("WorkFinished")
+
+
+def test_a_lock_of_git_in_the_target_is_named_with_its_own_way_out(
+    desk: "Desk", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R3: the checkout is clean, and there is nothing to move away."""
+    monkeypatch.setattr(index_lock, "WAIT_S", 0.05)
+    ended(desk)
+    lock = desk.write(".git/index.lock", "")
+    said = " ".join(desk.porch("finish", "0001", "--merge", code=6).err.split())
+    assert "error[git-locked]: .git/index.lock exists" in said
+    assert "remove .git/index.lock" in said
+    lock.unlink()
+    desk.porch("finish", "0001", "--merge")
 
 
 def test_another_branch_can_be_named_which_need_not_be_checked_out(desk: "Desk") -> None:
