@@ -232,5 +232,33 @@ SETTINGS: tuple[Guard, ...] = (
         "(request.kind in PAID)",
         "test_x1_a_test_of_the_agent_that_merges_asks_a_person_too",
     ),
+    Guard(
+        "no git but a push speaks to a remote",
+        "git/command.py",
+        '    "GIT_ALLOW_PROTOCOL": "none",\n',
+        "",
+        "test_x7_who_does_not_push_speaks_to_no_remote_at_all",
+    ),
+    Guard(
+        "a push fetches nothing",
+        "git/command.py",
+        '    "GIT_NO_LAZY_FETCH": "1",\n',
+        "",
+        "test_x7_a_push_fetches_nothing_either",
+    ),
+    Guard(
+        "a copy has none of the worktrees of the original",
+        "git/git_directory.py",
+        "    return [each for each in linked if not _is_of_other_repository(each)]\n",
+        "    return linked\n",
+        "test_r6_in_a_copy_the_worktrees_of_prompts_are_those_of_the_original",
+    ),
+    Guard(
+        "a copied worktree changes no plan of the original",
+        "plan/session/plan_session.py",
+        "    require_known_place(where)\n",
+        "",
+        "test_r6_a_copied_worktree_is_refused_by_what_is_about_the_whole_project",
+    ),
 )
 TRUST = (*SETTINGS, *SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS)
