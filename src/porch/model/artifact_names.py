@@ -8,6 +8,8 @@ plain names only, so they keep their meaning.
 Alternatives are separated by a bar. The first of which a file exists is meant, and the first one is
 written if there is none. If the last alternative is empty, no file has to be there.
 
+`{a,b}` within one part of a path means one of these texts, as a wildcard does.
+
 A value never changes where a pattern leads: in a variable `/` becomes `-`, and `*` is no wildcard.
 """
 
@@ -24,11 +26,12 @@ PROJECT_DIR = "/${PROJECT_DIR}/"
 _BAR = "|"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _WILDCARDS = ("*", "?")
+_BRACES = re.compile(r"(?<!\$)\{([^{}/$|]*,[^{}/$|]*)\}")
 Values = Mapping[str, str]
 
 
 def has_wildcard(text: str) -> bool:
-    return any(character in text for character in _WILDCARDS)
+    return any(character in text for character in _WILDCARDS) or bool(_BRACES.search(text))
 
 
 def list_variables(text: str) -> list[str]:
@@ -36,7 +39,8 @@ def list_variables(text: str) -> list[str]:
 
 
 def remove_variables(text: str) -> str:
-    return _VARIABLE.sub("", text)
+    """The words of a pattern; of texts in braces only the first one."""
+    return _BRACES.sub(lambda found: found[1].partition(",")[0], _VARIABLE.sub("", text))
 
 
 def list_alternatives(name: str) -> list[str]:
@@ -97,10 +101,17 @@ def split_pattern(name: str, values: Values) -> tuple[str, re.Pattern[str]]:
 def _translate(pattern: str, values: Values) -> Iterator[str]:
     end = 0
     for found in _VARIABLE.finditer(pattern):
-        yield translate_glob(pattern[end : found.start()])
+        yield _translate_braces(pattern[end : found.start()])
         yield re.escape(values.get(found[1], found[0]))
         end = found.end()
-    yield translate_glob(pattern[end:])
+    yield _translate_braces(pattern[end:])
+
+
+def _translate_braces(text: str) -> str:
+    plain, *more = _BRACES.split(text)
+    pairs = zip(more[::2], more[1::2], strict=True)
+    either = ((f"(?:{'|'.join(map(translate_glob, texts.split(',')))})", b) for texts, b in pairs)
+    return translate_glob(plain) + "".join(front + translate_glob(back) for front, back in either)
 
 
 def list_file_words(name: str) -> list[str]:

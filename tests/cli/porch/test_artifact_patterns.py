@@ -38,6 +38,7 @@ def phase(artifact: str, **more: Any) -> dict[str, Any]:
         "codev/specs/{{title}}.md",
         "./codev/specs/user-*.md",
         "codev/**/user-auth.md",
+        "codev/{plans,specs}/*.{txt,md}",
     ],
 )
 def test_a_gate_is_about_the_file_that_a_pattern_finds(desk: "Desk", artifact: str) -> None:
@@ -182,6 +183,7 @@ def test_a_linked_directory_is_not_searched(tmp_path: Path) -> None:
         ("codev/specs/${PROJECT_TITEL}.md", "unknown-variable", "did you mean 'PROJECT_TITLE'?"),
         ("../specs/${PROJECT_ID}.md", "outside-path", "relative to the project"),
         ("codev/specs/[0-9]*.md", "wrong-value", "codev/specs/${PROJECT_ID}-*.md"),
+        ("codev/{specs/a,b}.md", "wrong-value", "codev/specs/${PROJECT_ID}-*.md"),
         ("codev/specs/", "it ends in a slash", "codev/specs/${PROJECT_ID}-*.md"),
     ],
 )
