@@ -47,3 +47,27 @@ def test_a_run_in_which_everything_passed_has_none() -> None:
         finish_work(rig)
         check_all(rig)
     assert list_gaps(rig.protocol, rig.state) == []
+
+
+def test_a_phase_that_an_upgrade_drops_keeps_the_gap_that_a_person_let_pass() -> None:
+    rig = start(BUILD, SHIP)
+    fail_build(rig)
+    rig.decide("skip", "later")
+    [gap] = list_gaps(start(SHIP).protocol, rig.state)
+    assert describe_gap(gap) == "build: skipped by ada: later"
+
+
+def test_a_phase_that_was_done_again_after_it_was_skipped_is_no_gap_once_it_is_dropped() -> None:
+    rig = start(BUILD, SHIP)
+    fail_build(rig)
+    rig.decide("skip", "later")
+    rig.ask("rollback", state="build")
+    finish_work(rig)
+    check_all(rig)
+    assert "build" not in [gap.phase for gap in list_gaps(start(SHIP).protocol, rig.state)]
+
+
+def test_a_waived_gate_of_a_phase_that_is_dropped_is_a_gap() -> None:
+    kept = Kept("gate-waived")
+    gaps = list_gaps(start(SHIP).protocol, kept.state)
+    assert "waived by ann: I looked myself" in [describe_gap(g).partition(": ")[2] for g in gaps]

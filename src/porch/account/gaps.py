@@ -4,7 +4,7 @@ Each gap is one thing that somebody can point at: a check, a review, a gate, or 
 a child without a result. A check that failed for two plan phases is two gaps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -20,6 +20,11 @@ from porch.model.protocol import TRACK, Panel, Protocol
 from porch.model.track_names import blocked_state
 
 GapKind = Literal["check", "review", "gate", "phase", "child", "run"]
+
+
+# How a person lets a run go on without something, and the states in which that is asked.
+_LET_PASS: Mapping[str, Outcome] = {"skip": "skipped", "waived": "waived"}
+_ASIDE = ("failed", "undecided")
 
 
 class Gap(Struct, frozen=True, kw_only=True):
@@ -45,7 +50,7 @@ def list_gaps(protocol: Protocol, state: RunState) -> list[Gap]:
             for phase in list_phases(protocol, state, name):
                 for part in phase.parts or (phase,):
                     gaps += _list_gaps_of(part, state)
-    gaps += list_failed_children(state)
+    gaps += list_other_gaps(protocol, state)
     told = {(gap.kind, gap.name) for gap in gaps}
     gaps += [g for g in _list_cancelled(protocol, state) if (g.kind, g.name) not in told]
     if state.outcome not in ("", "complete") and not gaps:
@@ -53,11 +58,41 @@ def list_gaps(protocol: Protocol, state: RunState) -> list[Gap]:
     return gaps
 
 
-def list_failed_children(state: RunState) -> Iterator[Gap]:
-    """Members of a tree that gave up; what went on without them is not told by any phase."""
+def list_other_gaps(protocol: Protocol, state: RunState) -> Iterator[Gap]:
+    """What no phase of the protocol tells of: children that gave up, and phases it had before."""
+    yield from _list_failed_children(state)
+    yield from _list_dropped(protocol, state)
+
+
+def _list_failed_children(state: RunState) -> Iterator[Gap]:
     for name, known in state.instances.items():
         if name and known.outcome == "failed":
             yield Gap(phase=name, kind="child", name=known.key, outcome="failed")
+
+
+def _list_dropped(protocol: Protocol, state: RunState) -> Iterator[Gap]:
+    """What was skipped or waived in a phase that an upgrade took out of the protocol."""
+    for (instance, name, item), visit in state.past_visits.items():
+        outcome = _LET_PASS.get(visit.exit)
+        if outcome is None or name in protocol.states:
+            continue
+        front, _, rest = name.partition(":")
+        phase = (rest or front).partition(":")[0] if front in _ASIDE else front
+        again = [
+            other.entered
+            for (owner, state_name, _), other in state.past_visits.items()
+            if owner == instance and state_name.partition(":")[0] == phase
+        ]
+        if max(again, default=0) < visit.left:
+            yield Gap(
+                phase=phase,
+                kind="phase",
+                name=phase,
+                outcome=outcome,
+                item=item,
+                instance=instance,
+                decided=Decided(visit.left, visit.left_at, visit.exit, visit.by, visit.text),
+            )
 
 
 def _list_gaps_of(part: PhaseAccount, state: RunState) -> list[Gap]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from porch.account.consequences import FilesNow, Objection, object_to_nothing
-from porch.account.gaps import Gap, list_failed_children
+from porch.account.gaps import Gap, list_other_gaps
 from porch.account.outcomes import GAPS, SIGNS
 from porch.account.phases import PhaseAccount, list_phases
 from porch.account.waiting import list_waits, wants_driver
@@ -75,7 +75,7 @@ def make_run_picture(
         "outcomes": [
             *(_outcome_data(each) for each in phases),
             *_list_track_outcomes(protocol, state),
-            *(_child_data(each) for each in list_failed_children(state)),
+            *(_gap_data(each) for each in list_other_gaps(protocol, state)),
         ],
         "decisions": asked,
         "paused": state.paused,
@@ -134,8 +134,8 @@ def _list_track_outcomes(protocol: p.Protocol, state: RunState) -> Iterator[Outc
         yield {"phase": row.id, "outcome": row.outcome}
 
 
-def _child_data(gap: Gap) -> OutcomeShape:
-    return {"phase": gap.name, "outcome": gap.outcome, "kind": "child"}
+def _gap_data(gap: Gap) -> OutcomeShape:
+    return {"phase": gap.name, "outcome": gap.outcome, "kind": gap.kind}
 
 
 def _position_data(protocol: p.Protocol, state: RunState, standing: Standing) -> PositionShape:
@@ -204,7 +204,7 @@ def _render_status_lines(
             2,
         )
     yield from render_request(request, state.run.request_from)
-    yield from _render_gaps(state, phases)
+    yield from _render_gaps(protocol, state, phases)
     yield from _render_phases(document)
     yield from _render_gates(document)
     if asked:
@@ -243,14 +243,16 @@ def _list_troubles(state: RunState) -> Iterator[tuple[str, str]]:
         yield "reviews", missing
 
 
-def _render_gaps(state: RunState, phases: list[PhaseAccount]) -> Iterator[str]:
-    """The phases that were left and have not passed, and children that gave up."""
+def _render_gaps(
+    protocol: p.Protocol, state: RunState, phases: list[PhaseAccount]
+) -> Iterator[str]:
+    """The phases that were left and have not passed, and what no phase tells of."""
     told = [
         (phase.outcome, f"{phase.name}: {', '.join(describe_outcome(phase))}")
         for phase in phases
         if phase.outcome in GAPS
     ]
-    told += [(gap.outcome, describe_gap(gap)) for gap in list_failed_children(state)]
+    told += [(gap.outcome, describe_gap(gap)) for gap in list_other_gaps(protocol, state)]
     if told:
         yield "  not passed"
     for outcome, words in told:

@@ -154,3 +154,24 @@ def test_a_gate_that_was_approved_over_a_failure_and_an_open_review_are_named(
     shown = " ".join(desk.porch("finish", "1").out.split())
     assert "specify: round 1 of 1: claude asks for changes; no rounds are left" in shown
     assert "approved by" in shown
+
+
+def test_what_was_skipped_in_a_phase_that_an_upgrade_drops_is_named_all_the_same(
+    desk: "Desk",
+) -> None:
+    """The run was complete, and merged without a reason."""
+    look = {"id": "look", "gate": "look"}
+    desk.protocol("p", {"id": "work", "checks": {"own": {**TESTS, "command": "false"}}}, look)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", code=3)
+    desk.porch("skip", "1", "--reason", "later")
+    desk.porch("resume", "1", code=3)
+    desk.protocol("p", look)
+    desk.git("commit", "-qam", "one phase less")
+    desk.porch("upgrade", "1")
+    desk.porch("approve", "1", "look")
+    assert "not passed: work: skipped by" in desk.porch("resume", "1").out
+    assert "[-] work: skipped by" in desk.porch("status", "1").out
+    assert desk.porch("status", "1", "--json").json["outcomes"][-1]["outcome"] == "skipped"
+    assert "finish-not-passed" in desk.porch("finish", "1", "--merge", code=1).err

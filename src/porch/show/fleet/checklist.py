@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from porch.account.attempts import find_attempt
-from porch.account.gaps import list_failed_children
+from porch.account.gaps import list_other_gaps
 from porch.account.outcomes import SIGNS, Outcome
 from porch.account.phases import list_phases
 from porch.account.waiting import list_waits
@@ -71,7 +71,8 @@ def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
         )
         for phase in phases
     ]
-    rows += [CheckRow(gap.name, gap.outcome, [gap.outcome]) for gap in list_failed_children(state)]
+    others = list_other_gaps(protocol, state)
+    rows += [CheckRow(gap.name, gap.outcome, [gap.outcome]) for gap in others]
     return [*rows, *_list_questions(protocol, state, {phase.name for phase in phases})]
 
 
