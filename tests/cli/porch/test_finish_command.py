@@ -532,51 +532,6 @@ def test_p24_an_open_pull_request_is_found_and_said(desk: "Desk", remote: Path, 
     assert desk.facts("WorkFinished")[0]["url"] == known["url"]
 
 
-def test_t16_a_pull_request_that_an_agent_opened_says_what_has_not_passed_all_the_same(
-    desk: "Desk", remote: Path, gh: Path
-) -> None:
-    """Its text is that of whoever opened it; what was measured and accepted is a comment."""
-    desk.protocol("p", {"id": "work", "checks": {"own": {"command": "false", "max_retries": 0}}})
-    desk.write("codev/config.toml", SETTINGS)
-    script = desk.script(agents={"work": [{"write": {"new.py": "x = 1\n"}}]})
-    desk.git("add", "-A")
-    desk.git("commit", "-qm", "a protocol")
-    desk.porch("run", "p", "0001", "--title", "x", "--script", script, code=3)
-    desk.porch("skip", "0001", "--reason", "later")
-    known = {"url": "https://example.org/pull/3", "state": "OPEN", "headRefName": NAME}
-    (gh / "open").write_text(json.dumps(known))
-    (gh / "mute").touch()
-    say = ("finish", "0001", "--pr", "--accept", "the tests come next week")
-    assert "pr-comment-failed" in desk.porch(*say, code=6).err
-    assert finished(desk) == []
-    (gh / "mute").unlink()
-    assert "a comment there: https://example.org/pull/3" in desk.porch(*say).out
-    comment = (gh / "comment").read_text()
-    assert "- work: own failed, skipped by" in comment
-    assert "with this reason: the tests come next week" in comment
-
-
-def test_t16_words_of_an_agent_for_a_pull_request_hide_nothing_below_them(
-    desk: "Desk", remote: Path, gh: Path
-) -> None:
-    """A comment of HTML that is not closed goes on to the end of the page."""
-    words = "# Title\n\nAll passed.\n<details><summary>more</summary>\n<!-- the end\n"
-    turn = {"write": {"new.py": "x = 1\n", "{project_dir}/pr.md": words}}
-    desk.protocol("p", CHECKED)
-    desk.write("codev/config.toml", SETTINGS)
-    desk.git("add", "-A")
-    desk.git("commit", "-qm", "a protocol")
-    script = desk.script(agents={"work": [turn]})
-    desk.porch("run", "p", "0001", "--title", "x", "--script", script)
-    desk.porch("finish", "0001", "--pr")
-    body = (gh / "body").read_text()
-    assert body.startswith("All passed.\n")
-    assert "<!--" not in body
-    assert "<details" not in body
-    assert body.replace("\u200b", "").count("<!-- the end") == 1
-    assert "- work, tests: passed" in body
-
-
 def test_without_gh_the_branch_is_pushed_and_the_way_to_look_at_it_printed(
     desk: "Desk", remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.porch.test_finish_command import NAME, gh, own_agent, remote  # noqa: F401
+from tests.cli.porch.test_finish_command import (  # noqa: F401
+    CHECKED,
+    NAME,
+    SETTINGS,
+    finished,
+    gh,
+    own_agent,
+    remote,
+)
 from tests.cli.porch.test_panels_in_runs import NO, specify
 
 if TYPE_CHECKING:
@@ -175,3 +183,72 @@ def test_what_was_skipped_in_a_phase_that_an_upgrade_drops_is_named_all_the_same
     assert "[-] work: skipped by" in desk.porch("status", "1").out
     assert desk.porch("status", "1", "--json").json["outcomes"][-1]["outcome"] == "skipped"
     assert "finish-not-passed" in desk.porch("finish", "1", "--merge", code=1).err
+
+
+def test_t16_a_pull_request_that_an_agent_opened_says_what_has_not_passed_all_the_same(
+    desk: "Desk",
+    remote: Path,  # noqa: F811
+    gh: Path,  # noqa: F811
+) -> None:
+    """Its text is that of whoever opened it; what was measured and accepted is a comment."""
+    desk.protocol("p", {"id": "work", "checks": {"own": {"command": "false", "max_retries": 0}}})
+    desk.write("codev/config.toml", SETTINGS)
+    script = desk.script(agents={"work": [{"write": {"new.py": "x = 1\n"}}]})
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    desk.porch("run", "p", "0001", "--title", "x", "--script", script, code=3)
+    desk.porch("skip", "0001", "--reason", "later")
+    known = {"url": "https://example.org/pull/3", "state": "OPEN", "headRefName": NAME}
+    (gh / "open").write_text(json.dumps(known))
+    (gh / "mute").touch()
+    say = ("finish", "0001", "--pr", "--accept", "the tests come next week")
+    assert "pr-comment-failed" in desk.porch(*say, code=6).err
+    assert finished(desk) == []
+    (gh / "mute").unlink()
+    assert "a comment there: https://example.org/pull/3" in desk.porch(*say).out
+    comment = (gh / "comment").read_text()
+    assert "- work: own failed, skipped by" in comment
+    assert "with this reason: the tests come next week" in comment
+
+
+def test_t16_words_of_an_agent_for_a_pull_request_hide_nothing_below_them(
+    desk: "Desk",
+    remote: Path,  # noqa: F811
+    gh: Path,  # noqa: F811
+) -> None:
+    """A comment of HTML that is not closed goes on to the end of the page."""
+    words = "# Title\n\nAll passed.\n<details><summary>more</summary>\n<!-- the end\n"
+    turn = {"write": {"new.py": "x = 1\n", "{project_dir}/pr.md": words}}
+    desk.protocol("p", CHECKED)
+    desk.write("codev/config.toml", SETTINGS)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    script = desk.script(agents={"work": [turn]})
+    desk.porch("run", "p", "0001", "--title", "x", "--script", script)
+    desk.porch("finish", "0001", "--pr")
+    body = (gh / "body").read_text()
+    assert body.startswith("All passed.\n")
+    assert "<!--" not in body
+    assert "<details" not in body
+    assert body.replace("\u200b", "").count("<!-- the end") == 1
+    assert "- work, tests: passed" in body
+
+
+@pytest.mark.parametrize("way", ["--merge", "--squash", "--pr"])
+def test_x10_the_title_of_a_request_closes_no_issue_when_the_work_is_delivered(
+    desk: "Desk",
+    remote: Path,  # noqa: F811
+    gh: Path,  # noqa: F811
+    way: str,
+) -> None:
+    desk.protocol("p", CHECKED)
+    desk.write("codev/config.toml", SETTINGS)
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "a protocol")
+    script = desk.script(agents={"work": [{"write": {"new.py": "x = 1\n"}}]})
+    desk.porch("run", "p", "0001", "--title", "Closes #1 @team", "--script", script)
+    desk.porch("finish", "0001", way)
+    told = (gh / "calls").read_text() if way == "--pr" else desk.git("log", "-1", "--format=%B")
+    assert "loses #1" in told
+    assert "Closes #1" not in told
+    assert "@team" not in told

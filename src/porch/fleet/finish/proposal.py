@@ -123,7 +123,7 @@ def _open_pull_request(found: HeldRun, work: RunWork, measured: str) -> str:
     written = read_written_text(work, state)
     before = f"{defuse_markup(written.body)}\n\n" if written.body else ""
     body = defuse_references(before + measured)
-    title = written.title or redact_text(name_work(state))
+    title = defuse_references(written.title or redact_text(name_work(state)))
     return github.create_pull_request(
         work.repo, work.into, work.branch, title, body=body, draft=False
     )

@@ -19,6 +19,7 @@ from porch.git.repository import TRAILER
 from porch.run.engine.fact_redaction import redact_text
 from porch.run.engine.session import HeldRun
 from porch.system import crash_points
+from porch.text.references import defuse_references
 
 TRIES = 5
 OTHER_WAYS = "or leave that checkout alone: --pr opens a pull request, --keep keeps the branch"
@@ -77,7 +78,7 @@ def _make_candidate(found: HeldRun, work: RunWork, is_squash: bool) -> MergeCand
         work.repo,
         work.into,
         work.head,
-        f"{named if is_squash else f'Merge {work.branch}: {named}'}{accepted}",
+        defuse_references(f"{named if is_squash else f'Merge {work.branch}: {named}'}{accepted}"),
         trailer=f"{TRAILER}: {state.run.name} finish {work.head[:12]}",
         is_squash=is_squash,
     )
