@@ -365,6 +365,16 @@ def test_k7_a_waived_gate_says_waived(desk: "Desk") -> None:
     assert "already waived" in desk.porch("approve", "1", "ready").out
 
 
+def test_a_waived_gate_whose_file_changed_is_not_said_to_have_been_approved(desk: "Desk") -> None:
+    failing = {**SPEC, "verification": {"checks": {"unit": {"command": "false"}}, "max_retries": 0}}
+    desk.begin(failing, BUILD, agents=WRITTEN, code=3)
+    desk.porch("approve", "1", "spec-ok", "--override", "I looked myself")
+    desk.write("codev/projects/0001-x/spec.md", "Other words.\n")
+    desk.porch("resume", "1", code=3)
+    assert "changed since spec-ok was waived: codev" in " ".join(desk.porch("pending").out.split())
+    assert "since spec-ok was approved" not in desk.porch("log", "1", "--all").out
+
+
 def test_k7_a_healthy_gate_offers_no_waiver_and_takes_none(desk: "Desk") -> None:
     desk.begin(SPEC, BUILD, agents=WRITTEN, code=3)
     (asked,) = desk.porch("pending", "--json").json["decisions"]

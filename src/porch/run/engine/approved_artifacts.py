@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from porch.errors import StateError
 from porch.machine import approvals
 from porch.machine import facts as f
-from porch.machine.state import InHand, RunState, Standing
+from porch.machine.state import Approval, InHand, RunState, Standing
 from porch.model.artifact_names import MISSING
 from porch.model.protocol import TRACK, Protocol
 from porch.run.engine.artifacts import (
@@ -56,7 +56,8 @@ def review_questions(
         now, asked = hash_artifacts(workspace, "", then), state.decisions.get(standing.position)
         paths = make_scope(protocol, state)(gate, now)
         if paths and asked is not None and _is_changed_again(asked.artifacts, now):
-            yield _outdated_fact(workspace, store, gate, then, now=now, paths=paths)
+            known = state.approvals[gate]
+            yield _outdated_fact(workspace, store, gate, known, now=now, paths=paths)
 
 
 def restored_approvals(
@@ -107,7 +108,8 @@ def make_upgrade_question(
     paths = [path for path in now if path in then and then[path] != now[path]]
     shown = {path: describe_difference(workspace, store, path, then[path]) for path in paths}
     keep_artifacts(workspace, store, now)
-    changed = f"\nchanged since {gate} was approved: {', '.join(paths)}" if paths else ""
+    was = known.status if known else ""
+    changed = f"\nchanged since {gate} was {was}: {', '.join(paths)}" if paths else ""
     return make_question(now, f"{reason}{changed}", shown)
 
 
@@ -125,7 +127,7 @@ def list_outdated_approvals(
             now = hash_artifacts(workspace, "", known.artifacts)
             paths = find_changes(gate, now)
             if paths:
-                yield _outdated_fact(workspace, store, gate, known.artifacts, now=now, paths=paths)
+                yield _outdated_fact(workspace, store, gate, known, now=now, paths=paths)
 
 
 def late_changes(
@@ -144,14 +146,15 @@ def _outdated_fact(
     workspace: str,
     store: str,
     gate: str,
-    then: Mapping[str, str],
+    known: Approval,
     *,
     now: Mapping[str, str],
     paths: list[str],
 ) -> f.ApprovalOutdated:
+    then = known.artifacts
     names, over = paths[:MOST_SHOWN], len(paths) - MOST_SHOWN
     told = ", ".join((*names, *([f"and {over} more"] if over > 0 else ())))
-    reason = f"changed since {gate} was approved: {told}\n{PUT_BACK}"
+    reason = f"changed since {gate} was {known.status}: {told}\n{PUT_BACK}"
     before = {path: then.get(path, MISSING) for path in names}
     shown = {path: describe_difference(workspace, store, path, before[path]) for path in names}
     keep_artifacts(workspace, store, now)
