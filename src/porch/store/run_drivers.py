@@ -114,12 +114,20 @@ def _last_change(path: str) -> float:
 
 def describe_driver(driver: RunDriver, word: str, program: str = "porch") -> str:
     """For people; `word` means this run and no other, and `program` is what they have called."""
+    if driver.holder is None:
+        return f"{describe_holder(driver)}: {program} resume {word}"
+    halted = f": kill -CONT {driver.holder.pid}" if driver.is_suspended else ""
+    return f"{describe_holder(driver)}{halted}"
+
+
+def describe_holder(driver: RunDriver) -> str:
+    """The same without what to do."""
     by = driver.holder
     if by is None:
-        return f"{describe_nobody(driver)}: {program} resume {word}"
+        return describe_nobody(driver)
     who = f"{by.what}, pid {by.pid}" if by.pid else "an unknown process"
     where = f" on {by.host}" if by.pid and by.host != os.uname().nodename else ""
-    halted = f"; it is suspended: kill -CONT {by.pid}" if driver.is_suspended else ""
+    halted = "; it is suspended" if driver.is_suspended else ""
     return f"{who}{where}, since {format_clock(parse_instant(by.since))}{halted}"
 
 

@@ -68,7 +68,7 @@ def make_frame(
 
 
 def make_sentence(
-    picture: Mapping[str, Any], is_driven: bool, driven: str, now: datetime, *, notes: str = ""
+    picture: Mapping[str, Any], is_driven: bool, holder: str, now: datetime, *, notes: str = ""
 ) -> dict[str, str]:
     """How the run is, in one line, with its look; `notes` says where it works."""
     asked = picture["decisions"]
@@ -85,7 +85,7 @@ def make_sentence(
     if stopped:
         return {"look": "stopped", "text": stopped}
     if not is_driven:
-        return {"look": "alone", "text": f"Not moving: {driven.partition(': ')[0]}"}
+        return {"look": "alone", "text": f"Not moving: {holder}"}
     place = notes or status["current_phase"] or status["state"]
     until = [each["until"] for each in picture["row"]["waiting"] if "until" in each]
     if until and len(until) == len(picture["row"]["waiting"]):

@@ -90,7 +90,6 @@ class OpenRun:
 
     def frame(self, picture: dict[str, Any], tab: str) -> dict[str, Any]:
         now = self._call.dashboard.now()
-        driven = self.describe_driver()
         return {
             **run_view.make_frame(
                 self.project, self.name, picture, tab, has_tree=bool(self.state.instances)
@@ -99,7 +98,7 @@ class OpenRun:
             "sentence": run_view.make_sentence(
                 picture,
                 self.is_moving,
-                driven,
+                run_drivers.describe_holder(self._driver),
                 now,
                 notes=run_view.describe_place(list_checklist(self.protocol, self.state)),
             ),
