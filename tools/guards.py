@@ -1,5 +1,6 @@
 """The guards that `make sabotage` switches off, each with the test that must notice."""
 
+from tools.account_guards import ACCOUNT
 from tools.consent_guards import CONSENT
 from tools.guard import Guard
 from tools.guards_of_trust import TRUST
@@ -410,5 +411,6 @@ GUARDS: tuple[Guard, ...] = (
     *(Guard(*row) for row in MEASUREMENT),
     *(Guard(*row) for row in WORDS),
     *(Guard(*row) for row in CONSENT),
+    *(Guard(*row) for row in ACCOUNT),
     *MEASURED,
 )
