@@ -1,6 +1,7 @@
 """A git during which porch is killed with its children, at some call of it."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -34,12 +35,23 @@ done
 for name in $locks; do
   case $name in /*) ;; *) name=$({git} -C "$place" rev-parse --git-path "$name") ;; esac
   case $name in /*) ;; *) name=$place/$name ;; esac
-  [ -d "$(dirname "$name")" ] && (set -C; : > "$name.lock") 2> /dev/null &&
-    echo "$name.lock" >> "$0.locked"
+  [ -d "$(dirname "$name")" ] && (set -C; : > "$name.lock") 2> /dev/null
 done
 kill -9 $PPID
 kill -9 $$
 """
+
+
+_NAMED = re.compile(r"(\S+\.lock) exists")
+
+
+def remove_named_locks(root: Path, told: str) -> bool:
+    """As a person does it who reads what a command says; whether there was anything to remove."""
+    names = tuple(f"/{name}" for name in _NAMED.findall(told))
+    found = [path for path in (root / ".git").rglob("*.lock") if str(path).endswith(names)]
+    for path in found:
+        path.unlink()
+    return bool(found)
 
 
 class KillingGit:
@@ -57,12 +69,6 @@ class KillingGit:
         shim.write_text(_GIT.format(git=shutil.which("git"), nap=nap))
         shim.chmod(0o755)
         (self._place / "git.left").write_text(f"{call}\n")
-        (self._place / "git.locked").write_text("")
 
     def count_calls(self, armed: int) -> int:
         return armed - int((self._place / "git.left").read_text())
-
-    @property
-    def locked(self) -> list[Path]:
-        """What the killed git had locked."""
-        return [Path(each) for each in (self._place / "git.locked").read_text().splitlines()]

@@ -17,7 +17,7 @@ from porch.git import index_lock
 from porch.plan.prompts import plan_document, plan_merge
 from porch.store.where import find_project
 from tests import commands
-from tests.killed_git import KillingGit
+from tests.killed_git import KillingGit, remove_named_locks
 from tests.plan.yards import carried_out, ids, tree
 from tests.repositories import sh
 from tests.torture import FULL
@@ -34,7 +34,6 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.?\d*Z")
 _STARTS = re.compile(r"^(?:iteration:.*|log:(?:\n  .*)*|# porch seq=.*)$", re.MULTILINE)
 # What people and agents did, and that the work is finished: each of it happens once.
 _ONCE = ("WishTaken", "ExitAccepted", "WorkFinished")
-_NAMED = re.compile(r"(\S+\.lock) exists, so")
 SETTINGS = '[agent]\nback_off = 0.01\n\n[commands]\ntest = "test -f new.py"\n'
 WORK = {"id": "work", "checks": {"tests": {"setting": "test"}}}
 SPEC = {"id": "spec", "artifact": "spec.md", "gate": "spec-ok", "on_complete": {"commit": True}}
@@ -162,12 +161,7 @@ class Stage:
             if code == 0:
                 return told
             told += text
-            left = {str(path) for path in self._git.locked if path.exists()}
-            names = tuple(f"/{name}" for name in _NAMED.findall(text))
-            named = {path for path in left if path.endswith(names)}
-            assert named, text
-            for path in named:
-                os.unlink(path)
+            assert remove_named_locks(self._desk.root, text), text
 
     def _outcome(self) -> dict[str, Any]:
         """What people have in the end; times and names of commits are no part of it."""

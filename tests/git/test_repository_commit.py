@@ -180,6 +180,13 @@ def test_a_lock_of_a_git_stops_a_commit_before_the_branch_or_the_index_moves(
     assert sh(repo, "status", "--porcelain") == "A  mine.txt"
 
 
+def test_the_lock_of_the_settings_of_git_is_named_too(repo: Path) -> None:
+    """R3: in other words of git's own."""
+    (repo / ".git" / "config.lock").touch()
+    with pytest.raises(OutsideError, match=r"\.git/config\.lock exists"):
+        run_git(str(repo), "config", "user.name", "Ann")
+
+
 def test_an_index_that_cannot_be_written_stops_a_commit_before_the_branch_moves(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from porch.testing import unmeasured
 from tests import commands
 from tests.full_disk import count_calls, make_short_of_room
+from tests.killed_git import KillingGit, remove_named_locks
 from tests.repositories import sh
 from tests.torture import FULL, choose_some
 
@@ -67,6 +68,26 @@ def test_an_init_killed_anywhere_completes_when_it_is_called_again(
         assert init(root, PORCH_CRASH_AT=f"{point}:{nth}") == -signal.SIGKILL
         assert init(root) == 0
         assert outcome(root) == expected, f"{point}:{nth}"
+
+
+@pytest.mark.parametrize("nap_s", choose_some([None, 0.001, 0.004], 3))
+def test_an_init_killed_with_its_git_completes_once_the_lock_that_it_names_is_gone(
+    tmp_path: Path, calm: tuple[dict[str, str], Counter[str]], nap_s: float | None
+) -> None:
+    """R5, R3: at each call of git, which has locked what it is about to write, or is at work."""
+    git = KillingGit(tmp_path / "bin")
+    for call in range(1, 100):
+        root = project(tmp_path / str(call))
+        git.arm(call, nap_s)
+        if init(root, PATH=git.path) == 0:
+            break
+        told = ""
+        while not told or remove_named_locks(root, told):
+            again = commands.run("codev", ("init", "--yes"), root, unmeasured())
+            told = again.stdout + again.stderr
+        assert outcome(root) == calm[0], f"call {call}"
+    else:
+        pytest.fail("git was called more often than that")
 
 
 def test_an_init_killed_when_the_repository_got_its_name_leaves_nothing_beside_it(

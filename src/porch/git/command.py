@@ -47,7 +47,9 @@ _NEUTRAL = {
     late_pattern(r"core\.askpass"): "",
 }
 LOCKED = "git-locked"
-_LOCK = late_pattern(r"Unable to create '([^\n]+\.lock)'")
+_LOCK = late_pattern(
+    r"Unable to create '([^\n]+)\.lock'|could not lock config file ([^\n]+): File exists"
+)
 _ASKED = (
     r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver"
     r"|core\.(sshcommand|askpass|gitproxy)|credential\.(.*\.)?helper)$"
@@ -222,7 +224,7 @@ def read_git_bytes(directory: str, *words: str, env: Mapping[str, str] | None = 
 
 def git_error(directory: str, words: Sequence[str], done: GitEnd) -> OutsideError:
     if lock := _LOCK.search(done.stderr):
-        return lock_error(lock[1], words[0])
+        return lock_error(f"{lock[1] or lock[2]}.lock", words[0])
     last = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-8:])
     message = (
         f"`git {' '.join(words)}` in {directory} failed with exit code {done.returncode}\n{last}"

@@ -19,6 +19,7 @@ from porch.store.where import ProjectPaths, find_project
 from porch.system.crash_points import POINTS
 from tests import commands
 from tests.fleet.migration.old_projects import AHEAD, OUTCOMES, SHAPES, make_old_project
+from tests.killed_git import KillingGit, remove_named_locks
 from tests.repositories import at_home, make_repository, sh
 from tests.torture import FULL, choose_some
 
@@ -147,6 +148,30 @@ def test_a_migration_killed_anywhere_and_started_again_ends_as_if_it_was_not(
         assert project.migrate(PORCH_CRASH_AT=point) == -signal.SIGKILL, point
         assert project.migrate() == 1
         assert project.outcome() == expected, point
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("nap_s", choose_some([None, 0.002, 0.005], 3))
+def test_a_migration_killed_with_its_git_goes_on_once_the_lock_that_it_names_is_gone(
+    project: KilledProject, undisturbed: tuple[dict[str, Any], list[str]], nap_s: float | None
+) -> None:
+    """Q4, R3: at each call of git, which has locked what it is about to write, or is at work."""
+    expected, _ = undisturbed
+    git = KillingGit(project.root.parent / "bin")
+    for call in choose_some(range(1, 100), 3):
+        project.put_back()
+        git.arm(call, nap_s)
+        if project.migrate(PATH=git.path) != -signal.SIGKILL:
+            break
+        told = ""
+        while not told or remove_named_locks(project.root, told):
+            words = ("migrate", "--adopt")
+            done = commands.run("codev", words, project.root, os.environ)
+            told = done.stdout + done.stderr
+        assert project.outcome() == expected, f"call {call}: {told}"
+    else:
+        pytest.fail("git was called more often than that")
 
 
 def test_what_the_kills_are_compared_with_is_what_was_wanted(

@@ -120,6 +120,17 @@ def test_a_killed_removal_is_finished_and_loses_nothing(repo: Path, made: Path, 
     assert all_is_kept(repo, commit)
 
 
+def test_what_a_killed_removal_had_put_aside_is_not_in_the_way_of_a_worktree_that_came_back(
+    repo: Path, made: Path
+) -> None:
+    aside = Path(f"{made}{worktrees.ASIDE}")
+    aside.mkdir()
+    (aside / "half.txt").write_text("kept already\n")
+    remove(repo)
+    assert is_gone(repo)
+    assert not aside.exists()
+
+
 def test_a_run_that_lives_keeps_its_worktree(repo: Path, made: Path) -> None:
     state = replace(ENDED, outcome="")
     with pytest.raises(BusyError, match="has not ended"):
@@ -152,6 +163,23 @@ def test_an_archive_of_the_same_name_is_not_moved(repo: Path, made: Path) -> Non
     commit = leave_work(made)
     assert remove(repo).kept.ref == f"refs/heads/archive/{NAME}-2"
     assert all_is_kept(repo, commit, f"archive/{NAME}-2")
+
+
+def test_a_lock_at_the_archive_is_named_and_the_work_is_not_kept_elsewhere(
+    repo: Path, made: Path
+) -> None:
+    """R3: as a cleanup that was killed with its git leaves it."""
+    commit = leave_work(made)
+    lock = repo / ".git" / "refs" / "heads" / "archive" / f"{NAME}.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    with pytest.raises(OutsideError) as caught:
+        remove(repo)
+    assert f"archive/{NAME}.lock exists" in caught.value.findings[0].message
+    lock.unlink()
+    remove(repo)
+    assert is_gone(repo)
+    assert all_is_kept(repo, commit)
 
 
 def test_where_archive_is_a_branch_the_work_is_kept_elsewhere(repo: Path, made: Path) -> None:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
-from porch.git.command import run_git, try_git
+from porch.git.command import LOCKED, git_error, run_git, try_git
 from porch.git.moves.checkout_repair import SALVAGE, salvage_uncommitted
 
 # In this order; a person may have a branch called `archive`, under which git can keep nothing.
@@ -119,9 +119,13 @@ def _keep_under_ref(repo: str, branch: str, commit: str) -> str:
             ref = f"{front}{branch}" + (f"-{number}" if number > 1 else "")
             known = repository.resolve_commit(repo, ref)
             if known in (None, commit):
-                done = try_git(repo, "update-ref", ref, commit, known or "0" * len(commit))
+                words = ("update-ref", ref, commit, known or "0" * len(commit))
+                done = try_git(repo, *words)
                 if done.returncode == 0:
                     return ref
+                error = git_error(repo, words, done)
+                if error.findings[0].code == LOCKED:
+                    raise error
                 break
     raise OutsideError(
         f"the commits of {branch} could not be kept under archive/{branch}",
