@@ -517,3 +517,68 @@ def test_statuses_in_directories_of_other_names_are_not_passed_over(
         assert project["conflict"] == (
             "codev/projects/0001-auth and codev/projects/0001-login have a status of this number"
         )
+
+
+SHARED = {
+    "name": "shared",
+    "phases": [
+        {
+            "id": "specify",
+            "prompt": "write.md",
+            "artifact": "codev/specs/${PROJECT_ID}-*.md",
+            "gate": "spec-approval",
+        },
+        {"id": "plan", "prompt": "write.md", "artifact": "codev/plans/${PROJECT_TITLE}.md"},
+    ],
+}
+SHARED_STATUS = (
+    "id: '{id}'\nprotocol: shared\nphase: plan\ngates: {{spec-approval: {{status: approved}}}}\n"
+)
+
+
+def shared_project(root: Path, **more: str) -> Path:
+    """One project of a protocol that keeps its documents where the old layout has them."""
+    home, docs = "codev/protocols/shared", ("codev/specs/0001-a.md", "codev/plans/0001-a.md")
+    files = {
+        f"{home}/protocol.json": json.dumps(SHARED),
+        f"{home}/prompts/write.md": "Write.\n",
+        "codev/projects/0001-a/status.yaml": SHARED_STATUS.format(id="0001"),
+        **dict.fromkeys(docs, "# A\n"),
+        **more,
+    }
+    return commit(root, files)
+
+
+def test_documents_go_where_the_protocol_of_the_run_looks_for_them(base: Path) -> None:
+    """They went to the directory of the project, and the next turn wrote a second specification."""
+    root = shared_project(new_root(base))
+    [project] = migrate_twice(root, code=0)["projects"]
+    assert project["files"] == {"codev/plans/0001-a.md": "codev/plans/a.md"}
+    assert "codev/specs/0001-a.md stays: shared looks for it there" in project["notes"]
+    assert (root / "codev/specs/0001-a.md").exists()
+    assert not (root / "codev/projects/0001-a/spec.md").exists()
+
+
+def test_a_run_keeps_its_documents_where_its_protocol_looks_for_them(base: Path) -> None:
+    root = shared_project(new_root(base))
+    codev(root, "--adopt", code=0)
+    said = codev(root, code=0)
+    assert "project" not in said.partition("file left alone")[0]
+    assert (root / "codev/specs/0001-a.md").exists()
+
+
+def test_no_other_document_is_replaced_where_the_protocol_looks(base: Path) -> None:
+    root = shared_project(new_root(base), **{"codev/plans/a.md": "# Newer\n"})
+    [project] = migrate_twice(root, code=1)["projects"]
+    assert project["conflict"] == "codev/plans/a.md is there with other content"
+
+
+def test_documents_in_a_worktree_go_where_the_protocol_looks_too(base: Path) -> None:
+    root = shared_project(new_root(base))
+    inside = root / ".builders" / "0001"
+    sh(root, "worktree", "add", "-q", "-b", "builder/0001-a", str(inside))
+    migrate_twice(root, code=0)
+    moved = root / "worktrees" / "shared_0001_a" / "codev"
+    assert (moved / "specs/0001-a.md").exists()
+    assert (moved / "plans/a.md").exists()
+    assert not (moved / "plans/0001-a.md").exists()

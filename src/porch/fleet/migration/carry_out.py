@@ -102,7 +102,10 @@ class Migrator:
             inside = os.path.join(root, worktree.new_path)
             for project in read_old_tree(inside).projects:
                 if project.run == decision.run:
-                    _move_documents(inside, project.documents)
+                    usual = project.documents
+                    _move_documents(
+                        inside, {old: decision.places.get(old, usual[old]) for old in usual}
+                    )
             if decision.outcome == "paused":
                 _take_status_out(root, inside, decision)
         _move_documents(root, decision.documents)
@@ -177,6 +180,8 @@ def _take_status_out(root: str, inside: str, decision: ProjectDecision) -> None:
 def _move_documents(root: str, documents: Mapping[str, str]) -> None:
     """The specification last: as long as it lies there, there is something to migrate."""
     for old, new in reversed(list(documents.items())):
+        if old == new:
+            continue
         data, there = read_existing(root, old), read_existing(root, new)
         if data is not None and there not in (None, data):
             raise FailedError(

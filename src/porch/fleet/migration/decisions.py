@@ -18,6 +18,7 @@ from porch.dialects.ended_states import ENDED
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import DefinitionError, PorchError, StateError, UsageError, suggest_name
 from porch.fleet.migration import old_worktrees
+from porch.fleet.migration.document_places import place_documents
 from porch.fleet.migration.old_progress import (
     judge_progress,
     render_history,
@@ -37,9 +38,12 @@ from porch.fleet.migration.project_list import (
 )
 from porch.fleet.setup.additive_files import read_existing
 from porch.machine.approvals import APPROVED
+from porch.model.protocol import Protocol
 from porch.run.definitions.current_definition import load_current_definition
 from porch.run.definitions.library import LoadedDefinition
+from porch.run.definitions.subject_names import RunSubject
 from porch.run.verbs.adopt import list_passed_gates
+from porch.run.verbs.read_run import read_run
 from porch.store.run_names import match_run_names
 from porch.store.where import ProjectPaths
 from porch.system.regular_file import open_regular
@@ -59,6 +63,7 @@ class ProjectDecision(Struct, frozen=True, kw_only=True):
     title: str
     outcome: Outcome
     documents: Mapping[str, str] = {}  # from the old path to the new one
+    places: Mapping[str, str] = {}  # the same with those that stay, also of the worktree
     protocol: str = ""
     state: str = ""
     status: str = ""  # the status file to write; empty if there is one that says all of it
@@ -112,7 +117,11 @@ def plan_migration(where: ProjectPaths, choice: MigrationChoice) -> MigrationPla
     planner = _Planner(where, choice, tree, worktrees)
     fresh = [each for each in tree.projects if each.run in chosen and each.run not in pending]
     decisions = [pending[run] for run in sorted(pending) if run in chosen]
-    decisions += [planner.decide(each) for each in fresh]
+    found = map(planner.decide, fresh)
+    # Of a run that keeps its documents where they are, nothing is of the old shape.
+    decisions += [
+        each for each in found if each.outcome != "joined" or each.documents or each.worktree
+    ]
     decisions.sort(key=lambda each: each.run)
     if choice.words:
         return MigrationPlan(tuple(decisions))
@@ -299,7 +308,9 @@ class _Planner:
         texts = _read_documents(self.where.root, project)
         seen = _SeenProject(project, texts, path, *self._read_status(project.run, path))
         if self.where.has_begun(project.run):
-            return replace(self._with_worktree(decision, seen.status), outcome="joined")
+            protocol = read_run(self.where, project.run).definition.protocol
+            decision = self._with_worktree(decision, seen.status)
+            return replace(self._place_documents(decision, protocol), outcome="joined")
         if ended := self._find_end(seen):
             is_said = seen.status is not None and seen.status.is_history
             render = "" if is_said else render_history(project, seen.status, ended)
@@ -319,8 +330,35 @@ class _Planner:
             decision = self._as_run(
                 replace(decision, status=render), render, path, dict(progress.claims)
             )
-        paused = decision.outcome == "paused"
-        return self._with_worktree(decision, seen.status) if paused else decision
+        if decision.outcome != "paused":
+            return decision
+        protocol = self._load(decision.protocol).demand().protocol
+        return self._place_documents(self._with_worktree(decision, seen.status), protocol)
+
+    def _place_documents(self, decision: ProjectDecision, protocol: Protocol) -> ProjectDecision:
+        """Where the run looks for them; nobody's newer file is replaced there, either."""
+        root, mine, documents = self.where.root, decision.worktree, dict(decision.documents)
+        if mine is not None and not decision.is_cleaned:
+            inside = read_old_tree(os.path.join(root, mine.path)).projects
+            documents |= {
+                old: new
+                for each in inside
+                if each.run == decision.run
+                for old, new in each.documents.items()
+            }
+        status = f"{decision.directory}/status.yaml"
+        about = RunSubject(decision.run, decision.id, decision.title, decision.directory, status)
+        places = place_documents(protocol, about, documents)
+        for old, new in places.items():
+            data, there = read_existing(root, old), read_existing(root, new)
+            if data is not None and there not in (None, data):
+                fix = "compare it with the old one, and remove the one that is wrong"
+                raise _LeftError(f"{new} is there with other content", fix)
+        stays = [old for old, new in places.items() if old == new]
+        notes = [f"{old} stays: {protocol.name} looks for it there" for old in stays]
+        moved = {old: places[old] for old in decision.documents if old not in stays}
+        notes = [*decision.notes, *notes]
+        return replace(decision, documents=moved, places=places, notes=tuple(notes))
 
     def _require_own_status(self, project: OldProject) -> None:
         """A status of the same number under other names may be this one's."""
