@@ -59,10 +59,13 @@ def read_old_tree(root: str) -> OldTree:
     """Read it; projects that were moved before still count where a number has to mean one alone."""
     files = {name: _list_numbered(root, place) for name, place in DOCUMENTS.items()}
     directories = list_project_directories(root)
+    titles = {name.partition("-")[2] for name in directories}
     left = {
         path: "its name is not NUMBER-name.md"
         for place in DOCUMENTS.values()
         for path in _list_unnumbered(root, place)
+        # A document that is called as a project belongs to it.
+        if os.path.basename(path).removesuffix(".md") not in titles
     }
     specs: dict[str, OldProject] = {}
     for path, (id_, stem) in files["spec.md"].items():
