@@ -16,6 +16,19 @@ HOUSE = {
         {"id": "implement", "prompt": "write.md"},
     ],
 }
+# It keeps its documents where the old layout has them, one under the same name.
+SHARED = {
+    "name": "shared",
+    "phases": [
+        {
+            "id": "specify",
+            "prompt": "write.md",
+            "artifact": "codev/specs/${PROJECT_ID}-*.md",
+            "gate": "spec-approval",
+        },
+        {"id": "plan", "prompt": "write.md", "artifact": "codev/plans/${PROJECT_TITLE}.md"},
+    ],
+}
 STATUS = """\
 id: '{id}'
 title: '{name}'
@@ -104,6 +117,10 @@ FILES: Mapping[str, Sequence[tuple[str, str]]] = {
     "own-protocol": [
         ("codev/projects/{id}-{name}/status.yaml", "id: '{id}'\nprotocol: house\nphase: specify\n")
     ],
+    "shared-places": [
+        PLANNED,
+        ("codev/projects/{id}-{name}/status.yaml", "id: '{id}'\nprotocol: shared\nphase: plan\n"),
+    ],
     "protocol-missing": [_status("spir", "implement")],
     "protocol-broken": [_status("broken", "implement")],
     "state-unknown": [_status("spider", "pondering")],
@@ -129,6 +146,7 @@ OUTCOMES = {
     "status-complete": "history",
     "status-and-list-differ": "history",
     "own-protocol": "paused",
+    "shared-places": "paused",
     "protocol-missing": "left",
     "protocol-broken": "left",
     "state-unknown": "left",
@@ -149,6 +167,8 @@ def make_old_project(root: Path, shapes: Sequence[str], first: int = 1) -> dict[
         "codev/plans/9999-lonely.md": PLAN,
         "codev/protocols/house/protocol.json": json.dumps(HOUSE),
         "codev/protocols/house/prompts/write.md": "Write.\n",
+        "codev/protocols/shared/protocol.json": json.dumps(SHARED),
+        "codev/protocols/shared/prompts/write.md": "Write.\n",
         "codev/protocols/broken/protocol.json": json.dumps({**HOUSE, "name": "broken"}),
         "codev/protocols/broken/prompts/write.md": "{{> there_is_no_such_partial}}\n",
         "codev/projectlist.md": LIST,

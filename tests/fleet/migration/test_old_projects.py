@@ -25,6 +25,7 @@ from tests.fleet.migration.old_projects import (
     AHEAD,
     OUTCOMES,
     SHAPES,
+    SHARED,
     make_builder,
     make_old_project,
 )
@@ -519,18 +520,6 @@ def test_statuses_in_directories_of_other_names_are_not_passed_over(
         )
 
 
-SHARED = {
-    "name": "shared",
-    "phases": [
-        {
-            "id": "specify",
-            "prompt": "write.md",
-            "artifact": "codev/specs/${PROJECT_ID}-*.md",
-            "gate": "spec-approval",
-        },
-        {"id": "plan", "prompt": "write.md", "artifact": "codev/plans/${PROJECT_TITLE}.md"},
-    ],
-}
 SHARED_STATUS = (
     "id: '{id}'\nprotocol: shared\nphase: plan\ngates: {{spec-approval: {{status: approved}}}}\n"
 )
