@@ -58,7 +58,7 @@ def draw_undecided(bench: PhaseDraft, panel: Stage) -> None:
     ask = Human(
         "undecided",
         f"{bench.phase.id}_review",
-        f"{bench.phase.title}: the reviewers gave no verdict",
+        f"{bench.phase.title}: too few reviewers gave a verdict",
         (
             Option("retry", "ask the reviewers again"),
             Option("waived", "continue without their verdict", needs_text=True),
