@@ -74,7 +74,7 @@ def _add_phases(dashboard: Dashboard, key: str, where: ProjectPaths, found: Know
 
 def _read_phases(
     dashboard: Dashboard, key: str, where: ProjectPaths, name: str, number: int
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str, str]]:
     known = dashboard.phases.get((key, name))
     if known is not None and known[0] == number:
         return known[1]
@@ -83,6 +83,6 @@ def _read_phases(
     except PorchError:
         return []  # its row is there, and its own page says what is wrong
     rows = list_checklist(run.definition.protocol, run.state)
-    told = [(row.phase, row.sign) for row in rows if not row.level]
+    told = [(row.phase, row.sign, row.outcome) for row in rows if not row.level]
     dashboard.phases[key, name] = (number, told)
     return told
