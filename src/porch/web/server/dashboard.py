@@ -226,7 +226,7 @@ class Dashboard:
         self.runs = RunsOfProjects()
         self._notes: dict[str, str] = {}
         # Of runs at work, the number of the record at which their phases were read, and these.
-        self.phases: dict[tuple[str, str], tuple[int, list[tuple[str, str, str]]]] = {}
+        self.phases: dict[tuple[str, str], tuple[int, Sequence[tuple[str, str, str]]]] = {}
         self.as_person = as_person
         self.is_closing: Callable[[], bool] = lambda: False
         # Browsers keep cookies by host alone, and two dashboards may run on one.

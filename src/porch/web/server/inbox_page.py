@@ -74,7 +74,7 @@ def _add_phases(dashboard: Dashboard, key: str, where: ProjectPaths, found: Know
 
 def _read_phases(
     dashboard: Dashboard, key: str, where: ProjectPaths, name: str, number: int
-) -> list[tuple[str, str, str]]:
+) -> Sequence[tuple[str, str, str]]:
     known = dashboard.phases.get((key, name))
     if known is not None and known[0] == number:
         return known[1]
