@@ -78,6 +78,14 @@ def test_k3_a_run_whose_journal_is_gone_is_said_to_be_gone(lost: "Desk") -> None
     assert not lost.run_dir().exists()
 
 
+def test_an_ended_run_without_its_journal_is_not_said_to_be_older_than_porch(desk: "Desk") -> None:
+    desk.begin(TWO)
+    shutil.rmtree(desk.root / ".git" / "porch")
+    said = desk.porch("status", "1").out
+    assert "before porch had it" not in said
+    assert "history: a run of porch that has ended; its journal is not here" in said
+
+
 def test_k3_lists_of_runs_say_so_too(lost: "Desk") -> None:
     for words in (("status",), ("pending",)):
         assert "0001-x: there was a run, but its journal is gone" in lost.porch(*words).out

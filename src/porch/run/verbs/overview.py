@@ -122,7 +122,10 @@ def _show_run_without_journal(known: ForeignStatus, is_gone: bool) -> ShownRun:
     front = f"{known.id} {known.title}: {known.state}"
     said = f"{front}\nno journal here; `porch run` continues from the status file"
     if known.is_history:
-        said = f"{front}\nhistory: this project was finished before porch had it"
+        whose = "this project was finished before porch had it"
+        if known.signed_seq is not None:
+            whose = "a run of porch that has ended; its journal is not here"
+        said = f"{front}\nhistory: {whose}"
     elif is_gone:
         said = (
             f"{front}\nthere was a run here, but its journal is gone; this is only its last picture"
