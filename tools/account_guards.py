@@ -335,7 +335,7 @@ ACCOUNT: tuple[tuple[str, str, str, str, str], ...] = (
         "run/agents/agent_prompt.py",
         "        documents=_list_unnamed_documents(world, effect, rendered),\n",
         "",
-        "test_the_text_of_a_phase_without_a_prompt_names_the_file_to_write",
+        "test_a_prompt_that_does_not_name_the_file_of_its_phase_is_followed_by_it",
     ),
     (
         "Q8: whoever takes too long is asked once",

@@ -143,6 +143,15 @@ def test_the_text_of_a_phase_without_a_prompt_names_the_file_to_write(desk: "Des
     assert (desk.root / "codev/specs/0001-user-auth.md").exists()
 
 
+def test_a_prompt_that_does_not_name_the_file_of_its_phase_is_followed_by_it(desk: "Desk") -> None:
+    """Q3: the agent was asked for a document, and nobody said where it belongs."""
+    asked = {"prompt": "own.md", "checks": {"there": "test -f codev/specs/${PROJECT_ID}-*.md"}}
+    begin(desk, phase("codev/specs/${PROJECT_ID}-*.md", **asked))
+    (prompt,) = desk.prompts("0001-user-auth")
+    assert "Do the work." in prompt
+    assert "- `codev/specs/0001-user-auth.md`" in prompt
+
+
 def test_a_title_never_leads_a_pattern_elsewhere(tmp_path: Path) -> None:
     from porch.machine.state import Run
     from porch.run.engine.artifacts import list_artifact_paths, name_artifact_file
