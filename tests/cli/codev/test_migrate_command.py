@@ -171,9 +171,12 @@ def test_a_dry_run_says_everything_and_changes_nothing(old: OldProject) -> None:
         "  specify_approval counts as approved: codev/specs/0003-search.md says so",
         ".builders/0002 -> worktrees/spider_0002_billing, branch builder/0002-billing -> ",
         "1 file left alone: there is no specification with this number and name: codev/plans/0009",
+        "nobody here approved these gates: add --adopt to count them all the same, or --no-adopt",
         "nothing was changed (--dry-run)",
     ):
         assert line in said
+    for decided in ("--adopt", "--no-adopt"):
+        assert "nobody here approved" not in old.codev("--dry-run", decided)
     told = json.loads(old.codev("--dry-run", "--json"))
     assert told["projects"][0]["run"] == "0001-user-auth"
     assert (old.files(), old.desk.git("for-each-ref")) == (before, refs)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 _NAMED = 5
+_ABOUT_CLAIMS = (
+    "nobody here approved these gates: add --adopt to count them all the same, or --no-adopt"
+)
 
 
 def _migrate_project(args: Args) -> View:
@@ -43,7 +46,8 @@ def _migrate_found_project(where: "ProjectPaths", args: Args) -> View:
     if args.dry_run or plan.is_empty:
         note = "nothing was changed (--dry-run)" if args.dry_run else "nothing was changed"
         lines = _describe_plan(plan, {}, is_verbose=args.verbose, is_clean=args.clean)
-        return View("\n".join([*lines, note]), _plan_data(plan, (), {}))
+        asked = [] if args.adopt or not plan.list_claims() else [_ABOUT_CLAIMS]
+        return View("\n".join([*lines, *asked, note]), _plan_data(plan, (), {}))
     if not _accepts_claims(plan, args):
         plan = plan_migration(where, replace(choice, adopt=False))
     failed = Migrator(where).carry_out_plan(plan, clean=args.clean)
@@ -78,7 +82,7 @@ def _accepts_claims(plan: "MigrationPlan", args: Args) -> bool:
     gates = ", ".join(f"{run} {gate} ({why})" for run, gate, why in plan.list_claims())
     raise UsageError(
         f"the old files count these gates as approved: {gates}",
-        fix="nobody here approved them; add --adopt to count them all the same, or --no-adopt",
+        fix=_ABOUT_CLAIMS,
         code="adopted-approval",
     )
 
