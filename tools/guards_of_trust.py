@@ -214,7 +214,7 @@ SETTINGS: tuple[Guard, ...] = (
     Guard(
         "a grant of a test is none of a person",
         "run/handlers/check.py",
-        "    with distrust_grants_of_check(world, effect.id):\n",
+        "    with watch_grants_of_check(world, effect.id):\n",
         "    if True:\n",
         "test_a_grant_that_a_test_of_the_agent_writes_does_not_count",
     ),

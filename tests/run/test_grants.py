@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from porch.run.grants import add_grant, mark_new_grants, read_grants, revoke_grant
+from porch.run.grants import GrantWatch, add_grant, mark_new_grants, read_grants, revoke_grant
 
 ONE, TWO, THREE = "1" * 32, "2" * 32, "3" * 32
+
+
+@pytest.fixture(autouse=True)
+def state_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 def grant(place: Path, *digests: str) -> None:
@@ -104,6 +109,78 @@ def test_a_mark_that_an_agent_removes_in_a_later_turn_comes_back(tmp_path: Path)
     assert read_grants(str(tmp_path)).digests == {TWO}
     mark_new_grants(str(tmp_path), before, "0001-x")
     assert read_grants(str(tmp_path)).digests == set()
+
+
+def test_what_is_granted_while_an_agent_works_counts_for_nobody(tmp_path: Path) -> None:
+    grant(tmp_path, ONE)
+    watch = GrantWatch(str(tmp_path), "0001-x")
+    grant(tmp_path, TWO)
+    grants = read_grants(str(tmp_path))
+    assert grants.digests == {ONE}
+    assert "an agent or a check of 0001-x works" in grants.explain(TWO)
+    assert watch.close() == [TWO]
+    grants = read_grants(str(tmp_path))
+    assert grants.digests == {ONE}
+    assert not grants.watched
+    assert "an agent or a check of 0001-x ran" in grants.explain(TWO)
+    grant(tmp_path, TWO)
+    assert read_grants(str(tmp_path)).digests == {ONE, TWO}
+
+
+def test_who_begins_while_another_agent_works_does_not_take_its_grant_for_old(
+    tmp_path: Path,
+) -> None:
+    first = GrantWatch(str(tmp_path), "0001-x")
+    grant(tmp_path, ONE)
+    second = GrantWatch(str(tmp_path), "0002-y")
+    assert (second.before, first.close(), second.close()) == ((), [ONE], [])
+    assert read_grants(str(tmp_path)).digests == set()
+
+
+@pytest.mark.parametrize("has_granted", [True, False])
+def test_the_watch_of_a_driver_that_was_killed_is_ended_by_the_next_reader(
+    tmp_path: Path, *, has_granted: bool
+) -> None:
+    grant(tmp_path, ONE)
+    child = os.fork()
+    if not child:
+        GrantWatch(str(tmp_path), "0001-x")
+        os._exit(0)
+    os.waitpid(child, 0)
+    if has_granted:
+        grant(tmp_path, TWO)
+    (left,) = (tmp_path / "state/porch/trust-watches").iterdir()
+    assert read_grants(str(tmp_path)).digests == {ONE}
+    assert not left.exists()
+    grant(tmp_path, TWO)
+    assert read_grants(str(tmp_path)).digests == {ONE, TWO}
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "no home"])
+def test_without_a_place_for_watches_new_grants_are_marked_all_the_same(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state").mkdir()
+    match kind:
+        case "file":
+            (tmp_path / "state/porch").write_text("")
+        case "link":
+            (tmp_path / "state/porch").symlink_to("nowhere")
+        case _:
+            monkeypatch.setenv("XDG_STATE_HOME", "relative")
+            monkeypatch.delenv("HOME")
+    watch = GrantWatch(str(tmp_path), "0001-x")
+    grant(tmp_path, ONE)
+    assert watch.close() == [ONE]
+    assert read_grants(str(tmp_path)).digests == set()
+
+
+def test_a_watch_for_other_settings_is_left_alone(tmp_path: Path) -> None:
+    watch = GrantWatch(str(tmp_path / "other"), "0001-x")
+    (tmp_path / "state/porch/trust-watches/odd").write_text("")
+    grant(tmp_path, ONE)
+    assert read_grants(str(tmp_path)).digests == {ONE}
+    assert watch.close() == []
 
 
 def test_two_who_grant_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -43,6 +43,14 @@ def find_config_home(environ: Mapping[str, str]) -> str:
     return named if os.path.isabs(named) else os.path.join(_find_home(environ), ".config")
 
 
+def find_state_home(environ: Mapping[str, str]) -> str:
+    """The directory in which programs note what they do for a person; empty without a home."""
+    named, home = environ.get("XDG_STATE_HOME", ""), environ.get("HOME", "")
+    if os.path.isabs(named):
+        return named
+    return os.path.join(home, ".local", "state") if os.path.isabs(home) else ""
+
+
 def _find_home(environ: Mapping[str, str]) -> str:
     named = environ.get("HOME", "")
     return named if os.path.isabs(named) else _find_home_of_account()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from porch.cli.dispatch import run_words
-from porch.run.grants import read_grants
+from porch.run.grants import GrantWatch, read_grants
 from porch.run.settings import load_settings, user_directory
 from porch.testing import kill_python_at
 from tests.cli.conftest import PLACE
@@ -21,6 +21,7 @@ BASE = "[agent]\nback_off = 0.01\n"
 ASKING = BASE + '[worktree]\nsetup = ["echo ready > made.log"]\n[checks]\nenv = ["TOKEN"]\n'
 PHASE = {"id": "one", "gate": {"name": "ok", "next": None}}
 CHECK = {"checks": {"token": {"command": 'test "$TOKEN" = secret', "max_retries": 0}}}
+OTHER = ("run", "p", "0002", "--title", "y", "--script", "script.yaml")
 START = ("run", "p", "0001", "--title", "x", "--script", "script.yaml")
 
 
@@ -196,6 +197,22 @@ def test_a_terminal_is_asked_once_and_the_run_begins(desk: "Desk", open_: "Open"
     assert (desk.root / PLACE / "made.log").exists()
 
 
+def test_a_yes_at_a_terminal_counts_for_the_run_also_while_another_agent_works(
+    desk: "Desk", open_: "Open"
+) -> None:
+    digest = prepare(desk)
+    watch = GrantWatch(user_directory(os.environ), "0009-other")
+    terminal = open_(*START)
+    terminal.until("Trust them? [y/N]")
+    terminal.type("y\n")
+    terminal.until("ok")
+    terminal.type("quit\r")
+    terminal.leave()
+    assert (desk.root / PLACE / "made.log").exists()
+    watch.close()
+    assert read_grants(user_directory(os.environ)).explain(digest)
+
+
 def test_trust_on_a_terminal_takes_only_a_yes(desk: "Desk", open_: "Open") -> None:
     prepare(desk)
     for answer, code in (("\n", 1), ("what\n", 1), ("y\n", 0)):
@@ -240,6 +257,21 @@ def test_a_grant_that_appears_during_a_turn_does_not_count(desk: "Desk", home: P
     desk.porch("resume", "1", code=3)
 
 
+def test_no_run_begins_with_a_grant_that_appeared_while_another_one_works(desk: "Desk") -> None:
+    """X6."""
+    digest = prepare(desk)
+    watch = GrantWatch(user_directory(os.environ), "0009-other")
+    said = desk.porch("trust", digest).out
+    assert "a check of 0009-other works, so it does not count before that has ended" in said
+    refused = desk.porch(*START, code=2).all
+    assert f"and you repeat it; for one run: --trust {digest}" in refused
+    desk.porch(*START, "--trust", digest, code=3)
+    watch.close()
+    desk.porch(*OTHER, code=2)
+    desk.porch("trust", digest)
+    desk.porch(*OTHER, code=3)
+
+
 def grants_in_check(desk: "Desk", home: Path, digest: str) -> None:
     """The agent writes the test that a check runs."""
     ((_, _, shell),) = grants_in_turn(desk, home, digest)["run"]
@@ -267,7 +299,6 @@ def test_a_grant_of_a_check_whose_driver_was_killed_does_not_count(
     configure(desk, BASE)
     grants_in_check(desk, home, digest)
     desk.call(*START, code=None, PORCH_CRASH_AT="check.after-end")
-    assert read_grants(user_directory(os.environ)).digests == {digest}
     configure(desk, ASKING)
     desk.porch("resume", "1", code=2)
     assert read_grants(user_directory(os.environ)).digests == set()
@@ -302,7 +333,7 @@ def test_a_grant_of_a_turn_whose_driver_was_killed_does_not_count_either(
         str(desk.root),
     )
     configure(desk, ASKING)
-    assert read_grants(user_directory(os.environ)).digests == {digest}
+    desk.porch(*OTHER, code=2)
     said = desk.porch("resume", "1", code=2)
     assert "appeared while an agent or a check of 0001-x ran" in said.all
     assert read_grants(user_directory(os.environ)).digests == set()

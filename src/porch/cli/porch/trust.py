@@ -34,11 +34,15 @@ def _grant_digest(requests: "Requests", digest: str, as_person: bool) -> View:
     from msgspec.structs import replace
 
     from porch.cli.trust_prompt import grant_requests
+    from porch.run.grants import read_grants
+    from porch.run.settings import user_directory
 
     request = _find_request(requests, digest)
     grant_requests([request], as_person)
-    granted = replace(request, is_trusted=True, note="")
+    note = read_grants(user_directory(os.environ)).explain(digest)
+    granted = replace(request, is_trusted=not note, note=note)
     text = f"trusted: the settings of {request.file} with digest {digest}"
+    text += f"\n  note: {note}" if note else ""
     return View(text, _describe_state([granted if e is request else e for e in requests]))
 
 
@@ -89,7 +93,7 @@ def _list_grants() -> View:
     grants = read_grants(user_directory(os.environ))
     lines = [
         f"{each.digest}  {each.at}  {each.by}  {each.file}"
-        + (f"\n  does not count: {grants.explain(each.digest)}" if each.during else "")
+        + (f"\n  does not count: {why}" if (why := grants.explain(each.digest)) else "")
         for each in grants.by_digest.values()
     ]
     text = "\n".join(lines) or grants.trouble or "no settings are trusted yet"

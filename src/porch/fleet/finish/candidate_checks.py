@@ -19,12 +19,11 @@ from porch.machine.wanted import list_worked_groups
 from porch.model.definition import Definition
 from porch.model.delivery_checks import DeliveryCheck, list_delivery_checks
 from porch.model.protocol import Protocol
-from porch.run.agents.turn_grants import list_trusted_digests
 from porch.run.agents.world import World
 from porch.run.drive.world_setup import make_world
 from porch.run.engine.run_places import mark_of, workspace_of
 from porch.run.engine.session import HeldRun
-from porch.run.grants import mark_new_grants
+from porch.run.grants import GrantWatch
 from porch.run.handlers.check import run_command_check
 from porch.run.pinned_settings import load_settings_of_run, read_pinned_settings
 from porch.run.settings import Settings, user_directory
@@ -87,12 +86,12 @@ def _prepare(found: HeldRun, scratch: str, known: Settings) -> None:
     made = find_record_of(where, workspace_of(where, found.book.state))
     log = os.path.join(found.directory, "finish-setup.log")
     mark = f"{mark_of(where, found.name)}:finish"
-    trusted = list_trusted_digests()
+    grants = GrantWatch(user_directory(os.environ), found.name)
     try:
         run_setup_commands(scratch, known, made.port_base if made else 0, mark=mark, log=log)
     finally:
         # A set-up command may run what an agent wrote, and these are the merged files.
-        mark_new_grants(user_directory(os.environ), trusted, found.name)
+        grants.close()
 
 
 def _run(world: World, state: RunState, check: DeliveryCheck, commit: str) -> str:

@@ -20,7 +20,7 @@ from porch.git.repository import find_common_directory
 from porch.run.agents import conversations, turn_record, usage
 from porch.run.agents.live_output import LiveOutput
 from porch.run.agents.roster import EmployedAgent
-from porch.run.agents.turn_grants import distrust_new_grants, list_trusted_digests
+from porch.run.agents.turn_grants import watch_grants
 from porch.run.agents.world import World
 from porch.system import atomic, crash_points, process
 from porch.system.growing_file import FileFollower, drop_lines, read_tail
@@ -60,6 +60,21 @@ async def run_turn(
     world: World, post: EmployedAgent, turn: port.Turn, *, wall_s: float, idle_s: float
 ) -> EndedTurn | StoppedTurn:
     """Run one turn to its outcome; cancelling it stops every process it started."""
+    with watch_grants(world, turn.effect) as grants:
+        return await _run_watched_turn(
+            world, post, turn, grants.before, wall_s=wall_s, idle_s=idle_s
+        )
+
+
+async def _run_watched_turn(
+    world: World,
+    post: EmployedAgent,
+    turn: port.Turn,
+    trusted: tuple[str, ...],
+    *,
+    wall_s: float,
+    idle_s: float,
+) -> EndedTurn | StoppedTurn:
     began = time.monotonic()
     turn = replace(
         turn,
@@ -68,7 +83,7 @@ async def run_turn(
         prompt=Redactor(find_secrets(read_environment())).text(turn.prompt),
     )
     prepared = post.agent.prepare(turn)
-    written = _record_terms(world, post, turn, prepared)
+    written = _record_terms(world, post, turn, prepared, trusted)
     shown = Redactor(find_secrets(_known_variables(prepared)))
     voice = LiveOutput(partial(_tell_lines, partial(world.progress, turn.effect), shown))
     listener = transcripts.TranscriptListener(post.agent.feed, voice.tell)
@@ -97,10 +112,8 @@ async def run_turn(
         await running.stop()
         follower.drain()
         voice.flush()
-        _distrust_grants(world, turn, written)
         return _end_cut_turn(world, turn, prepared, round(time.monotonic() - began, 3))
     crash_points.reach_point("turn.after-end")
-    _distrust_grants(world, turn, written)
     follower.drain()
     voice.finish()
     errors = read_tail(prepared.errors, ERRORS_READ)
@@ -195,13 +208,12 @@ def _end_cut_turn(
     return StoppedTurn(seen_.usd, seen_.tokens, seen_.session, seconds)
 
 
-def _distrust_grants(world: World, turn: port.Turn, written: turn_record.TurnTerms) -> None:
-    for note in distrust_new_grants(world.state().run.name, written):
-        world.progress(turn.effect, note)
-
-
 def _record_terms(
-    world: World, post: EmployedAgent, turn: port.Turn, prepared: port.PreparedTurn
+    world: World,
+    post: EmployedAgent,
+    turn: port.Turn,
+    prepared: port.PreparedTurn,
+    trusted: tuple[str, ...],
 ) -> turn_record.TurnTerms:
     told = turn_record.TurnTerms(
         kind=post.kind,
@@ -215,7 +227,7 @@ def _record_terms(
         permissions=post.permissions.texts(),
         before=conversations.read_usage(world.directory, turn.resume or turn.fork),
         hidden=turn_record.secret_names(prepared.env),
-        trusted=list_trusted_digests(),
+        trusted=trusted,
     )
     turn_record.write_terms(turn.directory, told)
     return told

@@ -19,7 +19,7 @@ from porch.machine import facts as f
 from porch.machine.effects import RunCheck
 from porch.model.path_globs import matches_any
 from porch.model.protocol import Command
-from porch.run.agents.turn_grants import distrust_grants_of_check
+from porch.run.agents.turn_grants import watch_grants_of_check
 from porch.run.agents.world import World
 from porch.run.handlers import check_traces, protected_files
 from porch.run.handlers.command_end import describe_kill, redact_output
@@ -209,7 +209,7 @@ async def _run_shell(
     output = os.path.join(world.turn_directory(effect.id), f"output-{time_}.txt")
     crash_points.reach_point("check.before-spawn")
     limit = effect.command.timeout_s or world.settings.check
-    with distrust_grants_of_check(world, effect.id):
+    with watch_grants_of_check(world, effect.id):
         running = await process.start_command(change(_check_command(world, effect, text, output)))
         crash_points.reach_point("check.after-spawn")
         try:

@@ -10,6 +10,7 @@ import os
 import stat
 
 from porch.system import atomic
+from porch.system.variables import find_state_home
 
 SIZE = 32
 FILE = "snapshot.key"
@@ -51,11 +52,7 @@ def are_equal(one: bytes, other: bytes) -> bool:
 
 
 def _key_path() -> str:
-    home = os.environ.get("HOME", "")
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):
-        # The rules of these directories say that a relative one counts as none.
-        state = os.path.join(home, ".local", "state") if os.path.isabs(home) else ""
+    state = find_state_home(os.environ)
     return os.path.join(state, "porch", FILE) if state else ""
 
 

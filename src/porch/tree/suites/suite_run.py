@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from porch.errors import UsageError
 from porch.git import checkouts, measured_tree, repository
 from porch.model.protection import find_runners
-from porch.run.agents.turn_grants import distrust_grants_of_check
+from porch.run.agents.turn_grants import watch_grants_of_check
 from porch.run.agents.world import World
 from porch.run.handlers import command_end, pytest_check
 from porch.run.handlers.pytest_check import Canary
@@ -169,7 +169,7 @@ async def _run_command(
         mark=world.effect_mark(effect),
     )
     limit = world.settings.check
-    with distrust_grants_of_check(world, effect):
+    with watch_grants_of_check(world, effect):
         running = await process.start_command(command)
         try:
             ended = await running.wait(None, limit or None)
