@@ -1,5 +1,6 @@
 """Attempts to get a yes that was not given: for other files, for another gate, for another word."""
 
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,29 @@ SPECIFY: dict[str, Any] = {
     "gate": {"name": "spec-ok", "next": "build"},
 }
 BUILD: dict[str, Any] = {"id": "build"}
+GRAPH = """
+document: {name: mini, subject: spec}
+spec: Note
+types:
+  Note: {id: Text}
+supervision: {silent: lost, exhausted: lost, no_progress: lost}
+states:
+  write:
+    role: writer
+    template: write.j2
+    input: {note: instance.spec}
+    exits: {Good: {difference: Text, passed: Text, measured: Text}}
+  person:
+    human: question
+    title: Is it good?
+    shows: [Good]
+    options: {answered: {means: it is done, text: true}}
+  done: {end: complete, shows: [Good]}
+  lost: {end: failed, shows: [Good]}
+edges:
+  write.Good: {to: person}
+  person.answered: {to: done}
+"""
 
 
 def edit_behind_the_question(site: Site) -> Seen:
@@ -82,6 +106,21 @@ def name_another_gate_at_the_prompt(site: Site) -> Seen:
     return Seen(bool(site.facts("WishTaken")), "command")
 
 
+def call_fields_like_words_of_the_page(site: Site) -> Seen:
+    """The graph is the team's; what stands in its fields is the agent's."""
+    site.write("codev/protocols/mini.graph.yaml", GRAPH)
+    site.write("codev/protocols/templates/write.j2", "Write {{ note.id }}.\n")
+    site.write("tea.json", '{"id": "tea"}')
+    payload = {"difference": "nothing", "passed": "all", "measured": "by porch"}
+    answer = {**site.turn("true"), "exit": "Good", "payload": payload}
+    script = site.base / "script.json"
+    script.write_text(json.dumps({"agents": {"write": [answer]}}))
+    site.porch("run", "mini", "tea.json", "--script", str(script), "--plain")
+    (asked,) = json.loads(site.porch("pending", "--json").out)["decisions"]
+    is_taken = any(asked.get(name) for name in payload)
+    return Seen(is_taken, "gate" if asked["reports"] == payload else "")
+
+
 def row(
     id: str,
     agent: Agent,
@@ -121,6 +160,14 @@ CONSENT_ATTACKS = (
         "curious",
         "the same; it then calls `porch pending`, so that its edit seems to have been shown",
         look_for_the_person,
+    ),
+    row(
+        "S-X8",
+        "curious",
+        "fills fields of a graph that are called like words of the page of a decision",
+        call_fields_like_words_of_the_page,
+        where="gate",
+        prepared="",
     ),
     row(
         "S-X11",
