@@ -22,9 +22,14 @@ from porch.errors import OutsideError
 from porch.git import outside, repository
 from porch.git.outside import OutsideStamp
 from porch.machine import facts as f
-from porch.machine.outside import find_asked_head
 from porch.machine.state import RunState
 from porch.run.agents.world import World
+from porch.run.engine.early_merge import (
+    UNCOMPARED,
+    describe_trouble,
+    find_merged_commits,
+    list_own_branches,
+)
 from porch.run.engine.effect_failures import make_failure_fact
 from porch.run.engine.run_places import list_own_paths, own_branch
 from porch.run.settings import PROJECT_FILE, list_settings_files
@@ -32,11 +37,8 @@ from porch.store.run_drivers import find_drivers
 from porch.store.where import find_project
 from porch.store.worktree_records import list_records
 from porch.system import atomic
-from porch.text.telling_line import find_telling_line
 
 _DIRECTORY, _ENDING = "outside", ".json"
-_MOST_COMMITS = 5
-_UNCOMPARED = "could not be compared"
 _UNKNOWN = "porch does not know how it was before the turn"
 
 
@@ -81,7 +83,7 @@ def add_changes(world: World, fact: Any) -> f.EffectFact:
         now = _take_stamp(world, before or OutsideStamp(is_whole=False))
         found = _compare(world, before, now)
     except (OutsideError, OSError) as error:
-        found = {"changes": [f"{_UNCOMPARED}: {_tell(error)}"]}
+        found = {"changes": [f"{UNCOMPARED}: {describe_trouble(error)}"]}
     known = getattr(fact, "outside", {})
     changed: f.EffectFact = replace(fact, outside={**known, **found}) if found else fact
     return changed
@@ -103,11 +105,6 @@ def _read_stamp(path: str) -> OutsideStamp | None:
         return None
 
 
-def _tell(error: Exception) -> str:
-    """In one line; what git said stands below its own words."""
-    return find_telling_line(str(error)).removeprefix("fatal: ")
-
-
 def _take_stamp(world: World, before: OutsideStamp) -> OutsideStamp:
     """As whole as the one before; of files that were dirty then it counts what they hold now."""
     common = repository.find_common_directory(world.root or world.workspace)
@@ -118,7 +115,7 @@ def _take_stamp(world: World, before: OutsideStamp) -> OutsideStamp:
             try:
                 dirty = outside.list_dirty_files(checkout, list_own_paths(""))
             except OutsideError as error:  # the refs below matter more
-                unlisted = _tell(error)
+                unlisted = describe_trouble(error)
         files = outside.digest_files(checkout, (*before.dirty, *dirty, PROJECT_FILE))
     mine, _ = list_settings_files(checkout)
     # What git obeys, or runs for a person who works here.
@@ -140,71 +137,17 @@ def _compare(world: World, before: OutsideStamp | None, now: OutsideStamp) -> di
     """Without a look before the turn, everything since the run began may be of this turn."""
     state = world.state()
     if before is None:
-        before, lines = OutsideStamp(), [f"{_UNCOMPARED}: {_UNKNOWN}"]
+        before, lines = OutsideStamp(), [f"{UNCOMPARED}: {_UNKNOWN}"]
     else:
         lines = outside.describe_changes(before, now, _list_moving_branches(world, state))
-    merged = _find_merged_commits(world.workspace, world.root, state, before, now) if lines else {}
+    merged = find_merged_commits(world.workspace, world.root, state, before, now) if lines else {}
     return {**({"changes": lines} if lines else {}), **({"merged": merged} if merged else {})}
-
-
-def find_early_merge(workspace: str, root: str, state: RunState) -> dict[str, Any]:
-    """After work that porch did not start, and before which nobody looked."""
-    if not state.run.own_worktree:
-        return {}
-    try:
-        now = OutsideStamp(outside.stamp_refs(repository.find_common_directory(root or workspace)))
-        merged = _find_merged_commits(workspace, root, state, OutsideStamp(), now)
-    except (OutsideError, OSError) as error:
-        return {"changes": [f"{_UNCOMPARED}: {_tell(error)}"]}
-    return {"merged": merged} if merged else {}
 
 
 def _list_moving_branches(world: World, state: RunState) -> set[str]:
     """Those of this run, and those in which other runs work just now."""
-    own = _list_own_branches(world.workspace, state)
+    own = list_own_branches(world.workspace, state)
     where = find_project(world.root or world.workspace)
     records = [each for each in list_records(where) if each.run != state.run.name]
     drivers = find_drivers(os.path.join(where.state_dir, "runs"), {each.run for each in records})
     return own | {each.branch for each in records if drivers[each.run].holder is not None}
-
-
-def _list_own_branches(workspace: str, state: RunState) -> set[str]:
-    members = [each for each in state.instances.values() if each.branch]
-    own = {own_branch(state), *(each.branch for each in members)} - {""}
-    own |= {each.tests_branch for each in members}
-    return own or {repository.read_checkout_branch(workspace)}
-
-
-def _find_merged_commits(
-    workspace: str, root: str, state: RunState, before: OutsideStamp, now: OutsideStamp
-) -> dict[str, str]:
-    """The new head of the branch that the run is to be merged into, if it has commits of the run.
-
-    Which of two branches had a commit first cannot be told; so this is a question, not a verdict.
-    """
-    tree = state.instances.get("")
-    into = state.run.into or (tree.target if tree else "")
-    name = f"branch {into}"
-    head = now.refs.get(name, "")
-    if not into or not head or before.refs.get(name) == head:
-        return {}
-    place = workspace if os.path.isdir(workspace) else root
-    heads = [f"refs/heads/{each}" for each in sorted(_list_own_branches(place, state))]
-    heads = [each for each in heads if repository.resolve_commit(place, each)]
-    since = before.refs.get(name) or find_asked_head(state) or state.run.base_commit
-    try:
-        shared = outside.list_shared_commits(place, head, since, heads)
-    except OutsideError as error:
-        reason = (
-            f"{into} has moved, and porch cannot tell whether it contains commits of this run: "
-        )
-        return {"head": head, "reason": reason + _tell(error)}
-    if not shared:
-        return {}
-    told = "; ".join(row.partition(" ")[2] for row in shared[:_MOST_COMMITS])
-    more = f" and {len(shared) - _MOST_COMMITS} more" if len(shared) > _MOST_COMMITS else ""
-    reason = (
-        f"{into} has come to contain commits of this run in the meantime, and no finish did it: "
-        f"{told}{more}. To take them back, move {into} back yourself; porch does not"
-    )
-    return {"head": head, "reason": reason}

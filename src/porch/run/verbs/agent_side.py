@@ -234,9 +234,11 @@ def _keep_work(found: "HeldRun", position: str, effect: str, watch: "DriveWatch"
 
 
 def _look_outside(found: "HeldRun") -> dict[str, Any]:
-    from porch.run.handlers.outside_watch import find_early_merge
-
     state, where = found.book.state, found.where
+    if not state.run.own_worktree:
+        return {}
+    from porch.run.engine.early_merge import find_early_merge
+
     root = "" if where.is_bare else where.root
     early = find_early_merge(workspace_of(where, state), root, state)
     return {"outside": early} if early else {}
