@@ -87,7 +87,7 @@ def list_waits(protocol: Protocol, state: RunState) -> list[Waiting]:
     """
     name = state.run.id or state.run.name
     if state.outcome:
-        is_open = state.outcome == "complete" and state.run.own_worktree
+        is_open = state.outcome == "complete" and state.has_own_branch
         return [Waiting("finish", (name,))] if is_open and state.run.delivery is None else []
     # While one of these is asked, or commands are tried, nothing else begins.
     first = [CHANGED, *((COMMANDS, COMMANDS_CHECK) if is_ours(protocol) else ())]

@@ -288,6 +288,11 @@ class RunState(Tagged, frozen=True, tag="State"):
     past_turns: Mapping[PositionKey, PastTurn] = field(default_factory=dict)
     past_answers: Mapping[str, PastAnswer] = field(default_factory=dict)  # by position
 
+    @property
+    def has_own_branch(self) -> bool:
+        """Whether porch made a branch for the work, from which a person delivers it."""
+        return bool(self.run.own_worktree or self.instances)
+
     def recall(self, standing: Standing, path: str) -> Payload | None:
         """What is remembered under `state.exit`, the item's own first, then the instance's."""
         for scope in ((standing.instance, standing.item), (standing.instance, "")):

@@ -22,6 +22,7 @@ def settings(desk: "Desk", *lines: str) -> None:
 
 def refuse_merge(desk: "Desk", run: str, check: str) -> None:
     """Main has a file with which the merged files fail, and afterwards it has not."""
+    assert "waits for   porch finish" in desk.porch("status", run).out
     committed(desk, "bad.txt", "together they fail\n")
     head = desk.git("rev-parse", "main")
     assert check in json.loads(desk.porch("finish", run, "--json").out)["checks"]
@@ -33,6 +34,7 @@ def refuse_merge(desk: "Desk", run: str, check: str) -> None:
     said = desk.porch("finish", run, "--merge").out
     assert f"{check} passed" in said
     assert "no check" not in said
+    assert "porch finish" not in desk.porch("status", run).out
 
 
 def test_a_spider_with_a_command_of_its_own_for_the_tests(desk: "Desk") -> None:

@@ -58,6 +58,7 @@ ERRORS: list[tuple[str, str, str]] = [
     (in_phase(artifact=".git/config"), "outside-path", ".git"),
     (in_phase(artifact="~/x"), "outside-path", "~"),
     (in_phase(artifact="C:x"), "outside-path", "C:"),
+    (in_phase(artifact="notes/"), "wrong-value", "it ends in a slash"),
     (in_phase(next="bb"), "unknown-state", "did you mean 'b'?"),
     (in_phase(permissions=["wrtie:src/**"]), "bad-permission", "'wrtie:src/**' is not a perm"),
     (in_protocol(permissions=["write:/etc"]), "bad-permission", "points outside the workspace"),

@@ -96,6 +96,14 @@ def test_of_variants_only_the_main_one_is_merged() -> None:
     assert said == ["variant-put-aside", "variant-not-resolved"]
 
 
+def test_what_was_put_aside_counts_among_variants_once_there_was_a_choice() -> None:
+    aside = replace(READY, variant_solution="discard")
+    open_ = {PromptId(1, "A"): READY, PromptId(1, "B"): aside}
+    assert life.compared_variants(open_, 1) == [PromptId(1, "A")]
+    chosen = {**open_, PromptId(1, "A"): replace(READY, variant_solution="main")}
+    assert life.compared_variants(chosen, 1) == [*chosen]
+
+
 def test_a_variant_without_others_needs_no_choice() -> None:
     assert not unmet_conditions("merge-worktree", {PromptId(1, "A"): READY}, PromptId(1, "A"))
 

@@ -129,9 +129,9 @@ def _split_loose_lines(lines: Sequence[str]) -> Iterator[ReplyPart]:
     """One part for each loose label; none at all if a line does not begin with one."""
     told = [line for line in lines if line.strip(_BLANKS)]
     if all(map(_split_loose_label, told)):
-        for text in (each for line in told for each in _split_line(line, _NEXT_LOOSE)):
-            if label := _split_loose_label(text):
-                yield ReplyPart(label[0], lines=[label[1]])
+        texts = (each for line in told for each in _split_line(line, _NEXT_LOOSE))
+        for id_, text in filter(None, map(_split_loose_label, texts)):
+            yield ReplyPart(id_, lines=[text])
 
 
 def _split_loose_label(line: str) -> tuple[str, str] | None:

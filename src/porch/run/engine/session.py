@@ -211,7 +211,7 @@ class HeldRun(Struct, frozen=True):
     def keep_last_work(self) -> tuple[str, ...]:
         """Where a run has ended on a branch of its own; returns what could not be committed."""
         state = self.book.state
-        if not state.outcome or not _has_own_branch(state):
+        if not state.outcome or not state.has_own_branch:
             return ()
         from porch.run.engine.run_commits import commit_last_work
 
@@ -248,12 +248,8 @@ class HeldRun(Struct, frozen=True):
             self.book.trouble = str(error)
 
 
-def _has_own_branch(state: RunState) -> bool:
-    return bool(state.run.own_worktree or state.instances)
-
-
 def _note_head(where: ProjectPaths, state: RunState) -> None:
-    if _has_own_branch(state):
+    if state.has_own_branch:
         from porch.run.engine.run_commits import note_head
 
         note_head(where, state)
