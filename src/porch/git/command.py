@@ -46,7 +46,6 @@ _NEUTRAL = {
     late_pattern(r"core\.sshcommand"): "ssh",
     late_pattern(r"core\.askpass"): "",
 }
-LOCKED = "git-locked"
 _LOCK = late_pattern(
     r"Unable to create '([^\n]+)\.lock'|could not lock config file ([^\n]+): File exists"
 )
@@ -243,7 +242,7 @@ def lock_error(lock: str, command: str) -> OutsideError:
         f"{name} exists, so `git {command}` could not write{_describe_age(lock)}",
         fix=f"wait until no other git command runs here, remove {name} if it is still there, "
         "then try again",
-        code=LOCKED,
+        code="git-locked",
     )
 
 

@@ -13,7 +13,6 @@ from porch.errors import FailedError, OutsideError
 from porch.fleet.finish.candidate_checks import check_candidate
 from porch.fleet.finish.run_work import RunWork, name_work
 from porch.git import merge, worktrees
-from porch.git.command import LOCKED
 from porch.git.merge import Conflict, MergeCandidate
 from porch.git.repository import TRAILER
 from porch.run.engine.fact_redaction import redact_text
@@ -110,7 +109,7 @@ def _publish(work: RunWork, made: MergeCandidate) -> str:
             work.repo, work.into, new=made.commit, old=made.old_head, checkout=None
         )
     except OutsideError as error:
-        if error.findings[0].code == LOCKED:
+        if error.findings[0].code == "git-locked":
             raise
         # Untracked files in the way, or an edit made while the checks ran.
         require_clean_target(work)

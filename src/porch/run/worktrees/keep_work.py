@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from porch.errors import OutsideError
 from porch.git import repository, worktrees
-from porch.git.command import LOCKED, git_error, run_git, try_git
+from porch.git.command import git_error, run_git, try_git
 from porch.git.moves.checkout_repair import SALVAGE, salvage_uncommitted
 
 # In this order; a person may have a branch called `archive`, under which git can keep nothing.
@@ -124,7 +124,7 @@ def _keep_under_ref(repo: str, branch: str, commit: str) -> str:
                 if done.returncode == 0:
                     return ref
                 error = git_error(repo, words, done)
-                if error.findings[0].code == LOCKED:
+                if error.findings[0].code == "git-locked":
                     raise error
                 break
     raise OutsideError(
