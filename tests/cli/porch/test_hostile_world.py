@@ -97,6 +97,24 @@ def test_a_wish_that_cannot_be_read_stops_nobody(desk: "Desk", wish: dict[str, A
     assert desk.porch("status", "1", "--json").json["state"] == "complete"
 
 
+@pytest.mark.parametrize("found", [{}, ["a"], {"merged": {"x": 1}}, {"merged": {"head": "a"}}])
+def test_a_file_in_the_inbox_reports_no_work(desk: "Desk", found: Any) -> None:
+    """The command looks at what it hands in, and refuses the agent of another run."""
+    desk.protocol("p", ONE, TWO)
+    desk.porch("run", "p", "0001", "--title", "x", "--no-claude", "--hands-off")
+    wish = {"kind": "done", "position": "one#1", "exit": "PHASE_COMPLETE"}
+    inbox.leave_wish(str(desk.run_dir() / "inbox"), {**wish, "data": {"outside": found}})
+    desk.porch("done", "1")
+    assert [each["reason"] for each in desk.facts("WishRefused")] == [
+        "work is reported with `porch done` only"
+    ]
+    (taken,) = desk.facts("WishTaken")
+    assert (taken["wish"]["channel"], taken["wish"].get("data", {})) == ("done", {})
+    assert [each["position"] for each in desk.porch("status", "1", "--json").json["positions"]] == [
+        "two#1"
+    ]
+
+
 def test_a_pipe_in_the_place_of_an_artifact_holds_nobody_up(desk: "Desk") -> None:
     pipe = ["sh", "-c", "rm -f codev/projects/0001-x/spec.md; mkfifo codev/projects/0001-x/spec.md"]
     desk.begin(GATED, code=3, **agents(one=[{"run": pipe, "signal": "PHASE_COMPLETE"}]))

@@ -115,6 +115,9 @@ class WishInbox:
             )
 
     def _judge(self, wish: f.Wish) -> f.WishTaken | f.WishRefused:
+        if wish.kind == "done":
+            # The command looks at the work, keeps it, and knows whose agent calls it.
+            return f.WishRefused(wish=wish, reason="work is reported with `porch done` only")
         protocol, state = self._book.definition.protocol, self._book.state
         known = self._artifacts(wish)
         digest = digest_hashes(known) if wish.position in state.decisions else ""
