@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from porch.run.grants import GrantWatch, add_grant, mark_new_grants, read_grants, revoke_grant
+from porch.run.grants import (
+    GrantWatch,
+    add_grant,
+    count_in_this_command,
+    mark_new_grants,
+    read_grants,
+    revoke_grant,
+)
 
 ONE, TWO, THREE = "1" * 32, "2" * 32, "3" * 32
 
@@ -125,6 +132,17 @@ def test_what_is_granted_while_an_agent_works_counts_for_nobody(tmp_path: Path) 
     assert "an agent or a check of 0001-x ran" in grants.explain(TWO)
     grant(tmp_path, TWO)
     assert read_grants(str(tmp_path)).digests == {ONE, TWO}
+
+
+def test_a_yes_at_the_terminal_of_a_command_counts_for_that_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("porch.run.grants._ANSWERED", set[str]())
+    watch = GrantWatch(str(tmp_path), "0001-x")
+    grant(tmp_path, ONE, TWO)
+    count_in_this_command([ONE])
+    assert read_grants(str(tmp_path)).digests == {ONE}
+    assert sorted(watch.close()) == [ONE, TWO]
 
 
 def test_who_begins_while_another_agent_works_does_not_take_its_grant_for_old(

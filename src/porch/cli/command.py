@@ -144,9 +144,12 @@ def _run_trusted(args: Args) -> View:
         as_person = getattr(args, "as_person", False)
         if not (is_person_at_terminal(as_person) and ask_for_trust(requests, as_person)):
             raise
+    from porch.run.grants import count_in_this_command
+
+    digests = [each.digest for each in requests]
+    count_in_this_command(digests)
     if hasattr(args, "trust"):
-        # For this run it counts at once, also while agents of other runs are at work.
-        args.trust = [*(args.trust or ()), *(each.digest for each in requests)]
+        args.trust = [*(args.trust or ()), *digests]  # also for whoever goes on with the run
     return run(args)
 
 

@@ -7,7 +7,7 @@ watch ends, and does not count until a person grants the same once more.
 
 import fcntl
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from msgspec import Struct, field
@@ -24,6 +24,8 @@ FILE = "trust"
 _WATCHES = os.path.join("porch", "trust-watches")
 _DIGEST = late_pattern(r"[0-9a-f]{32}")
 _OTHERS_WRITE = 0o022
+# What the person at the terminal of this command has just said yes to.
+_ANSWERED: set[str] = set()
 _AFRESH = "nothing in it counts; remove it, then trust again what you want: porch trust"
 
 
@@ -74,8 +76,13 @@ def read_grants(directory: str) -> Grants:
     """The grants in the directory of a person's own settings, and which of them count now."""
     watches = list(_list_watches(directory))  # first: one that ends meanwhile marks what is new
     grants = _read_file(directory)
-    watched = {key: run for run, before in watches for key in grants.digests if key not in before}
-    return replace(grants, watched=watched)
+    watched = {key: run for run, before in watches for key in grants.digests.difference(before)}
+    return replace(grants, watched={k: watched[k] for k in watched.keys() - _ANSWERED})
+
+
+def count_in_this_command(digests: Iterable[str]) -> None:
+    """No agent can have typed it here, so it need not wait until agents elsewhere have ended."""
+    _ANSWERED.update(digests)
 
 
 def _read_file(directory: str) -> Grants:

@@ -213,6 +213,28 @@ def test_a_yes_at_a_terminal_counts_for_the_run_also_while_another_agent_works(
     assert read_grants(user_directory(os.environ)).explain(digest)
 
 
+def test_while_another_agent_works_a_yes_counts_for_the_command_that_asked(
+    desk: "Desk", open_: "Open"
+) -> None:
+    prepare(desk, text=BASE)
+    desk.porch(*START, code=3)
+    configure(desk, ASKING)
+    digest = digest_of(desk)
+    watch = GrantWatch(user_directory(os.environ), "0009-other")
+    terminal = open_("trust")
+    terminal.until("Trust them? [y/N]")
+    terminal.type("y\n")
+    terminal.until("note: a grant for it appeared")
+    assert terminal.leave() == 0
+    desk.porch("upgrade", "1", code=2)
+    terminal = open_("upgrade", "1")
+    terminal.until("Trust them? [y/N]")
+    terminal.type("y\n")
+    assert terminal.leave() == 0
+    watch.close()
+    assert read_grants(user_directory(os.environ)).explain(digest)
+
+
 def test_trust_on_a_terminal_takes_only_a_yes(desk: "Desk", open_: "Open") -> None:
     prepare(desk)
     for answer, code in (("\n", 1), ("what\n", 1), ("y\n", 0)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from porch.run.trust_requests import TrustRequest
 
@@ -34,12 +34,10 @@ def _grant_digest(requests: "Requests", digest: str, as_person: bool) -> View:
     from msgspec.structs import replace
 
     from porch.cli.trust_prompt import grant_requests
-    from porch.run.grants import read_grants
-    from porch.run.settings import user_directory
 
     request = _find_request(requests, digest)
     grant_requests([request], as_person)
-    note = read_grants(user_directory(os.environ)).explain(digest)
+    note = "".join(_list_notes([digest]))
     granted = replace(request, is_trusted=not note, note=note)
     text = f"trusted: the settings of {request.file} with digest {digest}"
     text += f"\n  note: {note}" if note else ""
@@ -61,8 +59,18 @@ def _ask(requests: "Requests", args: Args) -> View:
         text = f"{describe_trust_requests(waiting)}\n\nto trust them:\n{commands}"
         return View(text, _describe_state(requests), EXIT_WAITING)
     if ask_for_trust(waiting, args.as_person):
-        return View("trusted")
+        notes = _list_notes(each.digest for each in waiting)
+        return View("\n".join(["trusted", *(f"  note: {note}" for note in notes)]))
     return View("nothing was trusted", code=EXIT_FAILED)
+
+
+def _list_notes(digests: "Iterable[str]") -> list[str]:
+    """Why some of what was granted just now does not count yet."""
+    from porch.run.grants import read_grants
+    from porch.run.settings import user_directory
+
+    grants = read_grants(user_directory(os.environ))
+    return [note for digest in digests if (note := grants.explain(digest))]
 
 
 def _find_request(requests: "Requests", digest: str) -> "TrustRequest":
