@@ -117,7 +117,9 @@ def test_a_rate_limit_is_the_headline_until_it_has_passed(desk: Desk, browser: T
     desk.protocol("slow", {"id": "one"})
     script = desk.script(agents={"one": [{"tries": [{"fail": "rate_limit"}]}]})
     desk.start("run", "slow", "0001", "--title", "x", "--no-claude", "--here", "--script", script)
-    desk.wait_for(lambda: desk.run_dir().exists() and desk.facts("EffectFailed"))
+    desk.wait_for(
+        lambda: (desk.run_dir() / "journal.jsonl").exists() and desk.facts("EffectFailed")
+    )
     pattern = r"Waiting until [-0-9]+ [:0-9]+Z: one"
     desk.wait_for(lambda: re.search(pattern, browser.get(RUN).text))
     assert "waiting until" in desk.porch("status", "1").out
