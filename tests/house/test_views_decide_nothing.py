@@ -21,7 +21,7 @@ WORDS = (
         "you: ",
         "porch resume",
         "porch finish",
-        "nobody drives",
+        "not running",
         "exit code",
         "skipped: ",
         "failed:",
@@ -76,7 +76,7 @@ def test_each_form_that_was_removed_would_be_found(tmp_path: Path) -> None:
     lines = (
         'x = waits.startswith("you: ")',
         'x = waits == "porch resume"',
-        'x = "nobody drives" in text',
+        'x = "not running" in text',
         'x = budget.endswith(":rounds")',
         'x = standing.state.partition(":")[0]',
         'x = row["run"].startswith("plan_")',

@@ -95,7 +95,7 @@ def _describe(
 ) -> str:
     if group == "waiting":
         since = run_drivers.format_clock(run_drivers.parse_instant(asked[0][0]))
-        nobody = "" if driver is None or driver.holder else "nobody drives it"
+        nobody = "" if driver is None or driver.holder else "not running"
         if nobody and any(each["needs_driver"] for each in told["waiting"]):
             nobody = f"af resume {word} ({nobody})"
         if waits_on(told, "resume"):
@@ -108,7 +108,7 @@ def _describe(
     if group == "queued" and driver is not None:
         return run_drivers.describe_driver(driver, word)
     if group == "alone" and driver is not None:
-        nobody = run_drivers.describe_nobody(driver, "it")
+        nobody = run_drivers.describe_nobody(driver)
         return f"af resume {word} ({nobody})"
     return rename_in_commands(str(told["waits"]), told["id"], word)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from porch.show.answer_names import describe_effect, has_name, name_answer
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ WIDTH = 80
 _REPORT_END = 8  # lines of a report that are printed where somebody decides about a failure
 _CLAIM_SHOWN = 300
 _MOST_READ = 30  # files that are named in one question
+_TRACK = "track"  # model.protocol.TRACK, whose module is more than a table may load
 _GAP = 2
 _COLUMNS = (
     ("id", "ID"),
@@ -246,22 +249,21 @@ def tell_decision(decision: Mapping[str, Any]) -> tuple[str, str]:
 
 def join_told_decision(front: str, driven: str, behind: str) -> str:
     """The whole text, with the driver if there is one."""
-    driver = wrap_text(f"driver: {driven}", 2, WIDTH) if driven else []
+    driver = wrap_text(f"process: {driven}", 2, WIDTH) if driven else []
     return "\n".join([front, *driver, behind] if behind else [front, *driver])
 
 
 def _render_decision(decision: Mapping[str, Any], width: int) -> list[str]:
     front, behind = _render_parts(decision, width)
     driven = decision.get("driven")
-    return [*front, *_wrap_all([f"driver: {driven}" if driven else ""], width), *behind]
+    return [*front, *_wrap_all([f"process: {driven}" if driven else ""], width), *behind]
 
 
 def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], list[str]]:
     get = decision.get
     title = get("heading") or get("title")
     front = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})", 0, width)
-    since = f"waiting since {format_moment(get('asked_at', ''))}, at {get('position')}"
-    front += wrap_text(since, 2, width)
+    front += wrap_text(f"waiting since {format_moment(get('asked_at', ''))}", 2, width)
     lines = _render_request(get("request") or (), width)
     lines += _wrap_all(_list_remarks(decision), width)
     failure = get("failure") or {}
@@ -277,11 +279,20 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     if get("needs_override"):
         lines += _wrap_all(["A check or review failed. To approve anyway, give a reason."], width)
     for option in get("options") or ():
-        lines += _wrap_all([f"{option['answer']}: {option['meaning']}"], width)
-        then = option.get("then")
-        lines += wrap_text(f"then: {then}", 6, width) if then else []
-        lines.append(f"      {one_line(option['command'])}")
+        lines += _render_option(option, width, is_track=get("subject") == _TRACK)
     return front, lines
+
+
+def _render_option(option: Mapping[str, Any], width: int, *, is_track: bool) -> list[str]:
+    """What the answer is called, what it does, and the command that gives it."""
+    answer, meaning, then = option["answer"], option["meaning"], option.get("then") or ""
+    command = f"      {one_line(option['command'])}"
+    if has_name(answer):
+        name = name_answer(answer, is_track=is_track)
+        effect = describe_effect(answer, meaning, then, is_track=is_track)
+        return [*_wrap_all([f"{name}: {effect}"], width), command]
+    follows = wrap_text(f"then: {then}", 6, width) if then else []
+    return [*_wrap_all([f"{answer}: {meaning}"], width), *follows, command]
 
 
 def _wrap_all(texts: Iterable[str], width: int) -> list[str]:

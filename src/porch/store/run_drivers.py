@@ -115,7 +115,7 @@ def _last_change(path: str) -> float:
 def describe_driver(driver: RunDriver, word: str, program: str = "porch") -> str:
     """For people; `word` means this run and no other, and `program` is what they have called."""
     if driver.holder is None:
-        return f"{describe_holder(driver)}: {program} resume {word}"
+        return f"{describe_nobody(driver)}. Start it again: {program} resume {word}"
     halted = f": kill -CONT {driver.holder.pid}" if driver.is_suspended else ""
     return f"{describe_holder(driver)}{halted}"
 
@@ -131,9 +131,9 @@ def describe_holder(driver: RunDriver) -> str:
     return f"{who}{where}, since {format_clock(parse_instant(by.since))}{halted}"
 
 
-def describe_nobody(driver: RunDriver, run: str = "this run") -> str:
+def describe_nobody(driver: RunDriver) -> str:
     since = f" since {format_clock(driver.alone_since)}" if driver.alone_since else ""
-    return f"nobody drives {run}{since}"
+    return f"not running{since}"
 
 
 def make_driver_data(driver: RunDriver) -> DriverShape | None:

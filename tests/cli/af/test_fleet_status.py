@@ -31,7 +31,7 @@ ROWS: list[FleetRowShape] = [
         "id": "0073",
         "title": "ein sehr langer Titel 日本語",
         "state": "implement:phase_2",
-        "told": "specify_approval since 10:41; nobody drives it",
+        "told": "specify_approval since 10:41; not running",
     }
     for group in ("over", "running", "waiting", "alone", "queued", "stopped")
 ]
@@ -63,12 +63,12 @@ def test_all_runs_and_one_of_them(farm: Farm) -> None:
     assert farm.af("status", "--pending-only").out == said
     desk.porch("approve", "1", "go")
     assert "NOT MOVING (1)" in farm.af("status").out
-    assert "af resume 0001 (nobody drives it" in farm.af("status").out
+    assert "af resume 0001 (not running" in farm.af("status").out
     one = farm.af("status", "1").out.splitlines()
     assert one[0] == "0001 x (p)"
     assert one[1] == "  [x] one"
     assert one[2].startswith("  [>] two")
-    assert any("nobody drives this run since" in line for line in one)
+    assert any("not running since" in line for line in one)
     assert "USD" in one[-1]
     failed = farm.af("status", "3").out
     assert "[?] one: waiting for you: failed:one" in failed

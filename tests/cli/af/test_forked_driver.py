@@ -51,7 +51,7 @@ def read_words(pid: int) -> list[str]:
 def test_a_real_kickoff_forks_its_driver(farm: Farm) -> None:
     said = call_af(farm, env={**os.environ, "COLUMNS": "30"}).stdout
     pid = farm.driver()
-    assert f"0001-x is on its way, driven by pid {pid}" in said
+    assert f"Started 0001-x (pid {pid})" in said
     assert "kickoff" in read_words(pid), "it has the words of the command that it was"
     assert os.getsid(pid) == os.getpgid(pid) == pid, "a session of its own"
     assert os.readlink(f"/proc/{pid}/fd/0") == os.devnull

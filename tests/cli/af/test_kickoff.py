@@ -25,7 +25,7 @@ def test_a_kicked_off_run_builds_by_itself_until_a_person_is_needed(
     assert shutil.which("tmux") is None
     words = ("--title", "user-auth", "--no-claude")
     said = farm.af("kickoff", "0073", "Users can log in", *words).out
-    assert "0073-user-auth is on its way" in said
+    assert "Started 0073-user-auth" in said
     start = farm.desk.git("rev-parse", "--short=12", "main")
     assert f"on branch spider_0073_user-auth, starting from main ({start})" in said
     assert farm.driver("0073-user-auth") in map(int, filter(str.isdigit, os.listdir("/proc")))
@@ -131,8 +131,8 @@ def test_af_approve_starts_the_driver_again_by_itself(farm: Farm) -> None:
     os.kill(farm.driver(), 9)
     farm.wait_for_end()
     said = farm.af("approve", "1", "go").out
-    assert "0001-x goes on, driven by pid" in said
-    assert "nobody drives" not in said
+    assert "Resumed 0001-x (pid" in said
+    assert "not running" not in said
     farm.wait_for_end()
     assert farm.desk.entered()[-1] == "complete"
 
@@ -158,7 +158,7 @@ def test_r4_a_dead_driver_is_started_again_by_the_next_command_but_not_for_ever(
     farm.wait_for_end()
     said = farm.af("status").out
     assert "died 3 times without any progress" in said
-    assert "nobody drives it" in said
+    assert "not running" in said
     assert not farm.driver()
     assert "died 3 times" in farm.af("status", "1").out
     farm.af("resume", "1")
@@ -183,7 +183,7 @@ def test_what_the_driver_said_is_shown_if_it_cannot_start_and_nothing_is_left(fa
 def test_an_id_alone_finds_the_name_of_its_project(farm: Farm, place: str) -> None:
     farm.desk.write(f"codev/{place}", "# User auth\n\nPeople log in.\n")
     said = farm.af("kickoff", "0073", "--protocol", "p", "--no-claude").out
-    assert "0073-user-auth is on its way" in said
+    assert "Started 0073-user-auth" in said
     assert (farm.desk.root / "worktrees/p_0073_user-auth").is_dir()
 
 
@@ -198,7 +198,7 @@ def test_of_two_kickoffs_of_one_id_one_wins_and_the_other_says_so(farm: Farm) ->
     said = farm.kick_off_at_once("0001", "0001")
     won, lost = sorted(said, key=lambda each: each.code)
     assert won.code == 0, won
-    assert "0001-x is on its way" in won.out
+    assert "Started 0001-x" in won.out
     assert lost.code in (2, 4), lost
     told = ("is making the worktree p_0001_x right now", "already running", "exists already")
     assert any(text in lost.out for text in told), lost

@@ -181,7 +181,7 @@ def test_ctrl_c_while_a_kickoff_waits_says_that_the_driver_goes_on(farm: Farm) -
     typed.send_signal(signal.SIGINT)
     said = typed.communicate(timeout=90)[1]
     assert typed.returncode == 130
-    assert "goes on in the background" in said
+    assert "continues in the background" in said
     assert "af stop ID" in said
     farm.desk.write("go", "")
     farm.wait_for_gate()

@@ -27,9 +27,7 @@ def test_a_stopped_run_with_an_open_question_waits_in_every_list(farm: Farm) -> 
     assert asked == [row["id"] for row in told] == ["0001", "0002"]
     assert {row["group"] for row in told} == {"waiting"}
     assert [[wait["on"] for wait in row["waiting"]] for row in rows] == [["person", "resume"]] * 2
-    assert "continue after your answer: porch resume 0001" in " ".join(
-        desk.porch("pending").out.split()
-    )
+    assert "after your answer: porch resume 0001" in " ".join(desk.porch("pending").out.split())
     desk.porch("approve", "1", "go")
     assert farm.group() == "stopped", "nothing is asked, and nobody may go on with it"
 

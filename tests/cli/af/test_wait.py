@@ -33,7 +33,7 @@ def test_a_run_that_a_person_stops_meanwhile_is_not_waited_for(farm: Farm) -> No
     farm.wait_for_gate()
     farm.af("stop", "1", "--as-person")
     for words in (("wait",), ("wait", "1")):
-        assert "the run is stopped" in farm.desk.porch(*words, code=3).out
+        assert "The run is paused" in farm.desk.porch(*words, code=3).out
 
 
 def test_a_run_that_has_not_been_completed_is_exit_1(farm: Farm) -> None:

@@ -245,8 +245,8 @@ def test_a_reply_that_nobody_wrote_by_hand_is_refused(asker: "Desk") -> None:
 def test_nobody_drives_questions(asker: "Desk") -> None:
     id_ = asker.porch("ask", "q.yaml", "--json", code=3).json["run"]
     assert "no-driver" in asker.porch("resume", id_, code=2).err
-    assert "nobody drives" not in asker.porch("status", id_).out
-    assert "nobody drives" not in asker.porch("pending").out
+    assert "not running" not in asker.porch("status", id_).out
+    assert "not running" not in asker.porch("pending").out
 
 
 def test_questions_whose_asking_was_cut_off_are_posed_by_whoever_comes_next(asker: "Desk") -> None:

@@ -40,12 +40,12 @@ def killed(desk: Desk) -> Iterator[Desk]:
 
 
 def test_r4_after_a_kill_every_view_says_that_nobody_drives_the_run(killed: Desk) -> None:
-    assert "nobody drives this run since" in killed.porch("status", "0001").out
+    assert "not running since" in killed.porch("status", "0001").out
     assert "porch resume 0001" in killed.porch("status", "0001").out
-    assert "porch resume 0001 (nobody drives" in killed.porch("status").out
-    assert "0001-x: nobody drives this run since" in killed.porch("pending").out
+    assert "porch resume 0001 (not running" in killed.porch("status").out
+    assert "0001-x: not running since" in killed.porch("pending").out
     told = killed.porch("explain", "0001").out
-    assert "Nobody drives this run since" in told
+    assert "Not running since" in told
     assert "an agent works on it" not in told
     assert killed.porch("status", "--json").json["runs"][0]["driver"] is None
     assert killed.porch("status", "0001", "--json").json["driver"] is None
@@ -56,7 +56,7 @@ def test_r4_a_stopped_run_is_not_said_to_be_worked_on(killed: Desk) -> None:
     told = killed.porch("explain", "0001").out
     assert "The run is stopped" in told
     assert "an agent works on it" not in told
-    assert "nobody drives" not in killed.porch("status", "0001").out
+    assert "not running" not in killed.porch("status", "0001").out
 
 
 def test_r4_a_driven_run_names_its_driver(desk: Desk) -> None:
@@ -74,9 +74,9 @@ def test_r4_a_driven_run_names_its_driver(desk: Desk) -> None:
 
 def test_r4_an_approval_says_who_goes_on(desk: Desk) -> None:
     desk.begin(GATED, {**WORK, "id": "next"}, code=3)
-    assert "nobody drives this run since" in desk.porch("pending").out
+    assert "not running since" in desk.porch("pending").out
     told = desk.porch("approve", "0001", "go")
-    assert "nobody drives this run now; to go on: porch resume 0001" in told.out
+    assert "The run is not running. Start it again: porch resume 0001" in told.out
 
 
 def test_r4_an_approval_of_a_driven_run_names_the_driver(desk: Desk) -> None:
@@ -86,7 +86,7 @@ def test_r4_an_approval_of_a_driven_run_names_the_driver(desk: Desk) -> None:
     desk.wait_for(lambda: (desk.run_dir() / "picture.json").exists() and _asked(desk))
     told = desk.porch("approve", "0001", "go").out
     assert f"porch run, pid {driver.pid}, since " in told
-    assert "goes on with it" in told
+    assert "The run continues" in told
     desk.clear()
 
 
@@ -164,7 +164,7 @@ def test_times_are_said_as_people_here_read_them(monkeypatch: pytest.MonkeyPatch
     assert parse_instant("1970-01-02T00:00:00Z") == 86400
     assert parse_instant("nonsense") == 0
     told = run_drivers.describe_driver(RunDriver(None), "0001")
-    assert told == "nobody drives this run: porch resume 0001"
+    assert told == "not running. Start it again: porch resume 0001"
 
 
 def test_a_holder_that_has_not_signed_is_still_somebody(tmp_path: Path) -> None:

@@ -332,7 +332,7 @@ def _porch() -> tuple[str, ...]:
 
 def test_explain_says_why_and_what_would_move_it(asked: "Desk") -> None:
     alone, said, effects = asked.porch("explain", "1").out.splitlines()
-    assert alone.startswith("Nobody drives this run since ")
+    assert alone.startswith("Not running since ")
     assert said.startswith("It is at write:gate#1 (came from write:checks.passed):")
     assert "waiting for your decision ready: approved - " in said
     told = asked.porch("explain", "1", "--json").json

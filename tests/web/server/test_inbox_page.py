@@ -29,12 +29,12 @@ def test_a_gate_that_waits_is_shown_with_id_title_name_and_a_short_message(
 def test_each_gate_has_view_approve_and_reject(desk: Desk, browser: TestClient) -> None:
     desk.begin(*GATED, code=3)
     page = browser.get("/").text
-    found = re.findall(r'<a class="button[^"]*" href="([^"]+)">(\w+)', page)
+    found = re.findall(r'<a class="button[^"]*" href="([^"]+)">([\w ]+)', page)
     address = "/run/project/0001-x/decision?at=one%3Agate%231"
     assert found == [
         (address, "View"),
         (f"{address}#answer-approved", "Approve"),
-        (f"{address}#answer-rejected", "Reject"),
+        (f"{address}#answer-rejected", "Send back"),
     ]
 
 
@@ -49,13 +49,13 @@ def test_a_run_is_shown_with_its_state_and_a_mark(desk: Desk, browser: TestClien
 
 def test_a_run_that_nobody_drives_is_said_not_to_move(desk: Desk, browser: TestClient) -> None:
     desk.begin(*GATED, code=3)
-    assert "nobody drives it; your answer starts it again" in browser.get("/").text
+    assert "not running; your answer starts it again" in browser.get("/").text
     desk.porch("approve", "1")
     page = browser.get("/").text
     assert "Nothing waits for you." in page
     row = page[page.index('id="group-alone"') :]
     assert "<code>two</code>" in row
-    assert "nobody drives it" in row
+    assert "not running" in row
     steps = re.findall(r'<li class="step step-(\w+)">.*?</span>(\w+)<', row)
     assert steps == [("done", "one"), ("now", "two")]
     assert browser.get("/").text.count("step step-now") == 1, "from what was read before"

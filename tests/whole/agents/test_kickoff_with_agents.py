@@ -46,7 +46,7 @@ def test_a_kicked_off_run_of_a_real_agent_is_approved_and_merged(
 
     vendor.default = build
     told = _af(shop, "kickoff", "0001", "Greet people", "--protocol", "p", "--agent", name)
-    assert "0001-greet-people is on its way" in told
+    assert "Started 0001-greet-people" in told
     wait_for(lambda: shop.facts("DecisionAsked"))
     assert "ship since" in _af(shop, "status", "--pending-only")
     _af(shop, "approve", "0001", "ship")

@@ -124,7 +124,7 @@ def look_for_limit(_: Cell, seen: Seen, story: Story) -> None:
 def look_for_death(_: Cell, seen: Seen, story: Story) -> None:
     assert not story.is_paused
     for view in ("status", "checklist"):
-        assert "nobody drives this run since" in seen.texts[view]
+        assert "not running since" in seen.texts[view]
 
 
 def look_for_way_back(cell: Cell, seen: Seen, story: Story) -> None:

@@ -38,7 +38,7 @@ def _kick_off(args: Args) -> View:
     raise_untrusted(where, started, args.trust or ())
     if not started.run and started.code < 0:
         notes += _explain_death(where, started)
-    view = make_start_view(started, "is on its way")
+    view = make_start_view(started, "Started")
     return View("\n".join([*notes, view.text]), {**view.data, "notes": notes}, view.code)
 
 
@@ -49,7 +49,7 @@ def _wait_for(starting: "StartingDriver") -> "DriverStart":
     except KeyboardInterrupt:
         import sys
 
-        told = f"interrupted; but the driver, pid {starting.pid}, goes on in the background"
+        told = f"interrupted; the run continues in the background (pid {starting.pid})"
         print(f"{told}\n  see: af status; to stop its run: af stop ID", file=sys.stderr)
         raise
 
@@ -100,16 +100,16 @@ def raise_untrusted(
     require_trust(list_untrusted(where, read_start_commit(where), trust))
 
 
-def make_start_view(started: "DriverStart", how: str) -> View:
+def make_start_view(started: "DriverStart", verb: str) -> View:
     """The run that is driven now, or what its driver said before it ended."""
     if not started.run:
         from porch.errors import EXIT_OUTSIDE
 
         data = {"run": None, "exit": started.code, "said": started.said}
         code = started.code if started.code >= 0 else EXIT_OUTSIDE
-        return View(started.said or "the driver ended without a word", data, code)
+        return View(started.said or "the process ended without output", data, code)
     tree = started.worktree
-    lines = [f"{started.run} {how}, driven by pid {started.pid}"]
+    lines = [f"{verb} {started.run} (pid {started.pid})"]
     lines += [f"  {note}" for note in started.notes]
     lines += [f"  see: af status {started.run}; af logs {started.run} --follow"]
     data = {"run": started.run, "pid": started.pid, "worktree": tree}

@@ -38,19 +38,19 @@ def _decide(verb: str, args: Args) -> View:
     if not needs_new_driver(where, name):
         return decided
     try:
-        began = _start(where, name, "goes on")
+        began = _start(where, name, "Resumed")
     except UntrustedSettingsError:
         # The answer is recorded, and the error that follows is not about it.
         if not args.json:
             print(make_printable(decided.text), flush=True)
         raise
-    # The note that nobody drives it was true until now.
+    # The note that it is not running was true until now.
     data = {key: value for key, value in decided.data.items() if key != "next"}
     text = decided.text.removesuffix(f"\n{decided.data.get('next', '')}")
     return View(f"{text}\n{began.text}", {**data, "driver": began.data}, began.code)
 
 
-def _start(where: "ProjectPaths", name: str, how: str) -> View:
+def _start(where: "ProjectPaths", name: str, verb: str) -> View:
     from porch.cli.af.kickoff import make_start_view, raise_untrusted
     from porch.fleet.drivers.go_on import start_again
     from porch.run.verbs.read_run import read_run
@@ -58,7 +58,7 @@ def _start(where: "ProjectPaths", name: str, how: str) -> View:
     started = start_again(where, name)
     if not started.run:
         raise_untrusted(where, started, read_run(where, name).state.run.trust)
-    return make_start_view(started, how)
+    return make_start_view(started, verb)
 
 
 def _resume(args: Args) -> View:
@@ -69,7 +69,7 @@ def _resume(args: Args) -> View:
     holder = find_driver(where.run_dir(name)).holder
     if holder is not None:
         raise run_busy_error(name, holder)
-    return _start(where, name, "goes on")
+    return _start(where, name, "Resumed")
 
 
 def _stop(args: Args) -> View:

@@ -71,7 +71,7 @@ class LiveRows:
             return waits
         if driver.holder is not None:
             return run_drivers.describe_driver(driver, self.words[name])
-        nobody = run_drivers.describe_nobody(driver, "it")
+        nobody = run_drivers.describe_nobody(driver)
         if not any(each["needs_driver"] for each in row["waiting"]):
             return f"{waits} ({nobody})"
         asked = [n for each in row["waiting"] if each["on"] == "person" for n in each["names"]]
@@ -92,8 +92,8 @@ class LiveRows:
             return ""
         again, removed = f"porch resume {self.words[name]}", self._find_removed(name)
         if removed:
-            return f"nobody; the run is stopped, and {removed.describe(again)}"
-        return f"nobody; the run is stopped, continue after your answer: {again}"
+            return f"none. The run is paused, and {removed.describe(again)}"
+        return f"none. The run is paused; after your answer: {again}"
 
     def data_rows(self) -> list[BoardRowShape]:
         """For programs: of each run that is not over, its driver, or null."""
@@ -194,7 +194,7 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     if not picture["row"]["wants_driver"]:
         return {"text": lines, "decisions": asked, "driver": {}}
     driver = run_drivers.find_driver(where.run_dir(name))
-    lines = _with_line(lines, "driver", run_drivers.describe_driver(driver, word))
+    lines = _with_line(lines, "process", run_drivers.describe_driver(driver, word))
     data: LiveEntryShape = {"driver": run_drivers.make_driver_data(driver)}
     if driver.is_moving and (turns := find_current_turns(where, name, picture["in_hand"])):
         data["working"] = turns
@@ -232,11 +232,11 @@ def describe_next_move(where: ProjectPaths, name: str) -> str:
     driver = run_drivers.find_driver(where.run_dir(name))
     if driver.holder is not None:
         told = run_drivers.describe_driver(driver, name)
-        return f"{told}, goes on with it" if not driver.is_queued else told
+        return f"The run continues ({told})" if not driver.is_queued else told
     picture = picture_cache.read_current_picture(where.run_dir(name))
     if picture is None or picture["outcome"]:
         return ""
     if not (picture["row"]["wants_driver"] or picture["paused"]):
         return ""
     word = unique_word(where.names(), name, str(picture["status"].get("id") or ""))
-    return f"nobody drives this run now; to go on: porch resume {word}"
+    return f"The run is not running. Start it again: porch resume {word}"

@@ -164,7 +164,7 @@ def _describe_attempt(protocol: Protocol, state: RunState, standing: Standing) -
 
 def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[str]:
     if driven:
-        yield f"driver: {driven}"
+        yield f"process: {driven}"
     if state.paused and not state.outcome:
         yield "stopped by a person"
     if state.outcome:

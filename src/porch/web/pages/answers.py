@@ -5,18 +5,8 @@ from typing import Any
 
 from porch.machine.approvals import APPROVED
 from porch.model.protocol import TRACK
+from porch.show.answer_names import describe_effect, name_answer
 
-_VERBS: Mapping[str, str] = {
-    "approved": "Approve",
-    "rejected": "Reject",
-    "waived": "Approve anyway",
-    "answered": "Answer",
-    "retry": "Try again",
-    "skip": "Skip",
-    "declined": "Decline",
-    "restart": "Start over",
-    "stopped": "Stop",
-}
 _LOOKS: Mapping[str, str] = {"approved": "good", "rejected": "bad", "waived": "warn"}
 _TEXT_LABELS: Mapping[str, str] = {
     "approved": "Note (kept with the approval)",
@@ -32,10 +22,6 @@ KINDS: Mapping[str, str] = {
     "failure": "Failure",
     "undecided": "Decision",
 }
-
-
-def name_answer(answer: str) -> str:
-    return _VERBS.get(answer) or answer.replace("_", " ").capitalize()
 
 
 def answer_id(answer: str) -> str:
@@ -54,18 +40,13 @@ def list_answers(decision: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {
             "answer": answer,
             "id": answer_id(answer),
-            "verb": "Waive" if is_waiver else name_answer(answer),
-            "effect": _describe_effect(meaning, str(option.get("then") or ""), is_track),
+            "verb": name_answer(answer, is_track=is_track),
+            "effect": describe_effect(
+                answer, meaning, str(option.get("then") or ""), is_track=is_track
+            ),
             "look": _LOOKS.get(answer, "plain"),
             "needs_text": bool(option.get("needs_text")),
             "is_approval": answer in APPROVED,
             "text_label": label or "Note (kept with it)",
             "command": str(option["command"]),
         }
-
-
-def _describe_effect(meaning: str, then: str, is_track: bool) -> str:
-    """In a track, what an answer counts as is not what comes next, and both matter."""
-    if is_track and then:
-        return f"{meaning} ({then})"
-    return then or meaning

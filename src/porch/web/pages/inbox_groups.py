@@ -20,7 +20,7 @@ from porch.web.pages.page_words import count_of, run_address
 Phases = Sequence[tuple[str, str]]
 # Title, what is said of a run in it, sign; in the order in which people want to see them.
 GROUPS = {
-    "alone": ("Not moving", "nobody drives it", "!"),
+    "alone": ("Not moving", "not running", "!"),
     "stopped": ("Stopped", "stopped", "-"),
     "queued": ("Queued", "queued", "."),
     "running": ("Running", "running", ">"),

@@ -76,7 +76,7 @@ def test_an_answer_starts_the_driver_again_where_nobody_drives(
 def test_a_rejection_sends_its_reason_back(desk: Desk, browser: TestClient) -> None:
     desk.begin(LAST, code=3)
     page = browser.get(AT).text
-    assert ">Reject: goes back to one</button>" in page
+    assert ">Send back: goes back to one</button>" in page
     bare = browser.post(POST, data=form(page, "rejected", text="  "))
     assert bare.status_code == 409
     assert "needs a reason" in bare.text
@@ -99,7 +99,7 @@ def test_the_next_round_shows_what_is_different_since_the_last_one(
     assert "What is different since the last round" in page
     assert '<span class="diff-removed">-long words' in page
     assert '<span class="diff-added">+words' in page
-    assert re.search(r"Asked before: reject, \d+ s ago, event \d+\.", page)
+    assert re.search(r"Asked before: send back, \d+ s ago, event \d+\.", page)
     assert "no price reported" in page
 
 

@@ -21,9 +21,7 @@ def test_the_page_of_a_run_says_how_it_is_in_one_sentence(desk: Desk, browser: T
     assert "It is at one:gate#1" in page
     assert 'href="/run/project/0001-x/decision?at=one%3Agate%231"' in page
     desk.porch("approve", "1")
-    assert re.search(
-        r"Not moving: nobody drives this run since [^<]*\d\d:\d\d</span>", browser.get(RUN).text
-    )
+    assert re.search(r"Not moving: not running since [^<]*\d\d:\d\d</span>", browser.get(RUN).text)
     assert "af resume 0001" in browser.get(RUN).text
     desk.porch("resume", "1")
     page = browser.get(RUN).text
@@ -52,7 +50,7 @@ def test_a_run_is_stopped_and_goes_on_by_the_page(desk: Desk, browser: TestClien
         in browser.get(browser.post(f"{RUN}/stop", data={"sure": "yes"}).headers["location"]).text
     )
     browser.post(f"{RUN}/resume", data={"sure": "yes"})
-    assert "0001-x goes on, driven by pid" in browser.get(RUN).text
+    assert "Resumed 0001-x (pid" in browser.get(RUN).text
     busy = browser.post(f"{RUN}/resume", data={"sure": "yes"})
     assert (busy.status_code, "already running" in busy.text) == (409, True)
     page = browser.get(RUN).text

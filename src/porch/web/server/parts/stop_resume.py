@@ -26,7 +26,7 @@ def resume_here(call: Call) -> Response:
     started = start_again(where, name)
     if started.run:
         call.dashboard.forget_note(name)
-        said = f"{name} goes on, driven by pid {started.pid}."
+        said = f"Resumed {name} (pid {started.pid})."
     else:
         said = f"{name} does not go on: {started.said or 'its driver ended without a word'}"
     return call.go(run_address(project, name), said)
