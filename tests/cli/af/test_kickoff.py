@@ -255,6 +255,14 @@ def test_tick_and_issue_choose_their_protocols(farm: Farm) -> None:
         farm.af("kickoff", *words, code=2)
 
 
+def test_a_dry_run_of_an_issue_needs_no_gh(farm: Farm) -> None:
+    farm.af("kickoff", "--issue", "#143", "--no-claude")
+    farm.af("kickoff", "--issue", "144", "The button is red", "--no-claude")
+    began = farm.desk.facts("RunStarted", "bugfix_144")[0]
+    assert (began["protocol"], began["id"]) == ("bugfix", "144")
+    assert farm.desk.facts("RunStarted", "bugfix_143")
+
+
 @pytest.mark.req("P-208")
 def test_legacy_starts_claude_alone_in_builders(
     farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from porch.cli.dispatch import run_words
 from porch.run.start_settings import COMMIT_SETTINGS
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Desk, Said
+    from tests.cli.conftest import Desk, Open, Said
 
 PHASE = {"id": "one", "signals": {"DONE": "complete"}}
 GATED = {**PHASE, "gate": {"name": "note_approval", "next": None}}
@@ -167,6 +167,56 @@ def test_a_request_without_a_protocol_is_for_the_protocol_of_the_project(real: "
     assert "protocol: note, the default of this project ([run] protocol)" in said
     assert real.facts("RunStarted", "0001-greet-people")[0]["protocol"] == "note"
     assert "Greet people" in real.prompts("0001-greet-people")[0]
+
+
+def test_the_name_of_a_protocol_is_no_request(desk: "Desk") -> None:
+    said = told(desk.porch("run", "spider", "--no-claude", code=2))
+    assert 'fix: porch run spider "what you want"' in said
+    assert "no-request" in told(desk.porch("run", "bugfix", "--no-claude", code=2))
+    said = told(desk.porch("run", "spider", "tick", "--no-claude", code=2))
+    assert "'tick' is the name of a protocol" in said
+    assert runs(desk) == []
+    desk.porch("run", "spider", "--request", "tick", "--no-claude", "--once", code=None)
+    assert desk.facts("RunStarted", "0001-tick")[0]["protocol"] == "spider"
+
+
+def test_a_kickoff_says_where_the_protocol_stands(
+    desk: "Desk", capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {"spider": "spider", "spidr": "spider", "tick 12 'do it'": "tick 12 'do it'"}
+    for words, meant in wrong.items():
+        assert run_words("af", ["kickoff", *shlex.split(words), "--no-claude"]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"fix: af kickoff --protocol {meant}" in said
+    assert runs(desk) == []
+
+
+def test_on_a_terminal_a_run_without_a_request_asks_for_it(desk: "Desk", open_: "Open") -> None:
+    terminal = open_("run", "--no-claude", "--once")
+    terminal.until("What do you want? ")
+    terminal.type("Greet people\r")
+    terminal.until("specify")
+    terminal.leave()
+    assert desk.facts("RunStarted", "0001-greet-people")[0]["protocol"] == "spider"
+    terminal = open_("run", "bugfix", "--no-claude")
+    terminal.until("What do you want? ")
+    terminal.type("\r")
+    assert terminal.leave() == 2
+    assert "nothing says what this run is to do" in terminal.text
+
+
+def test_a_request_is_for_the_protocol_of_the_project_also_by_an_option(desk: "Desk") -> None:
+    said = desk.porch("run", "--request", "Greet people", "--no-claude", "--once", code=None)
+    assert "protocol: spider, the default of this project" in said.all
+    assert runs(desk) == ["0001"]
+
+
+def test_a_dry_run_changes_no_project_that_is_not_there(desk: "Desk") -> None:
+    said = desk.porch("run", "tick", "9999", "ghost", "--no-claude", "--once", code=None).all
+    assert "there is no project 9999 here, nor any other; this is only a dry run" in said
+    desk.write("codev/projects/0073-search/spec.md", "# Search\n")
+    said = told(desk.porch("run", "tick", "9998", "ghost", "--no-claude", code=2))
+    assert "error[no-project]: tick changes an existing project, and there is no project" in said
 
 
 def test_mistake_7_without_settings_one_command_writes_them(real: "Desk") -> None:

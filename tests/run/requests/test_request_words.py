@@ -57,6 +57,16 @@ def test_r1_the_mistyped_name_of_a_file_is_no_request(word: str, front: tuple[st
     assert caught.value.findings[0].code == "no-request-file"
 
 
+@pytest.mark.parametrize("words", [("00/73",), ("feature/42",), ("0073/auth", "Users can log in")])
+def test_w6_an_id_with_a_slash_is_no_request(words: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_request_words("project", words, KNOWN)
+    assert caught.value.findings[0].code == "bad-id"
+    typed = ["0073", "fix", "src/a1.py"]
+    assert read_request_words("project", typed, KNOWN).request == "fix src/a1.py"
+    assert read_request_words("project", ("a/1", "is", "slow"), KNOWN).request == "a/1 is slow"
+
+
 def test_r1_a_number_that_is_a_file_too_is_asked_about_unless_such_a_run_exists() -> None:
     with pytest.raises(UsageError) as caught:
         read_request_words("project", ("42",), KNOWN)

@@ -119,6 +119,7 @@ def make_start_view(started: "DriverStart", verb: str) -> View:
 def _driver_words(where: "ProjectPaths", args: Args) -> list[str]:
     """The words of `porch run` that mean the same."""
     _refuse_mixed(args)
+    _refuse_name_of_protocol(where, args)
     words = ["run", _choose_protocol(where, args), *_subject_words(args)]
     for name in _PASSED:
         if getattr(args, name):
@@ -145,9 +146,24 @@ def _subject_words(args: Args) -> list[str]:
     if args.issue_file:
         number = [args.issue] if args.issue else []
         return [*number, *args.words, "--request", f"@{args.issue_file}"]
-    if args.issue:
-        return [*args.words, "--issue", args.issue]
-    return list(args.words)
+    digits = str(args.issue or "").lstrip("#")
+    is_told = bool(args.words or args.request or args.title or args.no_claude or args.script)
+    if is_told and digits.isdecimal() and not args.protocol:
+        return [digits, *args.words]  # so nobody needs gh to know what to do
+    return [*args.words, *(["--issue", args.issue] if args.issue else [])]
+
+
+def _refuse_name_of_protocol(where: "ProjectPaths", args: Args) -> None:
+    """A protocol stands behind its option here; with `porch run` it is the first word."""
+    words = args.words
+    is_said = args.protocol or args.tick or args.issue or args.request
+    if is_said or not words or " " in words[0] or words[0].isdecimal():
+        return
+    if len(words) <= 2 or words[1].lstrip("#").isdecimal():
+        from porch.run.requests.run_request import refuse_name_of_protocol
+
+        start = "af kickoff --protocol"
+        refuse_name_of_protocol(where, words, start, is_near_enough=True)
 
 
 def _refuse_mixed(args: Args) -> None:

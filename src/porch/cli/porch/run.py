@@ -94,15 +94,8 @@ def _start_run(args: Args) -> View:
     from porch.run.verbs import launch
     from porch.store import where as places
 
-    if not args.protocol:
-        from porch.errors import UsageError
-
-        raise UsageError(
-            "nothing says what you want",
-            fix='porch run "what you want"; `porch protocols list` shows other protocols',
-        )
     where = places.find_project(os.getcwd())
-    wanted = _read_request(args, args.protocol)
+    wanted = _with_typed_request(args, where, _read_request(args, args.protocol))
     return _watch_drive(
         args,
         where,
@@ -110,6 +103,29 @@ def _start_run(args: Args) -> View:
             where, wanted, manner, watch=watch, products=PRODUCTS
         ),
     )
+
+
+def _with_typed_request(args: Args, where: "ProjectPaths", wanted: "RunRequest") -> "RunRequest":
+    """Where nothing says what is wanted: asked on a terminal, refused elsewhere."""
+    said = (wanted.words, wanted.request_option, wanted.issue, wanted.inputs, wanted.adopt)
+    if any(said) or len(wanted.protocol.split()) > 1 or (wanted.protocol and wanted.title):
+        return wanted
+    from porch.run.requests.run_request import lacks_request
+
+    if _is_interactive(args) and lacks_request(where, wanted.protocol):
+        from msgspec.structs import replace
+
+        from porch.cli.typed_line import ask_line
+
+        return replace(wanted, words=tuple(filter(None, (ask_line("What do you want? "),))))
+    if not wanted.protocol:
+        from porch.errors import UsageError
+
+        raise UsageError(
+            "nothing says what you want",
+            fix='porch run "what you want"; `porch protocols list` shows other protocols',
+        )
+    return wanted
 
 
 def _resume_run(args: Args) -> View:

@@ -19,7 +19,9 @@ def read_issue(issue: str, directory: str, most_bytes: int) -> str:
         done = gh_command.call_gh(directory, ("issue", "view", issue, "--json", _FIELDS))
     except OutsideError as error:
         told = error.findings[0]
-        raise OutsideError(told.message, fix=f"{told.fix}; {_BY_FILE}", code=told.code) from error
+        said = f'; or say yourself what it reports: porch run bugfix {issue} "what is wrong"'
+        fix = f"{told.fix}; {_BY_FILE}{said if issue.isdecimal() else ''}"
+        raise OutsideError(told.message, fix=fix, code=told.code) from error
     if done.code:
         raise OutsideError(
             f"gh could not show issue {issue}\n{gh_command.last_lines(done.err or done.out)}",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from porch.errors import UsageError
-from porch.store.run_names import match_run_names
+from porch.store.run_names import match_run_names, quote_word
 from porch.text.late_pattern import late_pattern
 
 # What a run of a protocol is about, where one word names that and cannot be a request.
@@ -13,6 +13,7 @@ FILE_SUBJECTS = ("spec",)
 NAMED_SUBJECTS = ("inputs", "none")
 _NUMBER = late_pattern(r"#?(?P<id>[0-9]{1,64})")
 _NAME = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_WITH_SLASH = late_pattern(r"(?=\S*[0-9])[^\s/]+/\S*")
 _LIKE_A_FILE = late_pattern(r"(?:~|\.{0,2}[\\/]).*|\S+\.(?:md|markdown|txt|rst|ya?ml|json)")
 
 
@@ -80,6 +81,13 @@ def _read_file_word(words: Sequence[str]) -> RequestWords:
 def _read_rest(id_: str, words: Sequence[str], known: KnownNames) -> RequestWords:
     if len(words) == 1 and words[0] in known.files:
         return RequestWords(id_, path=words[0])
+    if words and _is_id_with_slash(words):
+        raise UsageError(
+            f"'{words[0]}' is neither an id nor a file: an id has no slash",
+            fix="write the id without the slash; or if this is the request itself, give it with "
+            f"--request {quote_word(' '.join(words))}",
+            code="bad-id",
+        )
     if len(words) == 1 and _LIKE_A_FILE.fullmatch(words[0]):
         raise UsageError(
             f"there is no file '{words[0]}'",
@@ -87,6 +95,16 @@ def _read_rest(id_: str, words: Sequence[str], known: KnownNames) -> RequestWord
             code="no-request-file",
         )
     return RequestWords(id_, " ".join(words))
+
+
+def _is_id_with_slash(words: Sequence[str]) -> bool:
+    """One word alone, or one before a request in quotes; a sentence may begin with a path.
+
+    Ids have digits: `TCP/IP` is a request, though a short one.
+    """
+    first, rest = words[0], words[1:]
+    is_id = _WITH_SLASH.fullmatch(first) and not _LIKE_A_FILE.fullmatch(first)
+    return bool(is_id) and (not rest or any(" " in word for word in rest))
 
 
 def _unclear_word_error(word: str) -> UsageError:

@@ -1,7 +1,7 @@
 """What a call asks for, put together: which run is meant, and the text it is handed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ from porch.text.late_pattern import late_pattern
 # Their runs are about a number that exists elsewhere: a file of that name brings it along.
 _NUMBERED_ELSEWHERE = ("issue", "amendment")
 _SPEC_FILE = late_pattern(r"[0-9]+-.+\.md")
+_PROJECT = late_pattern(r"[0-9]+-")
 _UNNAMED = ("untitled", "amendment")
 
 
@@ -34,11 +35,48 @@ def with_default_protocol(
     where: ProjectPaths, wanted: RunRequest, notice: Callable[[str], None]
 ) -> RunRequest:
     """No protocol has a name of several words: what stands in its place is the request itself."""
-    if len(wanted.protocol.split()) < 2:
+    if len(wanted.protocol.split()) == 1:
         return wanted
     chosen = load_settings(where.root).protocol
     notice(f"protocol: {chosen}, the default of this project ([run] protocol)")
-    return replace(wanted, protocol=chosen, words=(wanted.protocol, *wanted.words))
+    words = (wanted.protocol, *wanted.words) if wanted.protocol else wanted.words
+    return replace(wanted, protocol=chosen, words=words)
+
+
+def lacks_request(where: ProjectPaths, protocol: str) -> bool:
+    """Whether a new run of this protocol, or of the project's own, has to be told what to do."""
+    from porch.run.definitions.current_definition import load_current_definition
+
+    name = protocol or load_settings(where.root).protocol
+    definition = load_current_definition(where, name).demand()
+    is_open = definition.protocol.subject in ("project", "issue")
+    return is_open and any(_uses_request(definition))
+
+
+def refuse_name_of_protocol(
+    where: ProjectPaths, words: Sequence[str], command: str, *, is_near_enough: bool = False
+) -> None:
+    """Whoever types the name of a protocol means the protocol; `command` stands in front of it.
+
+    `is_near_enough` where a mistyped name counts, too: nothing else has been said there.
+    """
+    from porch.run.definitions.library import list_protocols
+
+    names = [each.name for each in list_protocols(where)]
+    word = words[0]
+    near = [word] if word in names else []
+    if is_near_enough and len(words) == 1 and not near:
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, names, n=1)
+    if near:
+        nearly = "" if word in names else "nearly "
+        rest = " ".join(map(quote_word, words[1:])) or '"what you want"'
+        raise UsageError(
+            f"'{word}' is {nearly}the name of a protocol, and says nothing of what you want",
+            fix=f"{command} {near[0]} {rest}; if this word is the request: --request {word}",
+            code="no-request",
+        )
 
 
 def take_request(
@@ -47,6 +85,8 @@ def take_request(
     """Words and options become a subject and a text; `subject` is what the protocol's runs have."""
     known = find_known_names(where, wanted.words)
     meant = read_request_words(subject, wanted.words, known)
+    if meant.request and (meant.request,) == wanted.words:
+        refuse_name_of_protocol(where, wanted.words, "porch run")
     # Nobody can say whether the text was meant; what is not handed on must be seen.
     if unread := find_unread_file(meant, wanted.words, known):
         option = quote_word(f"@{unread}")
@@ -117,12 +157,25 @@ def refuse_request_for_run(name: str, id_: str, wanted: RunRequest) -> None:
         )
 
 
-def require_project(where: ProjectPaths, subject: str, wanted: RunRequest) -> None:
-    """Nobody is paid to change a project that is not there: most likely its id is a slip."""
+def require_project(
+    where: ProjectPaths,
+    subject: str,
+    wanted: RunRequest,
+    notice: Callable[[str], None],
+    *,
+    is_paid: bool,
+) -> None:
+    """Nobody changes a project that is not there: most likely its id is a slip.
+
+    A dry run where there is no project at all shows how the protocol works, and says so.
+    """
     if subject != "amendment" or wanted.adopt:
         return
     names = [*where.runs(), *list_document_names(where)]
     if match_run_names(names, wanted.subject):
+        return
+    if not (is_paid or any(map(_PROJECT.match, names))):
+        notice(f"there is no project {wanted.subject} here, nor any other; this is only a dry run")
         return
     ids = [unique_word(names, name, name.partition("-")[0]) for name in names]
     near = suggest_name(wanted.subject, ids)
@@ -158,8 +211,8 @@ def with_issue_text(where: ProjectPaths, subject: str, wanted: RunRequest) -> Ru
 
 def require_request(definition: Definition, about: RunSubject, wanted: RunRequest) -> None:
     """Nobody is paid to guess: a protocol that reads the request needs one."""
-    is_said = about.text or wanted.title or wanted.adopt or about.title not in _UNNAMED
-    if is_said or not any(_uses_request(definition)):
+    is_known = wanted.subject and about.title not in _UNNAMED
+    if about.text or wanted.title or wanted.adopt or is_known or not any(_uses_request(definition)):
         return
     id_ = f"{wanted.subject} " if wanted.subject else ""
     raise UsageError(

@@ -99,7 +99,7 @@ def start_run(
         attempt(require_agents, known_settings, wanted, protocol, "")
         attempt(require_start, where, known_settings, wanted, protocol, has_worktree=has_worktree)
         attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
-    whole = _with_whole_request(where, loaded, wanted, known_settings)
+    whole = _with_whole_request(where, loaded, wanted, known_settings, watch)
     drawn = "" if wanted.subject else whole.subject
     if other:
         watch.notice(other)
@@ -215,14 +215,22 @@ def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> 
 
 
 def _with_whole_request(
-    where: ProjectPaths, loaded: LoadedDefinition, wanted: RunRequest, known: Settings
+    where: ProjectPaths,
+    loaded: LoadedDefinition,
+    wanted: RunRequest,
+    known: Settings,
+    watch: DriveWatch,
 ) -> RunRequest:
-    """For a new run, once nothing else can be wrong: all that it is asked, and its id."""
+    """For a new run, once nothing else can be wrong: all that it is asked, and its id.
+
+    Where nobody is paid, an id is enough: a dry run shows the protocol.
+    """
     subject = loaded.demand().protocol.subject
     is_paid = not (Roster(known, wanted.agent).is_scripted or wanted.hands_off)
+    run_request.require_project(where, subject, wanted, watch.notice, is_paid=is_paid)
     if is_paid:
-        run_request.require_project(where, subject, wanted)
         wanted = _redact_request(run_request.with_issue_text(where, subject, wanted))
+    if is_paid or not wanted.subject:
         # Under a name that nobody has: only what it says counts here.
         unnamed = wanted if wanted.subject else replace(wanted, subject="0")
         about = _find_about(where, loaded.demand().protocol, unnamed)
