@@ -9,7 +9,6 @@ from porch.web.pages.documents import (
     cut_document,
     draw_document,
     draw_markdown,
-    list_difference_lines,
 )
 
 
@@ -63,8 +62,3 @@ def test_only_markdown_is_drawn() -> None:
 
 def test_a_long_text_is_cut_and_the_rest_is_counted() -> None:
     assert cut_document("x" * (LONGEST + 7)) == ("x" * LONGEST, 7)
-
-
-def test_lines_of_a_difference_say_what_they_are() -> None:
-    told = list(list_difference_lines("--- a\n+++ b\n@@ 1\n-x\n+y\n z"))
-    assert [kind for kind, _ in told] == ["file", "file", "where", "removed", "added", "same"]

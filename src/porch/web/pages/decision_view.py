@@ -9,12 +9,13 @@ from msgspec import Struct
 from porch.run.decisions.asked_files import AskedFile, AskedFiles
 from porch.run.decisions.decision_facts import LastRound, ReviewerWords, WorkMeasure
 from porch.show.answer_names import name_answer
+from porch.show.difference_lines import list_difference_lines
 from porch.show.evidence_notes import TITLE
 from porch.text.telling_line import find_telling_line
 from porch.web.pages.answers import KINDS, list_answers
 from porch.web.pages.chips import describe_cost, describe_lines, list_chips
 from porch.web.pages.decision_cards import describe_message
-from porch.web.pages.documents import cut_document, draw_document, list_difference_lines
+from porch.web.pages.documents import cut_document, draw_document
 from porch.web.pages.page_words import decision_address, describe_time_since, run_address
 
 MOST_FILES = 40

@@ -3,7 +3,6 @@
 Nothing that an agent wrote is ever a script, a style, a picture from elsewhere or a link of ours.
 """
 
-from collections.abc import Iterator
 from functools import cache
 
 import nh3
@@ -64,12 +63,3 @@ def _keep_outside_links(tag: str, name: str, value: str) -> str | None:
     """A file that names an address of the dashboard must not look like a part of it."""
     is_link = (tag, name) == ("a", "href")
     return None if is_link and not value.startswith(("http://", "https://", "mailto:")) else value
-
-
-def list_difference_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Lines of a difference, each with what it is: added, removed, where, or the same."""
-    for line in make_printable(text).split("\n"):
-        if line.startswith(("+++", "---")):
-            yield "file", line
-        else:
-            yield {"+": "added", "-": "removed", "@": "where"}.get(line[:1], "same"), line

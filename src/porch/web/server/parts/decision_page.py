@@ -30,9 +30,9 @@ from porch.run.verbs.read_run import ReadRun
 from porch.run.verbs.setting_changes import add_setting_changes
 from porch.show.answer_names import name_answer
 from porch.show.board import format_moment
+from porch.show.difference_lines import list_difference_lines
 from porch.store.where import ProjectPaths
 from porch.web.pages.decision_view import DecisionFacts, make_decision
-from porch.web.pages.documents import list_difference_lines
 from porch.web.pages.page_words import run_address
 from porch.web.server.call import CHANNEL, Call, NoSuchPage
 from porch.web.server.dashboard import Dashboard
