@@ -21,6 +21,7 @@ def script(shell: str) -> str:
 def complete(lines: list[str]) -> dict[str, list[str]]:
     """What bash offers for each line, whose last word is being typed."""
     calls = "\n".join(
+        f"COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; "
         f"COMP_WORDS=({line if not line.endswith(' ') else line + chr(34) * 2}); "
         "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _porch_complete; "
         'echo "${COMPREPLY[*]}"'
@@ -28,7 +29,7 @@ def complete(lines: list[str]) -> dict[str, list[str]]:
     )
     done = subprocess.run(
         ["bash", "--norc", "-c", f"{script('bash')}\n{calls}"],
-        capture_output=True, text=True, check=True,
+        capture_output=True, text=True, check=True, cwd="/",
     )  # fmt: skip
     assert done.stderr == ""
     return dict(zip(lines, (told.split() for told in done.stdout.splitlines()), strict=True))

@@ -91,6 +91,10 @@ def _answer_call(program: str) -> int:
 
 def _quick_answer(program: str, argv: list[str]) -> int | None:
     """The exit code if this call could be answered from rows or from what was kept."""
+    if program == "codev" and argv[:2] == ["completion", "values"]:
+        from porch.cli.codev import fast as codev_fast
+
+        return codev_fast.answer_completion(argv)
     if not argv or argv[-1] in ("-h", "--help", "--version"):
         return _print_page(program, argv)
     if program == "porch":
