@@ -16,7 +16,7 @@ from porch.cli.dispatch import run_words
 from porch.cli.rows import PROGRAMS
 from porch.cli.table import load_all_commands
 from tests import commands
-from tests.repositories import GITCONFIG, make_repository
+from tests.repositories import GITCONFIG, make_repository, sh
 
 GATE: dict[str, Any] = {"id": "write", "gate": {"name": "ready", "next": None}}
 FAIL: dict[str, Any] = {"id": "build", "checks": {"unit": {"command": "false", "max_retries": 0}}}
@@ -108,6 +108,18 @@ def test_the_words_behind_a_run_are_its_gates_decisions_answers_and_phases(
     assert values(capsys, "porch answer", "2", "failed:build", "--option", "") == answers
     assert values(capsys, "porch rollback", "1", "") == ["write"]
     assert values(capsys, "porch approve", "9", "") == []
+
+
+def test_the_gate_of_a_plan_is_offered_for_approval(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sh(project, "switch", "-qc", "feat/search")
+    prompt = "write-prompt 1 --description x --context x --criteria x --files a.py"
+    for words in ("init", prompt, "block-plan-gate --wait 0.01"):
+        run_words("envoy", ["plan", *words.split()])
+    capsys.readouterr()
+    assert values(capsys, "porch approve", "") == ["0001", "plan/feat/search"]
+    assert values(capsys, "porch approve", "plan/feat/search", "") == ["plan"]
 
 
 def test_a_run_is_meant_by_its_worktree_too(

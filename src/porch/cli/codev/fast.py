@@ -118,16 +118,14 @@ def _list_runs(where: ProjectPaths, is_offered: Callable[[Any], bool]) -> list[s
     ]
 
 
-def _runs_that_ask(kinds: tuple[str, ...], answer: str) -> Callable[[Any], bool]:
-    """Whether a row has a decision of one of these kinds that can be answered so."""
+def _runs_with(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Whether a row has a decision like this."""
+    return lambda row: any(map(fits, (row or {}).get("decisions") or ()))
 
-    def asks(row: Any) -> bool:
-        return any(
-            (not kinds or each["kind"] in kinds) and (not answer or answer in _list_answers(each))
-            for each in (row or {}).get("decisions") or ()
-        )
 
-    return asks
+def _is_gate(decision: Mapping[str, Any]) -> bool:
+    """The gates of a plan are questions with a form, and are approved as well."""
+    return decision["kind"] == "gate" or "approved" in _list_answers(decision)
 
 
 def _list_answers(decision: Mapping[str, Any]) -> list[str]:
@@ -150,7 +148,7 @@ def _list_decisions(where: ProjectPaths, word: str) -> list[Any]:
 
 
 def _list_gates(where: ProjectPaths, arguments: list[str]) -> list[str]:
-    return [d["name"] for d in _list_decisions(where, arguments[0]) if d["kind"] == "gate"]
+    return [d["name"] for d in _list_decisions(where, arguments[0]) if _is_gate(d)]
 
 
 def _list_names(where: ProjectPaths, arguments: list[str]) -> list[str]:
@@ -258,10 +256,12 @@ def _list_sections(file: str) -> list[str]:
 
 _KINDS: Mapping[str, Callable[[ProjectPaths, list[str]], list[str]]] = {
     "runs": lambda where, _: _list_runs(where, lambda _: True),
-    "asking": lambda where, _: _list_runs(where, _runs_that_ask((), "")),
-    "at_gates": lambda where, _: _list_runs(where, _runs_that_ask(("gate",), "")),
-    "to_retry": lambda where, _: _list_runs(where, _runs_that_ask((), "retry")),
-    "to_skip": lambda where, _: _list_runs(where, _runs_that_ask((), "skip")),
+    "asking": lambda where, _: _list_runs(where, _runs_with(lambda _: True)),
+    "at_gates": lambda where, _: _list_runs(where, _runs_with(_is_gate)),
+    "to_retry": lambda where, _: _list_runs(
+        where, _runs_with(lambda d: "retry" in _list_answers(d))
+    ),
+    "to_skip": lambda where, _: _list_runs(where, _runs_with(lambda d: "skip" in _list_answers(d))),
     "gates": _list_gates,
     "decisions": _list_names,
     "answers": _list_typed_answers,
