@@ -50,9 +50,10 @@ def _require_packages() -> None:
 
 
 def _serve(args: Args, where: "ProjectPaths") -> View:
+    from porch.fleet.kept_runs import name_projects
     from porch.web.server import serve
     from porch.web.server.access.sessions import Sessions
-    from porch.web.server.dashboard import Dashboard, name_projects
+    from porch.web.server.dashboard import Dashboard
 
     wanted = _read_port(args.port, serve.PORT)
     listening = serve.open_port(args.host, wanted)

@@ -12,14 +12,13 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from starlette.concurrency import run_in_threadpool
 
 from porch.agents.transcripts import TRANSCRIPT_FILE
-from porch.store import run_drivers
+from porch.fleet.kept_runs import look_at_runs
 from porch.store.where import ProjectPaths
 
 EVERY_S = 0.25
 RunKey = tuple[str, str]
 # Size and time of the journal, whether somebody drives the run, and how much its agents have said.
 Stamp = tuple[int, int, bool, int]
-RunLook = tuple[int, int, bool]
 # Told the keys of projects of which a run may have lost its driver.
 OnAlone = Callable[[Collection[str]], None]
 
@@ -91,23 +90,6 @@ class ChangeFeed:
         return found
 
 
-def look_at_runs(runs: str, known: Mapping[str, RunLook]) -> dict[str, RunLook]:
-    """Of each run its journal, and whether somebody drives it; `known` is what was seen before.
-
-    Locks are asked of runs that were driven or have a new record, which are few. A driver that
-    comes writes a record. So who was alone and has none is alone.
-    """
-    sizes = _list_journal_sizes(runs)
-    asked = [
-        name
-        for name, size in sizes.items()
-        if (old := known.get(name)) is None or old[2] or old[:2] != size
-    ]
-    drivers = run_drivers.find_drivers(runs, asked)
-    driven = {name for name, driver in drivers.items() if driver.is_moving}
-    return {name: (*size, name in driven) for name, size in sizes.items()}
-
-
 def measure_transcripts(run: str) -> int:
     """How long everything is that agents of a run have said; it grows while they work."""
     total = 0
@@ -116,18 +98,3 @@ def measure_transcripts(run: str) -> int:
             with contextlib.suppress(OSError):
                 total += os.stat(os.path.join(directory, TRANSCRIPT_FILE)).st_size
     return total
-
-
-def _list_journal_sizes(runs: str) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
-    try:
-        names = os.listdir(runs)
-    except OSError:
-        return found
-    for name in names:
-        try:
-            known = os.stat(f"{runs}/{name}/journal.jsonl", follow_symlinks=False)
-        except OSError:
-            continue
-        found[name] = (known.st_size, known.st_mtime_ns)
-    return found

@@ -14,7 +14,7 @@ _KEY_WORDS = (
     ("j, k", "the next row of a list, the one before it"),
     ("Enter", "open the row"),
     ("a", "on the page of a decision: to the button that approves; Enter presses it"),
-    ("r", "on the page of a decision: to the reason of a rejection"),
+    ("r", "on the page of a decision: to the reason for sending it back"),
     ("q", "on the page of a decision: to the answer of a question"),
     ("d", "to the next difference"),
     ("l", "load the page again"),

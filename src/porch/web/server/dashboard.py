@@ -1,28 +1,23 @@
 """What all requests share: the projects, who may look, what was shown, and what is happening.
 
-The runs are kept until a journal or a driver is another: reading a thousand rows takes a tenth of a
-second, and looking whether one is another takes a hundredth of that. The work behind a question is
-measured beside the request, which waits for a moment only: what is not measured by then is not
-said, and the next request has it. Nothing older than a few seconds is shown, because files change
-without a record. What pages have shown of files is kept for a while: whoever comes too late is told
-what is different.
+The work behind a question is measured beside the request, which waits for a moment only: what is
+not measured by then is not said, and the next request has it. Nothing older than a few seconds is
+shown, because files change without a record. What pages have shown of files is kept for a while:
+whoever comes too late is told what is different.
 """
 
-import contextlib
-import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from porch.errors import PorchError
 from porch.fleet.drivers.revive import GONE, revive_runs
-from porch.fleet.fleet_rows import ProjectRuns, find_other_projects, select_rows
+from porch.fleet.fleet_rows import ProjectRuns
+from porch.fleet.kept_runs import RunsOfProjects
 from porch.run.decisions.asked_files import AskedFiles
 from porch.run.decisions.decision_evidence import measure_work
 from porch.run.verbs.read_run import read_run
@@ -31,10 +26,10 @@ from porch.store.where import ProjectPaths
 from porch.web.pages.decision_cards import AskedQuestion, KnownWork
 from porch.web.server.access.peers import Peers
 from porch.web.server.access.sessions import Sessions
-from porch.web.server.changes import ChangeFeed, RunLook, look_at_runs
+from porch.web.server.changes import ChangeFeed
 
 if TYPE_CHECKING:  # shapes are for who reads the code; to make them takes a while
-    from porch.show.shapes import FleetRowShape
+    pass
 
 _MOST_SHOWN = 50
 _LARGEST_SHOWN = 1_000_000
@@ -45,22 +40,7 @@ LONGEST_WAIT_S = 0.4
 _THREADS = 2
 _MOST_KEPT = 500
 
-# What the texts of a row depend on: the day, each run, and the locks of those that are driven.
-_Seen = tuple[date, Mapping[str, RunLook], Sequence[int]]
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-def name_projects(where: ProjectPaths, environ: Mapping[str, str]) -> dict[str, ProjectPaths]:
-    """Each under the name of its directory; a second one of that name gets a number."""
-    others = find_other_projects(where, environ)
-    named: dict[str, ProjectPaths] = {}
-    for name, found in [(os.path.basename(where.root), where), *others]:
-        number = 1
-        while (key := name if number == 1 else f"{name}-{number}") in named:
-            number += 1
-        named[key or "project"] = found
-    return named
 
 
 class ShownFiles:
@@ -150,60 +130,6 @@ def _read_work(where: ProjectPaths, asked: AskedQuestion) -> KnownWork:
     protocol = run.definition.protocol
     work = measure_work(where, protocol, run.state, decision) if decision else None
     return KnownWork(work, make_cost_data(protocol, run.state))
-
-
-class KnownRuns(Struct, frozen=True):
-    """Rows in the order of the table, questions, and what is wrong with single runs."""
-
-    rows: "Sequence[FleetRowShape]"
-    decisions: Sequence[Any]
-    troubles: Sequence[str]
-    records: Mapping[str, int]  # of each run, how many its journal has
-    numbers: Sequence[str]
-
-
-class RunsOfProjects:
-    """What was read last of each project."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[_Seen, KnownRuns]] = {}
-
-    def read(self, key: str, where: ProjectPaths, label: str) -> KnownRuns:
-        """Looks first and reads then: what is written in between is read by the next one."""
-        known = self._known.get(key)
-        seen = _look(where, known[0][1] if known else {})
-        if known is None or known[0] != seen:
-            known = seen, _read_runs(where, label)
-            self._known[key] = known
-        return known[1]
-
-
-def _look(where: ProjectPaths, known: Mapping[str, RunLook]) -> _Seen:
-    runs = os.path.join(where.state_dir, "runs")
-    found = look_at_runs(runs, known)
-    driven = [f"{runs}/{name}/lock" for name, look in found.items() if look[2]]
-    today = datetime.now().astimezone().date()
-    return today, found, [_last_change(path) for path in driven]
-
-
-def _last_change(path: str) -> int:
-    with contextlib.suppress(OSError):
-        return os.stat(path, follow_symlinks=False).st_mtime_ns
-    return 0
-
-
-def _read_runs(where: ProjectPaths, label: str) -> KnownRuns:
-    found = ProjectRuns(where, label, "decisions")
-    return KnownRuns(
-        rows=select_rows(found.rows, False),
-        decisions=found.decisions(),
-        troubles=[trouble.findings[0].message for trouble in found.troubles],
-        records=found.records,
-        numbers=[
-            f"{row['run']}:{found.records[row['run']]}:{row['driver'] is not None}"
-            for row in found.rows
-        ],
-    )
 
 
 class Dashboard:

@@ -6,6 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from porch.errors import PorchError
+from porch.fleet.kept_runs import KnownRuns
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist
@@ -14,7 +15,7 @@ from porch.store.where import ProjectPaths
 from porch.web.pages.decision_cards import Row, ShownProject
 from porch.web.pages.inbox_groups import GROUPS, make_inbox, number_inbox
 from porch.web.server.call import Call
-from porch.web.server.dashboard import Dashboard, KnownRuns
+from porch.web.server.dashboard import Dashboard
 
 _AT_WORK = ("running", "queued", "alone", "stopped")
 _MOST_READ = 30

@@ -7,13 +7,12 @@ from msgspec.structs import replace
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from porch.account.positions import find_state_name
 from porch.errors import EXIT_BUSY, FailedError, PorchError, UsageError
 from porch.fleet.drivers.go_on import needs_new_driver, start_again
 from porch.machine.approvals import APPROVED
 from porch.machine.budgets import ASK
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.protocol import TRACK, Human
+from porch.model.protocol import TRACK
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.decisions import decision_evidence
 from porch.run.decisions.asked_files import (
@@ -23,13 +22,12 @@ from porch.run.decisions.asked_files import (
     read_asked_files,
 )
 from porch.run.decisions.decision_facts import LastRound
+from porch.run.decisions.settled_questions import describe_settled
 from porch.run.decisions.shown_files import note_shown_files
 from porch.run.verbs import decide
 from porch.run.verbs.decide import ChangedFilesError, DecisionRequest
-from porch.run.verbs.read_run import ReadRun
 from porch.run.verbs.setting_changes import add_setting_changes
 from porch.show.answer_names import name_answer
-from porch.show.board import format_moment
 from porch.show.difference_lines import list_difference_lines
 from porch.store.where import ProjectPaths
 from porch.web.pages.decision_view import DecisionFacts, make_decision
@@ -129,25 +127,11 @@ def _find_told(run: OpenRun, picture: Mapping[str, Any], at: str) -> Mapping[str
 
 
 def _show_settled(call: Call, run: OpenRun, at: str) -> Response:
-    told = describe_settled(run.found, at)
+    told = describe_settled(run.protocol, run.state, at)
     if not told:
         raise NoSuchPage(f"{run.name} asks nothing at '{at}'", fix="go back to the inbox")
     context = {"told": told, "run_address": run_address(run.project, run.name), "name": run.name}
     return call.page("settled.html", "Already decided", context)
-
-
-def describe_settled(found: ReadRun, at: str) -> str:
-    """Who was first, if this was asked and is no longer; nothing if it never was."""
-    protocol = found.definition.protocol
-    kind = protocol.states.get(find_state_name(protocol, at))
-    actor = kind.actor if kind else None
-    if not isinstance(actor, Human):
-        return ""
-    gate = found.state.gates.get(actor.name)
-    if gate is None or not gate.decided_at:
-        return f"{actor.name} is no longer waiting for an answer."
-    by = f" by {gate.by}" if gate.by else ""
-    return f"{actor.name} was already {gate.status}{by} at {format_moment(gate.decided_at)}."
 
 
 def decide_here(call: Call) -> Response:
@@ -158,7 +142,9 @@ def decide_here(call: Call) -> Response:
         raise UsageError("this form names no answer or no content", fix="open the page again")
     decision = run.state.decisions.get(at)
     if decision is None:
-        told = describe_settled(run.found, at) or f"{at} is not waiting for an answer."
+        told = (
+            describe_settled(run.protocol, run.state, at) or f"{at} is not waiting for an answer."
+        )
         return call.go(run_address(run.project, run.name), f"{told} Nothing was changed.")
     if digest_asked_files(run.where, run.state, decision) != digest:
         return _show_moved(call, run, decision)

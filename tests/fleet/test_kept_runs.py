@@ -1,8 +1,8 @@
 """The rows of a project are read again when something is another, and only then."""
 
+from porch.fleet.kept_runs import KnownRuns, RunsOfProjects
 from porch.store import where as places
 from porch.store.lock import RunLock
-from porch.web.server.dashboard import KnownRuns, RunsOfProjects
 from tests.cli.conftest import Desk
 from tests.web.conftest import GATED
 

@@ -1,0 +1,5 @@
+"""A repository in which runs wait."""
+
+from tests.cli.conftest import desk, home
+
+__all__ = ["desk", "home"]
