@@ -12,7 +12,7 @@ from porch.run.verbs.read_run import read_run
 from porch.show.board import text_width
 from porch.show.fleet.board import render_fleet
 from porch.show.fleet.checklist import render_checklist
-from porch.show.shapes import FleetRowShape
+from porch.show.shapes import DriverShape, FleetRowShape
 from porch.store import where as places
 from tests.cli.af.conftest import Farm
 from tests.cli.conftest import Open, Terminal
@@ -46,6 +46,16 @@ def test_the_table_fits_every_width_and_begins_with_what_waits(width: int) -> No
     assert text.count("0073") == 6
     assert "\x1b" not in text
     assert "\x1b[33mAWAITING" in render_fleet(ROWS, width, colour=True)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_w7_no_width_cuts_the_time_and_a_wide_table_says_more(width: int) -> None:
+    driver: DriverShape = {"pid": 4711, "host": "here", "since": "", "what": "porch run"}
+    text = render_fleet([*ROWS, {**ROWS[1], "driver": driver}], width)
+    assert text.count("since 10:41") == 7
+    assert text.count("nobody drives it") == (7 if width >= 80 else 0)
+    is_wide = width >= 120
+    assert ("spider" in text, "pid 4711" in text) == (is_wide, width == 200)
 
 
 @pytest.mark.req("P-186", "P-187", "P-188")

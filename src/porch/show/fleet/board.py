@@ -19,10 +19,24 @@ GROUPS = {
     "stopped": ("STOPPED", "-", ""),
     "over": ("OVER", "x", "32"),
 }
-_COLUMNS = ("repository", "id", "title", "state", "told")
-# What gives way first, and how far; an id must stay whole to be typed.
-_REPOSITORY, _, _TITLE, _STATE, _TOLD = range(len(_COLUMNS))
-_SHRINKING = ((_TOLD, 24), (_TITLE, 8), (_REPOSITORY, 6), (_STATE, 10), (_TOLD, 8))
+_COLUMNS = ("repository", "id", "title", "protocol", "state", "told", "driver")
+# What gives way first, and how far; an id must stay whole to be typed. What a run waits for ends in
+# a time, and a time that is cut says something else.
+_REPOSITORY, _, _TITLE, _PROTOCOL, _STATE, _TOLD, _DRIVER = range(len(_COLUMNS))
+_SHRINKING = (
+    (_DRIVER, 0),
+    (_PROTOCOL, 0),
+    (_TITLE, 24),
+    (_STATE, 14),
+    (_TITLE, 12),
+    (_REPOSITORY, 10),
+    (_STATE, 10),
+    (_TITLE, 8),
+    (_REPOSITORY, 6),
+    (_STATE, 0),
+    (_TOLD, 8),
+)
+_WIDE = 120  # from here on there is room for the columns that nobody has to know
 _LEAST = 40
 
 
@@ -31,7 +45,10 @@ def render_fleet(rows: Sequence[FleetRowShape], width: int, colour: bool = False
     if not rows:
         return 'Nothing runs here. Start something: af kickoff "what you want"\n'
     room = max(width, _LEAST)
-    cells = make_lines([[_read_cell(row, key) for key in _COLUMNS] for row in rows])
+    left_out = () if room >= _WIDE else ("protocol", "driver")
+    cells = make_lines(
+        [["" if key in left_out else _read_cell(row, key) for key in _COLUMNS] for row in rows]
+    )
     told: dict[str, list[str]] = {group: [] for group in GROUPS}
     for row, line in zip(rows, lay_out_table(cells, room - 2, _SHRINKING), strict=True):
         told[row["group"]].append(cut_text(f"{_find_sign(row)} {line}", room))
@@ -50,6 +67,9 @@ def _find_sign(row: FleetRowShape) -> str:
 
 def _read_cell(row: FleetRowShape, key: str) -> str:
     """People read a title as it was typed."""
+    if key == "driver":
+        driver = row["driver"]
+        return f"pid {driver['pid']}" if driver else ""
     return str((key == "title" and row.get("heading")) or row.get(key, ""))
 
 
