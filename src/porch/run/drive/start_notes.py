@@ -27,13 +27,13 @@ def list_setting_notes(known: "Settings", protocol: Protocol) -> list[str]:
     Nobody should learn that from a log afterwards.
     """
     checks = [state.actor for state in protocol.states.values() if isinstance(state.actor, Check)]
-    wanted = {c.setting: c.name for check in checks for c in check.commands if c.setting}
-    unset = [
-        f"note: the check '{name}' has no command: set [commands] {setting} in codev/config.toml"
-        for setting, name in wanted.items()
-        if setting not in known.commands
-    ]
-    return [*map(str, known.notes), *unset]
+    wanted = (command.setting for check in checks for command in check.commands)
+    unset = dict.fromkeys(each for each in wanted if each and each not in known.commands)
+    notes = [*map(str, known.notes)]
+    if unset:
+        names = ", ".join(unset)
+        notes.append(f"skipped checks: {names} (not set in codev/config.toml, below [commands])")
+    return notes
 
 
 def tell_notes(
