@@ -164,7 +164,10 @@ class Check(Tagged, frozen=True, tag="Check"):
 
 
 class Panel(Tagged, frozen=True, tag="Panel"):
-    """Several reviewers and a quorum of real verdicts, or of reports that list issues first."""
+    """Several reviewers and a quorum of real verdicts, or of reports that list issues first.
+
+    The reviewers of the default panel are chosen when a run begins: a protocol names none.
+    """
 
     reviewers: tuple[str, ...]
     review: str
@@ -174,6 +177,7 @@ class Panel(Tagged, frozen=True, tag="Panel"):
     artifacts: tuple[str, ...] = ()
     timeout_s: float = 0
     form: ReviewForm = "verdict"
+    is_default: bool = False
 
 
 class Option(Tagged, frozen=True, tag="Option"):

@@ -37,6 +37,8 @@ def _describe_actor(state: State) -> str:
             return f"agent, writes {_name_files(artifacts)}" if artifacts else "agent"
         case Check(commands=commands):
             return f"checks {', '.join(command.name for command in commands)}"
+        case Panel(reviewers=(), review=review):
+            return f"{review} by the agents that are there when a run begins, two thirds needed"
         case Panel(reviewers=reviewers, review=review, quorum=quorum):
             return f"{review} by {', '.join(reviewers)}, at least {quorum} verdicts needed"
         case Human(name=name, description=description):

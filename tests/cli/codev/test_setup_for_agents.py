@@ -48,29 +48,26 @@ def codev(desk: "Desk", machine: Path, capsys: pytest.CaptureFixture[str]) -> Co
     return call
 
 
-def test_whoever_has_one_agent_gets_settings_in_which_it_reviews(
+def test_whoever_has_one_agent_needs_no_setting_in_which_it_reviews(
     desk: "Desk", codev: Codev, machine: Path
 ) -> None:
     (machine / "codex").unlink()
     assert "agent claude   (the only one found here" in codev("init", "--yes")
-    assert load_settings(str(desk.root)).models == ("claude",)
+    assert load_settings(str(desk.root)).models == ()
 
 
 @pytest.mark.parametrize(
-    "found, worker, reviewers",
+    "found, worker",
     [
-        ([], "", []),
-        (["claude"], "", ["claude"]),
-        (["gemini"], "gemini", ["gemini"]),
-        (["codex", "gemini"], "codex", []),
-        (["claude", "codex"], "", []),
+        ([], ""),
+        (["claude"], ""),
+        (["gemini"], "gemini"),
+        (["codex", "gemini"], "codex"),
+        (["claude", "codex"], ""),
     ],
 )
-def test_only_what_would_not_work_without_a_setting_gets_one(
-    found: list[str], worker: str, reviewers: list[str]
-) -> None:
+def test_only_what_would_not_work_without_a_setting_gets_one(found: list[str], worker: str) -> None:
     assert agent_list.choose_worker(found) == worker
-    assert list(agent_list.choose_reviewers(found)) == reviewers
 
 
 def test_the_test_command_can_be_given(desk: "Desk", codev: Codev) -> None:
@@ -109,17 +106,16 @@ def test_the_doctor_knows_who_starts_the_server_and_what_it_lacks(
     assert (fault["status"], "install" in fault["fix"]) == ("warning", True)
 
 
-def test_r6_the_doctor_says_when_reviews_cannot_be_decided(
-    desk: "Desk", codev: Codev, machine: Path
+def test_r6_the_doctor_says_who_would_review_and_why_others_do_not(
+    desk: "Desk", codev: Codev, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "reviewers:" not in codev("doctor")
-    desk.write("codev/config.toml", '[commands]\ntest = "true"\n')
-    (machine / "codex").unlink()
-    told = codev("doctor")
-    assert "reviewers: only claude is installed" in told
-    assert 'below [panel]: models = ["claude"]' in told
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    why = "(codex is not logged in; gemini is not installed)"
+    assert f"reviews: claude, in a fresh context {why}" in codev("doctor")
+    monkeypatch.setenv("CODEX_API_KEY", "a-key")
+    assert "reviews: claude, codex (gemini is not installed)" in codev("doctor")
     desk.write("codev/config.toml", '[commands]\ntest = "true"\n[panel]\nmodels = ["claude"]\n')
-    assert "reviewers:" not in codev("doctor")
+    assert "reviews:" not in codev("doctor")
 
 
 def test_on_a_terminal_the_answer_that_is_not_given_is_no(

@@ -70,6 +70,12 @@ def test_show_prints_what_a_protocol_says_of_itself(desk: "Desk") -> None:
     assert desk.porch("protocols", "show", "p").out.startswith("p 7.2\n")
 
 
+def test_show_says_that_whoever_is_there_reviews_where_nobody_is_named(desk: "Desk") -> None:
+    text = desk.porch("protocols", "show", "tick").out
+    told = "tick-review by the agents that are there when a run begins, two thirds needed"
+    assert f"  verify:consult: {told}\n" in text
+
+
 def test_show_of_an_unknown_protocol_names_the_known_ones(desk: "Desk") -> None:
     said = desk.porch("protocols", "show", "spidr", code=2)
     assert "known protocols: bug-discovery, bugfix, debugging" in said.err

@@ -100,7 +100,7 @@ ERRORS: list[tuple[str, str, str]] = [
     (in_phase(checks={"c": "x"}, backpressure={"c": "y"}), "duplicate-name", "c"),
     (in_phase(verification={}), "missing-key", "checks"),
     (in_phase(verification=[]), "wrong-type", "mapping"),
-    (in_phase(consultation={}), "no-reviewers", "models"),
+    (in_phase(consultation={"models": []}), "no-reviewers", "models"),
     (in_phase(consultation={"models": ["m", "m"]}), "duplicate-name", "twice"),
     (in_phase(consultation={"models": ["m n"]}), "bad-name", "m n"),
     (in_phase(consultation={"models": ["m"], "on": "x", "trigger": "x"}), "said-twice", "on"),

@@ -63,6 +63,7 @@ def between(drawn: ProtocolPicture, source: str, target: str, spent: bool = Fals
         (Agent("tester"), "agent", "tester"),
         (Check((Command("build"), Command("lint"))), "check", "build, lint"),
         (Panel(("x", "y", "z"), "review", "spec", 2), "panel", "2 of 3"),
+        (Panel((), "review", "spec", 0, is_default=True), "panel", "two thirds"),
         (Human("gate", "g", "t", ()), "human", "gate"),
         (Git(), "git", ""),
         (Children("", ""), "children", ""),

@@ -217,16 +217,14 @@ def _setup_view(
 
 
 def _command_lines(chosen: "SetupChoices") -> Iterator[str]:
-    from porch.run.agents.agent_list import choose_reviewers
-
     for each in chosen.commands:
         origin = f"found in {each.file}" if each.file else "as you typed it"
         yield f"{each.name:<6}{each.command}   ({origin})"
     if not any(each.name == "test" for each in chosen.commands):
         yield "no test command was found, and spider, tick and bugfix do not begin without one:"
         yield '  write into codev/config.toml, below [commands]: test = "your command"'
-    if reviewers := choose_reviewers(chosen.agents):
-        yield f"agent {reviewers[0]}   (the only one found here: it works, and it reviews)"
+    if len(chosen.agents) == 1:
+        yield f"agent {chosen.agents[0]}   (the only one found here: it works, and it reviews)"
 
 
 def _unset_command_lines(root: str, chosen: "SetupChoices") -> Iterator[str]:

@@ -35,7 +35,7 @@ class Verification(Struct, frozen=True):
 
 
 class Consultation(Struct, frozen=True):
-    """Who reviews, of what type, how often, and where in the phase."""
+    """Who reviews, of what type, how often, and where in the phase; no models: default panel."""
 
     place: Place
     models: tuple[str, ...]

@@ -32,17 +32,19 @@ def is_null(node: Node | None) -> bool:
 
 
 class PanelDefaults(Struct, frozen=True):
-    """What a consultation leaves open."""
+    """What a consultation leaves open; without models, the default panel reviews."""
 
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] | None = None
     review: str = "generic"
     parallel: bool = True
     max_rounds: int = DEFAULT_ROUNDS
 
 
 def read_panel_defaults(form: StrictFields, base: PanelDefaults) -> PanelDefaults:
+    named = form.child("models")
+    is_open = named is None or is_null(named)
     return PanelDefaults(
-        form.list_of_text("models", base.models),
+        base.models if is_open else form.list_of_text("models"),
         form.text("type", base.review),
         form.flag("parallel", base.parallel),
         _read_max_rounds(form, base.max_rounds),
@@ -60,12 +62,13 @@ def read_consultation(form: StrictFields, defaults: PanelDefaults) -> Consultati
     if not form.flag("enabled", True):
         return None
     place = form.place("models")
-    models = tuple(dict.fromkeys(model for model in said.models if model.strip()))
-    if len(models) != len(said.models):
+    written = said.models or ()
+    models = tuple(dict.fromkeys(model for model in written if model.strip()))
+    if len(models) != len(written):
         message = f"{form.what} names a reviewer twice, or an empty one"
         form.report("duplicate-name", message, place, "name each reviewer once")
-    if not models:
-        fix = 'write \'models\', for example ["gemini", "codex", "claude"]'
+    if not models and said.models is not None:
+        fix = "name them in 'models', or remove 'models': then the agents that are there review"
         form.report("no-reviewers", f"{form.what} has no reviewers", place, fix)
     good = tuple(
         m for m in models if check_model_name(ScalarNode(m, place), form.what, form.findings)

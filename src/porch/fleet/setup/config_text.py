@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from porch.fleet.setup.project_commands import NAMES, FoundCommand
-from porch.run.agents.agent_list import choose_reviewers, choose_worker
+from porch.run.agents.agent_list import choose_worker
 
 _USES = {
     "build": "may be absent; then nothing is built before tests",
@@ -24,9 +24,9 @@ _REST = """
 [agent]
 {worker}
 
-# Who reviews, instead of the three that the protocols name. Name those that you have.
+# Who reviews, instead of the agents that are installed and logged in when a run begins.
 [panel]
-{reviewers}
+# models = ["claude"]
 
 # When one of these is reached, porch asks a person before it goes on. Without it there is no limit.
 [budget]
@@ -44,11 +44,8 @@ def render_config(found: Iterable[FoundCommand], agents: Sequence[str] = ()) -> 
     """`agents` are those of the machine; only what would not work without a line gets one."""
     known = {each.name: each for each in found}
     commands = "".join(line for n in NAMES for line in _command_lines(n, known.get(n)))
-    worker, reviewers = choose_worker(agents), choose_reviewers(agents)
-    rest = _REST.format(
-        worker=f"name = {json.dumps(worker)}" if worker else '# name = "claude"',
-        reviewers=f"models = {json.dumps(reviewers)}" if reviewers else '# models = ["claude"]',
-    )
+    worker = choose_worker(agents)
+    rest = _REST.format(worker=f"name = {json.dumps(worker)}" if worker else '# name = "claude"')
     return _HEAD + commands + rest
 
 

@@ -13,12 +13,11 @@ from porch.agents.environment import (
 from porch.agents.login_signs import find_login_signs
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
-from porch.run.agents.agent_list import KNOWN, choose_reviewers
-from porch.run.agents.roster import SCRIPTED
-from porch.run.settings import PROJECT_FILE, Settings
+from porch.run.agents.default_panel import find_absences, list_missing
+from porch.run.agents.roster import SCRIPTED, Roster
+from porch.run.settings import Settings
 from porch.show.fleet.doctor_line import DoctorLine
 
-_NEED_REVIEWERS = "not spider or tick: they need two reviewers, or [panel] models"
 _DEFAULT = "default"
 _ONLY_REVIEWS = "panel"
 
@@ -34,16 +33,16 @@ def examine_agents(known: Settings) -> Iterator[DoctorLine]:
         line = DoctorLine("missing", f"agent {name} ({use}): unknown agent", fix)
         yield _weigh_missing(line, (use,), name, others)
     if not known.models:
-        yield from _examine_reviewers(others)
+        yield from _describe_default_panel(known)
 
 
-def _examine_reviewers(found: Sequence[str]) -> Iterator[DoctorLine]:
-    """The protocols name three reviewers; whoever has one agent must say that it is enough."""
-    here = choose_reviewers([name for name in found if name in KNOWN])
+def _describe_default_panel(known: Settings) -> Iterator[DoctorLine]:
+    """Who would review in a run that began now, unless its protocol names others."""
+    absences = find_absences(Roster(known, ""))
+    here, why = [name for name, absence in absences.items() if not absence], list_missing(absences)
     if here:
-        what = f"reviewers: only {here[0]} is installed, and two of {', '.join(KNOWN)} must answer"
-        fix = f'write into {PROJECT_FILE}, below [panel]: models = ["{here[0]}"]'
-        yield DoctorLine("missing", what, fix, limit=_NEED_REVIEWERS)
+        alone = ", in a fresh context" if here == [known.agent] else ""
+        yield DoctorLine("ok", f"reviews: {', '.join(here)}{alone}{f' ({why})' if why else ''}")
 
 
 def _weigh_missing(

@@ -108,7 +108,12 @@ class Roster(Struct, frozen=True):
 
     @property
     def is_scripted(self) -> bool:
-        return self._default() == SCRIPTED
+        return self.default == SCRIPTED
+
+    @property
+    def default(self) -> str:
+        """Who works where neither a role nor a phase names anybody."""
+        return self.chosen or self.settings.agent
 
     def worker(self, role: str, phase: str, asked: tuple[str, ...] = ()) -> EmployedAgent:
         """For a turn of this role in this phase; what was chosen for the run beats the settings.
@@ -117,7 +122,7 @@ class Roster(Struct, frozen=True):
         """
         tables = (self.settings.roles.get(role, {}), self.settings.phases.get(phase, {}))
         named = [str(table["agent"]) for table in tables if "agent" in table]
-        name = self.chosen or next(reversed(named), self._default())
+        name = self.chosen or next(reversed(named), self.default)
         terms = {key: value for table in tables for key, value in self._for(name, table).items()}
         post = replace(self._post(name), permissions=self._permissions(terms, asked))
         return _on_terms(post, terms)
@@ -130,7 +135,7 @@ class Roster(Struct, frozen=True):
     def reviewer(self, name: str) -> EmployedAgent:
         """Whoever reviews reads and changes nothing; with a scripted run all of it is scripted."""
         terms = self.settings.roles.get("reviewer", {})
-        named = self._default() if name == FRESH else name
+        named = self.default if name == FRESH else name
         post = self._post(SCRIPTED if self.is_scripted else named)
         return replace(_on_terms(post, terms), permissions=READ_ONLY)
 
@@ -139,9 +144,6 @@ class Roster(Struct, frozen=True):
 
     def of(self, name: str) -> EmployedAgent:
         return self._post(name)
-
-    def _default(self) -> str:
-        return self.chosen or self.settings.agent
 
     def _post(self, name: str) -> EmployedAgent:
         said = self.settings.agents.get(name, {})

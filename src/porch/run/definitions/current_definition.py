@@ -20,6 +20,7 @@ def load_current_definition(
 ) -> LoadedDefinition:
     """Find and read a protocol; the project's own list of reviewers stands in for the file's.
 
+    Where neither names any, the panel is empty: `with_default_panel` says who reviews in a run.
     The definition of a track is its plan, in the directory `track`. With a commit, the settings of
     the project are those that it has.
     """
@@ -30,7 +31,24 @@ def load_current_definition(
     models = settings.load_settings(where.root, commit=commit).models
     if loaded.definition is None or not models:
         return loaded
-    definition = _with_reviewers(loaded.definition, models)
+    return _with_definition(loaded, _with_reviewers(loaded.definition, models))
+
+
+def find_default_panel(protocol: Protocol) -> tuple[str, ...] | None:
+    """Who reviews where nobody is named: before a run nobody; None without such a panel."""
+    actors = (state.actor for state in protocol.states.values())
+    return next((a.reviewers for a in actors if isinstance(a, Panel) and a.is_default), None)
+
+
+def with_default_panel(loaded: LoadedDefinition, chosen: tuple[str, ...]) -> LoadedDefinition:
+    """The definition of one run: who was chosen for it reviews where nobody is named."""
+    if loaded.definition is None or find_default_panel(loaded.definition.protocol) is None:
+        return loaded
+    definition = _with_reviewers(loaded.definition, chosen, is_default=True)
+    return _with_definition(loaded, definition)
+
+
+def _with_definition(loaded: LoadedDefinition, definition: Definition) -> LoadedDefinition:
     return replace(loaded, definition=definition, digest=hash_definition(definition))
 
 
@@ -45,8 +63,7 @@ def _load_track(where: ProjectPaths, track: str, commit: str) -> LoadedDefinitio
     protocol = loaded.definition.protocol
     protocol = _put_questions_together(file) if is_together else protocol
     protocol = _let_issues_be_fixed(protocol) if known.fix_issues else protocol
-    definition = replace(loaded.definition, protocol=protocol)
-    return replace(loaded, definition=definition, digest=hash_definition(definition))
+    return _with_definition(loaded, replace(loaded.definition, protocol=protocol))
 
 
 def _put_questions_together(file: str) -> Protocol:
@@ -76,15 +93,25 @@ def _list_other_files(where: ProjectPaths, name: str) -> list[str]:
     return [*compiled_protocols.candidate_paths(where, name), project, user]
 
 
-def _with_reviewers(definition: Definition, models: tuple[str, ...]) -> Definition:
+def _with_reviewers(
+    definition: Definition, models: tuple[str, ...], *, is_default: bool = False
+) -> Definition:
+    """In every panel, or only in those of a protocol that names nobody."""
     protocol = definition.protocol
-    states = {name: _with_state_reviewers(state, models) for name, state in protocol.states.items()}
+    states = {
+        name: _with_state_reviewers(state, models, is_default)
+        for name, state in protocol.states.items()
+    }
     return replace(definition, protocol=replace(protocol, states=states))
 
 
-def _with_state_reviewers(state: State, models: tuple[str, ...]) -> State:
-    if not isinstance(state.actor, Panel) or state.actor.form == "issues":
+def _with_state_reviewers(state: State, models: tuple[str, ...], is_default: bool) -> State:
+    actor = state.actor
+    if not isinstance(actor, Panel) or actor.form == "issues":
         # Who confirms is named where it is asked for, and nobody else.
         return state
+    if is_default and not actor.is_default:
+        return state
     quorum = math.ceil(2 * len(models) / 3)
-    return replace(state, actor=replace(state.actor, reviewers=models, quorum=quorum))
+    actor = replace(actor, reviewers=models, quorum=quorum, is_default=is_default)
+    return replace(state, actor=actor)

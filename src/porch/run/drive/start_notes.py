@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 FILE = "start-notes.txt"
+_ONE_MODEL = "It is one model; a second one would see other mistakes"
 
 
 def list_setting_notes(known: "Settings", protocol: Protocol) -> list[str]:
@@ -88,11 +89,24 @@ def describe_people_at_work(world: "World", wanted: "RunRequest") -> Iterator[st
     ]
     panels = [state.actor for state in states if isinstance(state.actor, Panel)]
     reviewers = [world.roster.reviewer(name) for panel in panels for name in panel.reviewers]
-    told = [f"{_join_names(workers)} will work"] if workers else []
+    if workers:
+        yield f"{_join_names(workers)} will work"
     if reviewers:
-        told.append(f"{_join_names(reviewers)} will review")
-    if told:
-        yield "; ".join(told)
+        is_default = any(panel.is_default for panel in panels)
+        why = _describe_others(world, reviewers) if is_default else ""
+        is_alone = len({(post.kind, post.model) for post in (*workers, *reviewers)}) == 1
+        alone = f", in a fresh context. {_ONE_MODEL}" if workers and is_alone else ""
+        yield f"Reviews: {_join_names(reviewers)}{alone}{f' ({why})' if why else ''}"
+
+
+def _describe_others(world: "World", reviewers: "Iterable[EmployedAgent]") -> str:
+    """Why the agents that porch knows and that are not in the default panel don't review."""
+    from porch.run.agents.default_panel import find_absences, list_missing
+
+    run, names = world.state().run, {post.name for post in reviewers}
+    added = f"new here, and `porch upgrade {run.id or run.name}` adds it"
+    absences = find_absences(world.roster).items()
+    return list_missing({name: why or added for name, why in absences if name not in names})
 
 
 def _join_names(posts: "Iterable[EmployedAgent]") -> str:

@@ -4,7 +4,7 @@ All of it is said at once, so that nobody mends one thing to meet the next.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec
 
@@ -12,6 +12,7 @@ from porch.agents.scripted.script_reader import read_script
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, UsageError
 from porch.git import repository
 from porch.model.protocol import Agent, Check, Command, Panel, Protocol
+from porch.run.agents.default_panel import find_absences, list_missing
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.drive_options import RunRequest
@@ -85,7 +86,7 @@ def require_start(
     for state in protocol.states.values():
         if isinstance(state.actor, Panel):
             fix = "" if has_models else COMMIT_SETTINGS
-            _require_quorum(roster, protocol, state.title or state.group, state.actor, fix)
+            _require_quorum(roster, state.title or state.group, state.actor, fix)
 
 
 def _require_commit(where: ProjectPaths) -> None:
@@ -120,36 +121,22 @@ def _require_login(post: EmployedAgent) -> None:
     )
 
 
-def _require_quorum(
-    roster: Roster, protocol: Protocol, phase: str, panel: Panel, fix: str = ""
-) -> None:
+def _require_quorum(roster: Roster, phase: str, panel: Panel, fix: str = "") -> None:
     """Reviewers who cannot be asked abstain; too many of them, and the panel never decides."""
     posts = {name: roster.reviewer(name) for name in panel.reviewers}
     why = {name: post.why_not_asked for name, post in posts.items()}
     here = [name for name in posts if not why[name]]
     if len(here) >= panel.quorum:
         return
-    missing = _list_missing({name: reason for name, reason in why.items() if reason})
-    workers = (post.name for post in list_workers(roster, protocol) if post.is_installed)
-    models = ", ".join(f'"{name}"' for name in here or dict.fromkeys(workers))
+    missing = list_missing(why)
+    able = here or [name for name, absence in find_absences(roster).items() if not absence]
+    models = ", ".join(f'"{name}"' for name in able)
+    other = f", or write into {PROJECT_FILE}, below [panel]: models = [{models}]" if able else ""
     raise UsageError(
         f"the reviews of {phase} need {panel.quorum} of {len(posts)} reviewers, and only "
         f"{len(here)} can be reached: {missing}",
-        fix=fix
-        or f"install them and log in, or write into {PROJECT_FILE}, below [panel]: "
-        f"models = [{models}]",
+        fix=fix or f"install them and log in{other}",
         code="quorum-unreachable",
-    )
-
-
-def _list_missing(why: Mapping[str, str]) -> str:
-    """`gemini, codex are not installed; claude is not logged in`."""
-    names: dict[str, list[str]] = {}
-    for name, reason in why.items():
-        names.setdefault(reason, []).append(name)
-    return "; ".join(
-        f"{', '.join(each)} {'is' if len(each) == 1 else 'are'} {reason}"
-        for reason, each in names.items()
     )
 
 

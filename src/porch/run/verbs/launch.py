@@ -13,6 +13,7 @@ from porch.git import repository
 from porch.model import parameters
 from porch.model.protocol import Protocol
 from porch.model.track_names import CODUMENT
+from porch.run.agents.default_panel import settle_panel
 from porch.run.agents.roster import Roster
 from porch.run.definitions import track_plans
 from porch.run.definitions.current_definition import load_current_definition
@@ -33,7 +34,7 @@ from porch.run.handlers.products import Products, ReadSpec
 from porch.run.requests import run_request
 from porch.run.requests.free_ids import given_back_if_unused
 from porch.run.requests.request_text import check_text
-from porch.run.settings import Settings, load_settings
+from porch.run.settings import load_settings
 from porch.run.start_settings import describe_other_settings, list_untrusted
 from porch.run.trust_requests import require_trust
 from porch.run.verbs.adopt import refuse_lost_run
@@ -95,11 +96,14 @@ def start_run(
     require_trust(list_untrusted(where, commit, wanted.trust))
     for note in describe_other_settings(where, commit):
         watch.notice(note)
+    roster = Roster(known_settings, wanted.agent)
     with all_refusals() as attempt:
-        attempt(require_agents, known_settings, wanted, protocol, "")
+        # Of a panel that is chosen here, nobody is missing.
+        settled = settle_panel(loaded, roster)
+        attempt(require_agents, known_settings, wanted, settled.demand().protocol, "")
         attempt(require_start, where, known_settings, wanted, protocol, has_worktree=has_worktree)
         attempt(require_check_commands, where, protocol, known_settings, wanted.agent == "scripted")
-    whole = _with_whole_request(where, loaded, wanted, known_settings, watch)
+    whole = _with_whole_request(where, loaded, wanted, watch, is_scripted=roster.is_scripted)
     drawn = "" if wanted.subject else whole.subject
     if other:
         watch.notice(other)
@@ -107,7 +111,7 @@ def start_run(
         given_back_if_unused(where, drawn),
         _begin_new_run(
             where,
-            loaded,
+            settled,
             whole,
             watch=watch,
             read_spec=products.read_spec,
@@ -218,15 +222,16 @@ def _with_whole_request(
     where: ProjectPaths,
     loaded: LoadedDefinition,
     wanted: RunRequest,
-    known: Settings,
     watch: DriveWatch,
+    *,
+    is_scripted: bool,
 ) -> RunRequest:
     """For a new run, once nothing else can be wrong: all that it is asked, and its id.
 
     Where nobody is paid, an id is enough: a dry run shows the protocol.
     """
     subject = loaded.demand().protocol.subject
-    is_paid = not (Roster(known, wanted.agent).is_scripted or wanted.hands_off)
+    is_paid = not (is_scripted or wanted.hands_off)
     run_request.require_project(where, subject, wanted, watch.notice, is_paid=is_paid)
     if is_paid:
         wanted = _redact_request(run_request.with_issue_text(where, subject, wanted))

@@ -9,7 +9,11 @@ from porch.dialects import status_file
 from porch.dialects.status_file import ForeignStatus
 from porch.errors import PorchError
 from porch.machine.budgets import DRIVERLESS
-from porch.run.definitions.current_definition import load_current_definition
+from porch.run.definitions.current_definition import (
+    find_default_panel,
+    load_current_definition,
+    with_default_panel,
+)
 from porch.run.definitions.track_plans import find_track
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import complete_status
@@ -95,6 +99,8 @@ def has_definition_changed(where: ProjectPaths, run: ReadRun) -> bool:
     try:
         track = find_track(where, run.state)
         loaded = load_current_definition(where, run.state.run.protocol, track)
+        chosen = find_default_panel(run.definition.protocol) or ()
+        loaded = with_default_panel(loaded, chosen)
     except PorchError:
         return True
     return loaded.digest != run.state.run.digest

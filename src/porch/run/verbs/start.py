@@ -18,6 +18,8 @@ from porch.machine.state import RunState
 from porch.model.definition import serialize_definition
 from porch.model.protocol import TRACK, Protocol
 from porch.run import pinned_settings
+from porch.run.agents.default_panel import settle_panel
+from porch.run.agents.roster import Roster
 from porch.run.definitions import library, track_plans
 from porch.run.definitions.subject_names import RunSubject
 from porch.run.drive import script_answers
@@ -66,7 +68,8 @@ def begin_run(
     `spec` says what the root of a tree is about, `commit` whose settings of the project count;
     without one they are those of the checkout.
     """
-    definition = loaded.demand()
+    known = load_settings(where.root, trust=wanted.trust, commit=commit)
+    definition = settle_panel(loaded, Roster(known, wanted.agent)).demand()
     if definition.protocol.spec and spec is None:
         raise no_spec_error(definition.protocol, "no spec was given")
     adopt.refuse_lost_run(where, about.run, wanted.adopt)
@@ -97,7 +100,6 @@ def begin_run(
             )
             _make_room(where, about)
             compiled_protocols.write_file_stamps(directory, digest, loaded.files)
-            known = load_settings(where.root, trust=wanted.trust, commit=commit)
             pinned = pinned_settings.pin_settings(where, about.run, known, commit)
             first = _first_fact(where, about, digest, wanted, store, script)
             first = replace(first, settings=pinned)

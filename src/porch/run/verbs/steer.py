@@ -181,7 +181,12 @@ def _describe_asked_gates(where: ProjectPaths, found: ReadRun, gates: list[str])
 def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> SteerResult:
     """Pin the definition as it is on disk now."""
     from porch.model.definition import serialize_definition
-    from porch.run.definitions.current_definition import load_current_definition
+    from porch.run.agents.default_panel import settle_panel
+    from porch.run.agents.roster import Roster
+    from porch.run.definitions.current_definition import (
+        find_default_panel,
+        load_current_definition,
+    )
     from porch.run.definitions.track_plans import find_track
     from porch.run.pinned_settings import list_changed_keys, load_settings_of_run, pin_settings
     from porch.run.trust_requests import require_trust
@@ -190,9 +195,10 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     found = read_run(where, run)
     run_ = found.state.run
     loaded = load_current_definition(where, run_.protocol, find_track(where, found.state))
-    definition = loaded.demand()
     now, pinned = load_settings_of_run(where, found.state), found.state.run.settings
     require_trust(now.untrusted)
+    loaded = settle_panel(loaded, Roster(now, run_.agent))
+    definition = loaded.demand()
     keys = list_changed_keys(where, run, pinned, now)
     data = {"run": run, "digest": loaded.digest, "settings": keys}
     if found.state.outcome or (loaded.digest == found.state.run.digest and not keys):
@@ -205,6 +211,9 @@ def upgrade_run(where: ProjectPaths, run: str, as_person: bool = False) -> Steer
     compiled_protocols.write_file_stamps(where.run_dir(run), loaded.digest, loaded.files)
     fact = send_wish(where, run, wish, "porch upgrade")
     other = f" and other settings: {', '.join(keys)}" if keys else ""
+    panel = find_default_panel(definition.protocol)
+    if panel and panel != find_default_panel(found.definition.protocol):
+        other += f"; reviewers: {', '.join(panel)}"
     said = f"{run} now uses the current version of the protocol{other}"
     gates = fact.get("gates") or {}
     renewed = {

@@ -136,6 +136,8 @@ def _node_detail(state: State) -> str:
             return role if role not in (state.name, state.group) else ""
         case Check(commands=commands):
             return ", ".join(command.name for command in commands)
+        case Panel(reviewers=()):
+            return "two thirds"  # of whoever is there when a run begins
         case Panel(reviewers=reviewers, quorum=quorum):
             return f"{quorum} of {len(reviewers)}"
         case Human(kind=kind):

@@ -1,0 +1,48 @@
+"""Who reviews where neither the protocol nor the settings name anybody: the agents that are there.
+
+They are chosen once, when a run begins, and kept in its definition. An agent that is installed
+later reviews after `porch upgrade`; one that is removed later abstains, as any reviewer does.
+"""
+
+from collections.abc import Mapping
+
+from porch.run.agents.agent_list import KNOWN
+from porch.run.agents.roster import Roster
+from porch.run.definitions.current_definition import find_default_panel, with_default_panel
+from porch.run.definitions.library import LoadedDefinition
+
+
+def choose_reviewers(roster: Roster) -> tuple[str, ...]:
+    """Of the known agents those that can be asked; else the one that works, by itself.
+
+    With the scripted agent nobody is started, and what a script can name doesn't depend on the
+    machine.
+    """
+    if roster.is_scripted:
+        return KNOWN
+    here = tuple(name for name, absence in find_absences(roster).items() if not absence)
+    return here or (roster.default,)
+
+
+def find_absences(roster: Roster) -> Mapping[str, str]:
+    """For each of the known agents why it cannot review; nothing if it can."""
+    return {name: roster.reviewer(name).why_not_asked for name in KNOWN}
+
+
+def list_missing(why: Mapping[str, str]) -> str:
+    """`gemini, codex are not installed; claude is not logged in`; nothing of who is there."""
+    names: dict[str, list[str]] = {}
+    for name, reason in why.items():
+        if reason:
+            names.setdefault(reason, []).append(name)
+    return "; ".join(
+        f"{', '.join(each)} {'is' if len(each) == 1 else 'are'} {reason}"
+        for reason, each in names.items()
+    )
+
+
+def settle_panel(loaded: LoadedDefinition, roster: Roster) -> LoadedDefinition:
+    """The definition with somebody in every panel; a run begins with no other."""
+    if find_default_panel(loaded.demand().protocol) == ():
+        return with_default_panel(loaded, choose_reviewers(roster))
+    return loaded
