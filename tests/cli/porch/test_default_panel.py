@@ -77,6 +77,8 @@ def test_the_panel_of_a_run_changes_only_by_an_upgrade(
     alone.porch("run", "p", "0001", "--title", "x", code=3)
     add(tmp_path, "codex")
     monkeypatch.setenv("CODEX_API_KEY", "a-key")
+    # The same words again: somebody has to compare them.
+    alone.protocol("p", PHASE)
     assert alone.porch("status", "1", "--json").json["definition_changed"] is False
     alone.porch("reject", "1", "--reason", "more")
     said = alone.porch("resume", "1", "--plain", code=3).out
