@@ -127,10 +127,10 @@ def test_the_steps_of_a_protocol_stay_text_unless_json_is_wanted(
 def test_other_programs_complain_in_text_and_where_it_is_asked_for_in_json_too(
     root: Path, program: str
 ) -> None:
-    done = really(program, root, "nope")
+    done = really(program, root, "zzz")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"error[usage]: argument COMMAND: invalid choice: 'nope'")
-    again = really(program, root, "nope", "--json")
+    assert done.stderr.startswith(b"error[usage]: argument COMMAND: invalid choice: 'zzz'")
+    again = really(program, root, "zzz", "--json")
     assert (again.returncode, again.stderr) == (2, done.stderr)
     assert json.loads(again.stdout)["error"]["findings"][0]["code"] == "usage"
 

@@ -21,7 +21,7 @@ from porch.cli import dispatch
         ("porch", ["help"], 0, "usage: porch [-h]"),
         ("porch", ["help", "wait"], 0, "usage: porch wait"),
         ("envoy", ["help", "plan", "next"], 0, "usage: envoy plan next"),
-        ("af", ["help", "kickof"], 2, "did you mean `kickoff`?"),
+        ("af", ["help", "kickof"], 2, "did you mean `af kickoff --help`?"),
     ],
 )
 def test_a_command_is_answered_by_the_words_it_was_called_with(

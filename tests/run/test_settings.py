@@ -1,5 +1,6 @@
 """Settings: the project's over one's own, every fault at its line, every value with its origin."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -161,10 +162,10 @@ def test_all_faults_of_both_files_are_told_with_their_lines(places: Places) -> N
     )
     mine = f"{places.own}/config.toml"
     assert [(each.code, each.place, each.fix) for each in found] == [
-        ("wrong-type", Place(mine, 2, 1), ""),
+        ("wrong-type", Place(mine, 2, 1), "write, for example, `max_running = 4`"),
         ("unknown-key", Place("codev/config.toml", 1, 1), "did you mean 'commands'?"),
         ("unknown-key", Place("codev/config.toml", 5, 1), "did you mean 'check'?"),
-        ("wrong-type", Place("codev/config.toml", 6, 1), ""),
+        ("wrong-type", Place("codev/config.toml", 6, 1), "write, for example, `idle = 600`"),
     ]
     assert found[0].message == "'max_running' must be a whole number of at least 1, not 0"
 
@@ -185,6 +186,8 @@ def test_all_faults_of_both_files_are_told_with_their_lines(places: Places) -> N
         "[agent]\nmax_running = true",
         '[panel]\nmodels = "gemini"',
         "[panel]\nmodels = [1]",
+        '[agents.x]\nkind = ["claude"]',
+        "[agents.x]\nkind = 5",
     ],
 )
 def test_a_value_of_the_wrong_type_is_a_finding(places: Places, text: str) -> None:
@@ -192,6 +195,10 @@ def test_a_value_of_the_wrong_type_is_a_finding(places: Places, text: str) -> No
     assert found.code == "wrong-type"
     assert found.place is not None
     assert found.place.line == text.count("\n") + 1
+    # What is suggested can be read.
+    line = re.search(r"`(.*)`", found.fix)
+    if line:
+        places.load(f"{text.rpartition(chr(10))[0]}\n{line[1]}\n")
 
 
 def test_a_key_that_resembles_nothing_gets_the_list(places: Places) -> None:

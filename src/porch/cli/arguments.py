@@ -43,7 +43,7 @@ def read_arguments(program: str, commands: Sequence[CliCommand], argv: Sequence[
         args, late = parser.parse_known_args(words)
         _place_late_words(program, args, late)
     except _usage_error() as error:
-        raise dashed_texts.advise_dash(error, program, commands, words) from None
+        raise _advise_words(error, program, commands, words) from None
     if not hasattr(args, "command"):
         parser.print_help()
     else:
@@ -67,9 +67,24 @@ def read_command_arguments(program: str, command: CliCommand, argv: Sequence[str
     except SystemExit:
         raise  # help was given; the words for complaints are not loaded for it
     except _usage_error() as error:
-        raise dashed_texts.advise_dash(error, program, (command,), words) from None
+        raise _advise_words(error, program, (command,), words) from None
     fill_texts(args, command.arguments)
     return args
+
+
+def _advise_words(
+    error: "UsageError", program: str, commands: Sequence[CliCommand], words: Sequence[str]
+) -> "UsageError":
+    """The same complaint, with the line to type as far as it is known."""
+    import shlex
+
+    finding = error.findings[0]
+    _, is_missing, names = finding.message.partition("the following arguments are required: ")
+    if not is_missing:
+        return dashed_texts.advise_dash(error, program, commands, words)
+    blanks = [f'{name} "..."' if name[0] == "-" else name.upper() for name in names.split(", ")]
+    line = make_printable(f"{program} {shlex.join(words)} {' '.join(blanks)}")
+    return type(error)(finding.message, fix=f"`{line}`; {finding.fix}")
 
 
 def _refuse_more_than_help(program: str, words: Sequence[str]) -> None:
@@ -85,6 +100,8 @@ def unknown_words_error(
 ) -> "UsageError":
     """What to say to words that name no command: what there is, and what may have been meant."""
     group = argv[0] if any(row.words.startswith(f"{argv[0]} ") for row in rows) else ""
+    import shlex
+
     if group and len(argv) == 1:
         what, fix = "the following arguments are required: WHAT", ""
     else:
@@ -92,8 +109,11 @@ def unknown_words_error(
         known = _list_known_words(rows, group)
         listed = ", ".join(map(repr, known))
         metavar = "WHAT" if group else "COMMAND"
-        what = f"argument {metavar}: invalid choice: {word!r} (choose from {listed})"
-        fix = _guess_meant_word(rows, group, word)
+        what = f"argument {metavar}: invalid choice: {word!r}"
+        meant = _guess_meant_word(rows, group, word)
+        rest = make_printable(shlex.join(argv[2 if group else 1 :]))
+        fix = f"did you mean `{f'{program} {meant} {rest}'.rstrip()}`? " if meant else ""
+        what += "" if meant else f" (choose from {listed})"
     page = f"{program} {group}".rstrip()
     return _usage_error()(make_printable(what), fix=f"{fix}see `{page} --help`")
 
@@ -109,7 +129,7 @@ def _list_known_words(rows: Sequence["CommandRow"], group: str) -> list[str]:
 
 
 def _guess_meant_word(rows: Sequence["CommandRow"], group: str, word: str) -> str:
-    """Also for whoever left out the first word of a group."""
+    """Empty if nothing is near. Also for whoever left out the first word of a group."""
     from difflib import get_close_matches
 
     front = f"{group} " if group else ""
@@ -117,7 +137,7 @@ def _guess_meant_word(rows: Sequence["CommandRow"], group: str, word: str) -> st
     if not group:
         names = {**{row.words.partition(" ")[2]: row.words for row in rows}, **names}
     near = get_close_matches(word, names, 1)
-    return f"did you mean `{names[near[0]]}`? " if near else ""
+    return names[near[0]] if near else ""
 
 
 def _usage_error() -> "type[UsageError]":

@@ -155,12 +155,17 @@ def _run_trusted(args: Args) -> View:
 
 def explain_system_error(error: OSError) -> "PorchError":
     """As the system told it, unless it only means that nobody can stand where we stand."""
+    from porch.system.atomic import DISK_REFUSALS, disk_error
     from porch.system.regular_file import NotRegularFile, not_regular_error
 
     if isinstance(error, NotRegularFile):
         return not_regular_error(str(error.filename))
-    outside: PorchError = _load_errors().OutsideError(
-        f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+    outside: PorchError = (
+        disk_error(str(error.filename), "use", error)
+        if error.filename and error.errno in DISK_REFUSALS
+        else _load_errors().OutsideError(
+            f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+        )
     )
     try:
         os.getcwd()

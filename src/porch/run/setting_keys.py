@@ -14,10 +14,11 @@ NAME = late_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class ValueKind(Struct, frozen=True):
-    """What a value must be, in words and as a test."""
+    """What a value must be, in words, as a test and as an example."""
 
     words: str
     fits: Callable[[Any], bool]
+    example: Any
 
 
 class SettingKey(Struct, frozen=True):
@@ -49,37 +50,43 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-TEXT = ValueKind("a text, not empty", _is_text)
-FLAG = ValueKind("true or false", lambda value: isinstance(value, bool))
+TEXT = ValueKind("a text, not empty", _is_text, "text")
+FLAG = ValueKind("true or false", lambda value: isinstance(value, bool), True)
 COUNT = ValueKind(
     "a whole number of at least 1",
     lambda value: _is_number(value) and isinstance(value, int) and value >= 1,
+    4,
 )
 SECONDS = ValueKind(
-    "a number of seconds, more than 0", lambda value: _is_number(value) and value > 0
+    "a number of seconds, more than 0", lambda value: _is_number(value) and value > 0, 600
 )
 SECONDS_OR_OFF = ValueKind(
-    "a number of seconds, or 0 for none", lambda value: _is_number(value) and value >= 0
+    "a number of seconds, or 0 for none", lambda value: _is_number(value) and value >= 0, 600
 )
 TEXTS = ValueKind(
-    "a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value))
+    "a list of texts",
+    lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    ["text"],
 )
 NAMES = ValueKind(
     "a list of different names made of letters, digits, '.', '_' and '-'",
     lambda value: TEXTS.fits(value) and _are_names(value),
+    ["claude"],
 )
-AMOUNT = ValueKind("a number, more than 0", lambda value: _is_number(value) and value > 0)
-TOGETHER = ValueKind('"off" or "last-task"', lambda value: value in ("off", "last-task"))
-UNATTENDED = ValueKind('"park" or "deny"', lambda value: value in ("park", "deny"))
+AMOUNT = ValueKind("a number, more than 0", lambda value: _is_number(value) and value > 0, 5)
+TOGETHER = ValueKind('"off" or "last-task"', lambda value: value in ("off", "last-task"), "off")
+UNATTENDED = ValueKind('"park" or "deny"', lambda value: value in ("park", "deny"), "park")
 PRICES = ValueKind(
     "three prices in dollars per million tokens: input, cached input, output",
     lambda value: isinstance(value, list) and len(value) == 3 and all(map(_is_price, value)),
+    [1, 0.5, 5],
 )
 PERMISSIONS = ValueKind(
     "a list of write:GLOB, bash:COMMAND and read:GLOB, not empty",
     lambda value: (
         TEXTS.fits(value) and value and not [*permissions.check_permissions(value, Place(""))]
     ),
+    ["read:**"],
 )
 VOUCH = "it works only in your own settings, not in the settings of a project"
 KEYS: Mapping[str, SettingKey] = {

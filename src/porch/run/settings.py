@@ -43,9 +43,11 @@ PROJECT_FILE = "codev/config.toml"
 USER_FILE = "config.toml"
 DEFAULT = "default"
 _SHORT = 12
+_LONGEST_NUMBER = 12
 AGENT_KIND = ValueKind(
     f"one of {', '.join(AGENTS)}",
-    lambda value: value in AGENTS,
+    lambda value: isinstance(value, str) and value in AGENTS,
+    "claude",
 )
 _POST: Mapping[str, SettingKey] = {
     "agent": SettingKey("", TEXT),
@@ -355,7 +357,8 @@ class _SettingsFile:
             if section not in SECTIONS:
                 self._unknown(section, section, SECTIONS, "the settings")
             elif not isinstance(table, dict):
-                self._wrong(section, section, "a table", table)
+                fix = f"write a line [{section}], and below it one line for each of its keys"
+                self._wrong(section, section, "a table", table, fix)
             elif section in TABLES:
                 yield from self._table(section, table)
             else:
@@ -365,7 +368,8 @@ class _SettingsFile:
     def _table(self, section: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for name, table in tables.items():
             if not isinstance(table, dict) or not NAME.fullmatch(name):
-                self._wrong(f"{section}.{name}", name, f"a table [{section}.NAME]", table)
+                fix = f"write a line [{section}.NAME], and below it one line for each key"
+                self._wrong(f"{section}.{name}", name, f"a table [{section}.NAME]", table, fix)
                 continue
             for key, value in table.items():
                 yield from self._entry(section, name, key, value)
@@ -379,7 +383,7 @@ class _SettingsFile:
         if known is None:
             self._unknown(full, key, list(TABLES[section]), f"[{section}.{name}]")
         elif not known.kind.fits(value):
-            self._wrong(full, key, known.kind.words, value)
+            self._wrong(full, key, known.kind.words, value, _suggest_line(key, known.kind, value))
         elif full in UNHEARD:
             self._report(
                 "no-meaning", f"'{full}': {UNHEARD[full]}", self.place(full), "", "warning"
@@ -396,7 +400,7 @@ class _SettingsFile:
             names = [each.partition(".")[2] for each in KEYS if each.startswith(f"{section}.")]
             self._unknown(key, name, names, f"[{section}]")
         elif not known.kind.fits(value):
-            self._wrong(key, name, known.kind.words, value)
+            self._wrong(key, name, known.kind.words, value, _suggest_line(name, known.kind, value))
         elif known.only_user and self.is_project:
             self._report("no-meaning", f"'{key}': {VOUCH}", self.place(key), "", "warning")
         else:
@@ -418,9 +422,22 @@ class _SettingsFile:
         fix = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
         self._report("unknown-key", f"'{name}' is not a known key of {what}", self.place(key), fix)
 
-    def _wrong(self, key: str, name: str, wanted: str, value: Any) -> None:
+    def _wrong(self, key: str, name: str, wanted: str, value: Any, fix: str) -> None:
         message = f"'{name}' must be {wanted}, not {value!r}"
-        self._report("wrong-type", message, self.place(key))
+        self._report("wrong-type", message, self.place(key), fix)
+
+
+def _suggest_line(name: str, kind: ValueKind, value: Any) -> str:
+    """The line with what was meant if it only lacks quotes or brackets, else with an example."""
+    import json  # what it writes is also TOML, for all that can stand here
+
+    text = str(value)
+    candidates: list[Any] = [text, [value], {"true": True, "false": False}.get(text.lower())]
+    candidates += [int(text)] if text.isdecimal() and len(text) < _LONGEST_NUMBER else []
+    is_one = not isinstance(value, (list, dict))
+    meant = [each for each in candidates if is_one and kind.fits(each)]
+    line = f"`{name} = {json.dumps(meant[0] if meant else kind.example, ensure_ascii=False)}`"
+    return f"write {line}" if meant else f"write, for example, {line}"
 
 
 def _takes_command(kind: object) -> bool:

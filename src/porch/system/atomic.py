@@ -31,7 +31,7 @@ class _DiskRefusal:
 
 _ROOM = "free some disk space, then run the same command again"
 _DENIED = _DiskRefusal("disk-denied", "permission denied", "give this user permission to it")
-_WHY = {
+DISK_REFUSALS = {
     errno.ENOSPC: _DiskRefusal("disk-full", "the disk is full", _ROOM),
     errno.EDQUOT: _DiskRefusal("disk-full", "the disk quota is used up", _ROOM),
     errno.EFBIG: _DiskRefusal(
@@ -217,5 +217,5 @@ def disk_error(path: str, doing: str, error: OSError) -> PorchError:
         return not_regular_error(path)
 
     unknown = _DiskRefusal("disk", error.strerror or str(error), "check that path, then try again")
-    why = _WHY.get(error.errno or 0, unknown)
+    why = DISK_REFUSALS.get(error.errno or 0, unknown)
     return OutsideError(f"could not {doing} {path}: {why.text}", fix=why.fix, code=why.code)

@@ -424,7 +424,7 @@ def test_a_kickoff_without_a_commit_says_what_to_do_and_leaves_nothing(
     said = farm.af("kickoff", "Greet people", "--no-claude", code=2).all
     assert f"error[{'no-commit' if has_git else 'no-repository'}]: a worktree needs" in said
     assert "run `codev init --yes`, which makes" in said
-    assert "porch run PROTOCOL --here" in said
+    assert "add --here to go without a worktree" in said
     left = [path for path in empty.rglob("*") if ".git" not in path.parts]
     assert left == []
 

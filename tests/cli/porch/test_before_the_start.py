@@ -168,8 +168,8 @@ def test_r14_reading_outside_git_creates_nothing(
 def test_r13_a_mistyped_command_protocol_or_setting_is_answered_with_the_near_one(
     desk: "Desk",
 ) -> None:
-    assert "did you mean `status`?" in desk.porch("stauts", code=2).err
-    assert "did you mean `protocols show`?" in desk.porch("protocols", "shwo", code=2).err
+    assert "did you mean `porch status`?" in desk.porch("stauts", code=2).err
+    assert "did you mean `porch protocols show`?" in desk.porch("protocols", "shwo", code=2).err
     assert "did you mean 'spider'?" in desk.porch("run", "spidr", "x", code=2).err
     assert "did you mean 'spider'?" in desk.porch("protocols", "show", "spidr", code=2).err
     assert "did you mean --request?" in desk.porch("run", "spider", "--reqest", "x", code=2).err

@@ -56,7 +56,10 @@ def test_a_second_approval_is_a_notice_and_changes_not_one_byte(asked: "Desk") -
     asked.porch("approve", "1", "ready")
     before = asked.bytes()
     said = asked.porch("approve", "1", "ready")
-    assert said.out == "0001-x is already complete; nothing was changed\n"
+    assert said.out == (
+        "0001-x is already complete; nothing was changed; to merge or keep its work: "
+        "porch finish 0001\n"
+    )
     assert asked.bytes() == before
 
 
@@ -232,4 +235,4 @@ def test_an_approval_where_nothing_waits_is_told_so_in_plain_words(desk: "Desk")
     desk.porch("approve", "1")
     said = desk.porch("approve", "1", code=2).err
     assert "no decision is waiting here" in said
-    assert "the run is at two" in said
+    assert "Start it again: porch resume 0001" in said

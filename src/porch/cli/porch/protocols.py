@@ -103,7 +103,11 @@ def _show_plan_phases(args: Args) -> View:
     lines = [
         f"{phase['id']}: {phase['title']}\n  {phase['description']}" for phase in told["phases"]
     ]
-    notes = [f"{finding['severity']}: {finding['message']}" for finding in told["findings"]]
+    notes = [
+        f"{each['severity']}: {each['message']}"
+        + (f"\n  fix: {each['fix']}" if each["fix"] else "")
+        for each in told["findings"]
+    ]
     return View("\n".join([f"read from: {told['reading']}", *lines, *notes]), told)
 
 

@@ -138,7 +138,8 @@ class Repl:
         request = replace(request, channel=_CHANNEL)
         decision = decide.find_asked_decision(found, name)
         if decision is None:
-            self._screen.say(f"  {decide.answer_nothing_asked(found, name, request).message}")
+            told = decide.answer_nothing_asked(self._where, found, name, request)
+            self._screen.say(f"  {told.message}")
             return
         for note in decide.check_answer(self._where, found, decision, request):
             self._screen.say(f"  {note}")

@@ -62,10 +62,11 @@ def commit_accepted_files(where: ProjectPaths, state: RunState, work: RunWork) -
     """What lies uncommitted behind the end of a run, and a person has accepted; False if none."""
     if not (work.later and work.later.uncommitted):
         return False
-    if why := commit_later_work(where, state).failure:
+    kept = commit_later_work(where, state)
+    if kept.failure:
         raise FailedError(
-            f"work in {work.workspace} is not committed: {why}",
-            fix="put that right, then finish again",
+            f"work in {work.workspace} is not committed: {kept.failure}",
+            fix=f"{kept.fix or 'put that right'}; then finish again",
             code="finish-not-committed",
         )
     return True

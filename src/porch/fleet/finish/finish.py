@@ -41,12 +41,14 @@ from porch.git import repository
 from porch.machine import facts as f
 from porch.machine.state import RunState
 from porch.model.delivery_checks import DeliveryCheck
+from porch.model.protocol import Protocol
 from porch.plan.branches import github
 from porch.plan.branches.base_branch import branch_commit, find_base_branch
 from porch.run.engine.caller import find_agent_sign, find_user_name
-from porch.run.engine.run_commits import commit_last_work
+from porch.run.engine.run_commits import KeptWork, commit_last_work
 from porch.run.engine.run_places import own_branch, workspace_of
 from porch.run.engine.session import HeldRun, hold_run
+from porch.run.verbs.next_step import describe_next_step
 from porch.run.verbs.read_run import read_run
 from porch.show.board import describe_delivery, describe_state_delivery
 from porch.store.where import ProjectPaths
@@ -65,7 +67,7 @@ class FinishResult(Struct, frozen=True):
 def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult:
     """What there is to finish and in which ways; nothing is changed."""
     found = read_run(where, name)
-    _refuse_unfinished(name, found.state.outcome, found.state.run.id or name)
+    _refuse_unfinished(where, found.state, found.definition.protocol)
     if _is_tidied_away(where, found.state):
         return _tell_settled(name, found.state)
     work = survey_work(where, found.state, into)
@@ -93,9 +95,12 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
 def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> FinishResult:
     """Finish the work of a run in one way, once."""
     way, into = request.way, request.into
+    # Before the lock: a run that has not ended is mostly held by whoever drives it.
+    seen = read_run(where, name)
+    _refuse_unfinished(where, seen.state, seen.definition.protocol)
     with hold_run(where, name, "porch finish") as found:
         state = found.book.state
-        _refuse_unfinished(name, state.outcome, state.run.id or name)
+        _refuse_unfinished(where, state, found.book.definition.protocol)
         if _is_tidied_away(where, state):
             return _tell_settled(name, state)
         _commit_missing_work(where, state, way)
@@ -154,11 +159,11 @@ def _list_rivals(where: ProjectPaths, work: RunWork) -> list[str]:
     return [pair.describe() for pair in pairs if pair.other != work.into]
 
 
-def _refuse_unfinished(name: str, outcome: str, id_: str) -> None:
-    if not outcome:
+def _refuse_unfinished(where: ProjectPaths, state: RunState, protocol: Protocol) -> None:
+    if not state.outcome:
         raise FailedError(
-            f"{name} has not ended, so there is nothing to finish yet",
-            fix=f"porch status {id_} says what it waits for",
+            f"{state.run.name} has not ended, so there is nothing to finish yet",
+            fix=describe_next_step(where, state, protocol),
             code="finish-too-early",
         )
 
@@ -207,11 +212,13 @@ def _no_target_error(state: RunState) -> FailedError:
 
 def _commit_missing_work(where: ProjectPaths, state: RunState, way: FinishWay) -> None:
     """What could not be committed at the end of the run is tried again; nothing goes without it."""
-    why = commit_last_work(where, state).failure if state.run.own_worktree else ""
-    if why and way != "keep":
+    kept = commit_last_work(where, state) if state.run.own_worktree else KeptWork()
+    if kept.failure and way != "keep":
+        place = workspace_of(where, state)
+        fix = kept.fix or "put that right"
         raise FailedError(
-            f"work of {state.run.name} in {workspace_of(where, state)} is not committed: {why}",
-            fix="put that right, then finish again; --keep leaves everything as it is",
+            f"work of {state.run.name} in {place} is not committed: {kept.failure}",
+            fix=f"{fix}; then finish again; --keep leaves everything as it is",
             code="finish-not-committed",
         )
 

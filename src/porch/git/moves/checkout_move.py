@@ -8,6 +8,7 @@ later, under the lock of all moves, finds a move that nobody will finish; it is 
 
 import contextlib
 import os
+import shlex
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -186,18 +187,23 @@ def require_worktree_branch(path: str, branch: str) -> None:
         # There `git switch` would speak of the checkout around it.
         raise OutsideError(
             f"{path} is not the top directory of a worktree; porch expects branch '{branch}' there",
-            fix="bring its file .git back with `git worktree repair` in the main checkout, or move "
-            "the directory away",
+            fix=f"bring its file .git back: `git worktree repair {shlex.quote(path)}` in the main "
+            "checkout, or move the directory away",
             code="worktree-moved",
         )
     if (stands := git_directory.read_branch(found)) != branch:
-        raise worktree_moved_error(path, branch, f"is on {stands or 'no branch'}")
+        is_renamed = stands and not repository.resolve_commit(path, f"refs/heads/{branch}")
+        words = ("branch", "-m", stands, branch) if is_renamed else ("switch", branch)
+        command = shlex.join(("git", "-C", path, *words))
+        fix = f"give it its name back: `{command}`" if is_renamed else f"run `{command}`"
+        raise worktree_moved_error(path, branch, f"is on {stands or 'no branch'}", fix)
 
 
-def worktree_moved_error(path: str, branch: str, how: str) -> OutsideError:
+def worktree_moved_error(path: str, branch: str, how: str, fix: str = "") -> OutsideError:
+    fix = fix or f"run `git switch {branch}` there"
     return OutsideError(
         f"{path} {how}; porch expects branch '{branch}' there",
-        fix=f"run `git switch {branch}` there, or move the directory away",
+        fix=f"{fix}, or move the directory away",
         code="worktree-moved",
     )
 

@@ -97,7 +97,8 @@ def _require_commit(where: ProjectPaths) -> None:
     makes = "the first commit" if where.common_dir else "a repository with a first commit"
     raise UsageError(
         f"{what}: porch could not tell what an agent changes",
-        fix=f"run `codev init --yes`, which makes {makes}; or try the protocol with --no-claude",
+        fix=f"run `codev init --yes`, which makes {makes}; or try the protocol with "
+        "--no-claude --here",
         code="no-repository",
     )
 

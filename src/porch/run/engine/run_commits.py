@@ -10,6 +10,7 @@ import contextlib
 import os
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from porch.errors import OutsideError, PorchError
 from porch.git import git_directory, repository, work_commits
@@ -29,11 +30,15 @@ _UNKNOWN = "-"
 
 
 class KeptWork(Struct, frozen=True):
-    """The commit that holds the work, if there was any, and what could not be committed."""
+    """The commit that holds the work, if there was any, and what could not be committed.
+
+    `fix` is what a person can do about the failure, where that is known.
+    """
 
     commit: str = ""
     notes: tuple[str, ...] = ()
     failure: str = ""
+    fix: str = ""
 
 
 class WorkPlaces(Struct, frozen=True):
@@ -82,7 +87,12 @@ def note_head(where: ProjectPaths, state: RunState) -> None:
     """
     branch = own_branch(state)
     if branch:
-        _write_end(where.run_dir(state.run.name), RunEnd(_read_branch(where, branch), True))
+        commit = _read_branch(where, branch)
+        workspace = workspace_of(where, state)
+        if not commit and os.path.isdir(workspace):
+            # Somebody renamed the branch: the worktree still stands on the last commit of the run.
+            commit = repository.read_head(workspace) or ""
+        _write_end(where.run_dir(state.run.name), RunEnd(commit, True))
 
 
 def _write_end(directory: str, end: RunEnd) -> None:
@@ -110,7 +120,7 @@ def commit_last_work(where: ProjectPaths, state: RunState) -> KeptWork:
     try:
         _write_end(directory, RunEnd(commit, bool(kept.failure)))
     except PorchError as error:
-        return KeptWork(kept.commit, (*kept.notes, str(error)), kept.failure)
+        return replace(kept, notes=(*kept.notes, str(error)))
     return kept
 
 
@@ -141,7 +151,8 @@ def _commit_work(places: WorkPlaces, state: RunState, label: str, effect: str) -
         why = _shorten_reason(error)
         with contextlib.suppress(PorchError):
             note_uncommitted_work(places.directory, why)
-        return KeptWork("", (f"not committed: {why}",), why)
+        fix = error.findings[0].fix if isinstance(error, OutsideError) else ""
+        return KeptWork("", (f"not committed: {why}",), why, fix)
     note_uncommitted_work(places.directory, "")
     inner = ", ".join(done.left_out)
     return KeptWork(done.commit, (f"not committed: {inner} is a git repository",) if inner else ())

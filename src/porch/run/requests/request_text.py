@@ -96,7 +96,8 @@ def check_text(text: str) -> str:
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
         raise UsageError(
             f"the request is longer than {MOST_BYTES // 1024} KiB",
-            fix="put long material into a file of the repository, and name it in the request",
+            fix="put it into a file such as request.md, commit it, and ask "
+            '"Do what request.md says"',
             code="long-request",
         )
     return text

@@ -29,8 +29,10 @@ from porch.run.engine.artifacts import (
 )
 from porch.run.engine.run_places import workspace_of
 from porch.run.engine.send_wish import send_recorded_wish
+from porch.run.verbs.next_step import describe_next_step
 from porch.run.verbs.read_run import ReadRun, read_run
 from porch.show.decision import format_answer, list_answerable, takes_text
+from porch.store.run_names import unique_word
 from porch.store.where import ProjectPaths
 from porch.text.printable import make_printable
 
@@ -94,7 +96,7 @@ def decide_question(
     found = found or read_run(where, run)
     decision = find_asked_decision(found, name)
     if decision is None:
-        return answer_nothing_asked(found, name, request)
+        return answer_nothing_asked(where, found, name, request)
     notes = tuple(check_answer(where, found, decision, request))
     wish = make_answer(where, found, decision, request, read_form)
     record = send_recorded_wish(where, run, wish, f"porch {request.exit}")
@@ -241,12 +243,17 @@ def find_asked_decision(found: ReadRun, name: str) -> Decision | None:
     return fits[0] if fits else None
 
 
-def answer_nothing_asked(found: ReadRun, name: str, request: DecisionRequest) -> DecisionResult:
+def answer_nothing_asked(
+    where: ProjectPaths, found: ReadRun, name: str, request: DecisionRequest
+) -> DecisionResult:
     state, protocol = found.state, found.definition.protocol
     known = {"", *state.gates, *_list_names(protocol)}
     # Where one gate is asked for each phase of a plan, its number stands behind a colon.
     if state.outcome and {name, name.rpartition(":")[0] or name} & known:
         said = f"{found.name} is already {state.outcome}; nothing was changed"
+        if state.run.delivery is None:
+            word = unique_word(where.names(), found.name, state.run.id)
+            said += f"; to merge or keep its work: porch finish {word}"
         return DecisionResult(found.name, name, "", said, notice=True)
     gate = state.gates.get(name)
     if gate and gate.status in APPROVED and request.exit in APPROVED:
@@ -259,30 +266,27 @@ def answer_nothing_asked(found: ReadRun, name: str, request: DecisionRequest) ->
             fix=f"to take that back, go back to a phase: porch rollback {word} STATE",
             code="not-asked",
         )
-    what = f"{name} is not waiting for an answer" if name else _say_nothing_fits(state)
-    raise UsageError(
-        what,
-        fix=_describe_open_decisions(state, protocol, name),
-        code="not-asked",
-    )
+    if not name:
+        what = _say_nothing_fits(state)
+    elif name in _list_names(protocol) and name not in {d.name for d in state.decisions.values()}:
+        what = f"{name} is not waiting for an answer: it comes later"
+    else:
+        what = f"{name} is not waiting for an answer"
+    near = suggest_name(name, _list_candidates(state, protocol, name))
+    fix = f"{near}{describe_next_step(where, state, protocol)}"
+    raise UsageError(what, fix, code="not-asked")
+
+
+def _list_candidates(state: RunState, protocol: Protocol, name: str) -> list[str]:
+    """What somebody may have meant; nothing else by a name that the protocol has."""
+    if name in _list_names(protocol):
+        return []
+    return [each.name for each in state.decisions.values()] or _list_names(protocol)
 
 
 def _say_nothing_fits(state: RunState) -> str:
     many = len(state.decisions) > 1
     return "several decisions are waiting: say which one" if many else "no decision is waiting here"
-
-
-def _describe_open_decisions(state: RunState, protocol: Protocol, name: str) -> str:
-    names = [d.name for d in state.decisions.values()]
-    open_ = ", ".join(names)
-    known = _list_names(protocol)
-    if state.outcome:
-        return f"{suggest_name(name, known)}the run is already {state.outcome}"
-    if open_:
-        return f"{suggest_name(name, names)}waiting now: {open_}"
-    where = ", ".join(s.position for s in state.positions.values())
-    later = "it comes later; " if name in known else ""
-    return f"{later}the run is at {where}"
 
 
 def _list_names(protocol: Protocol) -> list[str]:
@@ -304,9 +308,12 @@ def resolve_failure(found: ReadRun, exit_: str) -> str:
             f"{len(fits)} decisions can be answered with '{exit_}'",
             fix=f"say which: porch answer {found.state.run.id} NAME {exit_}; NAME is {places}",
         )
+    names = ", ".join(each.name for each in found.state.decisions.values())
     raise UsageError(
         f"nothing that is waiting can be answered with '{exit_}'",
-        fix=_describe_open_decisions(found.state, protocol, ""),
+        fix=f"waiting now: {names}; `porch pending {found.state.run.id}` shows the answers"
+        if names
+        else f"`porch status {found.state.run.id}` shows where the run is",
         code="not-asked",
     )
 

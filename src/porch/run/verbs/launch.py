@@ -84,7 +84,7 @@ def start_run(
         return resume_run(where, known, wanted, manner, watch=watch, products=products)
     if lost := _find_lost_run(where, protocol, wanted):
         refuse_lost_run(where, lost, wanted.adopt)
-    has_worktree = _gets_worktree(where, protocol, wanted)
+    has_worktree = _gets_worktree(protocol, wanted)
     if where.workspace == where.common_dir and not has_worktree:
         raise UsageError(
             "a bare repository has no files to work on",
@@ -202,9 +202,9 @@ def _find_start_commit(where: ProjectPaths, wanted: RunRequest) -> str:
     return repository.resolve_commit(where.workspace, wanted.into or "HEAD") or ""
 
 
-def _gets_worktree(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> bool:
-    """A tree makes one for each of its parts; without git there is none, and no real agent."""
-    return bool(where.common_dir) and not (protocol.spec or wanted.in_checkout)
+def _gets_worktree(protocol: Protocol, wanted: RunRequest) -> bool:
+    """A tree makes one for each of its parts; a person may choose the checkout."""
+    return not (protocol.spec or wanted.in_checkout)
 
 
 def _find_about(where: ProjectPaths, protocol: Protocol, wanted: RunRequest) -> RunSubject:

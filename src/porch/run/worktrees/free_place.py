@@ -11,7 +11,7 @@ from porch.git.command import run_git
 from porch.git.moves.checkout_move import is_empty_directory
 from porch.store.where import ProjectPaths
 
-_HERE = "or go without a worktree: porch run PROTOCOL --here"
+_HERE = "or add --here to go without a worktree"
 
 
 def require_base(where: ProjectPaths, base: str) -> str:
