@@ -40,12 +40,6 @@ _MASKS = (
     (re.compile(r"approved by \S+"), "approved by NAME"),
 )
 _SAID = {"ANTHROPIC_API_KEY": "a-key", "COLUMNS": "500"}
-# What `gh` answers about every issue.
-_GH = """#!/bin/sh
-echo '{"title": "It crashes on start", "body": "Since Monday.", "url": "", "comments": []}'
-"""
-
-
 # It is there, and nobody on these pages lets it work.
 _CLAUDE = "#!/bin/sh\necho '9.9.9 (Claude Code)'\n"
 
@@ -90,18 +84,16 @@ def sessions(block: str) -> list[tuple[str, str]]:
 
 
 class Reader:
-    """A person with git, gh, claude and porch, and a clone of porch beside where they work."""
+    """A person with git, claude and porch in an empty directory."""
 
     def __init__(self, home: Path):
         self.home = home
         self.place = home / "kitchen"
         self.place.mkdir()
-        (home / "porch").symlink_to(ROOT)
         (home / ".gitconfig").write_text(GITCONFIG)
         (home / "bin").mkdir()
-        for name, text in (("gh", _GH), ("claude", _CLAUDE)):
-            (home / "bin" / name).write_text(text)
-            (home / "bin" / name).chmod(0o755)
+        (home / "bin" / "claude").write_text(_CLAUDE)
+        (home / "bin" / "claude").chmod(0o755)
 
     def follow(self, page: str) -> None:
         """Do all of it; whatever is not as the page says fails here."""

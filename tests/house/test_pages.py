@@ -25,6 +25,8 @@ UNRUN = {
     "docs/how-to/agents.md": ["porch agents test claude"],
     "docs/how-to/dashboard.md": ["uv tool install './porch[web]'", "af dashboard"],
     "docs/how-to/knowledge.md": ["uv tool install './porch[semantic]'"],
+    "docs/how-to/hand-in-a-request.md": ["porch run bugfix 142\n"],
+    "docs/how-to/run-a-tree.md": ["""test = 'python3 -m pytest -q --junitxml="$PORCH_REPORT"'\n"""],
     "docs/how-to/set-up-a-project.md": ["source <(codev completion zsh)"],
 }
 
