@@ -27,6 +27,7 @@ UNRUN = {
     "docs/how-to/knowledge.md": ["uv tool install './porch[semantic]'"],
     "docs/how-to/hand-in-a-request.md": ["porch run bugfix 142\n"],
     "docs/how-to/run-a-tree.md": ["""test = 'python3 -m pytest -q --junitxml="$PORCH_REPORT"'\n"""],
+    "docs/how-to/teams.md": ['"protected": ["@tests", "@configuration", ".github/**"]\n'],
     "docs/how-to/set-up-a-project.md": ["source <(codev completion zsh)"],
 }
 
