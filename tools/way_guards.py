@@ -63,7 +63,7 @@ WAY_GUARDS: tuple[Guard, ...] = (
     Guard(
         "nothing is finished before the run has ended",
         "fleet/finish/finish.py",
-        "    if not outcome:\n",
+        "    if not state.outcome:\n",
         "    if False:\n",
         "test_a_run_that_has_not_ended_is_not_finished",
     ),
