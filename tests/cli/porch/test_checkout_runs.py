@@ -146,7 +146,7 @@ def test_a_tree_has_no_use_for_here(desk: "Desk") -> None:
     assert "error[tree-in-checkout]" in said
 
 
-def test_outside_git_a_run_works_where_it_is_and_passes_commits_over(
+def test_outside_git_a_run_with_here_works_where_it_is_and_passes_commits_over(
     shared: "Desk", tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = tmp_path / "plain"
@@ -154,7 +154,7 @@ def test_outside_git_a_run_works_where_it_is_and_passes_commits_over(
     shared.root = plain
     monkeypatch.chdir(plain)
     shared.protocol("p", WRITTEN, {"id": "work"})
-    words = ("run", "p", "0001", "--title", "t0001", "--script", shared.script())
+    words = ("run", "p", "0001", "--title", "t0001", "--here", "--script", shared.script())
     assert f"working in {plain}" in shared.porch(*words, code=3).out
     shared.porch("approve", "1", "go", code=None)
     assert "0001-t0001 is complete" in shared.porch("resume", "1").out

@@ -284,16 +284,18 @@ def test_r15_here_is_a_word_for_those_who_want_it(desk: "Desk") -> None:
     assert not (desk.root / "worktrees").exists()
 
 
-def test_r15_outside_git_a_trial_works_where_it_is(
+def test_r15_outside_git_a_trial_works_where_it_is_if_a_person_wants_that(
     desk: "Desk", tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.root = tmp_path / "plain"
     desk.root.mkdir()
     monkeypatch.chdir(desk.root)
     desk.protocol("p", WORK)
-    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude").out
+    said = desk.porch("run", "p", "1", "--title", "x", "--no-claude", "--here").out
     assert f"working in {desk.root}\nnot a git repository" in said
-    desk.porch("run", "p", "2", "--title", "x", "--no-claude", "--worktree")
+    for more in ((), ("--worktree",)):
+        said = desk.porch("run", "p", "2", "--title", "x", "--no-claude", *more, code=2).err
+        assert "error[no-repository]" in said
 
 
 @pytest.mark.req("P-211")

@@ -8,13 +8,14 @@ agent, nothing happens: the last words of the run say how to finish it.
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.errors import FailedError, PorchError, UsageError
+from porch.errors import BusyError, FailedError, PorchError, UsageError
 from porch.fleet.finish.acceptance import (
     FinishRequest,
     FinishWay,
@@ -95,12 +96,8 @@ def show_choices(where: ProjectPaths, name: str, into: str = "") -> FinishResult
 def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> FinishResult:
     """Finish the work of a run in one way, once."""
     way, into = request.way, request.into
-    # Before the lock: a run that has not ended is mostly held by whoever drives it.
-    seen = read_run(where, name)
-    _refuse_unfinished(where, seen.state, seen.definition.protocol)
-    with hold_run(where, name, "porch finish") as found:
+    with _hold_ended_run(where, name) as found:
         state = found.book.state
-        _refuse_unfinished(where, state, found.book.definition.protocol)
         if _is_tidied_away(where, state):
             return _tell_settled(name, state)
         _commit_missing_work(where, state, way)
@@ -157,6 +154,20 @@ def _list_rivals(where: ProjectPaths, work: RunWork) -> list[str]:
     others = [each for each in list_live_branches(where) if each != work.branch]
     pairs = find_conflicts(work.repo, work.branch, others, work.into)
     return [pair.describe() for pair in pairs if pair.other != work.into]
+
+
+@contextmanager
+def _hold_ended_run(where: ProjectPaths, name: str) -> Iterator[HeldRun]:
+    """Whoever drives a run holds it, and mostly it has not ended then; that is said first."""
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(hold_run(where, name, "porch finish"))
+        except BusyError:
+            seen = read_run(where, name)
+            _refuse_unfinished(where, seen.state, seen.definition.protocol)
+            raise
+        _refuse_unfinished(where, found.book.state, found.book.definition.protocol)
+        yield found
 
 
 def _refuse_unfinished(where: ProjectPaths, state: RunState, protocol: Protocol) -> None:
