@@ -167,7 +167,7 @@ PEOPLE: tuple[Guard, ...] = (
     Guard(
         "an agent whose parent has ended",
         "system/process_marks.py",
-        "    session = _find_session(start)\n",
+        "    session = find_session(start)\n",
         "    session = 0\n",
         "test_k8_an_agent_whose_parent_has_ended_is_still_in_its_session",
     ),

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -414,23 +413,3 @@ def test_zombies_do_not_count(mark: str) -> None:
 def test_stop_never_turns_on_our_own_group(mark: str) -> None:
     with pytest.raises(ValueError, match="our own"):
         asyncio.run(process.stop_processes(mark, os.getpgrp()))
-
-
-@pytest.mark.skipif(shutil.which("ps") is None, reason="ps is not installed")
-def test_without_proc_the_same_processes_are_found_by_ps(mark: str) -> None:
-    with subprocess.Popen(["sleep", "60"], env={**ENV, "PORCH_MARK": mark}) as child:
-        try:
-            rows = {row.pid: row for row in process_marks.parse_ps_output(process_marks._run_ps())}
-            assert rows[child.pid] == process_marks.read_process_table()[child.pid]
-            assert rows[child.pid].mark == mark
-        finally:
-            child.kill()
-
-
-def test_ps_rows_of_zombies_and_headlines_are_left_out() -> None:
-    text = "PID PPID PGID STAT COMMAND\n1 0 1 Ss init\n7 1 7 Z+ [x] PORCH_MARK=a\n"
-    text += "8 1 8 S x PORCH_MARK=b\n"
-    assert [(row.pid, row.mark) for row in process_marks.parse_ps_output(text)] == [
-        (1, ""),
-        (8, "b"),
-    ]

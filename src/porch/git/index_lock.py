@@ -15,13 +15,13 @@ from collections.abc import Iterator
 
 from porch.git.command import lock_error
 from porch.system import atomic
+from porch.system.processes import list_pids, read_directory, read_name
 from porch.system.regular_file import open_regular
 from porch.system.scratch import copy_with_times
 
 WAIT_S = 3.0
 _PAUSE_S = 0.05
 _MARK = b"porch "
-_PROCESSES = "/proc"
 
 
 class HeldIndex:
@@ -145,19 +145,9 @@ def _wait_for_orphan(lock: str) -> None:
 
 def _is_git_at_work(place: str) -> bool:
     """Whether a git of anybody works in a directory, such as one that waits for an editor."""
-    try:
-        processes = [name for name in os.listdir(_PROCESSES) if name.isdigit()]
-    except OSError:
-        return False
     top = os.path.realpath(place)
-    return any(_is_git_in(os.path.join(_PROCESSES, name), top) for name in processes)
+    return any(_is_git_in(pid, top) for pid in list_pids())
 
 
-def _is_git_in(process: str, top: str) -> bool:
-    try:
-        with open(os.path.join(process, "comm"), encoding="utf-8", errors="replace") as file:
-            is_git = file.read().strip() == "git"
-        where = os.readlink(os.path.join(process, "cwd")) if is_git else ""
-    except OSError:
-        return False
-    return f"{where}/".startswith(f"{top}/")
+def _is_git_in(pid: int, top: str) -> bool:
+    return read_name(pid) == "git" and f"{read_directory(pid)}/".startswith(f"{top}/")

@@ -47,7 +47,7 @@ from porch.git.odd_files import (
 from porch.git.own_git_directory import OWN_ENVIRONMENT, OwnGitDirectory, ensure_own_git_directory
 from porch.git.tree_room import TreeRoom, open_latest_room, pin_tree_room
 from porch.system import atomic
-from porch.system.suspended import is_suspended
+from porch.system.processes import is_suspended
 from porch.text.sha256 import sha256
 
 if TYPE_CHECKING:

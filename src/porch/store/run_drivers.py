@@ -9,7 +9,7 @@ import fcntl
 import os
 import time
 
-from porch.system.suspended import is_suspended
+from porch.system.processes import is_suspended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

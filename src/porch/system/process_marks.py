@@ -7,13 +7,13 @@ that leads to every descendant.
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
 from porch.errors import OutsideError
+from porch.system.processes import find_session, list_pids, read_environ, read_stat
 
 VARIABLE = "PORCH_MARK"
 # A process in the middle of exec shows an empty environment for an instant.
@@ -46,43 +46,29 @@ def list_marked_processes(prefix: str) -> list[MarkedProcess]:
 
 
 def measure_cpu_seconds(mark: str) -> float:
-    """What the living processes of exactly this mark have used, and those of theirs that ended.
-
-    Nothing where there is no /proc: there only output is a sign of life.
-    """
+    """What the living processes of exactly this mark have used, and those of theirs that ended."""
     found = _find_marked(read_process_table(), lambda known: known == mark)
-    return sum(_read_cpu_seconds(each.pid) for each in found)
+    stats = (read_stat(each.pid) for each in found)
+    return sum(stat.cpu_seconds for stat in stats if stat)
 
 
-def _read_cpu_seconds(pid: int) -> float:
-    try:
-        fields = _read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except OSError:
-        return 0.0
-    # Of its own, and of the children that it has waited for; each in user mode and in the kernel.
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def list_unmarked_heirs(mark: str) -> dict[int, bytes]:
+def list_unmarked_heirs(mark: str) -> dict[int, str]:
     """Processes that carry no mark and have it from a parent, each with when it began."""
     table = read_process_table()
     heirs = [each.pid for each in _find_marked(table, mark.__eq__) if not table[each.pid].mark]
     return {pid: began for pid in heirs if (began := _read_begin(pid))}
 
 
-def kill_processes(known: Mapping[int, bytes]) -> list[int]:
+def kill_processes(known: Mapping[int, str]) -> list[int]:
     """Those that still are the processes that were found; a number may be somebody else's now."""
     left = [pid for pid, began in known.items() if _read_begin(pid) == began]
     return [pid for pid in left if _kill_process(pid)]
 
 
-def _read_begin(pid: int) -> bytes:
-    """When a process began, in ticks of the kernel; empty if it has ended, or nobody says."""
-    try:
-        fields = _read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except OSError:
-        return b""
-    return b"" if fields[:1] == [b"Z"] or len(fields) < _BEGIN else fields[_BEGIN - 1]
+def _read_begin(pid: int) -> str:
+    """When a process began; empty if it has ended, or nobody says."""
+    stat = read_stat(pid)
+    return "" if stat is None or stat.is_dead else stat.began
 
 
 def reap_processes(prefix: str, looks: int = 2) -> list[int]:
@@ -186,36 +172,24 @@ def list_marks_above(pid: int = 0) -> list[str]:
     Whose parent has ended is handed to another one, but stays in its session: that of the agent,
     which porch starts in a session of its own. With `pid` the same is asked of another process.
     """
-    if os.path.exists("/proc/self/environ"):
-        return [_read_mark(each)[0] for each in _read_proc_line(pid)]
-    table = read_process_table()
-    line = _with_ancestors(pid or os.getpid(), table) | {_find_session(pid)}
-    return [table[each].mark for each in line if each in table]
+    return [_read_mark(each)[0] for each in _read_line(pid)]
 
 
-def _read_proc_line(start: int = 0) -> set[int]:
+def _read_line(start: int = 0) -> set[int]:
     """A process, its session's leader and all ancestors, without a look at anybody else."""
-    session = _find_session(start)
+    session = find_session(start)
     pid, line = start or os.getpid(), {session}
     while pid > 0 and pid not in line - {session}:
         line.add(pid)
-        entry, _ = _read_proc_entry(pid, marks=False)
-        pid = entry.parent if entry else 0
+        stat = read_stat(pid)
+        pid = stat.parent if stat and not stat.is_dead else 0
     return line - {0}
-
-
-def _find_session(pid: int) -> int:
-    """The leader of its session; 0 if the process has ended meanwhile."""
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return 0
 
 
 def read_environment(pid: int) -> dict[str, str]:
     """The variables with which a process began; none if it has ended or is somebody else's."""
     try:
-        told = _read_file(f"/proc/{pid}/environ").decode(errors="replace")
+        told = read_environ(pid).decode(errors="replace")
     except OSError:
         return {}
     pairs = (line.partition("=") for line in told.split("\0") if "=" in line)
@@ -229,21 +203,14 @@ def is_group_alive(group: int) -> bool:
 
 def read_process_table(marks: bool = True) -> dict[int, ProcessEntry]:
     """The living processes; zombies are dead and do not count."""
-    seen = (
-        _read_proc_table(marks)
-        if os.path.exists("/proc/self/environ")
-        else parse_ps_output(_run_ps())
-    )
-    return {process.pid: process for process in seen}
+    return {process.pid: process for process in _read_table(marks)}
 
 
 def _may_be_marked(wanted: MarkFilter) -> bool:
     """Whether anybody carries such a mark; mostly nobody does, and then nothing else is read."""
-    if not os.path.exists("/proc/self/environ"):
-        return True
     known: set[int] = set()
     for _ in range(_LISTINGS):
-        came = {int(name) for name in os.listdir("/proc") if name.isdigit()} - known
+        came = list_pids() - known
         known.update(came)
         seen = [_read_mark(pid) for pid in came]
         if any(mark and wanted(mark) for mark, _ in seen):
@@ -254,7 +221,7 @@ def _may_be_marked(wanted: MarkFilter) -> bool:
     return True
 
 
-def _read_proc_table(marks: bool) -> Iterable[ProcessEntry]:
+def _read_table(marks: bool) -> Iterable[ProcessEntry]:
     """Every process; whoever is gone before it could be read may have left a child, so look on.
 
     A chain that forks and exits is else never where one looks: its members die between the list
@@ -262,31 +229,27 @@ def _read_proc_table(marks: bool) -> Iterable[ProcessEntry]:
     """
     known: set[int] = set()
     for _ in range(_LISTINGS):
-        came = sorted({int(name) for name in os.listdir("/proc") if name.isdigit()} - known)
+        came = sorted(list_pids() - known)
         known.update(came)
-        entries = [_read_proc_entry(pid, marks) for pid in came]
+        entries = [_read_entry(pid, marks) for pid in came]
         yield from (seen for seen, _ in entries if seen is not None)
         if all(is_sure for _, is_sure in entries):
             return
 
 
-def _read_proc_entry(pid: int, marks: bool) -> tuple[ProcessEntry | None, bool]:
+def _read_entry(pid: int, marks: bool) -> tuple[ProcessEntry | None, bool]:
     """What is known of a process, and whether it was there until all of it was read."""
-    try:
-        # The command name may hold spaces and parentheses; the fields begin after the last.
-        state, parent, group, _ = _read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 3)
-    except (OSError, ValueError):
-        return None, False
-    if state in (b"Z", b"X"):
+    stat = read_stat(pid)
+    if stat is None or stat.is_dead:
         return None, False
     mark, is_sure = _read_mark(pid) if marks else ("", True)
-    return ProcessEntry(pid, int(parent), int(group), mark), is_sure
+    return ProcessEntry(pid, stat.parent, stat.group, mark), is_sure
 
 
 def _read_mark(pid: int) -> tuple[str, bool]:
     """Whoever is about to end, or in the middle of exec, shows an empty environment."""
     try:
-        environment = _read_file(f"/proc/{pid}/environ")
+        environment = read_environ(pid)
     except PermissionError:
         return "", True
     except OSError:
@@ -299,48 +262,5 @@ def _read_mark(pid: int) -> tuple[str, bool]:
 # So many that only a machine which starts processes faster than we read ends the looking.
 _LISTINGS = 100
 _ASSIGNED = f"\0{VARIABLE}=".encode()
-_CHUNK = 64 * 1024
-
-
-def _read_file(path: str) -> bytes:
-    """By descriptor: every end of an agent looks at all processes, and file objects cost double."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        content = piece = os.read(descriptor, _CHUNK)
-        # These files are given as far as one asks; less means that it was all.
-        while len(piece) == _CHUNK:
-            piece = os.read(descriptor, _CHUNK)
-            content += piece
-        return content
-    finally:
-        os.close(descriptor)
-
-
-def _run_ps() -> str:
-    import subprocess
-
-    command = ["ps", "axeww", "-o", "pid=,ppid=,pgid=,stat=,command="]
-    try:
-        done = subprocess.run(
-            command, check=False, capture_output=True, text=True, errors="replace", timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise OutsideError(f"`{' '.join(command)}` failed: {error}", fix="install ps") from error
-    return done.stdout
-
-
-# Behind the name of the command, in `/proc/PID/stat`.
-_BEGIN = 20
 # The same on every system; the module that names it costs every command a millisecond.
 _SIGKILL = 9
-_ROW = r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)"
-_MARK = rf"(?:^|\s){VARIABLE}=(\S+)"
-
-
-def parse_ps_output(text: str) -> Iterable[ProcessEntry]:
-    """Where there is no /proc, `ps` prints the environment behind the command."""
-    for row in filter(None, map(re.compile(_ROW).match, text.splitlines())):
-        pid, parent, group, state, words = row.groups()
-        if not state.startswith("Z"):
-            mark = re.search(_MARK, words)
-            yield ProcessEntry(int(pid), int(parent), int(group), mark.group(1) if mark else "")

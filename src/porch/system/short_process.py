@@ -18,7 +18,9 @@ _RESTORED_SIGNALS = (13, 25)
 _KILL = 9
 _FIRST_OWN = 3
 _LONGEST_NAP_S = 0.05
-_DESCRIPTORS = "/proc/self/fd"
+_DESCRIPTORS = "/dev/fd"  # on Linux a name of /proc/self/fd, on macOS a directory of its own
+# Where nobody lists them these are looked at, one by one.
+_MOST_DESCRIPTORS = 256
 
 
 class ProcessEnd:
@@ -157,7 +159,7 @@ def _list_inherited() -> list[int]:
     try:
         numbers = [int(name) for name in os.listdir(_DESCRIPTORS)]
     except OSError:
-        return []
+        numbers = list(range(_MOST_DESCRIPTORS))
     return [number for number in numbers if number >= _FIRST_OWN and _is_inherited(number)]
 
 
@@ -165,7 +167,7 @@ def _is_inherited(number: int) -> bool:
     try:
         return os.get_inheritable(number)
     except OSError:
-        return False  # the one by which the list was read
+        return False  # the one by which the list was read, or nobody's
 
 
 def _write_some(end: int, rest: memoryview) -> int:

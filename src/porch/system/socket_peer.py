@@ -1,8 +1,8 @@
 """Which processes hold the other end of a connection on this machine, as far as the kernel tells.
 
 Linux lists the sockets of everybody in `/proc/net`, each with a number, and shows which process has
-a descriptor of that number. Of processes of other users it does not tell, and other systems have no
-such files.
+a descriptor of that number. Where there is no such list, psutil asks each process of this user for
+its connections. Neither way tells of processes of other users.
 """
 
 import contextlib
@@ -10,6 +10,8 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+
+from porch.system.processes import has_proc, list_pids, read_stat
 
 Address = tuple[str, int]
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
@@ -19,11 +21,22 @@ _LOCAL, _REMOTE, _INODE = 1, 2, 9
 
 def can_tell_peers() -> bool:
     """Whether this system says who is at the other end of a connection at all."""
-    return os.path.exists(_TABLES[0]) and os.path.isdir("/proc/self/fd")
+    if _has_tables():
+        return True
+    try:
+        return bool(list_pids()) and _list_connections(os.getpid()) is not None
+    except OSError:
+        return False
+
+
+def _has_tables() -> bool:
+    return os.path.exists(_TABLES[0]) and has_proc()
 
 
 def find_socket_number(peer: Address, own: Address) -> str:
-    """The number of the socket at the other end; empty if the kernel does not list it."""
+    """What names the socket at the other end; empty if the system does not tell."""
+    if not _has_tables():
+        return _name_holders(peer, own)
     wanted = {(_encode(peer, is_long), _encode(own, is_long)) for is_long in (False, True)}
     for table in _TABLES:
         for fields in _read_rows(table):
@@ -34,9 +47,36 @@ def find_socket_number(peer: Address, own: Address) -> str:
 
 def list_socket_holders(number: str) -> list[int]:
     """The processes that have a descriptor of this socket; a fork may share it."""
+    if not number.isdecimal():
+        return [int(each.partition("@")[0]) for each in number.split()]
     link = f"socket:[{number}]"
-    pids = [int(name) for name in _list_names("/proc") if name.isdigit()]
-    return [pid for pid in pids if _holds(pid, link)]
+    return [pid for pid in sorted(list_pids()) if _holds(pid, link)]
+
+
+def _name_holders(peer: Address, own: Address) -> str:
+    """Without numbers a socket is named after who holds it now, each with when it began."""
+    ends = (_plain(peer), _plain(own))
+    held = (pid for pid in sorted(list_pids()) if ends in (_list_connections(pid) or ()))
+    stats = ((pid, read_stat(pid)) for pid in held)
+    return " ".join(f"{pid}@{stat.began}" for pid, stat in stats if stat)
+
+
+def _list_connections(pid: int) -> list[tuple[Address, Address]] | None:
+    """Both ends of each, as the process has them; None of processes that one may not ask."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        # Before psutil 6 it had another name.
+        ask = getattr(process, "net_connections", None) or process.connections
+        return [(_plain(each.laddr), _plain(each.raddr)) for each in ask("tcp") if each.raddr]
+    except psutil.Error:
+        return None
+
+
+def _plain(address: Address) -> Address:
+    """An address of four numbers, also where a socket of both kinds calls it a long one."""
+    return address[0].removeprefix("::ffff:"), address[1]
 
 
 def _holds(pid: int, link: str) -> bool:

@@ -21,6 +21,7 @@ from porch.store.worktree_records import (
     take_port_block,
 )
 from porch.system import crash_points
+from porch.system.processes import list_pids, read_directory
 
 BUILDERS = ".builders"
 _NUMBER = re.compile(r"(?<![0-9A-Za-z])([0-9]{3,})(?![0-9])")
@@ -103,16 +104,10 @@ def find_trouble(root: str, each: OldWorktree) -> str:
 
 
 def _find_process_inside(path: str) -> int:
-    """Whoever works there would suddenly stand elsewhere; told where the system tells it."""
-    real = os.path.realpath(path)
-    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        try:
-            place = os.readlink(f"/proc/{name}/cwd") if name.isdigit() else ""
-        except OSError:
-            continue
-        if place == real or place.startswith(real + os.sep):
-            return int(name)
-    return 0
+    """Whoever works there would suddenly stand elsewhere; of others' the system tells nothing."""
+    real = os.path.realpath(path) + os.sep
+    places = ((pid, read_directory(pid)) for pid in sorted(list_pids()))
+    return next((pid for pid, place in places if f"{place}{os.sep}".startswith(real)), 0)
 
 
 def move_worktree(root: str, each: OldWorktree) -> None:

@@ -5,7 +5,6 @@ and continued. Everybody else is known by the nearest process above the command 
 programs that only start another one do not: they are gone right after it.
 """
 
-import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from porch.store.lock import host_name, read_boot_id
+from porch.system import processes
 from porch.text.late_pattern import late_pattern
 
 _SHELLS = "sh bash dash ash zsh ksh mksh fish csh tcsh nu xonsh pwsh busybox"
@@ -44,13 +44,13 @@ _LONGEST_NAME = 200
 
 def is_launcher(pid: int) -> bool:
     """By its name, or, where an interpreter runs it, by that of its script."""
-    name = _read_file(f"/proc/{pid}/comm").strip()
+    name = processes.read_name(pid)
     if not name:
         return True
     # Some call themselves after all of their words.
     if name.split()[0].lstrip("-") in LAUNCHERS:
         return True
-    words = [word for word in _read_file(f"/proc/{pid}/cmdline").split("\0") if word]
+    words = processes.read_words(pid)
     return bool(words) and _script_name(words) in LAUNCHERS
 
 
@@ -64,12 +64,6 @@ def _script_name(words: list[str]) -> str:
     script = next((word for word in rest if not word.startswith("-")), "")
     # What was given with -c is nobody's name.
     return "" if "-c" in rest[:3] else _ENDING.sub("", os.path.basename(script))
-
-
-def _read_file(path: str) -> str:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return file.read(4096).decode("utf-8", "replace")
-    return ""
 
 
 def describe_caller(pid: int | None = None) -> dict[str, Any]:
@@ -134,24 +128,17 @@ def _list_ancestors(pid: int) -> Iterator[int]:
     """The first of all processes adopts orphans and is nobody's agent."""
     while pid > 1:
         yield pid
-        fields = _read_stat(pid)
-        pid = int(fields[1]) if fields else 0
+        stat = processes.read_stat(pid)
+        pid = stat.parent if stat else 0
 
 
 def _has_terminal(pid: int) -> bool:
     """Whether somebody types into it: it leads a session that has a terminal."""
-    fields = _read_stat(pid)
-    return bool(fields) and int(fields[3]) == pid and fields[4] != b"0"
-
-
-def _read_stat(pid: int) -> list[bytes]:
-    """What the kernel tells of a process behind its name, which may hold anything."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()
-    return []
+    stat = processes.read_stat(pid)
+    return stat is not None and stat.has_terminal and processes.find_session(pid) == pid
 
 
 def _read_start_time(pid: int) -> str:
-    """When a process began, in the kernel's own count; a pid alone is given again."""
-    fields = _read_stat(pid)
-    return fields[19].decode() if fields and fields[0] not in (b"Z", b"X") else ""
+    """When a process began; a pid alone is given again."""
+    stat = processes.read_stat(pid)
+    return stat.began if stat and not stat.is_dead else ""
