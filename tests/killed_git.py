@@ -21,9 +21,13 @@ fi
 place=. common= before= locks= is_ref=
 for word; do
   [ "$before" = -C ] && place=$word
+  case $before:$word in
+    worktree:add) ;; # git needs no lock of this index for that, only for one in the new worktree
+    *:read-tree|*:update-index|*:reset|*:checkout|*:add)
+      locks="$locks ${{GIT_INDEX_FILE:-index}}" ;;
+  esac
   before=$word
   case $word in
-    read-tree|update-index|reset|checkout|add) locks="$locks ${{GIT_INDEX_FILE:-index}}" ;;
     update-ref|branch|worktree|push) is_ref=yes ;;
   esac
   case $is_ref:$word in

@@ -43,7 +43,7 @@ def test_bash_offers_commands_then_groups_then_options() -> None:
     )  # fmt: skip
     assert "run" in told["porch "]
     assert told["porch sta"] == ["status"]
-    assert told["porch protocols "] == ["list", "show", "graph", "lint", "schema"]
+    assert told["porch protocols "] == ["list", "show", "graph", "copy", "lint", "schema"]
     assert told["porch protocols sc"] == ["schema"]
     assert told["porch run spider --ti"] == ["--title"]
     assert told["/somewhere/bin/codev adopt --d"] == ["--dry-run"]

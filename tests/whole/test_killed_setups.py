@@ -43,7 +43,9 @@ def outcome(root: Path) -> dict[str, str]:
         "commits": sh(root, "log", "--format=%B"),
         "tree": sh(root, "rev-parse", "HEAD^{tree}"),
         "status": sh(root, "status", "--porcelain", "-uall"),
-        "locks": " ".join(map(str, (root / ".git").rglob("*.lock"))),
+        # Those of git; files that porch itself locks stay where they are.
+        "locks": " ".join(map(str, (root / ".git").glob("*.lock"))),
+        "worktrees": str(sh(root, "worktree", "list").count("\n")),
     }
 
 

@@ -50,6 +50,7 @@ _PLAN = "porch.cli.envoy.plan"
 _PLAN_FINDINGS = "porch.cli.envoy.plan_findings"
 _PLAN_GATES = "porch.cli.envoy.plan_gates"
 _PROTOCOLS = "porch.cli.porch.protocols"
+_REMOVE = "porch.cli.codev.remove"
 _SETUP = "porch.cli.codev.setup"
 _RUNNING = "porch.cli.porch.run"
 _SHOWING = "porch.cli.porch.show"
@@ -62,8 +63,8 @@ _WAIT = "porch.cli.porch.wait"
 _DRIVE_DECISIONS = ("script", "adopt", "take_over", "trust")
 # It sets aside what a person has to see, or has said: a test, a choice, a plan that was accepted.
 _RULES_SET_ASIDE = ("force",)
-# It lets specialists run commands without anybody being asked, or agents have more tools.
-_SETUP_DECISIONS = ("yes", "mcp")
+# It lets specialists run commands unasked, trusts settings, or gives agents more tools.
+_SETUP_DECISIONS = ("yes", "mcp", "with")
 # It counts approvals that nobody here gave, or removes worktrees.
 _MIGRATE_DECISIONS = ("adopt", "clean")
 # Agents ask; only people answer.
@@ -165,6 +166,11 @@ PORCH = (
         "draw a protocol: states, exits, limits, ways back",
         _PROTOCOLS,
     ),
+    CommandRow(
+        "protocols copy",
+        "copy a packaged protocol into the project, to read it there or to change it",
+        _PROTOCOLS,
+    ),
     CommandRow("protocols lint", "check protocol files and list all problems", _PROTOCOLS),
     CommandRow(
         "protocols schema", "print the JSON Schema of protocol files, for editors", _PROTOCOLS
@@ -179,6 +185,12 @@ PORCH = (
 CODEV = (
     CommandRow("init", "set up a new project", _SETUP, people_options=_SETUP_DECISIONS),
     CommandRow("adopt", "set up an existing project", _SETUP, people_options=_SETUP_DECISIONS),
+    CommandRow(
+        "remove",
+        "take back what init, adopt and `porch protocols copy` wrote here, if nobody changed it",
+        _REMOVE,
+        for_people=True,
+    ),
     CommandRow(
         "migrate",
         "convert a project with the old directory layout",

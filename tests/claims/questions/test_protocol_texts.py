@@ -45,8 +45,7 @@ def test_every_question_tool_is_named_where_questions_are_asked() -> None:
 
 @pytest.mark.req("C-001")
 def test_setting_up_a_project_puts_the_page_where_prompts_find_it(tmp_path: Path) -> None:
-    planned = [
-        each for each in plan_setup(str(tmp_path), SetupChoices()) if each.path == QUESTIONS_PAGE
-    ]
+    chosen = SetupChoices(integrations=("protocols",))
+    planned = [each for each in plan_setup(str(tmp_path), chosen) if each.path == QUESTIONS_PAGE]
     write_setup(str(tmp_path), planned)
     assert (tmp_path / "codev" / PAGE).read_text(encoding="utf-8") == render_protocol_page()

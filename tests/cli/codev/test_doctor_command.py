@@ -291,13 +291,13 @@ def test_r10_the_safe_fixes_are_applied_and_said(desk: "Desk", doctor: Doctor) -
     desk.git("add", "-A")
     desk.git("commit", "-qm", "tests")
     desk.write(".claude/settings.json", '{"model": "opus"}')
+    desk.write(".claude/hooks/porch-notify.sh", "#!/bin/sh\n").chmod(0o755)
     desk.git("worktree", "add", "-q", str(desk.root.parent / "gone"))
     shutil.rmtree(desk.root.parent / "gone")
     told = doctor("--fix")
     assert told["fixed"] == [
         "ran `git worktree prune`",
         "wrote codev/config.toml",
-        "wrote .claude/hooks/porch-notify.sh",
         "added to .claude/settings.json",
     ]
     assert told["closing"] == "porch can run here"
@@ -308,7 +308,10 @@ def test_r10_the_safe_fixes_are_applied_and_said(desk: "Desk", doctor: Doctor) -
 
 
 def test_r10_each_other_fix_works_as_printed(desk: "Desk", doctor: Doctor) -> None:
-    desk.write(".claude/settings.json", "")
+    hook = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/porch-notify.sh'
+    group = {"hooks": [{"type": "command", "command": hook}]}
+    text = json.dumps({"hooks": {"UserPromptSubmit": [group]}})
+    desk.write(".claude/settings.json", text)
     desk.git("worktree", "add", "-q", str(desk.root.parent / "gone"))
     shutil.rmtree(desk.root.parent / "gone")
     for word in ("directories are gone", "is missing"):
@@ -318,9 +321,17 @@ def test_r10_each_other_fix_works_as_printed(desk: "Desk", doctor: Doctor) -> No
     assert doctor()["closing"] == "porch can run here"
 
 
+def test_a_project_whose_people_did_not_ask_for_the_hook_is_not_told_of_it(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    desk.write(".claude/settings.json", '{"model": "opus"}')
+    assert not [what for what in doctor() if "hook" in what]
+
+
 def test_r10_settings_of_claude_that_cannot_be_read_are_fixed_by_hand(
     desk: "Desk", doctor: Doctor
 ) -> None:
+    desk.write(".claude/hooks/porch-notify.sh", "").chmod(0o755)
     desk.write(".claude/settings.json", '{"hooks": ')
     line = one(doctor("--fix"), "settings.json cannot be read")
     assert line["fix"].startswith("fix it by hand")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from tests.repositories import make_repository, sh
 
 CODEV = (sys.executable, "-c", "from porch.cli.dispatch import codev; exit(codev())")
 HOOK = ".claude/hooks/porch-notify.sh"
+# All that earlier releases wrote without being asked.
+ALL = ("--with", "claude,claude-commands,envoy,agents-md,protocols")
 
 
 class Newcomer:
@@ -87,9 +90,35 @@ def test_an_empty_directory_becomes_a_project_in_which_porch_runs(empty: Newcome
     assert "specify_approval" in told
 
 
+def test_little_is_written_and_each_file_is_listed(empty: Newcomer) -> None:
+    (empty.root / "Makefile").write_text("test:\n\ttrue\n")
+    said = empty.codev("init", "--yes")
+    written = sorted(set(empty.files()) - {"Makefile"})
+    assert len(written) <= 12
+    assert "codev/config.toml" in written
+    assert [path for path in written if f"new         {path}\n" not in said] == []
+    assert {path.split("/")[0] for path in written} == {"codev"}
+    found = said.partition("new  ")[0].splitlines()
+    assert len(found) <= 5, "what it found fits five lines"
+    assert said.endswith('next: codev doctor\nthen: porch run "what you want"\n')
+
+
+@pytest.mark.req("P-006")
+def test_the_default_protocol_can_be_followed_without_any_tool(empty: Newcomer, home: Path) -> None:
+    own = home / ".config" / "porch" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[run]\nprotocol = "tick"\n')
+    empty.codev("init", "--yes")
+    there = empty.root / "codev" / "protocols"
+    assert [path.name for path in there.iterdir()] == ["tick"]
+    assert "What happens, in order" in (there / "tick" / "protocol.md").read_text()
+    assert "new  codev/protocols/bugfix/protocol.md" in empty.porch("protocols", "copy", "bugfix")
+    assert (there / "bugfix" / "protocol.md").read_text().startswith("# BUGFIX\n")
+
+
 @pytest.mark.req("P-006")
 def test_every_protocol_can_be_followed_without_any_tool(empty: Newcomer) -> None:
-    empty.codev("init", "--yes")
+    empty.codev("init", "--yes", "--with", "protocols")
     there = empty.root / "codev" / "protocols"
     names = sorted(path.name for path in there.iterdir())
     assert names == ["bugfix", "spider", "tick", "v3"]
@@ -103,7 +132,7 @@ def test_every_protocol_can_be_followed_without_any_tool(empty: Newcomer) -> Non
 
 @pytest.mark.req("P-047", "P-046")
 def test_the_hook_is_registered_and_tells_of_an_open_gate(empty: Newcomer) -> None:
-    empty.codev("init", "--yes")
+    empty.codev("init", "--yes", "--with", "claude")
     settings = json.loads((empty.root / ".claude" / "settings.json").read_text())
     (group,) = settings["hooks"]["UserPromptSubmit"]
     command = group["hooks"][0]["command"]
@@ -162,7 +191,9 @@ def test_nobody_is_told_to_move_away_a_repository_that_git_refuses(
 
 def test_what_was_found_is_said_with_its_file_and_written(empty: Newcomer) -> None:
     (empty.root / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
-    assert "npm run test   (found in package.json)" in empty.codev("init", "--yes")
+    said = empty.codev("init", "--yes")
+    assert "language    JavaScript (package.json)" in said
+    assert "npm run test   (found in package.json)" in said
     assert load_settings(str(empty.root)).commands == {"test": "npm run test"}
     assert "# test: from package.json\n" in (empty.root / "codev/config.toml").read_text()
 
@@ -184,7 +215,7 @@ def test_the_second_time_changes_nothing(empty: Newcomer) -> None:
 @pytest.mark.req("P-051")
 def test_an_existing_project_keeps_every_byte_of_its_own(old: Newcomer) -> None:
     before = old.files()
-    said = old.codev("adopt", "--yes")
+    said = old.codev("adopt", "--yes", *ALL)
     after = old.files()
     for path in ("codev/config.toml", "codev/protocols/spider/protocol.md",
                  ".claude/commands/plan.md", "Makefile"):  # fmt: skip
@@ -199,14 +230,15 @@ def test_an_existing_project_keeps_every_byte_of_its_own(old: Newcomer) -> None:
     assert [p for p in after if p.startswith("codev/protocols/spider/")] == [
         "codev/protocols/spider/protocol.md"
     ]
+    assert "left alone  codev/protocols/spider: it is not the packaged one" in said
     assert "codev/protocols/tick/protocol.json" in after
-    assert "git add .claude AGENTS.md codev && git commit" in said
+    assert re.search(r"git add \.claude (\.mcp\.json )?AGENTS\.md codev && git commit", said)
     assert sh(old.root, "log", "--format=%s") == "first"
 
 
 def test_a_dry_run_lists_what_would_be_written_and_writes_nothing(old: Newcomer) -> None:
     before = old.files()
-    said = old.codev("adopt", "--dry-run")
+    said = old.codev("adopt", "--dry-run", *ALL)
     assert f"new         {HOOK}" in said
     assert "added to    AGENTS.md" in said
     assert old.files() == before
@@ -216,9 +248,11 @@ def test_a_dry_run_lists_what_would_be_written_and_writes_nothing(old: Newcomer)
 
 
 def test_without_a_yes_an_agent_gets_no_permissions(old: Newcomer) -> None:
-    said = old.codev("adopt")
-    assert "codev adopt --yes" in said
+    said = old.codev("adopt", "--with", "envoy", "--as-person")
+    assert "codev adopt --with envoy --yes" in said
     assert "permissions" not in json.loads((old.root / ".claude/settings.json").read_text())
+    old.codev("adopt", "--with", "envoy", "--yes")
+    assert "permissions" in json.loads((old.root / ".claude/settings.json").read_text())
 
 
 def test_an_agent_cannot_say_yes(old: Newcomer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +262,7 @@ def test_an_agent_cannot_say_yes(old: Newcomer, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_settings_file_that_is_no_json_is_left_alone_and_named(old: Newcomer) -> None:
     (old.root / ".claude" / "settings.json").write_text("{")
-    said = old.codev("adopt", "--yes")
+    said = old.codev("adopt", "--yes", "--with", "hooks")
     assert "left alone  .claude/settings.json: .claude/settings.json is not JSON" in said
     assert (old.root / ".claude" / "settings.json").read_text() == "{"
 
@@ -236,7 +270,7 @@ def test_a_settings_file_that_is_no_json_is_left_alone_and_named(old: Newcomer) 
 def test_no_link_leads_a_file_out_of_the_project(old: Newcomer, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (old.root / ".claude" / "hooks").symlink_to(tmp_path / "elsewhere")
-    assert "outside-the-project" in old.codev("adopt", "--yes", code=5)
+    assert "outside-the-project" in old.codev("adopt", "--yes", "--with", "hooks", code=5)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -246,12 +280,12 @@ def test_a_page_for_agents_that_is_a_link_to_another_page_gets_the_section_there
     (old.root / "CLAUDE.md").write_text("# Ours\n")
     (old.root / "AGENTS.md").unlink(missing_ok=True)
     (old.root / "AGENTS.md").symlink_to("CLAUDE.md")
-    said = old.codev("adopt", "--yes")
+    said = old.codev("adopt", "--yes", "--with", "agents-md")
     assert "added to    CLAUDE.md" in said
-    assert "git add .claude CLAUDE.md codev" in said
+    assert "git add CLAUDE.md" in said
     assert (old.root / "AGENTS.md").is_symlink()
     assert (old.root / "CLAUDE.md").read_text().startswith("# Ours\n\n<!-- porch: begin -->")
-    assert "CLAUDE.md" not in old.codev("adopt", "--yes")
+    assert "to    CLAUDE.md" not in old.codev("adopt", "--yes", "--with", "agents-md")
 
 
 def test_a_page_for_agents_that_leads_out_of_the_project_is_refused(
@@ -260,13 +294,13 @@ def test_a_page_for_agents_that_leads_out_of_the_project_is_refused(
     (tmp_path / "page.md").write_text("theirs\n")
     (old.root / "AGENTS.md").unlink(missing_ok=True)
     (old.root / "AGENTS.md").symlink_to(tmp_path / "page.md")
-    assert "not-a-regular-file" in old.codev("adopt", "--yes", code=5)
+    assert "not-a-regular-file" in old.codev("adopt", "--yes", "--with", "agents-md", code=5)
     assert (tmp_path / "page.md").read_text() == "theirs\n"
 
 
 def test_a_file_in_the_place_of_a_directory_is_named(old: Newcomer) -> None:
     (old.root / ".claude" / "agents").write_text("")
-    assert ".claude/agents is a file" in old.codev("adopt", "--yes", code=6)
+    assert ".claude/agents is a file" in old.codev("adopt", "--yes", "--with", "envoy", code=6)
 
 
 def test_a_full_disk_leaves_no_half_file(old: Newcomer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,13 +309,13 @@ def test_a_full_disk_leaves_no_half_file(old: Newcomer, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("os.write", full)
     before = set(old.files())
-    assert "the disk is full" in old.codev("adopt", "--yes", code=6)
+    assert "the disk is full" in old.codev("adopt", "--yes", *ALL, code=6)
     assert set(old.files()) == before
 
 
 @pytest.mark.req("P-207")
 def test_an_agent_that_meets_an_old_project_is_told_the_steps(empty: Newcomer) -> None:
-    empty.codev("init", "--yes")
+    empty.codev("init", "--yes", "--with", "claude,agents-md")
     for path in ("AGENTS.md", ".claude/skills/porch/SKILL.md"):
         text = (empty.root / path).read_text()
         for word in (".builders/", "codev/specs/NNNN-*.md", "codev migrate --dry-run",
@@ -290,12 +324,17 @@ def test_an_agent_that_meets_an_old_project_is_told_the_steps(empty: Newcomer) -
 
 
 def test_on_a_terminal_little_is_asked(empty: Newcomer) -> None:
+    (empty.root / ".claude").mkdir()
     terminal = Terminal((*CODEV, "init"), empty.root, columns=120)
     try:
         terminal.until("Make one? [y/N]")
         terminal.type("y\r")
         terminal.until("The command that runs all tests [none found]:")
-        terminal.type("make check\r")
+        terminal.type("true\r")
+        terminal.until("Add claude: a skill")
+        terminal.type("\r")
+        terminal.until("Add envoy: the steps")
+        terminal.type("y\r")
         terminal.until("without asking? [Y/n]")
         terminal.type("n\r")
         terminal.until("as the first one? [Y/n]")
@@ -304,8 +343,9 @@ def test_on_a_terminal_little_is_asked(empty: Newcomer) -> None:
         assert terminal.leave() == 0
     finally:
         terminal.close()
-    assert load_settings(str(empty.root)).commands == {"test": "make check"}
-    assert "permissions" not in json.loads((empty.root / ".claude/settings.json").read_text())
+    assert load_settings(str(empty.root)).commands == {"test": "true"}
+    assert (empty.root / ".claude/agents/backend.md").exists()
+    assert not (empty.root / ".claude/settings.json").exists()
     assert sh(empty.root, "log", "--format=%s") == "Set up codev"
 
 
@@ -335,15 +375,15 @@ def test_from_below_the_top_the_top_is_set_up(
 ) -> None:
     (old.root / "deep").mkdir()
     monkeypatch.chdir(old.root / "deep")
-    old.codev("adopt", "--yes")
+    old.codev("adopt", "--yes", "--with", "hooks")
     assert (old.root / HOOK).exists()
     assert list((old.root / "deep").iterdir()) == []
 
 
 def test_a_file_in_the_place_of_a_directory_is_named_itself(empty: Newcomer) -> None:
-    (empty.root / ".claude").write_text("mine")
+    (empty.root / "codev").write_text("mine")
     said = empty.codev("init", "--yes", code=6)
-    assert ".claude is a file, and a directory is needed there" in said
+    assert "codev is a file, and a directory is needed there" in said
 
 
 def test_a_mistyped_option_is_answered_with_the_help_of_its_own_command(empty: Newcomer) -> None:

@@ -52,7 +52,7 @@ def test_whoever_has_one_agent_needs_no_setting_in_which_it_reviews(
     desk: "Desk", codev: Codev, machine: Path
 ) -> None:
     (machine / "codex").unlink()
-    assert "agent claude   (the only one found here" in codev("init", "--yes")
+    assert "agents      claude   (the only one found here" in codev("init", "--yes")
     assert load_settings(str(desk.root)).models == ()
 
 
@@ -127,9 +127,9 @@ def test_on_a_terminal_the_answer_that_is_not_given_is_no(
             if not (desk.root / "codev" / "config.toml").exists():
                 terminal.until("The command that runs all tests [none found]:")
                 terminal.type("true\r")
-            terminal.until("without asking? [Y/n]")
-            terminal.type("\r")
-            terminal.until("Let claude and codex call porch as MCP tools")
+            terminal.until("Add claude: a skill and the hook for Claude Code")
+            terminal.type(answer)
+            terminal.until("Add codex: AGENTS.md, and porch as MCP tools")
             terminal.type(answer)
             terminal.until("next: codev doctor")
             assert terminal.leave() == 0

@@ -1,77 +1,30 @@
-"""Setting up a project: little is asked, what was found is said, nothing is overwritten."""
+"""Setting up a project: little is written, what was found is said, nothing is overwritten."""
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from porch.cli.codev.setup_lines import (
+    describe_codex,
+    describe_files,
+    describe_findings,
+    describe_rest,
+    describe_trial,
+    describe_unset_commands,
+)
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
-from porch.cli.typed_line import ask_line
+from porch.cli.typed_line import ask_line, ask_person
+from porch.text.printable import make_printable
 
 if TYPE_CHECKING:
     from porch.fleet.setup.additive_files import PlannedFile
-    from porch.fleet.setup.project_commands import FoundCommand
     from porch.fleet.setup.project_setup import SetupChoices
 
-
-MCP = make_argument(
-    "--mcp",
-    action="append",
-    choices=("claude", "codex"),
-    help="let this agent call porch as MCP tools; can be repeated",
-)
-
-_SIGNS = {"new": "new", "extended": "added to", "kept": "left alone"}
 _NOBODY = "porch, since git knows no name: git config user.name 'Your name'"
-# More lines of one directory than this are counted, not listed.
-_LISTED = 3
-
-
-def is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def ask_person(question: str, default: bool) -> bool:
-    """Without anybody to ask, nothing is done that was not asked for."""
-    if not is_terminal():
-        return False
-    said = ask_line(f"{question} [{'Y/n' if default else 'y/N'}] ").lower()
-    return said in ("y", "yes") if said else default
-
-
-def ask_for_mcp(agents: Sequence[str]) -> list[str]:
-    """Of those who are installed; the default is no."""
-    from porch.fleet.setup.mcp_entries import AGENTS, CLAUDE_FILE, CODEX_FILE, find_codex_home
-
-    files = {"claude": CLAUDE_FILE, "codex": os.path.join(find_codex_home(os.environ), CODEX_FILE)}
-    found = [name for name in AGENTS if name in agents]
-    where = " and ".join(files[name] for name in found)
-    question = f"Let {' and '.join(found)} call porch as MCP tools ({where})?"
-    return found if found and ask_person(question, False) else []
-
-
-def install_for_codex(chosen: Sequence[str]) -> Iterator[str]:
-    """The entry of codex, which is in the home of the person; in words what became of it."""
-    from porch.fleet.setup import mcp_entries
-
-    if "codex" not in chosen:
-        return
-    home = mcp_entries.find_codex_home(os.environ)
-    path = os.path.join(home, mcp_entries.CODEX_FILE)
-    planned = mcp_entries.plan_codex_entry(home)
-    mcp_entries.write_codex_entry(home, planned)
-    if planned.is_change:
-        yield f"wrote [mcp_servers.porch] into {path}"
-    else:
-        yield f"left {path} alone: {planned.note or 'it starts porch already'}"
-
-
-def describe_missing_package(chosen: Sequence[str]) -> Iterator[str]:
-    from porch.fleet.setup.mcp_package import find_package_fault
-
-    fault = find_package_fault() if chosen else None
-    if fault is not None:
-        yield f"{fault.findings[0].message}: {fault.findings[0].fix}"
+# Whoever sets a project up waits for it.
+_LONGEST_TRIAL_S = 120
+_MOST_FILES = 2000
 
 
 def _begin_project(args: Args) -> View:
@@ -80,21 +33,23 @@ def _begin_project(args: Args) -> View:
 
     root = _find_root()
     is_new = not first_commit.is_inside_repository(root)
+    chosen = _choose_by_words(root, args)
     if is_new and not (args.yes or ask_person(f"{root} is not a git repository. Make one?", False)):
         raise UsageError(
             f"{root} is not a git repository, and porch cannot work without one",
             fix="run `git init`, then `codev init`; or `codev init --yes`, which does both",
             code="no-repository",
         )
-    chosen = _choose(root, args, is_yes=args.yes)
+    chosen = _ask_for_rest(root, args, chosen)
     planned = project_setup.plan_setup(root, chosen)
     if is_new:
         first_commit.make_repository(root)
     first_commit.finish_killed_setup(root)
     project_setup.write_setup(root, planned)
     lines = [f"made a git repository in {root}"] if is_new else []
-    lines += install_for_codex(chosen.mcp)
-    return _setup_view(root, chosen, planned, [*lines, *_commit_lines(root, planned, args.yes)])
+    lines += describe_codex(chosen.mcp)
+    lines += _commit_lines(root, planned, args.yes)
+    return _finish_setup(root, args, chosen, planned, lines)
 
 
 def _adopt_project(args: Args) -> View:
@@ -108,13 +63,36 @@ def _adopt_project(args: Args) -> View:
             fix="run `git init`, or use `codev init`, which can make one",
             code="no-repository",
         )
-    chosen = _choose(root, args, is_yes=args.yes or args.dry_run)
+    chosen = _ask_for_rest(root, args, _choose_by_words(root, args))
     planned = project_setup.plan_setup(root, chosen)
     if args.dry_run:
         return _setup_view(root, chosen, planned, ["nothing was written (--dry-run)"])
     project_setup.write_setup(root, planned)
-    lines = [*install_for_codex(chosen.mcp), *_commit_advice(planned)]
-    return _setup_view(root, chosen, planned, lines)
+    lines = [*describe_codex(chosen.mcp), *_commit_advice(planned)]
+    return _finish_setup(root, args, chosen, planned, lines)
+
+
+def _finish_setup(
+    root: str,
+    args: Args,
+    chosen: "SetupChoices",
+    planned: "Sequence[PlannedFile]",
+    lines: list[str],
+) -> View:
+    """What follows once all files are there: trust, and one try of the tests."""
+    from porch.fleet.health.command_health import remove_killed_trial
+    from porch.store.where import find_project
+
+    if planned[0].fate != "new":
+        remove_killed_trial(find_project(root))
+        return _setup_view(root, chosen, planned, lines)
+    is_trusted = _trust_settings(root, args, planned[0])
+    tried = (
+        _try_tests(root, chosen, planned)
+        if is_trusted
+        else ["tests were not tried: see `porch trust`"]
+    )
+    return _setup_view(root, chosen, planned, [*tried, *lines], is_trusted)
 
 
 def _find_root() -> str:
@@ -132,36 +110,142 @@ def _find_root() -> str:
     return project_setup.find_project_root(os.getcwd())
 
 
-def _choose(root: str, args: Args, *, is_yes: bool) -> "SetupChoices":
-    """On a terminal a person confirms; elsewhere only `--yes` allows an agent anything."""
-    from porch.fleet.setup import project_commands, project_setup
-    from porch.run.agents import agent_list
+def _choose_by_words(root: str, args: Args) -> "SetupChoices":
+    """What the project has, and what the options say, before anybody is asked anything."""
+    from contextlib import suppress
 
-    found = project_commands.find_commands(root)
-    has_config = os.path.exists(os.path.join(root, "codev", "config.toml"))
-    is_asked = not is_yes and is_terminal()
+    from msgspec.structs import replace
+
+    from porch.errors import PorchError
+    from porch.fleet.setup import integrations, project_setup
+    from porch.run.settings import load_settings
+
+    names = integrations.read_integrations(getattr(args, "with") or ())
+    chosen = replace(project_setup.find_choices(root), mcp=tuple(args.mcp or ()))
+    # Settings with errors are said later.
+    with suppress(PorchError):
+        chosen = replace(chosen, protocol=load_settings(root).protocol)
     if args.test:
-        found = _with_test_command(found, args.test)
-    elif is_asked and not has_config:
-        found = _confirm_test_command(found)
+        chosen = _with_test_command(root, chosen, args.test)
+    return _with_integrations(chosen, names)
+
+
+def _with_integrations(chosen: "SetupChoices", names: frozenset[str]) -> "SetupChoices":
+    """An agent that cannot start the tools would only complain at each start."""
+    from msgspec.structs import replace
+
+    from porch.fleet.setup.mcp_entries import AGENTS
+    from porch.fleet.setup.mcp_package import find_package_fault
+
+    can_serve = find_package_fault() is None
+    mcp = [name for name in AGENTS if name in chosen.mcp or (name in names and can_serve)]
+    return replace(chosen, integrations=names, mcp=tuple(mcp))
+
+
+def _ask_for_rest(root: str, args: Args, chosen: "SetupChoices") -> "SetupChoices":
+    """On a terminal a person confirms; elsewhere only `--yes` allows an agent anything."""
+    from msgspec.structs import replace
+
+    from porch.cli.trust_prompt import is_person_at_terminal
+    from porch.fleet.setup.integrations import include_others, list_offers
+
+    is_yes = args.yes or getattr(args, "dry_run", False)
+    is_asked = not is_yes and is_person_at_terminal(args.as_person)
+    has_config = os.path.exists(os.path.join(root, "codev", "config.toml"))
+    if is_asked and not args.test and not has_config:
+        chosen = _confirm_test_command(root, chosen)
+    if is_asked and not getattr(args, "with"):
+        names: frozenset[str] = frozenset()
+        for name in list_offers(root, chosen.agents):
+            if name not in names and ask_person(_make_offer(name), False):
+                names = include_others([*names, name])
+        chosen = _with_integrations(chosen, names)
+    if "envoy" not in chosen.integrations:
+        return chosen
     said = "May specialists of Claude Code run envoy and git in their worktrees without asking?"
-    is_allowed = ask_person(said, True) if is_asked else is_yes
-    agents = agent_list.find_agents()
-    mcp = tuple(args.mcp or (ask_for_mcp(agents) if is_asked else ()))
-    return project_setup.SetupChoices(found, is_allowed, agents, mcp)
+    return replace(chosen, permissions=ask_person(said, True) if is_asked else is_yes)
 
 
-def _confirm_test_command(found: "list[FoundCommand]") -> "list[FoundCommand]":
-    known = next((each for each in found if each.name == "test"), None)
+def _make_offer(name: str) -> str:
+    from porch.fleet.setup.integrations import INTEGRATIONS
+
+    return f"Add {name}: {INTEGRATIONS[name]}?"
+
+
+def _confirm_test_command(root: str, chosen: "SetupChoices") -> "SetupChoices":
+    known = next((each for each in chosen.commands if each.name == "test"), None)
     shown = f"{known.command}, from {known.file}" if known else "none found"
     typed = ask_line(f"The command that runs all tests [{shown}]: ")
-    return _with_test_command(found, typed) if typed else found
+    return _with_test_command(root, chosen, typed) if typed else chosen
 
 
-def _with_test_command(found: "list[FoundCommand]", typed: str) -> "list[FoundCommand]":
+def _with_test_command(root: str, chosen: "SetupChoices", typed: str) -> "SetupChoices":
+    from msgspec.structs import replace
+
     from porch.fleet.setup.project_commands import FoundCommand
+    from porch.fleet.setup.worktree_needs import find_needs
 
-    return [*(each for each in found if each.name != "test"), FoundCommand("test", typed, "")]
+    others = [each for each in chosen.commands if each.name != "test"]
+    commands = [*others, FoundCommand("test", typed, "")]
+    return replace(chosen, commands=commands, needs=find_needs(root, commands))
+
+
+def _trust_settings(root: str, args: Args, planned: "PlannedFile") -> bool:
+    """Whether all settings count: a person who has just chosen them need not be asked later."""
+    from porch.cli.trust_prompt import ask_for_trust, grant_requests, is_person_at_terminal
+    from porch.fleet.setup.additive_files import read_existing
+    from porch.run.grants import count_in_this_command
+    from porch.run.settings import load_settings
+
+    waiting = [each for each in load_settings(root).untrusted if each.file == planned.path]
+    if waiting and read_existing(root, planned.path) == planned.data:
+        if args.yes:
+            grant_requests(waiting, args.as_person)
+        elif is_person_at_terminal(args.as_person):
+            ask_for_trust(waiting, args.as_person)
+        count_in_this_command(each.digest for each in waiting if args.yes)
+    return not load_settings(root).untrusted
+
+
+def _try_tests(
+    root: str, chosen: "SetupChoices", planned: "Sequence[PlannedFile]"
+) -> Iterator[str]:
+    """Once, where a run would run them: on the last commit, and on what is not committed yet."""
+    from msgspec.structs import replace
+
+    from porch.errors import PorchError
+    from porch.fleet.health.command_health import try_commands
+    from porch.git import repository, worktrees
+    from porch.run.settings import load_settings
+    from porch.store.where import find_project
+
+    command = next((each.command for each in chosen.commands if each.name == "test"), "")
+    where = find_project(root)
+    head = repository.read_head(where.workspace)
+    if not command or head is None:
+        return
+    known = load_settings(root)
+    limit = min(known.first_check, _LONGEST_TRIAL_S)
+    known = replace(known, commands={"test": command}, first_check=limit)
+    try:
+        changed = [n for n in worktrees.list_changed_paths(root) if not n.endswith("/")]
+        if len(changed) > _MOST_FILES:
+            yield f"tests were not tried: {len(changed)} files are not committed"
+            return
+        results = try_commands(where, known, head, _tell, uncommitted=changed)
+        yield from describe_trial(results["test"], len({*changed} - {p.path for p in planned}))
+    except PorchError as error:
+        yield f"tests could not be tried: {error.findings[0].message}"
+        yield f"  {error.findings[0].fix or 'try again: codev doctor'}"
+    except KeyboardInterrupt:
+        yield "tests were not tried to the end, since you stopped them; codev doctor tries them"
+
+
+def _tell(what: str) -> None:
+    """What one waits for, if somebody watches."""
+    if sys.stderr.isatty():
+        said = f"{what} (at most {_LONGEST_TRIAL_S} s; Ctrl-C leaves it out)"
+        print(make_printable(said), file=sys.stderr, flush=True)
 
 
 def _commit_lines(root: str, planned: "Sequence[PlannedFile]", is_yes: bool) -> Iterator[str]:
@@ -192,95 +276,56 @@ def _commit_advice(planned: "Sequence[PlannedFile]") -> Iterator[str]:
 
     paths = list_written_paths(planned)
     if paths:
-        yield f"now commit them: git add {' '.join(paths)} && git commit -m 'Set up codev'"
+        yield "commit them, because a run uses the committed settings:"
+        yield f"  git add {' '.join(paths)} && git commit -m 'Set up codev'"
 
 
 def _setup_view(
-    root: str, chosen: "SetupChoices", planned: "Sequence[PlannedFile]", said: list[str]
+    root: str,
+    chosen: "SetupChoices",
+    planned: "Sequence[PlannedFile]",
+    said: list[str],
+    is_trusted: bool = True,
 ) -> View:
     is_new = planned[0].fate == "new"
-    told = _command_lines(chosen) if is_new else _unset_command_lines(root, chosen)
-    lines = [*told, *_file_lines(planned), *said, *_next_lines(chosen)]
+    described = describe_findings(root, chosen, is_trusted)
+    found = described if is_new else describe_unset_commands(root, chosen)
+    rest = describe_rest(root, chosen, is_new)
     data = {
         "root": root,
         "commands": [
             {"name": each.name, "command": each.command, "file": each.file}
             for each in chosen.commands
         ],
+        "worktree": {"link": chosen.needs.link, "setup": chosen.needs.setup},
+        "integrations": sorted(chosen.integrations),
         "permissions": chosen.permissions,
         "agents": list(chosen.agents),
         "mcp": list(chosen.mcp),
         "files": [each.as_json() for each in planned],
         "said": said,
     }
+    lines = [*found, *describe_files(planned), *said, *rest]
     return View("\n".join(lines), data, is_prose=True)
 
 
-def _command_lines(chosen: "SetupChoices") -> Iterator[str]:
-    for each in chosen.commands:
-        origin = f"found in {each.file}" if each.file else "as you typed it"
-        yield f"{each.name:<6}{each.command}   ({origin})"
-    if not any(each.name == "test" for each in chosen.commands):
-        yield "no test command was found, and spider, tick and bugfix do not begin without one:"
-        yield '  write into codev/config.toml, below [commands]: test = "your command"'
-    if len(chosen.agents) == 1:
-        yield f"agent {chosen.agents[0]}   (the only one found here: it works, and it reviews)"
-
-
-def _unset_command_lines(root: str, chosen: "SetupChoices") -> Iterator[str]:
-    """The settings of a project are its own: what they do not say is only mentioned."""
-    import json
-
-    from porch.errors import PorchError
-    from porch.run.settings import PROJECT_FILE, load_settings
-
-    try:
-        known = load_settings(root).commands
-    except PorchError as error:
-        yield f"the settings have errors, which `codev doctor` lists: {error.findings[0].message}"
-        return
-    for each in chosen.commands:
-        if each.name not in known:
-            origin = f"{each.file} has" if each.file else "you gave"
-            yield f"{PROJECT_FILE} has no {each.name} command; {origin}: {each.command}"
-            yield f"  write into it, below [commands]: {each.name} = {json.dumps(each.command)}"
-
-
-def _file_lines(planned: "Sequence[PlannedFile]") -> Iterator[str]:
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for each in planned:
-        if each.fate != "same":
-            top = "/".join(each.path.split("/")[:2])
-            groups.setdefault((each.fate, top, each.note), []).append(each.path)
-    for (fate, top, note), paths in groups.items():
-        more = f": {note}" if note else ""
-        shown = paths if len(paths) <= _LISTED else [f"{top} ({len(paths)} files)"]
-        yield from (f"{_SIGNS[fate]:<12}{path}{more}" for path in shown)
-    if not groups:
-        yield "everything is there already; nothing was changed"
-
-
-def _next_lines(chosen: "SetupChoices") -> Iterator[str]:
-    if not chosen.permissions:
-        yield "specialists of Claude Code will ask before they run envoy;"
-        yield "  to allow it: codev adopt --yes"
-    yield from describe_missing_package(chosen.mcp)
-    yield "next: codev doctor"
-    yield 'then: porch run spider "what you want"'
-
-
-_YES = make_argument("--yes", action="store_true", help="ask nothing, and do all of it but --mcp")
+_YES = make_argument("--yes", action="store_true", help="ask nothing, and take what was found")
 _TEST = make_argument("--test", default="", metavar="COMMAND", help="what runs all tests")
+_WITH = make_argument(
+    "--with",
+    action="append",
+    metavar="NAMES",
+    help="add these, with commas between: claude, claude-commands, codex, envoy, hooks, "
+    "agents-md, protocols",
+)
+MCP = make_argument(
+    "--mcp",
+    action="append",
+    choices=("claude", "codex"),
+    help="let this agent call porch as MCP tools; can be repeated",
+)
+_DRY_RUN = make_argument("--dry-run", action="store_true", help="only list what would be written")
 COMMANDS: Verbs = {
-    "init": Verb(_begin_project, (_YES, _TEST, MCP, PERSON)),
-    "adopt": Verb(
-        _adopt_project,
-        (
-            make_argument("--dry-run", action="store_true", help="only list what would be written"),
-            _YES,
-            _TEST,
-            MCP,
-            PERSON,
-        ),
-    ),
+    "init": Verb(_begin_project, (_YES, _WITH, _TEST, MCP, PERSON)),
+    "adopt": Verb(_adopt_project, (_DRY_RUN, _YES, _WITH, _TEST, MCP, PERSON)),
 }

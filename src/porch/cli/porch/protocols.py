@@ -87,6 +87,19 @@ def _lint_files(args: Args) -> View:
     return View(text, data, EXIT_INPUT if failed else 0, is_prose=True)
 
 
+def _copy_protocol(args: Args) -> View:
+    from porch.fleet.setup import protocol_copies
+    from porch.store.where import find_project
+
+    root = find_project(os.getcwd()).workspace
+    files = protocol_copies.copy_protocol(root, args.name)
+    new = [each.path for each in files if each.is_change]
+    lines = [f"new  {path}" for path in new] or ["everything is there already"]
+    if new:
+        lines.append("runs use this copy once it is committed; codev doctor says if it is outdated")
+    return View("\n".join(lines), {"root": root, "files": [each.as_json() for each in files]})
+
+
 def _show_schema(args: Args) -> View:
     import json
 
@@ -141,6 +154,9 @@ COMMANDS: Verbs = {
         ),
     ),
     "protocols lint": Verb(_lint_files, (make_argument("file", nargs="+", help=_NAME_OR_PATH),)),
+    "protocols copy": Verb(
+        _copy_protocol, (make_argument("name", help="the name of a packaged protocol"),)
+    ),
     "protocols schema": Verb(
         _show_schema,
         (

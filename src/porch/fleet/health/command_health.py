@@ -1,16 +1,17 @@
 """The commands of the settings, run once as a run would run them: in a new worktree, set up.
 
-What passed there counts for the next run from the same commit, and the other way round.
+What passed there counts for the next run from the same files, and the other way round.
 """
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from porch.errors import PorchError
 from porch.git import measured_tree, repository, worktrees
-from porch.git.checkouts import open_detached_checkout
+from porch.git.checkouts import open_detached_checkout, remove_scratch_checkout
 from porch.run.engine.run_places import list_own_paths, mark_of, require_known_place
 from porch.run.handlers import command_trials
 from porch.run.handlers.command_trials import TrialPlace, TrialResult
@@ -38,7 +39,7 @@ def examine_commands(
         return
     try:
         require_known_place(where)
-        results = _try_all(where, known, head, tell)
+        results = try_commands(where, known, head, tell)
     except PorchError as error:
         finding = error.findings[0]
         limit = "no run in a worktree: a new one cannot be set up"
@@ -49,9 +50,15 @@ def examine_commands(
         yield _describe(name, known.commands[name], result, len(changed))
 
 
-def _try_all(
-    where: ProjectPaths, known: Settings, commit: str, tell: Tell
+def try_commands(
+    where: ProjectPaths,
+    known: Settings,
+    commit: str,
+    tell: Tell,
+    *,
+    uncommitted: Collection[str] = (),
 ) -> dict[str, TrialResult]:
+    """How each command of the settings went, on a commit and on files that shall be committed."""
     scratch = worktree_path(where, NAME)
     directory = os.path.join(where.state_dir, NAME)
     atomic.ensure_directory(directory)
@@ -60,6 +67,7 @@ def _try_all(
         _without_empty_directory(os.path.dirname(scratch)),
         open_detached_checkout(where.base, scratch, commit),
     ):
+        _bring_files(where.workspace, scratch, uncommitted)
         place_files(where.root, scratch, known, [])
         if known.setup:
             tell("setting up a new worktree")
@@ -78,6 +86,25 @@ def _try_all(
             trial = command_trials.try_command(where.state_dir, text, place, known)
             results[name] = asyncio.run(trial)
         return results
+
+
+def remove_killed_trial(where: ProjectPaths) -> None:
+    """The worktree of a trial that was killed; nobody keeps anything in it."""
+    scratch = worktree_path(where, NAME)
+    if os.path.lexists(scratch):
+        with _without_empty_directory(os.path.dirname(scratch)):
+            remove_scratch_checkout(where.base, scratch)
+
+
+def _bring_files(source: str, scratch: str, names: Collection[str]) -> None:
+    """As they are in the checkout; what is gone there goes here."""
+    for name in names:
+        here, there = os.path.join(source, name), os.path.join(scratch, name)
+        with suppress(OSError):
+            os.unlink(there)
+        if os.path.islink(here) or os.path.isfile(here):
+            os.makedirs(os.path.dirname(there), exist_ok=True)
+            shutil.copy2(here, there, follow_symlinks=False)
 
 
 @contextmanager

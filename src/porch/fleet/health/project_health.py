@@ -109,26 +109,32 @@ def _lint_protocol(where: ProjectPaths, found: library.FoundProtocol) -> list[Fi
 
 
 def _check_hook(where: ProjectPaths) -> Iterator[DoctorLine]:
-    """Only where Claude Code is used at all: nobody else calls it."""
-    if not os.path.isdir(os.path.join(where.root, ".claude")):
+    """Only where somebody has asked for it."""
+    if not has_part_of_hook(where.root):
         return
     hook = os.path.join(where.root, HOOK)
-    adopt = "run `codev adopt`"
+    text = read_small_file(where.root, SETTINGS_FILE)
+    adopt = "run `codev adopt --with hooks`"
     if not os.path.isfile(hook):
         yield DoctorLine("warning", f"the hook {HOOK} is missing", adopt, repair=SETUP_FILES)
     elif not os.access(hook, os.X_OK):
         what = f"the hook {HOOK} is not executable"
         yield DoctorLine("warning", what, f"run `{HOOK_MODE}`", repair=HOOK_MODE)
-    text = read_small_file(where.root, SETTINGS_FILE)
     if fault := _find_json_fault(text):
         what = f"{SETTINGS_FILE} cannot be read: {fault}"
-        yield DoctorLine("warning", what, "fix it by hand, then run `codev adopt`")
+        yield DoctorLine("warning", what, f"fix it by hand, then {adopt}")
     elif not has_hook(text):
         what = f"{SETTINGS_FILE} does not register the hook {HOOK}"
         yield DoctorLine("warning", what, adopt, repair=SETUP_FILES)
     if shutil.which("porch") is None:
         yield DoctorLine("warning", "`porch` is not on PATH; the hook says nothing without it",
                          "add the directory in which porch was installed to PATH")  # fmt: skip
+
+
+def has_part_of_hook(root: str) -> bool:
+    """The script, or an entry that names it."""
+    is_there = os.path.isfile(os.path.join(root, HOOK))
+    return is_there or HOOK in read_small_file(root, SETTINGS_FILE)
 
 
 def _find_json_fault(text: str) -> str:

@@ -5,15 +5,13 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from porch.fleet.health import project_health, repository_health
-from porch.fleet.setup import additive_files, config_text, project_commands, project_setup
+from porch.fleet.setup import project_setup
 from porch.fleet.setup.claude_settings import HOOK
 from porch.git import repository
 from porch.git.command import run_git
 from porch.git.index_lock import remove_dead_lock
 from porch.git.moved_worktrees import find_moved_worktrees, repair_moved_worktrees
-from porch.run.agents.agent_list import find_agents
 from porch.run.engine.run_places import require_known_place
-from porch.run.settings import PROJECT_FILE
 from porch.show.fleet.doctor_line import DoctorLine
 from porch.store.where import ProjectPaths
 
@@ -46,14 +44,11 @@ def _apply_repair(where: ProjectPaths, name: str) -> Iterator[str]:
 
 def _write_missing_files(root: str) -> Iterator[str]:
     """Permissions are left out: what agents may do unasked is for a person to say."""
-    text = config_text.render_config(project_commands.find_commands(root), find_agents())
-    planned = [additive_files.plan_new_file(root, PROJECT_FILE, text.encode())]
-    if os.path.isdir(os.path.join(root, ".claude")):
-        planned += [
-            project_setup.plan_hook(root),
-            project_setup.plan_claude_settings(root, with_permissions=False),
-        ]
+    chosen = project_setup.find_choices(root)
+    planned = [project_setup.plan_settings(root, chosen)]
+    if project_health.has_part_of_hook(root):
+        planned += project_setup.plan_hook(root)
+    project_setup.write_setup(root, planned)
     for each in planned:
         if each.is_change:
-            additive_files.write_planned_file(root, each)
             yield f"wrote {each.path}" if each.fate == "new" else f"added to {each.path}"

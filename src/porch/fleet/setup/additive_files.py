@@ -75,7 +75,8 @@ def write_planned_file(root: str, planned: PlannedFile) -> None:
     Half a file is never seen: the next call would take it for the project's own.
     """
     path = os.path.join(root, planned.path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if planned.is_change:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     temporary = f"{path}.porch-new"
     if planned.fate == "extended":
         atomic.publish_file(temporary, path, planned.data, mode=planned.mode)

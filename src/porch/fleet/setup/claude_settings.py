@@ -43,11 +43,12 @@ PERMISSIONS = (
 )
 
 
-def merge_claude_settings(text: str, *, with_permissions: bool) -> str:
+def merge_claude_settings(text: str, *, with_hook: bool = True, with_permissions: bool) -> str:
     """The text with what is missing, or the very same text; UsageError where it cannot be read."""
     document = _load_object(text)
     before = json.dumps(document)
-    _add_hook(document)
+    if with_hook:
+        _add_hook(document)
     if with_permissions:
         allowed = _list_below(_table_below(document, "permissions"), "allow")
         allowed.extend(each for each in PERMISSIONS if each not in allowed)
@@ -97,6 +98,6 @@ def _list_below(document: dict[str, Any], key: str) -> list[Any]:
 def _unreadable_error(what: str) -> UsageError:
     return UsageError(
         f"{SETTINGS_FILE} {what}",
-        fix="correct that file, then run `codev adopt` again",
+        fix="correct that file, then run the same command again",
         code="claude-settings",
     )

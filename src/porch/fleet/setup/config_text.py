@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from porch.fleet.setup.project_commands import NAMES, FoundCommand
+from porch.fleet.setup.worktree_needs import WorktreeNeeds
 from porch.run.agents.agent_list import choose_worker
 
 _USES = {
@@ -34,19 +35,32 @@ _REST = """
 
 # What a new worktree needs before anything can be built in it.
 [worktree]
-# setup = ["npm ci"]
+{setup}
 # copy = [".env"]
-# link = ["node_modules"]
+{link}
 """
 
 
-def render_config(found: Iterable[FoundCommand], agents: Sequence[str] = ()) -> str:
+def render_config(
+    found: Iterable[FoundCommand],
+    agents: Sequence[str] = (),
+    needs: WorktreeNeeds = WorktreeNeeds(),  # noqa: B008 - it cannot be changed
+) -> str:
     """`agents` are those of the machine; only what would not work without a line gets one."""
     known = {each.name: each for each in found}
     commands = "".join(line for n in NAMES for line in _command_lines(n, known.get(n)))
     worker = choose_worker(agents)
-    rest = _REST.format(worker=f"name = {json.dumps(worker)}" if worker else '# name = "claude"')
+    rest = _REST.format(
+        worker=f"name = {json.dumps(worker)}" if worker else '# name = "claude"',
+        setup=_list_line("setup", needs.setup, "npm ci"),
+        link=_list_line("link", needs.link, "node_modules"),
+    )
     return _HEAD + commands + rest
+
+
+def _list_line(key: str, values: Sequence[str], example: str) -> str:
+    said = json.dumps([*values] or [example], ensure_ascii=False)
+    return f"{key} = {said}" if values else f"# {key} = {said}"
 
 
 def _command_lines(name: str, found: FoundCommand | None) -> Iterator[str]:

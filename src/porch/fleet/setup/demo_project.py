@@ -28,5 +28,5 @@ def make_demo_project(say: Callable[[str], None]) -> str:
     with open(os.path.join(directory, ".gitignore"), "w", encoding="utf-8") as file:
         file.write("__pycache__/\n")
     first_commit.make_first_commit(directory, [*(each.path for each in planned), ".gitignore"])
-    say(f"made a git repository with {len(planned)} files: settings, protocols, a hook")
+    say(f"made a git repository with {len(planned)} files: settings and a protocol")
     return directory

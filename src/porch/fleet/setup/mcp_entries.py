@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from porch.errors import PorchError
+from porch.errors import PorchError, UsageError
 from porch.fleet.setup.additive_files import (
     PlannedFile,
     plan_extended_file,
@@ -40,16 +40,24 @@ def find_codex_home(environ: Mapping[str, str]) -> str:
 
 def plan_claude_entry(root: str) -> PlannedFile:
     """Another entry of the same name is somebody's own, and stays."""
-    text = (read_existing(root, CLAUDE_FILE) or b"").decode("utf-8", "replace")
+    text = (read_existing(root, CLAUDE_FILE) or b"").decode("utf-8", "surrogateescape")
+    try:
+        merged = add_claude_entry(text)
+    except UsageError as error:
+        return _kept_file(CLAUDE_FILE, error.findings[0].message)
+    return plan_extended_file(root, CLAUDE_FILE, merged.encode("utf-8", "surrogateescape"))
+
+
+def add_claude_entry(text: str) -> str:
+    """The text with the entry, or the very same text; UsageError where it has another form."""
     document = _load_json(text)
     servers = document.setdefault(_KEY, {}) if document is not None else None
     if document is None or not isinstance(servers, dict):
-        return _kept_file(CLAUDE_FILE, "it is not as Claude Code writes it")
+        raise UsageError("it is not as Claude Code writes it", fix=f"correct {CLAUDE_FILE}")
     if "porch" in servers:
-        return PlannedFile(CLAUDE_FILE, text.encode(), "same")
+        return text
     servers["porch"] = _SERVER
-    merged = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return plan_extended_file(root, CLAUDE_FILE, merged.encode())
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def plan_codex_entry(home: str) -> PlannedFile:

@@ -10,26 +10,39 @@ from porch.run.definitions import step_files
 _MARKDOWN_ENDING = ".md"
 
 AGENTS_PAGE = "AGENTS.md"
+PROTOCOLS = "codev/protocols"
+STEPS = ".claude/protocols"
 QUESTIONS_PAGE = "codev/codument-protocols.md"
 _SKIPPED = ("__pycache__",)
 
 
 def load_protocol_files() -> Mapping[str, bytes]:
-    """The packaged protocols with their prompts and templates, for `codev/protocols`."""
+    """Every file of the packaged protocols, by its path in a project that has a copy."""
     own = os.path.basename(step_files.PACKAGED)
     # What protocols share is a directory of the package with an underscore in front.
     return {
-        f"codev/protocols/{path}": data
+        f"{PROTOCOLS}/{path}": data
         for path, data in _walk_directory(step_files.PACKAGED_PROTOCOLS)
         if not path.startswith(("_", f"{own}/"))
     }
 
 
+def load_protocol_copies(name: str = "") -> Mapping[str, bytes]:
+    """What a copy of one protocol consists of, or a copy of each.
+
+    The script of the scripted agent is not part of it: porch uses the packaged one.
+    """
+    front = f"{PROTOCOLS}/{name}/" if name else f"{PROTOCOLS}/"
+    return {
+        path: data
+        for path, data in load_protocol_files().items()
+        if path.startswith(front) and not path.endswith(f"/{step_files.SCRIPT}")
+    }
+
+
 def load_step_files() -> Mapping[str, bytes]:
     """The packaged step protocols, for `.claude/protocols`."""
-    return {
-        f".claude/protocols/{path}": data for path, data in _walk_directory(step_files.PACKAGED)
-    }
+    return {f"{STEPS}/{path}": data for path, data in _walk_directory(step_files.PACKAGED)}
 
 
 def load_claude_directory() -> Mapping[str, bytes]:

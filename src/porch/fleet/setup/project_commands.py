@@ -4,27 +4,28 @@ Nothing is executed. The first file that names a command wins: what people wrote
 scripts comes before what is only usual for a language.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from porch.fleet.setup import node_packages
 from porch.fleet.setup.python_commands import list_python_commands
 from porch.fleet.setup.small_files import read_small_file
 
 NAMES = ("build", "test", "lint")
 _TARGET = re.compile(r"^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z0-9_-]+)(?:[ \t]+[^:\n]*)?:(?!=)", re.MULTILINE)
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # What `npm init` writes where nobody has a test yet.
 _NO_TEST = "no test specified"
-_PACKAGE_MANAGERS = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lockb", "bun"),
-    ("bun.lock", "bun"),
+# Directories that hold no part of the project with tests of its own.
+_NO_PARTS = (
+    *("codev", "doc", "docs", "example", "examples", "fixtures", "node_modules", "test", "tests"),
+    *("third_party", "vendor", "venv", "worktrees"),
 )
+_MOST_PARTS = 8
 
 
 class KnownBuilder(Struct, frozen=True):
@@ -68,12 +69,49 @@ class FoundCommand(Struct, frozen=True):
 
 
 def find_commands(root: str) -> list[FoundCommand]:
-    """At most one for each of build, test and lint, in this order."""
+    """At most one for each of build, test and lint, in this order.
+
+    A project that says at its top how it is tested says it for all of its parts.
+    """
+    found = _find_in(root)
+    if "test" not in found:
+        found = {**_find_in_parts(root), **found}
+    return [found[name] for name in NAMES if name in found]
+
+
+def list_parts(root: str) -> list[str]:
+    """The directories at the top that may be projects themselves, as in a monorepo."""
+    try:
+        names = sorted(os.listdir(root))
+    except OSError:
+        return []
+    likely = [name for name in names if _PART.fullmatch(name) and name not in _NO_PARTS]
+    paths = {name: os.path.join(root, name) for name in likely}
+    return [n for n, path in paths.items() if os.path.isdir(path) and not os.path.islink(path)]
+
+
+def _find_in(root: str) -> dict[str, FoundCommand]:
     found: dict[str, FoundCommand] = {}
     for read in _READERS:
         for each in read(root):
             found.setdefault(each.name, each)
-    return [found[name] for name in NAMES if name in found]
+    return found
+
+
+def _find_in_parts(root: str) -> dict[str, FoundCommand]:
+    """One after the other; a project of very many parts has its own way."""
+    by_part = {part: _find_in(os.path.join(root, part)) for part in list_parts(root)}
+    tested = {part: found for part, found in by_part.items() if "test" in found}
+    if len(tested) > _MOST_PARTS:
+        return {}
+    joined: dict[str, FoundCommand] = {}
+    for name in NAMES:
+        steps = {part: found[name] for part, found in tested.items() if name in found}
+        if steps:
+            texts = [f"(cd {part} && {each.command})" for part, each in steps.items()]
+            files = ", ".join(f"{part}/{each.file}" for part, each in steps.items())
+            joined[name] = FoundCommand(name, " && ".join(texts), files)
+    return joined
 
 
 def _read_makefile(root: str) -> Iterator[FoundCommand]:
@@ -92,22 +130,12 @@ def _read_justfile(root: str) -> Iterator[FoundCommand]:
 
 
 def _read_package_scripts(root: str) -> Iterator[FoundCommand]:
-    scripts = _load_scripts(read_small_file(root, "package.json"))
-    locks = (name for file, name in _PACKAGE_MANAGERS if os.path.exists(os.path.join(root, file)))
-    manager = next(locks, "npm")
+    scripts = node_packages.read_package(root).get("scripts")
+    manager = node_packages.find_manager(root) or "npm"
     for name in NAMES:
-        text = scripts.get(name)
+        text = scripts.get(name) if isinstance(scripts, dict) else None
         if isinstance(text, str) and text.strip() and _NO_TEST not in text:
-            yield FoundCommand(name, f"{manager} run {name}", "package.json")
-
-
-def _load_scripts(text: str) -> dict[str, object]:
-    try:
-        document = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    scripts = document.get("scripts") if isinstance(document, dict) else None
-    return scripts if isinstance(scripts, dict) else {}
+            yield FoundCommand(name, f"{manager} run {name}", node_packages.FILE)
 
 
 def _read_python_files(root: str) -> Iterator[FoundCommand]:

@@ -2,15 +2,19 @@
 
 import configparser
 import os
+import shutil
 import tomllib
 from collections.abc import Iterator
 from typing import Any
+
+from msgspec import Struct
 
 from porch.fleet.setup.small_files import read_small_file
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 # Which file says that tools are started through a manager of environments.
-_MANAGERS = (("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run "))
+_MANAGERS = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"))
+_VIRTUALENVS = (".venv", "venv")
 NameCommandFile = tuple[str, str, str]
 
 
@@ -18,18 +22,68 @@ def list_python_commands(root: str) -> Iterator[NameCommandFile]:
     """Test and lint commands, each with the file that speaks for it."""
     if not any(os.path.isfile(os.path.join(root, name)) for name in _MARKS):
         return
-    front = next((w for f, w in _MANAGERS if os.path.exists(os.path.join(root, f))), "")
+    starts = _find_starts(root)
     tools = _load_tools(root)
     if file := _find_pytest(root, tools):
-        yield "test", f"{front}pytest -q" if front else "python3 -m pytest -q", file
+        yield "test", starts.module("pytest -q"), file
     elif file := _find_section(root, tools, "tox", ("tox.ini", "setup.cfg")):
-        yield "test", f"{front}tox", file
+        yield "test", starts.tool("tox"), file
     elif _has_test_files(root):
-        yield "test", f"{front or ''}python3 -m unittest discover -s tests", "tests"
+        yield "test", starts.python("-m unittest discover -s tests"), "tests"
     if "ruff" in tools or os.path.isfile(os.path.join(root, "ruff.toml")):
-        yield "lint", f"{front}ruff check .", "pyproject.toml" if "ruff" in tools else "ruff.toml"
+        file = "pyproject.toml" if "ruff" in tools else "ruff.toml"
+        yield "lint", starts.tool("ruff", "check ."), file
     elif file := _find_section(root, {}, "flake8", (".flake8", "setup.cfg", "tox.ini")):
-        yield "lint", f"{front}flake8", file
+        yield "lint", starts.tool("flake8"), file
+
+
+def find_virtualenv(root: str) -> str:
+    """The directory of the environment that lies in the project; nothing where there is none."""
+    return next((name for name in _VIRTUALENVS if _is_virtualenv(os.path.join(root, name))), "")
+
+
+def _is_virtualenv(path: str) -> bool:
+    has_python = os.path.lexists(os.path.join(path, "bin", "python"))
+    return has_python and os.path.isfile(os.path.join(path, "pyvenv.cfg"))
+
+
+class _Starts(Struct, frozen=True):
+    """How the programs of a Python project are started: by a manager, or in its environment."""
+
+    root: str
+    manager: str
+    virtualenv: str
+
+    def module(self, words: str) -> str:
+        """A module that has a program of the same name."""
+        return f"{self.manager} run {words}" if self.manager else self.python(f"-m {words}")
+
+    def python(self, words: str) -> str:
+        if self.manager:
+            return f"{self.manager} run python3 {words}"
+        if self.virtualenv:
+            return f"{self._path_of_sources()}{self.virtualenv}/bin/python {words}"
+        return f"python3 {words}"
+
+    def tool(self, name: str, words: str = "") -> str:
+        front = f"{self.manager} run " if self.manager else ""
+        own = f"{self.virtualenv}/bin/{name}"
+        has_own = self.virtualenv and os.path.lexists(os.path.join(self.root, own))
+        return f"{front or ''}{own if has_own else name} {words}".rstrip()
+
+    def _path_of_sources(self) -> str:
+        """An installed project leads to one checkout; the sources of the place go first."""
+        return "PYTHONPATH=src " if os.path.isdir(os.path.join(self.root, "src")) else ""
+
+
+def _find_starts(root: str) -> _Starts:
+    """An environment that is there is used as it is; uv keeps one for each directory by itself."""
+    virtualenv = find_virtualenv(root)
+    locks = (name for file, name in _MANAGERS if os.path.exists(os.path.join(root, file)))
+    manager = next(locks, "")
+    if virtualenv and not (manager == "uv" and shutil.which("uv")):
+        manager = ""
+    return _Starts(root, manager, "" if manager else virtualenv)
 
 
 def _load_tools(root: str) -> dict[str, Any]:

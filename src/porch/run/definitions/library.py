@@ -84,6 +84,12 @@ def list_protocols(where: ProjectPaths) -> list[FoundProtocol]:
     return sorted(found.values(), key=lambda each: each.name)
 
 
+def list_packaged_protocols() -> list[FoundProtocol]:
+    """Those that come with porch, also where a project has a copy."""
+    steps = _find_step_protocols(step_files.PACKAGED, "packaged")
+    return [*_find_in_directory(PACKAGED, "packaged"), *steps]
+
+
 def _find_in_directory(directory: str, source: str) -> Iterator[FoundProtocol]:
     try:
         names = sorted(os.listdir(directory))

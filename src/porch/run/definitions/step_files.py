@@ -18,6 +18,7 @@ NAME = late_pattern(r"[a-z0-9][a-z0-9_-]*")
 ENDING = ".yaml"
 PACKAGED_PROTOCOLS = os.path.join(os.path.dirname(porch.__file__), "protocols")
 PACKAGED = os.path.join(PACKAGED_PROTOCOLS, "steps")
+SCRIPT = "script.yaml"  # beside a protocol: what the scripted agent answers
 
 
 def own_directory(where: ProjectPaths) -> str:

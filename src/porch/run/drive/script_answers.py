@@ -13,6 +13,7 @@ from porch.machine import moves as m
 from porch.machine.records import JournalRecord
 from porch.machine.state import CHANGED, Decision, RunState
 from porch.model.protocol import Protocol
+from porch.run.definitions.step_files import PACKAGED_PROTOCOLS, SCRIPT
 from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.fact_redaction import redact_wish
 from porch.store import inbox, payloads
@@ -31,9 +32,12 @@ EXITS = {
 
 
 def read_protocol_script(protocol_file: str) -> str:
-    """The text of the script beside a protocol, if there is one."""
-    beside = os.path.join(os.path.dirname(protocol_file), "script.yaml")
-    return _read_text(beside) if os.path.isfile(beside) else ""
+    """The text of the script beside a protocol; a copy of a packaged one has none of its own."""
+    own = os.path.dirname(os.path.abspath(protocol_file))
+    packaged = os.path.join(PACKAGED_PROTOCOLS, os.path.basename(own))
+    files = (os.path.join(directory, SCRIPT) for directory in (own, packaged))
+    file = next(filter(os.path.isfile, files), "")
+    return _read_text(file) if file else ""
 
 
 def read_chosen_script(file: str, own: str, protocol: Protocol) -> str:
