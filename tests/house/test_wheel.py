@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGED = ("spider", "tick", "bugfix")
+PACKAGED = ("spider", "change", "tick", "bugfix")
 
 # One worker, so that the wheel is built once.
 pytestmark = pytest.mark.xdist_group("wheel")

@@ -2,7 +2,16 @@
 
 import pytest
 
-from porch.model.artifact_names import has_wildcard, make_values, name_new_file, split_pattern
+from porch.model.artifact_names import (
+    CHANGES,
+    describe_name,
+    find_changes_base,
+    has_wildcard,
+    make_values,
+    name_changes,
+    name_new_file,
+    split_pattern,
+)
 
 VALUES = make_values("1", "user-auth", "codev/projects/1-user-auth")
 
@@ -32,3 +41,12 @@ def test_other_braces_are_no_wildcard(text: str) -> None:
 
 def test_what_braces_leave_open_names_no_new_file() -> None:
     assert has_wildcard(name_new_file("/notes/*.{md,txt}", VALUES))
+
+
+def test_all_changes_are_called_by_what_they_are_compared_with() -> None:
+    path = name_changes("0123456789abcdef")
+    assert path == "changes since 0123456789ab"
+    assert find_changes_base(path) == "0123456789ab"
+    others = ("0123456789ab", "changes since yesterday", f"{path}c", "changes since ghijklmnopqr")
+    assert [find_changes_base(each) for each in others] == [""] * 4
+    assert describe_name(CHANGES) == "all changes of the run"

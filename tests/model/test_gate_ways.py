@@ -4,7 +4,7 @@ from typing import Any
 
 from porch.errors import Finding, Place
 from porch.model import protocol as p
-from porch.model.gate_ways import find_ways_around_gates
+from porch.model.gate_ways import FINISH, find_unapproved_merge, find_ways_around_gates
 from porch.model.protocol_parts import Interrupt, Part
 
 GATE = p.Human("gate", "look", "Look", (p.Option("approved", "on"), p.Option("rejected", "back")))
@@ -52,6 +52,21 @@ def test_q1_a_way_around_a_gate_is_an_error_with_its_path_and_place() -> None:
     )
     assert str(finding.place) == "p.json:3:7"
     assert finding.fix == "let 'FAST' of 'work' lead to 'gate' first, or remove the gate"
+
+
+def test_work_is_merged_by_itself_only_behind_the_approval_of_a_person() -> None:
+    help_ways = ("work.LOST>help", "help.retry>work", "help.skip>end")
+    asked = ("work.DONE>gate", "gate.approved>end", "gate.rejected>work", *help_ways)
+    place = {FINISH: Place("p.json", 5, 3)}
+    assert not list(find_unapproved_merge(graph(*asked, finish="merge"), place))
+    alone = graph("gate.approved>end", "gate.rejected>gate", start="gate", finish="merge")
+    assert not list(find_unapproved_merge(alone, place))
+    assert not list(find_unapproved_merge(graph(*STRAIGHT), place))
+    for ways in (STRAIGHT, ("late.DONE>end", "late.AGAIN>late")):
+        protocol = graph(*ways, start=ways[0].partition(".")[0], finish="squash")
+        (finding,) = find_unapproved_merge(protocol, place)
+        assert (finding.code, str(finding.place)) == ("finish-without-gate", "p.json:5:3")
+        assert finding.message.endswith("no person is asked between 'late' and the end")
 
 
 def test_q1_what_a_person_decides_about_a_failure_is_no_way_around() -> None:

@@ -116,7 +116,7 @@ def test_k11_every_answer_leads_where_its_text_says(name: str) -> None:
     assert [text for s, option in options for text in broken(protocol, s, option)] == []
 
 
-@pytest.mark.parametrize("name", ["spider", "tick", "bugfix"])
+@pytest.mark.parametrize("name", ["spider", "change", "tick", "bugfix"])
 def test_k11_a_retry_forgets_that_the_commit_failed(name: str) -> None:
     protocol = load(name)
     for state in protocol.states:

@@ -11,7 +11,7 @@ import pytest
 from jinja2 import Environment, StrictUndefined
 
 PROTOCOLS = Path(__file__).parents[2] / "src" / "porch" / "protocols"
-NAMES = ("spider", "tick", "bugfix")
+NAMES = ("spider", "change", "tick", "bugfix")
 
 
 def phases(name: str) -> list[dict[str, Any]]:

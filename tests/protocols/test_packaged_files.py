@@ -17,7 +17,7 @@ from porch.run.definitions.partials import PartialReader
 
 REPOSITORY = Path(__file__).parents[2]
 PROTOCOLS = REPOSITORY / "src" / "porch" / "protocols"
-NAMES = ("spider", "tick", "bugfix")
+NAMES = ("spider", "change", "tick", "bugfix")
 
 EVERYWHERE = {
     name: f"<{name}>"
@@ -178,9 +178,18 @@ def test_permissions_are_given_for_every_phase_and_no_other(name: str) -> None:
     assert list(definition(name)["permissions"]) == [found["id"] for found in phases(name)]
 
 
-def test_only_spider_asks_for_approval_and_only_before_code() -> None:
+def test_spider_asks_for_approval_before_code_and_change_behind_it() -> None:
     asked = {n: [p["gate"]["name"] for p in phases(n) if "gate" in p] for n in NAMES}
-    assert asked == {"spider": ["specify_approval", "plan_approval"], "tick": [], "bugfix": []}
+    assert asked == {
+        "spider": ["specify_approval", "plan_approval"],
+        "change": ["change_approval"],
+        "tick": [],
+        "bugfix": [],
+    }
+
+
+def test_only_a_change_is_merged_by_its_approval() -> None:
+    assert [name for name in NAMES if definition(name).get("finish")] == ["change"]
 
 
 def test_each_panel_names_a_review_type_that_has_instructions() -> None:
@@ -193,6 +202,7 @@ def test_each_panel_names_a_review_type_that_has_instructions() -> None:
     assert panels == {
         ("spider", "specify"): "spec-review",
         ("spider", "plan"): "plan-review",
+        ("change", "work"): "generic",
         ("tick", "verify"): "tick-review",
     }
     assert set(panels.values()) <= {path.stem for path in (PROTOCOLS / "_reviews").glob("*.md")}
@@ -287,7 +297,7 @@ def test_no_line_of_a_foreign_text_stands_outside_its_quotation(name: str, phase
 
 @pytest.mark.parametrize("name", NAMES)
 def test_templates_render_have_placeholders_and_belong_to_an_artifact(name: str) -> None:
-    for path in (PROTOCOLS / name / "templates").iterdir():
+    for path in (PROTOCOLS / name / "templates").glob("*"):
         rendered = render(path.read_text("utf-8"), EVERYWHERE)
         assert "{{" not in rendered
         assert "[FILL IN" in rendered

@@ -3,9 +3,13 @@
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
+from porch.account.consequences import FilesNow
 from porch.dialects.registry import parse_definition
 from porch.machine.approvals import add_engine_states
 from porch.show.answer_effects import describe_answers
+from porch.show.decision import list_decisions
 from porch.testing import Rig
 
 ONE: dict[str, Any] = {"id": "one", "name": "Specify", "gate": {"name": "go", "next": "two"}}
@@ -48,6 +52,24 @@ def test_it_names_the_phase_that_begins_or_the_way_back() -> None:
     assert effects["rejected"] == "goes back to Specify"
     rig.decide("approved")
     assert go_to_question(rig)["approved"] == "ends the run: complete"
+
+
+def test_an_approval_behind_which_porch_merges_says_into_which_branch() -> None:
+    rig = start({**ONE, "gate": {"name": "look", "artifact": "@changes", "next": None}})
+    merging = replace(rig.protocol, finish="merge")
+    go_to_question(rig)
+    for is_own, into in ((True, "main"), (False, "main"), (True, "")):
+        run = replace(rig.state.run, own_worktree=is_own, into=into, base_commit="c" * 40)
+        state = replace(rig.state, run=run)
+        place, decision = next(iter(state.decisions.items()))
+        told = describe_answers(merging, state, decision)
+        merges = ", and merges into main" if is_own and into else ""
+        assert told["approved"] == f"ends the run: complete{merges}"
+        assert told["rejected"] == "goes back to Specify"
+        files = {place: FilesNow({"changes since 0123456789ab": "x"})}
+        (shown,) = list_decisions(merging, state, files=files)
+        assert shown["artifacts"] == []
+        assert "see the whole change:\ngit diff cccccccccccc" in shown["reason"]
 
 
 def test_it_passes_over_the_checks_behind_a_gate() -> None:

@@ -58,6 +58,7 @@ class Stop(Struct, frozen=True):
     visit: int = 0
     instance: str = ""
     guard: Guard = ""  # why a person is asked before the work of this state begins
+    into: str = ""  # the branch into which the work is merged at the end
 
 
 class Step(Struct, frozen=True):
@@ -133,6 +134,16 @@ def foresee_answers(
     return answers
 
 
+def find_merge_target(protocol: Protocol, state: RunState) -> str:
+    """The branch into which porch merges the work of a complete run by itself; else nothing.
+
+    A person has let the last gate pass, and nobody has finished the run yet. What lies in a
+    person's own checkout is the person's to commit.
+    """
+    is_due = protocol.finish and state.outcome == "complete" and state.run.delivery is None
+    return state.run.into if is_due and state.run.own_worktree else ""
+
+
 class _Walk(Struct):
     """Follows what porch would do alone; `steps` and ways are limited, so it always ends."""
 
@@ -157,7 +168,8 @@ class _Walk(Struct):
             return
         if state.outcome:
             self.left -= 1
-            yield Way(steps, (Stop("end", name=state.outcome),))
+            into = find_merge_target(self.protocol, state)
+            yield Way(steps, (Stop("end", name=state.outcome, into=into),))
             return
         if state.paused:
             self.left -= 1

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from porch.git import repository
-from porch.git.command import run_exact_git
+from porch.git.command import read_git_bytes, run_exact_git
 from porch.git.git_directory import is_whole_hash
 from porch.git.measured_tree import find_toplevel, own_environment
 from porch.git.moves.own_refs import write_loose_ref
@@ -31,6 +31,13 @@ def list_changed_paths(
 
     raw = compare_trees(worktree, _RAW, old, new, exclude=exclude)
     return parse_raw_diff(raw, lambda blob: _run_own_git(worktree, "cat-file", "blob", blob))
+
+
+def read_patch(repo: str, old: str, new: str, exclude: Sequence[str] = ()) -> bytes:
+    """Every difference of two trees as text; of what has no lines, the names of both contents."""
+    toplevel = find_toplevel(repo)
+    env = own_environment(toplevel, ensure_own_git_directory(toplevel))
+    return read_git_bytes(toplevel, "diff", *_PLAIN, old, new, *_without(exclude), env=env)
 
 
 def count_changed_lines(

@@ -10,6 +10,9 @@ written if there is none. If the last alternative is empty, no file has to be th
 
 `{a,b}` within one part of a path means one of these texts, as a wildcard does.
 
+`@changes` is no file: a gate about it is about everything that the run has changed. As a path it is
+called by what it is compared with.
+
 A value never changes where a pattern leads: in a variable `/` becomes `-`, and `*` is no wildcard.
 """
 
@@ -22,6 +25,9 @@ from porch.model.path_globs import translate_glob
 VARIABLES = ("PROJECT_ID", "PROJECT_TITLE", "PROJECT_DIR", "PLAN_PHASE_ID")
 TOP = "/"
 MISSING = "missing"  # in the place of the hash of a file
+CHANGES = "@changes"
+_SINCE = "changes since "
+_BASE_SHOWN = 12  # letters: git refuses a beginning that fits several objects
 PROJECT_DIR = "/${PROJECT_DIR}/"
 _BAR = "|"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -60,6 +66,18 @@ def require_file(name: str) -> str:
 
 def is_pattern(name: str) -> bool:
     return name.startswith(TOP) or _BAR in name
+
+
+def name_changes(base: str) -> str:
+    """All changes since a commit or tree, as the path of what is asked about."""
+    return f"{_SINCE}{base[:_BASE_SHOWN]}"
+
+
+def find_changes_base(path: str) -> str:
+    """What a path compares all files with; nothing if it is the path of a file."""
+    base = path.removeprefix(_SINCE)
+    is_whole = len(base) == _BASE_SHOWN and not base.strip("0123456789abcdef")
+    return base if is_whole and path != base else ""
 
 
 def join_alternatives(*names: str, optional: bool = False) -> str:
@@ -121,5 +139,7 @@ def list_file_words(name: str) -> list[str]:
 
 def describe_name(name: str) -> str:
     """As people wrote it, or would: `spec.md`, `codev/specs/${PROJECT_ID}-*.md`."""
+    if name == CHANGES:
+        return "all changes of the run"
     texts = [each.removeprefix(PROJECT_DIR).lstrip(TOP) for each in list_alternatives(name)]
     return " or ".join(dict.fromkeys(texts))

@@ -14,9 +14,11 @@ from itertools import groupby
 
 from porch.errors import Finding, Place
 from porch.model.flow import find_passing
-from porch.model.protocol import Edge, End, Human, Protocol, Target
+from porch.model.protocol import Agent, Edge, End, Human, Protocol, Target
 from porch.model.track_names import fork_of_join
 
+# Where a file says what becomes of the work; no state has such a name.
+FINISH = "@finish"
 _WAYS_OF_PEOPLE = ("skip", "waived", "stopped")
 Steps = Mapping[str, list[tuple[str, Edge]]]
 
@@ -38,6 +40,31 @@ def find_ways_around_gates(protocol: Protocol, places: Mapping[str, Place]) -> I
             way = _find_way(protocol, gate, ends, passes, steps)
             if way:
                 yield _make_finding(protocol, gate, name, way, places)
+
+
+def find_unapproved_merge(protocol: Protocol, places: Mapping[str, Place]) -> Iterator[Finding]:
+    """Whoever has the work merged without being asked about it would have agents merge it."""
+    if not protocol.finish:
+        return
+    actors = {name: state.actor for name, state in protocol.states.items()}
+    gates = {n: a.name for n, a in actors.items() if isinstance(a, Human) and a.kind == "gate"}
+    ends = {n for n, a in actors.items() if isinstance(a, End) and a.outcome == "complete"}
+    steps = _list_steps(protocol, gates)
+    begins = [protocol.initial.state, *(n for n, a in actors.items() if isinstance(a, Agent))]
+    for begin in begins:
+        reached = [] if begin in gates else [begin]
+        for name in reached:
+            ahead = (target for target, _ in steps.get(name, ()))
+            reached += [each for each in ahead if each not in gates and each not in reached]
+        if ends.intersection(reached):
+            group = protocol.group_of(begin)
+            yield Finding(
+                "finish-without-gate",
+                f"'finish' merges the work, and no person is asked between '{group}' and the end",
+                places.get(FINISH),
+                f"give '{group}' or a phase behind it a gate, or remove 'finish'",
+            )
+            return
 
 
 def _end_branches(

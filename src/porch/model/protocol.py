@@ -50,6 +50,7 @@ Test = Literal[
 # The tests of files: all of several lie under these paths, or at least one.
 FILE_TESTS: tuple[Test, ...] = ("within", "touches")
 Outcome = Literal["complete", "failed", "abandoned"]
+Finish = Literal["", "merge", "squash"]
 AskKind = Literal["gate", "question", "failure", "undecided"]
 ReviewForm = Literal["verdict", "issues"]
 Workspace = Literal["main", "tests", "read"]
@@ -352,6 +353,7 @@ class Protocol(Tagged, frozen=True, dict=True, tag="Protocol"):
     protected: tuple[str, ...] = ()  # globs
     is_protecting: bool = False  # it says what is protected, or who may write it
     parts: Mapping[str, Part] = field(default_factory=dict)  # other graphs that children follow
+    finish: Finish = ""  # what porch does with the work once the run is complete
 
     # Asked at every step of a run, so looked up; of a few values only, so when first asked.
 

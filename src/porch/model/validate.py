@@ -5,7 +5,7 @@ from typing import assert_never
 
 from porch.errors import Finding, Place, Severity
 from porch.model.budget_cycles import find_budget_knots
-from porch.model.gate_ways import find_ways_around_gates
+from porch.model.gate_ways import find_unapproved_merge, find_ways_around_gates
 from porch.model.protocol import (
     BLOCKED,
     EXHAUSTED,
@@ -377,4 +377,5 @@ RULES: tuple[Rule, ...] = (
     _endless_cycles,
     _undone_charges,
     find_ways_around_gates,
+    find_unapproved_merge,
 )

@@ -92,7 +92,7 @@ def _describe_kept(protocol: Protocol, answer: Consequence) -> str:
 
 def _describe_stop(protocol: Protocol, state: RunState, standing: Standing, stop: Stop) -> str:
     if stop.who == "end":
-        return f"ends the run: {stop.name}"
+        return f"ends the run: {stop.name}{f', and merges into {stop.into}' if stop.into else ''}"
     if stop.name == PAUSED:
         return "pauses the run"
     kind = protocol.states.get(stop.state)

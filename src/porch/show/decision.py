@@ -18,7 +18,7 @@ from porch.machine.exits.causes import RETRY, Cause, failure_cause, repeated_sta
 from porch.machine.facts import Payload
 from porch.machine.path_values import is_named_by_engine
 from porch.machine.state import Decision, RunState, Standing
-from porch.model.artifact_names import MISSING, is_pattern
+from porch.model.artifact_names import CHANGES, MISSING, find_changes_base, is_pattern
 from porch.model.protocol import TRACK, Human, Option, Protocol
 from porch.show.answer_effects import describe_answers
 from porch.show.evidence_notes import (
@@ -119,6 +119,7 @@ def _describe_decision(
                 *_list_reasons(protocol, state, standing, seen),
                 *describe_shortcuts(protocol, state, standing),
                 *_list_facts(protocol, state, standing, human),
+                *_tell_changes(state, files),
             )
         ),
         "options": list(
@@ -132,7 +133,7 @@ def _describe_decision(
                 has_failed=bool(shown),
             )
         ),
-        "artifacts": list(files or filterfalse(is_pattern, human.artifacts)),
+        "artifacts": _list_shown_files(files, human),
         "digest": decision.digest,
         "deadline": _reminder_time(decision.asked_at, human.stale_after_s),
         "stale": bool(state.marked(decision.position, f"fired/{decision.name}")),
@@ -170,6 +171,20 @@ def _describe_decision(
     if difference := _describe_difference(seen):
         decided["difference"] = difference
     return decided
+
+
+def _list_shown_files(files: Mapping[str, str], human: Human) -> list[str]:
+    """What can be opened: all changes together are seen by a command."""
+    named = files or filterfalse(is_pattern, human.artifacts)
+    return [path for path in named if path != CHANGES and not find_changes_base(path)]
+
+
+def _tell_changes(state: RunState, files: Mapping[str, str]) -> Iterator[str]:
+    """How to see all changes of a run, where a question is about them."""
+    if any(map(find_changes_base, files)):
+        place = f"-C {state.run.worktree} " if state.run.worktree not in ("", ".") else ""
+        yield "see the whole change:"
+        yield f"git {place}diff {state.run.base_commit[:12]}"
 
 
 def _describe_difference(seen: list[Payload]) -> dict[str, str]:

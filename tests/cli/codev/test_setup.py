@@ -121,7 +121,7 @@ def test_every_protocol_can_be_followed_without_any_tool(empty: Newcomer) -> Non
     empty.codev("init", "--yes", "--with", "protocols")
     there = empty.root / "codev" / "protocols"
     names = sorted(path.name for path in there.iterdir())
-    assert names == ["bugfix", "spider", "tick", "v3"]
+    assert names == ["bugfix", "change", "spider", "tick", "v3"]
     for name in names:
         guide = (there / name / "protocol.md").read_text()
         assert guide.startswith(f"# {name.upper()}\n")

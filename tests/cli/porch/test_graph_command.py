@@ -50,7 +50,7 @@ def test_a_file_that_is_called_like_a_protocol_does_not_hide_it(desk: "Desk") ->
 
 def test_what_cannot_be_drawn_is_told_with_what_to_do(desk: "Desk") -> None:
     said = desk.porch("protocols", "graph", "spidr", code=2)
-    assert "known protocols: bug-discovery, bugfix, debugging" in said.err
+    assert "known protocols: bug-discovery, bugfix, change, debugging" in said.err
     file = desk.write("broken/protocol.json", "{")
     assert "broken/protocol.json:1:2" in desk.porch("protocols", "graph", str(file), code=2).err
     assert (

@@ -24,7 +24,7 @@ def lint(desk: "Desk", document: Any, code: int) -> list[dict[str, Any]]:
 def test_the_packaged_protocols_are_listed_with_their_files(desk: "Desk") -> None:
     rows = desk.porch("protocols", "list", "--json").json["protocols"]
     steps = ["bug-discovery", "debugging", "discovery", "implementation"]
-    names = sorted(["bugfix", "spider", "tick", "v3", *steps])
+    names = sorted(["bugfix", "change", "spider", "tick", "v3", *steps])
     assert [row["name"] for row in rows] == names
     assert {row["source"] for row in rows} == {"packaged"}
     text = desk.porch("protocols").out
@@ -78,7 +78,7 @@ def test_show_says_that_whoever_is_there_reviews_where_nobody_is_named(desk: "De
 
 def test_show_of_an_unknown_protocol_names_the_known_ones(desk: "Desk") -> None:
     said = desk.porch("protocols", "show", "spidr", code=2)
-    assert "known protocols: bug-discovery, bugfix, debugging" in said.err
+    assert "known protocols: bug-discovery, bugfix, change, debugging" in said.err
 
 
 @pytest.mark.req("F-004", "F-005")
@@ -127,7 +127,7 @@ def test_a_warning_or_a_note_is_no_error(desk: "Desk") -> None:
     assert found
 
 
-@pytest.mark.parametrize("file", ["spider", "tick", "bugfix"])
+@pytest.mark.parametrize("file", ["spider", "change", "tick", "bugfix"])
 def test_the_packaged_protocols_lint_clean(desk: "Desk", file: str) -> None:
     path = desk.porch("protocols", "show", file, "--json").json["file"]
     assert desk.porch("protocols", "lint", path, "--json").json == {"findings": []}
@@ -205,7 +205,7 @@ def test_the_schema_knows_the_packaged_protocols_and_refuses_what_lint_refuses(
     schema = desk.porch("protocols", "schema", "--json").json
     assert desk.porch("protocols", "schema").json == schema
     validator = Draft202012Validator(schema)
-    for name in ("spider", "tick", "bugfix"):
+    for name in ("spider", "change", "tick", "bugfix"):
         path = desk.porch("protocols", "show", name, "--json").json["file"]
         with open(path, encoding="utf-8") as file:
             assert list(validator.iter_errors(json.load(file))) == []

@@ -253,7 +253,7 @@ def test_a_common_signal_takes_every_phase_onward(described: Protocol) -> None:
     assert blocked.description == "Signal implementation is blocked"
 
 
-@pytest.mark.parametrize("name", ["spider", "tick", "bugfix"])
+@pytest.mark.parametrize("name", ["spider", "change", "tick", "bugfix"])
 def test_packaged_protocols_compile_without_a_finding(name: str) -> None:
     reading = read(PACKAGED / name / "protocol.json")
     assert reading.findings == ()

@@ -127,7 +127,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     from porch.store import run_drivers
     from porch.store.removed_worktrees import read_removed_place
     from porch.store.run_names import unique_word
-    from porch.store.uncommitted_work import read_uncommitted_work
+    from porch.store.uncommitted_work import read_uncommitted_work, read_unmerged_work
 
     if (foreign := overview.find_run_without_journal(where, word)) is not None:
         shown = overview.show_run(where, foreign.directory)
@@ -143,6 +143,8 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
     driven = run_drivers.describe_driver(driver, unique, "af") if is_live else ""
     pairs = forecast.look_at_run(found.state) if forecast else ()
     unkept = read_uncommitted_work(where.run_dir(name))
+    is_open = found.state.outcome == "complete" and found.state.run.delivery is None
+    unmerged = read_unmerged_work(where.run_dir(name)) if is_open else ""
     removed = read_removed_place(where.run_dir(name)) if found.state.paused else None
     data = {**overview.show_run(where, word).data, "conflicts": [p.describe() for p in pairs]}
     look = terminal_style()
@@ -155,6 +157,7 @@ def _run_view(where: "ProjectPaths", word: str, forecast: "FleetForecast | None"
         notes=[
             *describe_current_turns(data.get("working") or []),
             *([f"not committed: {unkept}"] if unkept else []),
+            *([f"not merged: {unmerged}"] if unmerged else []),
             *([removed.describe(f"af resume {unique}")] if removed else []),
             *(f"expect a conflict with {pair.other}: {', '.join(pair.files)}" for pair in pairs),
         ],

@@ -29,7 +29,7 @@ def describe_findings(root: str, chosen: "SetupChoices", is_trusted: bool) -> It
         origin = f"found in {each.file}" if each.file else "as you typed it"
         yield f"{each.name:<12}{each.command}   ({origin})"
     if not any(each.name == "test" for each in chosen.commands):
-        yield "no test command was found, and spider, tick and bugfix do not begin without one:"
+        yield "no test command was found; spider, change, tick and bugfix do not begin without one:"
         yield '  write into codev/config.toml, below [commands]: test = "your command"'
     trust = "" if is_trusted else "; it counts once you trust it: porch trust"
     for key, values in (("link", chosen.needs.link), ("setup", chosen.needs.setup)):

@@ -172,6 +172,8 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
 
     def noticed(manner: DriveManner, watch: DriveWatch) -> "DriveResult":
         driven = watch_with_notices(where, watch, lambda watch: drive(manner, watch))
+        if driven.state.outcome == "complete":
+            driven = _merge_work(where, driven, watch)
         if driven.state.outcome and _choose_agent(args) != "scripted":
             _propose_work(where, driven, watch)
         return driven
@@ -190,6 +192,15 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
 
         manner, watch = detach_drive(where, kicked_off, manner, watch)
     return driven_view(noticed(manner, watch), where)
+
+
+def _merge_work(where: "ProjectPaths", driven: "DriveResult", watch: "DriveWatch") -> "DriveResult":
+    """What the protocol promises and a person has approved; the run as it is afterwards."""
+    from msgspec.structs import replace
+
+    from porch.fleet.finish.merge_approved import merge_when_complete
+
+    return replace(driven, state=merge_when_complete(where, driven.state, watch.notice))
 
 
 def _propose_work(where: "ProjectPaths", driven: "DriveResult", watch: "DriveWatch") -> None:

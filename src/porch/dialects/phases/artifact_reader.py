@@ -12,6 +12,7 @@ from porch.dialects.phases.mapping_reader import (
 )
 from porch.errors import Finding
 from porch.model.artifact_names import (
+    CHANGES,
     PROJECT_DIR,
     TOP,
     VARIABLES,
@@ -43,6 +44,14 @@ _PROMPT_WORDS = {
 _WORD = late_pattern(r"\{\{\s*([\w.]+)\s*\}\}|\$(\w+)")
 
 
+def read_gate_files(form: StrictFields, *keys: str) -> tuple[str, ...]:
+    """What a gate is about: files, or everything that the run has changed."""
+    words = [word for key in keys for word in form.words(key)]
+    changes = (CHANGES,) if any(word.text == CHANGES for word in words) else ()
+    names = (read_file_name(word, form.findings) for word in words if word.text != CHANGES)
+    return (*changes, *filter(None, names))
+
+
 def read_files(form: StrictFields, *keys: str, directories: bool = False) -> tuple[str, ...]:
     words = (word for key in keys for word in form.words(key))
     names = (read_file_name(word, form.findings, directories=directories) for word in words)
@@ -61,6 +70,10 @@ def read_file_name(word: ScalarNode, findings: Findings, *, directories: bool = 
             findings.append(Finding("unknown-variable", message, word.place, fix))
             return ""
     text = text.strip().removeprefix("./")
+    if word.text == CHANGES:
+        message = f"'{CHANGES}' is no file: only a gate can be about all changes"
+        findings.append(Finding("wrong-value", message, word.place, "name the file"))
+        return ""
     problem = find_glob_problem(remove_variables(text) or "x")
     problem = problem or ("'|' has no meaning" if "|" in text else "")
     if text.endswith("/") and not directories:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from porch.errors import Place
-from porch.model.protocol import Command, Limits
+from porch.model.protocol import Command, Finish, Limits
 from porch.text.nodes import ScalarNode
 
 DEFAULT_RETRIES = 3
@@ -134,3 +134,5 @@ class PhasesFile(Struct, frozen=True):
     ends: Mapping[str, Place] = field(default_factory=dict)
     protected: tuple[str, ...] = ()
     is_protecting: bool = False
+    finish: Finish = ""
+    finish_place: Place | None = None

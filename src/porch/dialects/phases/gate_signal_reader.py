@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from porch.dialects.phases.artifact_reader import read_files
+from porch.dialects.phases.artifact_reader import read_gate_files
 from porch.dialects.phases.file_records import (
     DEFAULT_ROUNDS,
     TOO_COMPLEX,
@@ -116,7 +116,7 @@ def read_gate_mapping(form: StrictFields) -> GateRecord:
         requires,
         None if is_null(after) else after,
         form.word("next", "next_state"),
-        read_files(form, "artifacts", "artifact"),
+        read_gate_files(form, "artifacts", "artifact"),
     )
 
 

@@ -64,6 +64,10 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "permissions": _ref_fragment("permissions", also=(NULL,)),
         "config": _ref_fragment("config", also=(NULL,)),
         "protected": GLOBS,
+        "finish": {
+            "enum": ["merge", "squash", None],
+            "description": "merge the work once the run is complete; a gate has to stand before",
+        },
         "terminal": TEXTS,
         "hooks": ANY,
     },

@@ -1,5 +1,7 @@
 """The whole file into one definition; everything that is wrong is noted, and reading goes on."""
 
+from typing import cast, get_args
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -27,7 +29,7 @@ from porch.dialects.phases.phase_reader import PhaseDefaults, read_phase
 from porch.dialects.phases.protection import add_protected_checks, read_protected
 from porch.errors import Place
 from porch.model.protection import WORDS
-from porch.model.protocol import Limits
+from porch.model.protocol import Finish, Limits
 from porch.text.fields import Fields, check_name
 from porch.text.nodes import MapNode, Node, ScalarNode
 
@@ -86,6 +88,8 @@ def read_definition(root: MapNode, findings: Findings) -> tuple[PhasesFile, str]
         ends=ends,
         protected=WORDS if protected is None and is_protecting else protected or (),
         is_protecting=is_protecting,
+        finish=_read_finish(form),
+        finish_place=form.place("finish"),
     )
     return definition, config.prompts_dir
 
@@ -106,6 +110,16 @@ def _read_subject(form: StrictFields) -> str:
         input_.note("required", "'subject' says whether a subject is needed")
         input_.note("default_for", "command line options are the same for all protocols")
     return form.text("subject") or said or "project"
+
+
+def _read_finish(form: StrictFields) -> Finish:
+    text = form.text("finish")
+    for known in get_args(Finish):
+        if text == known:
+            return cast(Finish, known)
+    message = f"'finish' must be merge or squash, not '{text[:80]}'"
+    form.report("wrong-value", message, form.place("finish"))
+    return ""
 
 
 def _read_config(form: StrictFields | None) -> ConfigBlock:

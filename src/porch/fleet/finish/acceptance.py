@@ -31,13 +31,17 @@ class UnacceptedError(FailedError):
 
 
 class FinishRequest(Struct, frozen=True):
-    """What a person asks of `porch finish`; `reason` is why parts that have not passed may go."""
+    """What a person asks of `porch finish`; `reason` is why parts that have not passed may go.
+
+    `by` is who asked for it by letting the last gate pass.
+    """
 
     way: FinishWay
     into: str = ""
     as_person: bool = False
     accept_changes: bool = False
     reason: str = ""
+    by: str = ""
 
 
 def add_concerns(

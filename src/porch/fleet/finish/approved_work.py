@@ -10,11 +10,11 @@ from porch.errors import OutsideError
 from porch.fleet.finish.run_work import RunWork
 from porch.git.command import read_git_bytes
 from porch.machine.state import RunState
-from porch.model.artifact_names import MISSING
+from porch.model.artifact_names import MISSING, find_changes_base
 from porch.model.protocol import Protocol
 from porch.model.track_names import FILE, LINK
 from porch.run.engine.approved_artifacts import make_scope
-from porch.run.engine.artifacts import hash_artifacts, is_part
+from porch.run.engine.artifacts import hash_artifacts, is_part, read_changes
 from porch.text.sha256 import sha256
 
 
@@ -28,10 +28,26 @@ def _describe_changes(protocol: Protocol, state: RunState, work: RunWork) -> Ite
     gates = {} if protocol.spec else state.approvals
     find_changes = make_scope(protocol, state)
     for gate, known in gates.items():
-        now = {path: _hash_delivered(work, path, sum_) for path, sum_ in known.artifacts.items()}
+        now = {
+            path: _hash_changes(state, work, base)
+            if (base := find_changes_base(path))
+            else _hash_delivered(work, path, sum_)
+            for path, sum_ in known.artifacts.items()
+        }
         paths = find_changes(gate, now)
         if gate in protocol.gates and paths:
             yield f"changed since {gate} was approved: {', '.join(paths)}"
+
+
+def _hash_changes(state: RunState, work: RunWork, base: str) -> str:
+    """Of all changes of a run; where git keeps other bytes than lie in the files, of these."""
+    commit = state.run.base_commit
+    is_same = work.is_own and commit and read_changes(work.repo, base, commit) == b""
+    if is_same:
+        data = read_changes(work.repo, base, work.head)
+    else:
+        data = None if work.uncommitted else read_changes(work.workspace, base)
+    return MISSING if data is None else sha256(data).hexdigest()
 
 
 def _hash_delivered(work: RunWork, path: str, approved: str) -> str:

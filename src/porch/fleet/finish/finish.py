@@ -123,7 +123,7 @@ def finish_run(where: ProjectPaths, name: str, request: FinishRequest) -> Finish
         crash_points.reach_point("finish.before-record")
         done = replace(
             fact,
-            by=find_user_name(),
+            by=request.by or find_user_name(),
             as_person=request.as_person,
             accepted=work.accepted,
             not_passed=work.not_passed if work.reason else (),

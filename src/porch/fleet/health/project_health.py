@@ -19,7 +19,7 @@ from porch.store.where import ProjectPaths
 
 SETUP_FILES = "write the missing files of the set-up"
 HOOK_MODE = f"chmod +x {HOOK}"
-_NEED_TESTS = "not spider, tick, bugfix or v3: they need [commands] test"
+_NEED_TESTS = "not spider, change, tick, bugfix or v3: they need [commands] test"
 _OLD_SPEC = re.compile(r"[0-9]+-.+\.md")
 
 

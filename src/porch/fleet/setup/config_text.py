@@ -9,7 +9,7 @@ from porch.run.agents.agent_list import choose_worker
 
 _USES = {
     "build": "may be absent; then nothing is built before tests",
-    "test": "spider, tick and bugfix do not begin without it",
+    "test": "spider, change, tick and bugfix do not begin without it",
     "lint": "may be absent",
 }
 _HEAD = """\

@@ -5,21 +5,26 @@ import re
 from collections.abc import Iterable, Mapping
 
 from porch.account.consequences import FilesNow
+from porch.errors import OutsideError
 from porch.machine.budgets import PLAN
 from porch.machine.state import Run, RunState
 from porch.model.artifact_names import (
+    CHANGES,
     MISSING,
     fill_name,
+    find_changes_base,
     has_wildcard,
     is_optional,
     is_pattern,
     list_alternatives,
     list_variables,
     make_values,
+    name_changes,
     name_new_file,
     split_pattern,
 )
 from porch.model.protocol import TRACK, Agent, Protocol
+from porch.run.engine.run_places import list_own_paths
 from porch.store.run_rows import stamp_file
 from porch.system.document_file import read_document
 from porch.system.regular_file import NotRegularFile, open_followed, read_whole_file
@@ -29,6 +34,9 @@ from porch.text.sha256 import sha256
 NOT_REGULAR = "not a regular file"
 OUTSIDE = "not a regular file of this repository (a link leads out of it)"
 UNREADABLE = "unreadable"
+_NOT_WORK = tuple(
+    path for place in ("projects", "executions") for path in list_own_paths(f"codev/{place}/*")
+)
 # Files that agents name may hold a number sign, too; these are the plans of tracks.
 _PART = late_pattern(r"(^|/)(plan|track|tasks)\.xml#|/@(link|file)$", re.DOTALL)
 
@@ -40,8 +48,16 @@ def list_artifact_paths(
 
     A pattern that no file fits stays there under its own name, and so it is missing.
     """
-    found = (_find_artifacts(workspace, run, name, item) for name in names)
+    found = (
+        _find_artifacts(workspace, run, name, item) if name != CHANGES else list_changes(run)
+        for name in names
+    )
     return list(dict.fromkeys(path for paths in found for path in paths))
+
+
+def list_changes(run: Run) -> list[str]:
+    """What stands for all changes of a run; nothing where there is no repository."""
+    return [name_changes(run.base)] if run.base else []
 
 
 def name_artifact_file(workspace: str, run: Run, name: str, item: str = "") -> str:
@@ -195,6 +211,8 @@ def find_file(name: str) -> str:
 
     if name.endswith((LINK, FILE)):
         return name.removesuffix(LINK).removesuffix(FILE)
+    if find_changes_base(name):
+        return ""
     return name.rpartition("#")[0] if is_part(name) else name
 
 
@@ -215,6 +233,8 @@ def read_part(workspace: str, name: str) -> bytes | None:
     from porch.dialects.plan_xml.plan_parts import find_plan_part  # most runs have no parts
     from porch.model.track_names import FILE, LINK
 
+    if base := find_changes_base(name):
+        return read_changes(workspace, base)
     if name.endswith(LINK):
         return _read_link(os.path.join(workspace, name.removesuffix(LINK)))
     if name.endswith(FILE):
@@ -225,6 +245,20 @@ def read_part(workspace: str, name: str) -> bytes | None:
         with open(os.path.join(workspace, file), "rb", opener=open_followed) as opened:
             return find_plan_part(opened.read(), id_)
     except (OSError, NotRegularFile):
+        return None
+
+
+def read_changes(workspace: str, base: str, head: str = "") -> bytes | None:
+    """What differs from the base, in the files as they are or in a commit; None if git cannot say.
+
+    What porch draws and what reviewers said is left out.
+    """
+    from porch.git import measured_tree, tree_changes
+
+    try:
+        tree = head or measured_tree.measure_tree(workspace)
+        return tree_changes.read_patch(workspace, base, tree, _NOT_WORK)
+    except (OutsideError, OSError):
         return None
 
 
@@ -243,15 +277,15 @@ def _read_odd_file(path: str) -> bytes | None:
 
 
 def is_part(name: str) -> bool:
-    """Whether a name means a part of a plan, or a link itself, and not a file."""
-    return _PART.search(name) is not None
+    """Whether a name means something else than a file: a part of a plan, a link, all changes."""
+    return _PART.search(name) is not None or bool(find_changes_base(name))
 
 
 def is_plan_part(name: str) -> bool:
     """Whether a name means a part of a plan."""
     from porch.model.track_names import FILE, LINK
 
-    return is_part(name) and not name.endswith((FILE, LINK))
+    return is_part(name) and not (name.endswith((FILE, LINK)) or find_changes_base(name))
 
 
 def name_changed_file(workspace: str, path: str) -> str:

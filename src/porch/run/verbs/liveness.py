@@ -17,7 +17,7 @@ from porch.store.run_names import (
     rename_in_commands,
     unique_word,
 )
-from porch.store.uncommitted_work import read_uncommitted_work
+from porch.store.uncommitted_work import read_uncommitted_work, read_unmerged_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,6 +183,10 @@ def complete_status(where: ProjectPaths, name: str, picture: PictureShape) -> Li
     word = unique_word(where.names(), name, id_)
     lines = [rename_in_commands(line, id_, word) for line in picture["text"]]
     asked = [rename_decision(each, word) for each in picture["decisions"]]
+    if board.waits_on(picture["row"], "finish") and (
+        unmerged := read_unmerged_work(where.run_dir(name))
+    ):
+        lines = _with_line(lines, "merge", f"not merged: {unmerged}")
     if why := read_uncommitted_work(where.run_dir(name)):
         again = {"": "the end of the next phase", "complete": f"porch finish {word}"}
         next_try = again.get(picture["outcome"], "")

@@ -39,6 +39,7 @@ from porch.dialects.phases.mapping_reader import MOST_STEPS, Findings
 from porch.errors import Finding
 from porch.model.artifact_names import describe_name
 from porch.model.budget_cycles import drop_knotted_resets
+from porch.model.gate_ways import FINISH
 from porch.model.memory_paths import last_words_path
 from porch.model.protocol import (
     Agent,
@@ -87,6 +88,8 @@ def _is_too_long(definition: PhasesFile, findings: Findings) -> bool:
 
 
 def _build_protocol(definition: PhasesFile, atlas: PhaseLookup, draft: ProtocolDraft) -> Protocol:
+    if definition.finish_place is not None:
+        draft.places[FINISH] = definition.finish_place
     blank = Protocol(
         definition.name,
         _initial_target(definition, atlas),
@@ -98,6 +101,7 @@ def _build_protocol(definition: PhasesFile, atlas: PhaseLookup, draft: ProtocolD
         limits=definition.limits,
         protected=definition.protected,
         is_protecting=definition.is_protecting,
+        finish=definition.finish,
     )
     # Phases that lead back over others could restore each other's retries for ever.
     return drop_knotted_resets(add_state_inputs(finish_protocol(draft, blank), draft), find_knots)
