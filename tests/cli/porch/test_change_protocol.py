@@ -154,3 +154,12 @@ def test_a_branch_that_was_renamed_meanwhile_is_named(desk: "Desk") -> None:
     said = approve(desk)
     assert "was not merged into main: there is no branch 'main'" in said
     assert "--into BRANCH" in said
+
+
+def test_an_approval_that_ends_a_run_without_a_driver_says_how_it_is_merged(desk: "Desk") -> None:
+    gate = {"name": "go", "artifact": "@changes", "next": None}
+    agents = {"one": [{"write": {"hello.txt": "hello\n"}}]}
+    desk.begin_in_worktree({"id": "one", "gate": gate}, agents=agents, top={"finish": "merge"})
+    said = desk.porch("approve", "1", "--json").json
+    assert said["next"] == "Ready to merge into main: porch resume 0001"
+    assert "merged into main" in told(desk.porch("resume", "1"))

@@ -11,6 +11,7 @@ from porch.cli.decision_words import ARGUMENTS, read_decision
 if TYPE_CHECKING:
     from porch.machine.state import RunState, Standing
     from porch.run.verbs.decide import DecisionResult
+    from porch.run.verbs.read_run import ReadRun
     from porch.store.where import ProjectPaths
 
 
@@ -25,7 +26,22 @@ def _decide(verb: str, args: Args) -> View:
     found = read_run(where, run)
     name, request = read_decision(verb, args, found)
     answered = decide.decide_question(where, run, name, request, read_form=read_form, found=found)
-    return _decision_view(where, answered, found.definition.protocol.subject)
+    view = _decision_view(where, answered, found.definition.protocol.subject)
+    return _with_merge(where, view, found) if found.definition.protocol.finish else view
+
+
+def _with_merge(where: "ProjectPaths", view: View, found: "ReadRun") -> View:
+    """Where the answer ended the run and nobody drives it, nobody has merged it either."""
+    from porch.account.consequences import find_merge_target
+    from porch.run.verbs.read_run import read_run
+    from porch.store.run_drivers import find_driver
+
+    state, word = read_run(where, found.name).state, found.state.run.id or found.name
+    into = find_merge_target(found.definition.protocol, state)
+    if not into or find_driver(where.run_dir(found.name)).holder is not None:
+        return view
+    next_ = f"Ready to merge into {into}: porch resume {word}"
+    return View(f"{view.text}\n{next_}", {**view.data, "next": next_})
 
 
 def read_form(

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from porch.model.artifact_names import find_changes_base
 from porch.run.decisions.asked_files import AskedFile, AskedFiles
 from porch.run.decisions.decision_facts import LastRound, ReviewerWords, WorkMeasure
 from porch.show.answer_names import name_answer
@@ -144,6 +145,8 @@ def _make_file(file: AskedFile) -> dict[str, Any]:
     text, left_out = cut_document(file.text)
     return {
         "path": file.path,
+        # Each line has a sign of its own, as that of any other difference.
+        "patch": list(list_difference_lines(text)) if find_changes_base(file.path) else [],
         "trouble": file.trouble,
         "drawn": draw_document(file.path, text),
         "text": text,

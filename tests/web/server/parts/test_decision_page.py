@@ -397,3 +397,20 @@ def test_reviewers_without_a_verdict_are_not_said_to_have_asked_for_changes(
     for text in (page.text, browser.get("/").text):
         assert "reviews incomplete" in text
         assert "changes were asked for" not in text
+
+
+def test_an_approval_of_all_changes_on_the_page_shows_them_and_has_them_merged(
+    desk: Desk, browser: TestClient
+) -> None:
+    gate = {"name": "go", "artifact": "@changes", "next": None}
+    agents = {"one": [{"write": {"hello.txt": "<b>hello</b>\n"}}]}
+    phase = {"id": "one", "gate": gate}
+    desk.begin_in_worktree(phase, code=3, agents=agents, top={"finish": "squash"})
+    page = browser.get(AT).text
+    assert ">Approve: ends the run: complete, and merges into main</button>" in page
+    assert '<span class="diff-added">+&lt;b&gt;hello&lt;/b&gt;' in page
+    browser.post(POST, data=form(page, "approved"))
+    desk.wait_for(lambda: bool(desk.facts("WorkFinished")))
+    assert [each["how"] for each in desk.facts("WorkFinished")] == ["squashed"]
+    assert desk.git("show", "main:hello.txt") == "<b>hello</b>"
+    desk.wait_for(lambda: find_driver(str(desk.run_dir())).holder is None)

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from porch.fleet.finish.run_changes import RunChanges, compare_run
 from porch.git.file_changes import ChangedContent, read_blob, read_patches
+from porch.model.artifact_names import CHANGES
 from porch.model.protocol import Agent, Human, Panel, Protocol
 from porch.run.engine.artifacts import list_artifact_paths
 from porch.run.engine.run_places import workspace_of
@@ -112,6 +113,7 @@ def _list_artifacts(protocol: Protocol) -> list[str]:
         for state in protocol.states.values()
         if isinstance(state.actor, (Agent, Panel, Human))
         for name in state.actor.artifacts
+        if name != CHANGES
     ]
     return list(dict.fromkeys(named))
 
