@@ -195,7 +195,7 @@ def test_on_a_terminal_a_run_without_a_request_asks_for_it(desk: "Desk", open_: 
     terminal = open_("run", "--no-claude", "--once")
     terminal.until("What do you want? ")
     terminal.type("Greet people\r")
-    terminal.until("specify")
+    terminal.until("needs no specification?")
     terminal.leave()
     assert desk.facts("RunStarted", "0001-greet-people")[0]["protocol"] == "spider"
     terminal = open_("run", "bugfix", "--no-claude")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument, refuse_empty_values
 
 if TYPE_CHECKING:
+    from porch.model.protocol import Protocol
     from porch.run.engine.drive_options import DriveResult, DriveWatch, RunRequest
     from porch.run.engine.driver import DriveManner
     from porch.store.where import ProjectPaths
 
     Drive = Callable[[DriveManner, DriveWatch], DriveResult]
+_SHORT = 100  # letters of a request that may need no specification
+_SUGGESTION = 'needs no specification? `porch run change "what you want"` has one gate, then merges'
 TRUST = make_argument(
     "--trust",
     action="append",
@@ -100,9 +103,26 @@ def _start_run(args: Args) -> View:
         args,
         where,
         lambda manner, watch: launch.start_run(
-            where, wanted, manner, watch=watch, products=PRODUCTS
+            where, wanted, manner, watch=_suggest_change(args, wanted, watch), products=PRODUCTS
         ),
     )
+
+
+def _suggest_change(args: Args, wanted: "RunRequest", watch: "DriveWatch") -> "DriveWatch":
+    """A person who named no protocol may not know the one for a short request; never chosen."""
+    from msgspec.structs import replace
+
+    text = " ".join((wanted.protocol, *wanted.words)).strip()
+    is_open = len(wanted.protocol.split()) != 1 and 0 < len(text) <= _SHORT and "\n" not in text
+    if not (is_open and _is_interactive(args)):
+        return watch
+
+    def tell(protocol: "Protocol") -> None:
+        watch.protocol(protocol)
+        if len(protocol.gates) > 1:
+            watch.notice(_SUGGESTION)
+
+    return replace(watch, protocol=tell)
 
 
 def _with_typed_request(args: Args, where: "ProjectPaths", wanted: "RunRequest") -> "RunRequest":
