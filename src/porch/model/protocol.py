@@ -179,6 +179,7 @@ class Panel(Tagged, frozen=True, tag="Panel"):
     timeout_s: float = 0
     form: ReviewForm = "verdict"
     is_default: bool = False
+    max_reviewers: int = 0  # of those who are there, or whom the settings name; all of them if 0
 
 
 class Option(Tagged, frozen=True, tag="Option"):

@@ -150,3 +150,22 @@ def test_reviewers_that_are_named_stay_strict_and_the_advice_works(
     (tmp_path / "names" / "claude").unlink()
     said = alone.porch("run", "p", "Something else", code=None).err
     assert "models = []" not in said
+
+
+def test_a_panel_of_one_is_another_agent_than_the_author_where_there_is_one(
+    alone: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone.protocol("p", {**PHASE, "consultation": {"type": "generic", "max_reviewers": 1}})
+    said = alone.porch("run", "p", "0001", "--title", "x", "--plain", code=3).out
+    assert review_lines(said) == [f"Reviews: claude, {ONE_MODEL}"]
+    add(tmp_path, "codex")
+    monkeypatch.setenv("CODEX_API_KEY", "a-key")
+    said = alone.porch("run", "p", "0002", "--title", "y", "--plain", code=None).out
+    assert review_lines(said) == ["Reviews: codex"]
+    assert alone.porch("status", "2", "--json").json["definition_changed"] is False
+    alone.write("codev/config.toml", '[panel]\nmodels = ["claude", "codex"]\n')
+    alone.git("add", "-A")
+    alone.git("commit", "-qm", "a panel")
+    alone.porch("run", "p", "0003", "--title", "z", code=3)
+    started = alone.started("review", "0003-z")
+    assert [effect.split("/")[-2] for effect in started] == ["claude"]

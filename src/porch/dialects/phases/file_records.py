@@ -46,6 +46,7 @@ class Consultation(Struct, frozen=True):
     next: ScalarNode | None = None
     models_place: Place | None = None
     review_place: Place | None = None
+    max_reviewers: int = 0
 
 
 class GateRecord(Struct, frozen=True):

@@ -38,6 +38,7 @@ class PanelDefaults(Struct, frozen=True):
     review: str = "generic"
     parallel: bool = True
     max_rounds: int = DEFAULT_ROUNDS
+    max_reviewers: int = 0
 
 
 def read_panel_defaults(form: StrictFields, base: PanelDefaults) -> PanelDefaults:
@@ -48,6 +49,7 @@ def read_panel_defaults(form: StrictFields, base: PanelDefaults) -> PanelDefault
         form.text("type", base.review),
         form.flag("parallel", base.parallel),
         _read_max_rounds(form, base.max_rounds),
+        form.whole("max_reviewers", base.max_reviewers, least=1),
     )
 
 
@@ -83,6 +85,7 @@ def read_consultation(form: StrictFields, defaults: PanelDefaults) -> Consultati
         None if is_null(next_) else next_,
         place,
         form.place("type"),
+        said.max_reviewers,
     )
 
 

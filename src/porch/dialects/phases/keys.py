@@ -135,6 +135,7 @@ KEYS: Mapping[str, Mapping[str, SchemaFragment]] = {
         "on": TARGET,
         "trigger": TARGET,
         "models": TEXTS,
+        "max_reviewers": {"type": ["integer", "null"], "minimum": 1},
         "type": TEXT,
         "parallel": FLAG,
         "max_rounds": COUNT,

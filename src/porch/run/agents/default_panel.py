@@ -6,6 +6,7 @@ later reviews after `porch upgrade`; one that is removed later abstains, as any 
 
 from collections.abc import Mapping
 
+from porch.model.protocol import Panel
 from porch.run.agents.agent_list import KNOWN
 from porch.run.agents.roster import Roster
 from porch.run.definitions.current_definition import find_default_panel, with_default_panel
@@ -43,6 +44,12 @@ def list_missing(why: Mapping[str, str]) -> str:
 
 def settle_panel(loaded: LoadedDefinition, roster: Roster) -> LoadedDefinition:
     """The definition with somebody in every panel; a run begins with no other."""
-    if find_default_panel(loaded.demand().protocol) == ():
-        return with_default_panel(loaded, choose_reviewers(roster))
-    return loaded
+    protocol = loaded.demand().protocol
+    if find_default_panel(protocol) != ():
+        return loaded
+    chosen = choose_reviewers(roster)
+    actors = (state.actor for state in protocol.states.values())
+    if any(isinstance(each, Panel) and each.max_reviewers for each in actors):
+        # Where not all of them review, somebody else than the author comes first.
+        chosen = tuple(sorted(chosen, key=lambda name: name == roster.default))
+    return with_default_panel(loaded, chosen)

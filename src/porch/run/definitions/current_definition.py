@@ -37,7 +37,8 @@ def load_current_definition(
 def find_default_panel(protocol: Protocol) -> tuple[str, ...] | None:
     """Who reviews where nobody is named: before a run nobody; None without such a panel."""
     actors = (state.actor for state in protocol.states.values())
-    return next((a.reviewers for a in actors if isinstance(a, Panel) and a.is_default), None)
+    found = (a.reviewers for a in actors if isinstance(a, Panel) and a.is_default)
+    return max(found, key=len, default=None)  # of a panel that takes fewer, not all are known
 
 
 def with_default_panel(loaded: LoadedDefinition, chosen: tuple[str, ...]) -> LoadedDefinition:
@@ -112,6 +113,7 @@ def _with_state_reviewers(state: State, models: tuple[str, ...], is_default: boo
         return state
     if is_default and not actor.is_default:
         return state
+    models = models[: actor.max_reviewers or None]
     quorum = math.ceil(2 * len(models) / 3)
     actor = replace(actor, reviewers=models, quorum=quorum, is_default=is_default)
     return replace(state, actor=actor)

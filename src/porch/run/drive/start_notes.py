@@ -93,7 +93,8 @@ def describe_people_at_work(world: "World", wanted: "RunRequest") -> Iterator[st
         yield f"{_join_names(workers)} will work"
     if reviewers:
         is_default = any(panel.is_default for panel in panels)
-        why = _describe_others(world, reviewers) if is_default else ""
+        is_limited = any(panel.max_reviewers for panel in panels)
+        why = _describe_others(world, reviewers) if is_default and not is_limited else ""
         is_alone = len({(post.kind, post.model) for post in (*workers, *reviewers)}) == 1
         alone = f", in a fresh context. {_ONE_MODEL}" if workers and is_alone else ""
         yield f"Reviews: {_join_names(reviewers)}{alone}{f' ({why})' if why else ''}"

@@ -21,7 +21,7 @@ def draw_panel(bench: PhaseDraft, stage: Stage, said: Consultation) -> None:
     reviewers = len(said.models)
     panel = Panel(
         said.models, said.review, bench.phase.id, quorum_size(reviewers), said.parallel,
-        bench.phase.artifacts, is_default=not said.models,
+        bench.phase.artifacts, is_default=not said.models, max_reviewers=said.max_reviewers,
     )  # fmt: skip
     changes, undecided = f"{stage.state}.changes", Target(undecided_state(bench))
     bench.add(stage.state, panel, said.place)
