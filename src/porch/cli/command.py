@@ -41,6 +41,7 @@ __all__ = [
     "refuse_empty_values",
     "refuse_words",
     "run_command",
+    "run_view",
 ]
 
 # The same as in `errors`, which is loaded only when there is something to complain about.
@@ -53,6 +54,11 @@ def run_command(program: str, command: CliCommand, argv: Sequence[str]) -> int:
     return _run_read_command(
         program, argv, lambda: arguments.read_command_arguments(program, command, argv)
     )
+
+
+def run_view(run: Callable[[Args], View]) -> int:
+    """Without words: call this, show its view, and answer for what goes wrong."""
+    return _run_bounded(Args(command=CliCommand("", "", run), json=False))
 
 
 def main(program: str, commands: Sequence[CliCommand], argv: Sequence[str]) -> int:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _OBJECTS = 50_000
 # As a shell tells it of a command that was ended by Ctrl-C.
 _INTERRUPTED = 130
+# Without further words they open the inbox on a terminal, and print their help elsewhere.
+_INBOXES = ("porch", "af")
 # By these porch learns how its children end, and people end porch and what it starts. SIGHUP is not
 # among them: `nohup` ignores it on purpose. What Python ignores itself, it takes care of.
 _SIGNALS = (_signal.SIGCHLD, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM)
@@ -72,6 +74,10 @@ def _answer_call(program: str) -> int:
     _open_closed_streams()
     _take_any_text()
     argv = sys.argv[1:]
+    if not argv and program in _INBOXES and sys.stdin.isatty() and sys.stdout.isatty():
+        from porch.cli.inbox import start
+
+        return start.open_inbox(program, run_words)
     if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
     try:

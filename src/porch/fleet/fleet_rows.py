@@ -1,22 +1,27 @@
 """The runs of this project, and of others that a person lists, as rows for one table.
 
-Loads os alone as long as nothing is out of date, because people watch this.
+Loads os alone as long as nothing is out of date, because people watch this. Who looks again and
+again, as the dashboard and the inbox do, keeps what was read until a journal or a driver is
+another: reading a thousand rows takes a tenth of a second, and looking whether one is another takes
+a hundredth of that.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from porch.run.verbs import run_list
 from porch.run.verbs.liveness import LiveRows
 from porch.show.board import waits_on
-from porch.store import run_drivers, run_rows
+from porch.store import run_drivers, run_looks, run_rows
 from porch.store import where as places
 from porch.store.run_names import rename_in_commands
 from porch.system.variables import find_config_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from porch.errors import PorchError
@@ -27,9 +32,14 @@ if TYPE_CHECKING:
         FleetRowShape,
         RunRowShape,
     )
+    from porch.store.run_looks import RunLook
     from porch.store.where import ProjectPaths
 
 _ORDER = ("waiting", "alone", "queued", "running", "stopped", "over")
+
+
+# What the texts of a row depend on: the day, each run, and the locks of those that are driven.
+_Seen = tuple[tuple[int, ...], "Mapping[str, RunLook]", list[int]]
 
 
 class ProjectRuns:
@@ -38,7 +48,7 @@ class ProjectRuns:
     With `part` "decisions" also everything that is known of what people are asked.
     """
 
-    __slots__ = ("_live", "alone", "records", "rows", "troubles")
+    __slots__ = ("_live", "alone", "finishable", "records", "rows", "troubles")
 
     def __init__(self, where: ProjectPaths, label: str = "", part: run_rows.Part = "told") -> None:
         found = run_list.every_row(where, part)
@@ -46,6 +56,8 @@ class ProjectRuns:
         self.troubles: list[PorchError] = found.troubles
         self.alone = [n for n, d in live.drivers.items() if d.holder is None]
         self.rows = [_make_row(n, row, live, label) for n, row in found.rows.items()]
+        # Complete, and nobody has said what becomes of the work.
+        self.finishable = [n for n, row in found.rows.items() if waits_on(row["row"], "finish")]
         # How many records each journal has, as far as its row was drawn.
         self.records = {n: int(row["seq"]) for n, row in found.rows.items()}
         self._live = live
@@ -180,3 +192,66 @@ def _find_fault(path: str) -> str:
         return f"[af] repositories: '{path}' is not a whole path; write it from / or ~"
     is_there = os.path.isdir(whole)
     return "" if is_there else f"[af] repositories: there is no directory '{path}'"
+
+
+class KnownRuns:
+    """Rows in the order of the table, questions, and what is wrong with single runs.
+
+    `records` says of each run how many its journal has, `numbers` is another text whenever a run
+    is, and the work of those in `finishable` can be delivered.
+    """
+
+    __slots__ = ("decisions", "finishable", "numbers", "records", "rows", "troubles")
+
+    def __init__(self, found: ProjectRuns) -> None:
+        self.rows: Sequence[FleetRowShape] = select_rows(found.rows, False)
+        self.decisions: Sequence[Any] = found.decisions()
+        self.troubles = [trouble.findings[0].message for trouble in found.troubles]
+        self.records = found.records
+        self.numbers = [
+            f"{row['run']}:{found.records[row['run']]}:{row['driver'] is not None}"
+            for row in found.rows
+        ]
+        self.finishable = found.finishable
+
+
+class RunsOfProjects:
+    """What was read last of each project."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[_Seen, KnownRuns]] = {}
+
+    def read(self, key: str, where: ProjectPaths, label: str) -> KnownRuns:
+        """Looks first and reads then: what is written in between is read by the next one."""
+        known = self._known.get(key)
+        seen = _look(where, known[0][1] if known else {})
+        if known is None or known[0] != seen:
+            known = seen, KnownRuns(ProjectRuns(where, label, "decisions"))
+            self._known[key] = known
+        return known[1]
+
+
+def _look(where: ProjectPaths, known: Mapping[str, RunLook]) -> _Seen:
+    runs = os.path.join(where.state_dir, "runs")
+    found = run_looks.look_at_runs(runs, known)
+    driven = [f"{runs}/{name}/lock" for name, look in found.items() if look[2]]
+    return tuple(time.localtime()[:3]), found, [_last_change(path) for path in driven]
+
+
+def _last_change(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def name_projects(where: ProjectPaths, environ: Mapping[str, str]) -> dict[str, ProjectPaths]:
+    """Each under the name of its directory; a second one of that name gets a number."""
+    others = find_other_projects(where, environ)
+    named: dict[str, ProjectPaths] = {}
+    for name, found in [(os.path.basename(where.root), where), *others]:
+        number = 1
+        while (key := name if number == 1 else f"{name}-{number}") in named:
+            number += 1
+        named[key or "project"] = found
+    return named

@@ -50,7 +50,7 @@ def _require_packages() -> None:
 
 
 def _serve(args: Args, where: "ProjectPaths") -> View:
-    from porch.fleet.kept_runs import name_projects
+    from porch.fleet.fleet_rows import name_projects
     from porch.web.server import serve
     from porch.web.server.access.sessions import Sessions
     from porch.web.server.dashboard import Dashboard

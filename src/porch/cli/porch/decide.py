@@ -1,21 +1,20 @@
 """Deciding from the command line: approve, reject, answer, retry, skip."""
 
 import os
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from porch.cli.command import Args, Verb, Verbs, View
 from porch.cli.decision_words import ARGUMENTS, read_decision
 
 if TYPE_CHECKING:
-    from porch.machine.state import RunState, Standing
     from porch.run.verbs.decide import DecisionResult
     from porch.run.verbs.read_run import ReadRun
     from porch.store.where import ProjectPaths
 
 
 def _decide(verb: str, args: Args) -> View:
+    from porch.fleet.answer_forms import read_form
     from porch.run.verbs import decide
     from porch.run.verbs.read_run import read_run
     from porch.run.verbs.run_lookup import find_run
@@ -42,21 +41,6 @@ def _with_merge(where: "ProjectPaths", view: View, found: "ReadRun") -> View:
         return view
     next_ = f"Ready to merge into {into}: porch resume {word}"
     return View(f"{view.text}\n{next_}", {**view.data, "next": next_})
-
-
-def read_form(
-    where: "ProjectPaths", state: "RunState", standing: "Standing", text: str
-) -> Mapping[str, Any] | None:
-    """The forms of plans and of rounds of questions, loaded where somebody answers one."""
-    from porch.machine.budgets import ASK
-
-    if state.run.protocol == ASK:
-        from porch.track.questions import ask_answers
-
-        return ask_answers.read_typed_reply(where, state, standing, text)
-    from porch.plan.gates import typed_answers
-
-    return typed_answers.read_typed_form(where, state, standing, text)
 
 
 def _decision_view(where: "ProjectPaths", answered: "DecisionResult", subject: str) -> View:

@@ -15,7 +15,7 @@ AGENT_VARIABLES = ("CLAUDECODE", "GEMINI_CLI", "PORCH_MARK", AGENT_SERVER)
 # People set these themselves, and have them in every shell.
 _PEOPLES = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE")
 # The ways that porch itself has; any other is what somebody wrote into a file by hand.
-_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard")
+_CHANNELS = ("cli", "repl", "demo", "script", "file", "dashboard", "terminal")
 # What a setting may answer where nobody attends; it never says yes, whoever wrote that it does.
 _POLICY, _OF_POLICY = "policy", "declined"
 BY_HAND = "inbox"

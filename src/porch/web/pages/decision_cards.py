@@ -99,13 +99,15 @@ def _make_card(
 
 
 def describe_message(decision: Row) -> str:
-    """What is asked, in one sentence: the words of the protocol, else which file is ready."""
+    """What is asked, in one sentence: the words of whoever asks, else which file is ready."""
     asked = str(decision.get("question") or "")
     if decision.get("subject") == TRACK and decision["kind"] == "gate":
         # The message of a confirmation says by itself what it is about.
         return asked
     if missing := [str(path).rpartition("/")[2] for path in decision.get("missing") or ()]:
         return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if decision["kind"] == "question" and (reason := str(decision.get("reason") or "").strip()):
+        return reason.split("\n")[0]
     told = str(decision.get("description") or "").strip().split("\n")[0]
     files = [str(path).rpartition("/")[2] for path in decision.get("artifacts") or ()]
     if told:

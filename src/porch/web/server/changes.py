@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from starlette.concurrency import run_in_threadpool
 
 from porch.agents.transcripts import TRANSCRIPT_FILE
-from porch.fleet.kept_runs import look_at_runs
+from porch.store.run_looks import look_at_runs
 from porch.store.where import ProjectPaths
 
 EVERY_S = 0.25

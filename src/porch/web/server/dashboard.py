@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from porch.errors import PorchError
 from porch.fleet.drivers.revive import GONE, revive_runs
-from porch.fleet.fleet_rows import ProjectRuns
-from porch.fleet.kept_runs import RunsOfProjects
+from porch.fleet.fleet_rows import ProjectRuns, RunsOfProjects
 from porch.run.decisions.asked_files import AskedFiles
 from porch.run.decisions.decision_evidence import measure_work
 from porch.run.verbs.read_run import read_run

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from porch.errors import PorchError
-from porch.fleet.kept_runs import KnownRuns
+from porch.fleet.fleet_rows import KnownRuns
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.verbs.read_run import read_run
 from porch.show.fleet.checklist import list_checklist

@@ -301,7 +301,7 @@ def test_a_driver_that_cannot_start_is_told_in_the_inbox(
 
 
 def test_the_projects_of_a_person_have_names_of_their_own(desk: Desk, tmp_path: Path) -> None:
-    from porch.fleet.kept_runs import name_projects
+    from porch.fleet.fleet_rows import name_projects
 
     home = tmp_path / "home" / ".config" / "porch"
     home.mkdir(parents=True)

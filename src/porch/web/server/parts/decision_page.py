@@ -8,10 +8,10 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from porch.errors import EXIT_BUSY, FailedError, PorchError, UsageError
+from porch.fleet.answer_forms import read_form
 from porch.fleet.drivers.go_on import needs_new_driver, start_again
 from porch.machine.approvals import APPROVED
-from porch.machine.budgets import ASK
-from porch.machine.state import Decision, RunState, Standing
+from porch.machine.state import Decision
 from porch.model.protocol import TRACK
 from porch.plan.gate_files.pending_problems import add_form_problems
 from porch.run.decisions import decision_evidence
@@ -178,7 +178,7 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
         accept_changes=call.form.get("accept_changes") == "yes",
     )
     done = decide.decide_question(
-        run.where, run.name, decision.position, request, read_form=_read_form
+        run.where, run.name, decision.position, request, read_form=read_form
     )
     if run.protocol.subject == TRACK:
         from porch.track.plan_picture import draw_track_of
@@ -192,18 +192,6 @@ def _record(call: Call, run: OpenRun, decision: Decision) -> Response:
     answered.headers["x-porch-event"] = str(done.seq)
     answered.background = BackgroundTask(drive_on, call.dashboard, run.where, run.name)
     return answered
-
-
-def _read_form(
-    where: ProjectPaths, state: RunState, standing: Standing, text: str
-) -> Mapping[str, Any] | None:
-    if state.run.protocol == ASK:
-        from porch.track.questions import ask_answers
-
-        return ask_answers.read_typed_reply(where, state, standing, text)
-    from porch.plan.gates import typed_answers
-
-    return typed_answers.read_typed_form(where, state, standing, text)
 
 
 def _tell(error: PorchError) -> str:

@@ -1,6 +1,6 @@
 """The rows of a project are read again when something is another, and only then."""
 
-from porch.fleet.kept_runs import KnownRuns, RunsOfProjects
+from porch.fleet.fleet_rows import KnownRuns, RunsOfProjects
 from porch.store import where as places
 from porch.store.lock import RunLock
 from tests.cli.conftest import Desk
