@@ -6,7 +6,6 @@ import fcntl
 import functools
 import json
 import os
-import sys
 import time
 
 from porch.system import atomic, crash_points
@@ -208,16 +207,28 @@ def host_name() -> str:
     return os.uname().nodename
 
 
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+
 @functools.cache
 def read_boot_id() -> str:
     """What changes when the machine starts anew, so that an old pid is not taken for a new one."""
-    if sys.platform == "darwin":  # pragma: no cover
-        import subprocess
-
-        command = ["sysctl", "-n", "kern.bootsessionuuid"]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        with open(_BOOT_ID, encoding="ascii") as file:
             return file.read().strip()
     except OSError:
-        return ""
+        return _ask_boot_id()
+
+
+def _ask_boot_id() -> str:
+    """On macOS each start has a name; other systems only say when it was."""
+    import subprocess
+
+    import psutil
+
+    command = ["sysctl", "-n", "kern.bootsessionuuid"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return f"{psutil.boot_time():.0f}"
+    return done.stdout.strip() or f"{psutil.boot_time():.0f}"

@@ -17,7 +17,9 @@ def examine_machine(where: ProjectPaths) -> Iterator[DoctorLine]:
     yield check_git()
     yield _check_node()
     if not sys.platform.startswith("linux"):
-        yield DoctorLine("warning", f"{sys.platform}: porch is tested only on Linux", "use Linux")
+        what = "porch is tested on Linux; macOS is expected to work, and not tested"
+        fix = "use Linux if something does not work"
+        yield DoctorLine("warning", f"{sys.platform}: {what}", fix)
     yield from _check_platform(where)
 
 

@@ -6,6 +6,7 @@ Every function answers with nothing if all is well, else with what went wrong.
 import contextlib
 import fcntl
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def find_swap_fault(place: str) -> str:
 def find_watching_fault() -> str:
     """File events; there is one such channel for each watcher, and the system limits them."""
     if not sys.platform.startswith("linux"):
-        return "available only on Linux"
+        return "" if hasattr(select, "kqueue") else "this system has neither inotify nor kqueue"
     import ctypes
 
     try:
