@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from porch.errors import OutsideError
@@ -231,6 +232,20 @@ def test_a_time_that_is_none_is_told_as_it_is() -> None:
     by = LockHolder(4121, lock.host_name(), "b", "yesterday", "porch run")
     assert "since yesterday" in str(lock.run_busy_error("0073", by))
     assert "by an unknown process" in str(lock.run_busy_error("0073", None))
+
+
+@pytest.mark.parametrize("said", ["echo 5E55-10N", "exit 1", None])
+def test_a_boot_has_an_id_on_other_systems_too(
+    said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On macOS sysctl knows it; elsewhere the time of the start has to do."""
+    monkeypatch.setattr(lock, "_BOOT_ID", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if said:
+        (tmp_path / "sysctl").write_text(f"#!/bin/sh\n{said}\n")
+        (tmp_path / "sysctl").chmod(0o755)
+    found = {lock.read_boot_id.__wrapped__() for _ in range(2)}
+    assert found == {"5E55-10N" if said == "echo 5E55-10N" else f"{psutil.boot_time():.0f}"}
 
 
 def test_a_boot_has_an_id_that_stays() -> None:

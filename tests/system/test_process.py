@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from porch.errors import OutsideError
-from porch.system import process, process_marks
+from porch.system import process, process_marks, processes
 from porch.system.process import CommandResult, OutsideCommand
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -23,6 +23,13 @@ def mark(tmp_path: Path) -> Iterator[str]:
     name = f"porch-test-{os.getpid()}-{tmp_path.name}/effect"
     yield name
     process.reap_processes(name)
+
+
+@pytest.fixture(params=["proc", "psutil"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In /proc, and as on a system that has none."""
+    if request.param == "psutil":
+        monkeypatch.setattr(processes, "_PROC", "/there-is-no-such-directory")
 
 
 def command(
@@ -297,6 +304,7 @@ def test_stop_ends_a_process_that_forks_all_the_time(tmp_path: Path, mark: str) 
     assert process.list_marked_processes(mark) == []
 
 
+@pytest.mark.usefixtures("way")
 def test_a_stop_while_a_command_is_being_started_leaves_nobody(tmp_path: Path, mark: str) -> None:
     """It is at work already, while asyncio has not yet said that it has started."""
     sign = tmp_path / "sign"
@@ -316,6 +324,7 @@ def test_a_stop_while_a_command_is_being_started_leaves_nobody(tmp_path: Path, m
     assert process.list_marked_processes(mark) == []
 
 
+@pytest.mark.usefixtures("way")
 def test_child_that_cleared_its_environment_goes_with_its_parent(tmp_path: Path, mark: str) -> None:
     shell = "setsid sh -c 'env -i /bin/sh -c \"echo \\$\\$; exec sleep 60\" & wait' & wait"
 
@@ -330,6 +339,7 @@ def test_child_that_cleared_its_environment_goes_with_its_parent(tmp_path: Path,
     assert asyncio.run(whole()) not in process_marks.read_process_table()
 
 
+@pytest.mark.usefixtures("way")
 def test_a_child_that_left_session_and_environment_ends_although_its_parent_leaves_first(
     tmp_path: Path, mark: str
 ) -> None:
@@ -351,6 +361,7 @@ def test_a_child_that_left_session_and_environment_ends_although_its_parent_leav
         process_marks.kill_processes({child: process_marks._read_begin(child)})
 
 
+@pytest.mark.usefixtures("way")
 def test_reap_finds_all_of_a_dead_runner_and_nothing_else(tmp_path: Path, mark: str) -> None:
     prefix = mark.removesuffix("/effect")
     code = DOUBLE_FORK.encode()
@@ -377,16 +388,17 @@ def test_reap_spares_itself_and_its_ancestors(tmp_path: Path, mark: str) -> None
     assert (tmp_path / "out").read_text() == "[]\nparent lives\n"
 
 
+@pytest.mark.usefixtures("way")
 def test_whoever_dies_while_one_looks_is_found_in_the_child_it_left(
     mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A chain that forks and exits moves on between the list of processes and the reading."""
     environ = {**ENV, "PORCH_MARK": mark}
     links = [subprocess.Popen(["sleep", "60"], env=environ)]
-    list_directory = os.listdir
+    list_pids = processes.list_pids
 
-    def list_and_move_on(path: str) -> list[str]:
-        names = list_directory(path)
+    def list_and_move_on() -> set[int]:
+        names = list_pids()
         if len(links) == 1:
             links.append(subprocess.Popen(["sleep", "60"], env=environ))
             while not Path(f"/proc/{links[1].pid}/environ").read_bytes():
@@ -395,7 +407,7 @@ def test_whoever_dies_while_one_looks_is_found_in_the_child_it_left(
             links[0].wait()
         return names
 
-    monkeypatch.setattr(os, "listdir", list_and_move_on)
+    monkeypatch.setattr(process_marks, "list_pids", list_and_move_on)
     try:
         assert [found.pid for found in process.list_marked_processes(mark)] == [links[1].pid]
     finally:
@@ -403,6 +415,7 @@ def test_whoever_dies_while_one_looks_is_found_in_the_child_it_left(
         links[1].wait()
 
 
+@pytest.mark.usefixtures("way")
 def test_zombies_do_not_count(mark: str) -> None:
     with subprocess.Popen(["true"], env={**ENV, "PORCH_MARK": mark}) as zombie:
         while Path(f"/proc/{zombie.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from porch.system import short_process
 from porch.system.short_process import SlowProcessError, run_program
 
 LARGE = 3_000_000
@@ -104,7 +105,11 @@ def test_a_program_that_is_missing_is_an_error_of_the_system() -> None:
         run_program(("no-such-program-at-all",), os.environ)
 
 
-def test_it_inherits_nothing_but_its_three_pipes() -> None:
+@pytest.mark.parametrize("listed", [short_process._DESCRIPTORS, "/there-is-no-list"])
+def test_it_inherits_nothing_but_its_three_pipes(
+    listed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(short_process, "_DESCRIPTORS", listed)
     given, other = os.pipe()
     os.set_inheritable(other, True)
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from porch.cli.products import PRODUCTS
+from porch.fleet.drivers import forked
 from porch.fleet.drivers.forked import may_fork
 from porch.machine.facts import RunnerStarted
 from porch.machine.records import JournalRecord
@@ -270,6 +271,14 @@ def test_a_driver_that_is_asked_to_leave_before_its_loop_begins_leaves_in_order(
     begun = [hand["effect"] for record in farm.desk.records() for hand in record["begun"]]
     assert begun
     assert [fact["effect"] for fact in farm.desk.facts("EffectStopped")] == begun
+
+
+def test_where_nobody_tells_how_many_threads_there_are_nothing_is_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver is then a new process, which starts a little later."""
+    monkeypatch.setattr(forked, "_TASKS", "/there-is-no-list")
+    assert not may_fork()
 
 
 def test_a_process_with_threads_is_not_forked() -> None:

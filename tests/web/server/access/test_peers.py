@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from porch.system import process_marks, socket_peer
@@ -54,11 +55,36 @@ def test_a_process_that_an_agent_started_with_nothing_is_known_by_its_parent(por
     assert "it was started by a porch run" in done.stdout
 
 
+def test_without_a_list_of_sockets_an_agent_gets_no_page_either(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_peer, "_TABLES", ("/there-is-none",))
+    assert ask_from_a_process(port, CLAUDECODE="1").startswith("403")
+    assert ask_from_a_process(port).startswith("401")
+
+
+def test_where_nobody_may_be_asked_the_dashboard_knows_that_it_cannot_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(socket_peer, "_TABLES", ("/there-is-none",))
+    monkeypatch.setattr("psutil._psplatform.Process.net_connections", refuse)
+    assert not socket_peer.can_tell_peers()
+
+
 def test_a_program_of_a_person_is_asked_for_its_link(port: int) -> None:
     assert ask_from_a_process(port).startswith("401")
 
 
-def test_the_kernel_says_which_process_holds_the_other_end(port: int) -> None:
+@pytest.mark.parametrize("tables", [socket_peer._TABLES, ("/there-is-none",)])
+def test_the_kernel_says_which_process_holds_the_other_end(
+    port: int, tables: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its list of sockets; without one, psutil asks each process."""
+    monkeypatch.setattr(socket_peer, "_TABLES", tables)
+    assert socket_peer.can_tell_peers()
     for host in ("127.0.0.1", "::ffff:127.0.0.1"):
         asked = http.client.HTTPConnection(host, port)
         asked.connect()
