@@ -15,13 +15,20 @@ Environ = Mapping[str, str]
 
 
 class LoginPlaces(Struct, frozen=True):
-    """Where one command line keeps its login: its home by variable or default, and files there."""
+    """Where one command line keeps its login: its home by variable or default, and files there.
+
+    An account in its files may be logged out; a provider of one's own needs no login.
+    """
 
     variables: tuple[str, ...]
     home_variable: str
     home: str
     files: tuple[str, ...]
-    more: Callable[[str], bool] = lambda _: False
+    has_account: Callable[[str], bool] = lambda _: False
+    has_provider: Callable[[str], bool] = lambda _: False
+
+    def find_home(self, environ: Environ) -> str:
+        return environ.get(self.home_variable) or os.path.join(environ.get("HOME", ""), self.home)
 
 
 def _has_key(path: str, *keys: str) -> bool:
@@ -52,17 +59,25 @@ def _has_codex_provider(home: str) -> bool:
 
 PLACES: Mapping[str, LoginPlaces] = {
     "claude": LoginPlaces(
-        ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+        # A gateway of one's own, at another address, may need no login.
+        (
+            *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+            *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+        ),
         "CLAUDE_CONFIG_DIR",
         ".claude",
         (".credentials.json",),
         _has_claude_account,
     ),
     "codex": LoginPlaces(
-        ("CODEX_API_KEY",), "CODEX_HOME", ".codex", ("auth.json",), _has_codex_provider
+        ("CODEX_API_KEY",),
+        "CODEX_HOME",
+        ".codex",
+        ("auth.json",),
+        has_provider=_has_codex_provider,
     ),
     "gemini": LoginPlaces(
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("GEMINI_API_KEY", "GOOGLE_*"),
         "GEMINI_CLI_HOME",
         ".gemini",
         ("oauth_creds.json",),
@@ -73,16 +88,25 @@ PLACES: Mapping[str, LoginPlaces] = {
 def find_login_signs(kind: str, environ: Environ, more: Iterable[str] = ()) -> list[str] | None:
     """Signs of a login in words; an empty list where there is none, None for agents without one."""
     places = PLACES.get(kind)
-    return None if places is None else list(_iterate_signs(places, environ, tuple(more)))
+    if places is None:
+        return None
+    return [*find_sure_signs(kind, environ, more), *_iterate_file_signs(places, environ)]
 
 
-def _iterate_signs(places: LoginPlaces, environ: Environ, more: tuple[str, ...]) -> Iterator[str]:
-    for name in environ:
-        if environ[name] and any(fnmatchcase(name, glob) for glob in (*places.variables, *more)):
-            yield f"{name} is set"
-    home = environ.get(places.home_variable) or os.path.join(environ.get("HOME", ""), places.home)
+def find_sure_signs(kind: str, environ: Environ, more: Iterable[str] = ()) -> list[str]:
+    """Those after which the command line itself need not be asked; `more` are variables, too."""
+    places = PLACES[kind]
+    globs = (*places.variables, *more)
+    names = [n for n in environ if environ[n] and any(fnmatchcase(n, glob) for glob in globs)]
+    home = places.find_home(environ)
+    provider = [f"a provider is set in {home}"] if places.has_provider(home) else []
+    return [*(f"{name} is set" for name in names), *provider]
+
+
+def _iterate_file_signs(places: LoginPlaces, environ: Environ) -> Iterator[str]:
+    home = places.find_home(environ)
     for file in places.files:
         if os.path.exists(os.path.join(home, file)):
             yield f"{os.path.join(home, file)} is there"
-    if places.more(home):
+    if places.has_account(home):
         yield f"an account is named in the files of {home}"

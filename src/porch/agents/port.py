@@ -96,6 +96,8 @@ class AgentPort(Protocol):
     CREDENTIALS: tuple[str, ...]
     INSTALL: str  # the command that installs it; empty where there is none
     LOGIN: str
+    # The words with which it says whether somebody is logged in, without a turn; empty if none do.
+    LOGIN_STATUS: tuple[str, ...]
     # Whether it is nobody until the settings say by which words it is started.
     NEEDS_COMMAND: bool
     # Whether anything at all holds it to permissions.
@@ -140,6 +142,10 @@ class AgentPort(Protocol):
         ...
 
     def probe(self) -> Probe: ...
+
+    def read_login_status(self, output: str, code: int) -> bool | None:
+        """What it said to these words; None where that is no answer."""
+        ...
 
 
 def derive_outcome(

@@ -107,8 +107,9 @@ def test_the_doctor_knows_who_starts_the_server_and_what_it_lacks(
 
 
 def test_r6_the_doctor_says_who_would_review_and_why_others_do_not(
-    desk: "Desk", codev: Codev, home: Path, monkeypatch: pytest.MonkeyPatch
+    desk: "Desk", codev: Codev, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (machine / "codex").write_text("#!/bin/sh\necho Not logged in\nexit $(($# - 1))\n")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
     why = "(codex is not logged in; gemini is not installed)"
     assert f"reviews: claude, in a fresh context {why}" in codev("doctor")

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
 AGENT = """#!/bin/sh
+case "$1" in auth)
+    for sign in .claude/.credentials.json .claude.json; do
+        test -e "$HOME/$sign" && echo '{"loggedIn": true}' && exit 0
+    done
+    echo '{"loggedIn": false}'
+    exit 1 ;;
+esac
 echo '{"type":"result","subtype":"success","is_error":false,"result":"<signal>DONE</signal>"}'
 """
 

@@ -96,7 +96,10 @@ def test_who_is_not_logged_in_is_not_asked_and_the_others_are(
     monkeypatch.setenv("HOME", str(court.bench))
     programs = court.bench / "programs"
     programs.mkdir()
-    (programs / "codex").write_text("#!/bin/sh\ntouch $HOME/codex-was-started\n")
+    (programs / "codex").write_text(
+        '#!/bin/sh\ntest "$*" = "login status" && echo "Not logged in" && exit 1\n'
+        "touch $HOME/codex-was-started\n"
+    )
     (programs / "codex").chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=":")
     court.configure('[review]\nagents = ["codex", "ann"]\n')

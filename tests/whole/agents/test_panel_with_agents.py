@@ -309,8 +309,9 @@ def test_a_reviewer_without_a_login_is_named_before_the_start_and_no_turn_is_beg
     assert yard.outcome == "complete"
     assert "note: the reviewer codex is not logged in and will abstain" in told
     assert yard.calls("codex") == []
-    assert "## Codex\n**Verdict**: ABSTAIN (auth: not asked, because no key is set" in feedback(
-        yard
+    assert (
+        "## Codex\n**Verdict**: ABSTAIN (auth: not asked, because `codex login status`"
+        in feedback(yard)
     )
 
 

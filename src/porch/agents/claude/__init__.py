@@ -43,6 +43,8 @@ CREDENTIALS: tuple[str, ...] = (
 )
 INSTALL = "npm install -g @anthropic-ai/claude-code"
 LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
+# A release that is too old for the command refuses the flag, and takes nothing for a prompt.
+LOGIN_STATUS: tuple[str, ...] = ("auth", "status", "--json")
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
@@ -217,6 +219,15 @@ def resumes(_: tuple[str, ...]) -> bool:
 
 def can_carry(session: str) -> bool:
     return bool(conversation_files.find_conversation(session, os.environ))
+
+
+def read_login_status(output: str, _: int) -> bool | None:
+    """Warnings of the program may stand around the JSON."""
+    try:
+        answer = parse_json_line(output[output.find("{") : output.rfind("}") + 1])["loggedIn"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return answer if isinstance(answer, bool) else None
 
 
 def probe() -> Probe:

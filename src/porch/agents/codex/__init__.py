@@ -20,6 +20,7 @@ EXECUTABLE = "codex"
 CREDENTIALS: tuple[str, ...] = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY")
 INSTALL = "npm install -g @openai/codex"
 LOGIN = "run `codex login`, or set CODEX_API_KEY"
+LOGIN_STATUS: tuple[str, ...] = ("login", "status")
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
@@ -112,16 +113,20 @@ def can_carry(_: str) -> bool:
     return True
 
 
+def read_login_status(output: str, code: int) -> bool | None:
+    if code == 0:
+        return True
+    return False if "not logged in" in output.lower() else None
+
+
 def probe() -> Probe:
-    """Installed, and whether anybody signed in; a provider of one's own may need no sign-in."""
     found = shutil.which(EXECUTABLE)
     if found is None:
         return Probe(False, note=f"not installed: `{INSTALL}`")
     version = _read_command_output(found, "--version")
     if version is None:
         return Probe(False, note=f"the version of {found} cannot be read; install codex again")
-    note = "" if _has_credentials() else failures.add_advice("codex is not signed in", "auth")
-    return Probe(True, version.rpartition(" ")[2], note)
+    return Probe(True, version.rpartition(" ")[2])
 
 
 def _read_command_output(*words: str) -> str | None:
@@ -140,16 +145,3 @@ def _read_command_output(*words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _has_credentials() -> bool:
-    """OPENAI_API_KEY alone does nothing for codex, unless its settings name it."""
-    home = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
-    settings = os.path.join(home, "config.toml")
-    if os.environ.get("CODEX_API_KEY") or os.path.exists(os.path.join(home, "auth.json")):
-        return True
-    try:
-        with open(settings, encoding="utf-8", errors="replace") as file:
-            return "model_provider" in file.read()
-    except OSError:
-        return False

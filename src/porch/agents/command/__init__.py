@@ -47,6 +47,7 @@ EXECUTABLE = ""
 CREDENTIALS: tuple[str, ...] = ()
 INSTALL = ""
 LOGIN = ""
+LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = True
 HOLDS_PERMISSIONS = False
 FORKS = False
@@ -155,6 +156,10 @@ def resumes(command: tuple[str, ...]) -> bool:
 
 def can_carry(_: str) -> bool:
     return True
+
+
+def read_login_status(_output: str, _code: int) -> bool | None:
+    return None
 
 
 def probe() -> Probe:

@@ -45,6 +45,7 @@ EXECUTABLE = "gemini"
 CREDENTIALS: tuple[str, ...] = ("GEMINI_API_KEY", "GOOGLE_*", "GEMINI_CLI_HOME")
 INSTALL = "npm install -g @google/gemini-cli"
 LOGIN = troubles.LOGIN_FIX
+LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
@@ -256,6 +257,10 @@ def resumes(_: tuple[str, ...]) -> bool:
 
 def can_carry(_: str) -> bool:
     return True
+
+
+def read_login_status(_output: str, _code: int) -> bool | None:
+    return None
 
 
 def probe() -> Probe:

@@ -33,6 +33,7 @@ EXECUTABLE = ""
 CREDENTIALS: tuple[str, ...] = ("PYTHONPATH",)
 INSTALL = ""
 LOGIN = ""
+LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = False
 FORKS = True
@@ -136,6 +137,10 @@ def resumes(_: tuple[str, ...]) -> bool:
 
 def can_carry(_: str) -> bool:
     return True
+
+
+def read_login_status(_output: str, _code: int) -> bool | None:
+    return None
 
 
 def probe() -> Probe:

@@ -10,7 +10,7 @@ from porch.agents.environment import (
     list_passed_variables,
     make_agent_environment,
 )
-from porch.agents.login_signs import find_login_signs
+from porch.agents.login_check import Login
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
 from porch.run.agents.default_panel import find_absences, list_missing
@@ -72,25 +72,27 @@ def _describe_agent(each: agent_list.KnownAgent, trusted: bool) -> DoctorLine:
         return DoctorLine("missing", name, fix, stops=True)
     what = f"{name} {each.version}".rstrip()
     more = tuple(_describe_terms(each, trusted))
+    login = post.find_login()
+    if login is not None and login.state != "in":
+        return _describe_without_login(each, login, what, more)
+    more = more if login is None else (login.because, *more)
     if each.note:
         fix = f"try it: `{post.executable} --version`"
         return DoctorLine("warning", f"{what}: {each.note}", fix, more)
-    signs = find_login_signs(post.kind, os.environ, post.env)
-    if signs is None:
-        return DoctorLine("ok", what, more=more)
-    if signs:
-        return DoctorLine("ok", what, more=(f"signs of a login: {'; '.join(signs)}", *more))
-    return _describe_without_login(each, what, more)
+    return DoctorLine("ok", what, more=more)
 
 
 def _describe_without_login(
-    each: agent_list.KnownAgent, what: str, more: tuple[str, ...]
+    each: agent_list.KnownAgent, login: Login, what: str, more: tuple[str, ...]
 ) -> DoctorLine:
-    """A login may be kept where nobody can look, so this stops nothing."""
+    """Another agent may work, so this stops nothing."""
     name = each.post.name
+    is_out = login.state == "out"
+    said = f"not logged in: {login.because}" if is_out else "no sign of a login"
     fix = f"{each.post.agent.LOGIN}; then run `porch agents test {name}`"
-    limit = f"{name} only if it is logged in: there is no sign of it" if each.uses else ""
-    return DoctorLine("warning", f"{what}: no sign of a login", fix, more, limit=limit)
+    limit = f"not with {name}: it is" if is_out else f"{name} only if it is logged in: there is"
+    limit = f"{limit} {'not logged in' if is_out else 'no sign of it'}" if each.uses else ""
+    return DoctorLine("warning", f"{what}: {said}", fix, more, limit=limit)
 
 
 def _describe_terms(each: agent_list.KnownAgent, trusted: bool) -> Iterator[str]:

@@ -81,7 +81,9 @@ def _known_agent(post: EmployedAgent, probe: Probe, uses: tuple[str, ...]) -> Kn
     if post.agent.NEEDS_COMMAND:
         note = "" if post.is_installed else f"no `{post.executable}` on PATH"
         return KnownAgent(post, post.is_installed, "", note, uses)
-    return KnownAgent(post, post.is_installed and probe.installed, probe.version, probe.note, uses)
+    missing = post.missing_login
+    note = probe.note or (f"not logged in: {missing}" if missing else "")
+    return KnownAgent(post, post.is_installed and probe.installed, probe.version, note, uses)
 
 
 def _uses_by_agent(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from porch.agents import AGENTS
-from porch.agents.login_signs import find_login_signs
+from porch.agents.login_check import Login, find_login
 from porch.agents.port import AgentPort
 from porch.errors import OutsideError, UsageError, suggest_name
 from porch.model.permissions import INSIDE, READ_ONLY, UNLIMITED, Permissions, parse_permissions
@@ -59,14 +59,14 @@ class EmployedAgent(Struct, frozen=True):
 
         Whoever is started by a command of the settings may have a login that nobody can see.
         """
+        login = self.find_login()
+        return login.because if login is not None and login.state == "out" else ""
+
+    def find_login(self) -> Login | None:
+        """Whether somebody is logged in; None where it has no logins, or nobody can see them."""
         if self.command or not self.is_installed:
-            return ""
-        names = self.agent.CREDENTIALS
-        variables = (name for name in names if not name.endswith(("_HOME", "_DIR", "_REGION")))
-        signs = find_login_signs(self.kind, read_environment(), (*variables, *self.env))
-        if signs is None or signs:
-            return ""
-        return "no key is set, and it has no login file"
+            return None
+        return find_login(self.kind, self.agent, read_environment(), self.env)
 
     @property
     def why_not_asked(self) -> str:

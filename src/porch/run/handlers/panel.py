@@ -39,7 +39,7 @@ async def ask_reviewer(world: World, effect: AskReviewer) -> f.EffectFact:
     limit = effect.timeout_s or world.definition().protocol.limits.review_s
     wall = limit or world.settings.consultation_timeout
     post = world.roster.reviewer(effect.name)
-    missing = post.missing_login
+    missing = await asyncio.to_thread(lambda: post.missing_login)
     if not post.is_installed or missing:
         # Nothing is started: it would cost the time of a turn, and end without a verdict.
         return _not_asked(effect.id, post, missing)
