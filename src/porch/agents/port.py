@@ -95,6 +95,7 @@ class AgentPort(Protocol):
     # Variables that it needs to be itself, by names or globs, and what a person does to log in.
     CREDENTIALS: tuple[str, ...]
     INSTALL: str  # the command that installs it; empty where there is none
+    NOTICE: str  # what a person should know before they install it; mostly nothing
     LOGIN: str
     # The words with which it says whether somebody is logged in, without a turn; empty if none do.
     LOGIN_STATUS: tuple[str, ...]

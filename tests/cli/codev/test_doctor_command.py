@@ -165,15 +165,47 @@ def only_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.req("P-052")
-def test_r10_without_any_agent_porch_cannot_run(
+def test_w3_without_any_agent_the_scripted_one_runs_and_it_is_said_what_is_missing(
     doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only_git(tmp_path, monkeypatch)
-    told = doctor(code=6)
+    told = doctor(code=0)
     line = one(told, "agent claude")
     assert line["status"] == "missing"
     assert "npm install" in line["fix"]
-    assert told["closing"] == "porch cannot run here:\n  agent claude (default)"
+    assert told["closing"] == (
+        "porch can run here, but:\n  only with `--no-claude`, the scripted agent: no claude"
+    )
+
+
+def test_q5_the_doctor_does_not_advise_to_install_what_serves_no_private_person(
+    desk: "Desk", doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = only_git(tmp_path, monkeypatch)
+    line = one(doctor(), "agent gemini")
+    assert (line["status"], line["fix"]) == ("ok", "")
+    assert "private accounts no longer" in " ".join(line["more"])
+    desk.write("codev/config.toml", '[roles.builder]\nagent = "gemini"\n')
+    line = one(doctor(), "agent gemini (role builder)")
+    assert "npm install" in line["fix"], "whoever names it wants it"
+    (there / "gemini").write_text("#!/bin/sh\necho 0.61.0\n")
+    (there / "gemini").chmod(0o755)
+    line = one(doctor(), "agent gemini (role builder) 0.61.0")
+    assert "private accounts no longer" in " ".join(line["more"])
+    assert "the account of a company" in line["fix"]
+
+
+def test_w3_an_agent_that_is_not_logged_in_is_no_way_out(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = only_git(tmp_path, monkeypatch)
+    (there / "codex").write_text('#!/bin/sh\necho "Not logged in"\nexit $(($# - 1))\n')
+    (there / "codex").chmod(0o755)
+    told = doctor()
+    assert "--agent codex" not in told["closing"]
+    line = one(told, "agent codex")
+    assert "not logged in: `codex login status` says so" in line["what"]
+    assert line["fix"].startswith("run `codex login`")
 
 
 def test_r10_with_another_agent_it_is_said_how_to_use_that(

@@ -42,6 +42,7 @@ CREDENTIALS: tuple[str, ...] = (
     *("CLAUDE_CODE_USE_*", "CLOUD_ML_REGION"),
 )
 INSTALL = "npm install -g @anthropic-ai/claude-code"
+NOTICE = ""
 LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
 # A release that is too old for the command refuses the flag, and takes nothing for a prompt.
 LOGIN_STATUS: tuple[str, ...] = ("auth", "status", "--json")

@@ -19,6 +19,7 @@ from porch.text.late_pattern import late_pattern
 EXECUTABLE = "codex"
 CREDENTIALS: tuple[str, ...] = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY")
 INSTALL = "npm install -g @openai/codex"
+NOTICE = ""
 LOGIN = "run `codex login`, or set CODEX_API_KEY"
 LOGIN_STATUS: tuple[str, ...] = ("login", "status")
 NEEDS_COMMAND = False

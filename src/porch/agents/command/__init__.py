@@ -46,6 +46,7 @@ from porch.text.late_pattern import late_pattern
 EXECUTABLE = ""
 CREDENTIALS: tuple[str, ...] = ()
 INSTALL = ""
+NOTICE = ""
 LOGIN = ""
 LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = True

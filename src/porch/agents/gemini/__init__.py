@@ -44,6 +44,10 @@ from porch.text.late_pattern import late_pattern
 EXECUTABLE = "gemini"
 CREDENTIALS: tuple[str, ...] = ("GEMINI_API_KEY", "GOOGLE_*", "GEMINI_CLI_HOME")
 INSTALL = "npm install -g @google/gemini-cli"
+NOTICE = (
+    "since June 18, 2026, Google serves gemini for private accounts no longer: it needs a paid key "
+    "in GEMINI_API_KEY, or the licence of a company"
+)
 LOGIN = troubles.LOGIN_FIX
 LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = False

@@ -7,7 +7,7 @@ from porch.agents.events import Failed
 from porch.agents.outcomes import OutcomeKind
 from porch.text.late_pattern import late_pattern
 
-LOGIN_FIX = "run `gemini` once and log in, or set GEMINI_API_KEY"
+LOGIN_FIX = "set GEMINI_API_KEY, or run `gemini` once and log in with the account of a company"
 _STATUS_NUMBER = late_pattern(r'"code":\s*(\d{3})\b')
 _WAIT = late_pattern(r"retry (?:in|after) ([0-9]{1,6}(?:\.[0-9]{1,9})?) ?s")
 _TURN_LIMIT_PATTERN = r"TurnLimited|[Mm]ax(imum)? session turns"

@@ -32,6 +32,7 @@ EXECUTABLE = ""
 # The interpreter must find porch in the same places as the one that runs now.
 CREDENTIALS: tuple[str, ...] = ("PYTHONPATH",)
 INSTALL = ""
+NOTICE = ""
 LOGIN = ""
 LOGIN_STATUS: tuple[str, ...] = ()
 NEEDS_COMMAND = False

@@ -47,7 +47,7 @@ def _check_node() -> DoctorLine:
     said = platform_probe.read_program_version("node", "--version")
     if said:
         return DoctorLine("ok", f"node {said}")
-    fix = "install node 20 or later if you want to install claude, codex or gemini with npm"
+    fix = "install node 20 or later if you want to install claude or codex with npm"
     return DoctorLine("missing", "node", fix)
 
 

@@ -14,7 +14,7 @@ from porch.agents.login_check import Login
 from porch.model.permissions import INSIDE, UNLIMITED
 from porch.run.agents import agent_list
 from porch.run.agents.default_panel import find_absences, list_missing
-from porch.run.agents.roster import SCRIPTED, Roster
+from porch.run.agents.roster import SCRIPTED, EmployedAgent, Roster
 from porch.run.settings import Settings
 from porch.show.fleet.doctor_line import DoctorLine
 
@@ -24,16 +24,23 @@ _ONLY_REVIEWS = "panel"
 
 def examine_agents(known: Settings) -> Iterator[DoctorLine]:
     agents = agent_list.list_known_agents(known)
-    others = [each.post.name for each in agents if each.installed and each.post.kind != SCRIPTED]
+    others = [each.post.name for each in agents if each.installed and _may_work(each.post)]
     for each in agents:
         line = _describe_agent(each, known.trusted)
-        yield _weigh_missing(line, each.uses, each.post.name, others) if line.stops else line
+        is_missing = not each.installed
+        yield _weigh_missing(line, each.uses, each.post.name, others) if is_missing else line
     for use, name in agent_list.list_unknown_agents(known):
         fix = f"correct the name, or add [agents.{name}] to codev/config.toml"
         line = DoctorLine("missing", f"agent {name} ({use}): unknown agent", fix)
-        yield _weigh_missing(line, (use,), name, others)
+        # A wrong word in the settings is for a person to correct, whoever else could work.
+        stops = use == _DEFAULT and not others
+        yield replace(_weigh_missing(line, (use,), name, others), stops=stops)
     if not known.models:
         yield from _describe_default_panel(known)
+
+
+def _may_work(post: EmployedAgent) -> bool:
+    return post.kind != SCRIPTED and not post.missing_login
 
 
 def _describe_default_panel(known: Settings) -> Iterator[DoctorLine]:
@@ -48,8 +55,7 @@ def _describe_default_panel(known: Settings) -> Iterator[DoctorLine]:
 def _weigh_missing(
     line: DoctorLine, uses: Sequence[str], name: str, others: Sequence[str]
 ) -> DoctorLine:
-    """Whether anything can run without this one, and what not."""
-    line = replace(line, stops=False)
+    """What can't run without this one; the scripted agent always can."""
     if not uses:
         return line
     if tuple(uses) == (_ONLY_REVIEWS,):
@@ -59,7 +65,7 @@ def _weigh_missing(
         line = replace(line, fix=f'{line.fix}; or write [agent] name = "{there}", which is there')
         return replace(line, limit=f"only with `--agent {there}`: {name} is not installed")
     if _DEFAULT in uses:
-        return replace(line, stops=True)
+        return replace(line, limit=f"only with `--no-claude`, the scripted agent: no {name}")
     return replace(line, limit=f"not as {', '.join(uses)}: {name} is not there")
 
 
@@ -67,11 +73,14 @@ def _describe_agent(each: agent_list.KnownAgent, trusted: bool) -> DoctorLine:
     post = each.post
     uses = f" ({', '.join(each.uses)})" if each.uses else ""
     name = f"agent {post.name}{uses}"
+    notice = (post.agent.NOTICE,) if post.agent.NOTICE else ()
+    if not each.installed and not each.uses and notice:
+        return DoctorLine("ok", f"{name}: not installed", more=notice)
     if not each.installed:
         fix = each.note or f"install `{post.executable}` and add it to PATH"
-        return DoctorLine("missing", name, fix, stops=True)
+        return DoctorLine("missing", name, fix, notice)
     what = f"{name} {each.version}".rstrip()
-    more = tuple(_describe_terms(each, trusted))
+    more = (*notice, *_describe_terms(each, trusted))
     login = post.find_login()
     if login is not None and login.state != "in":
         return _describe_without_login(each, login, what, more)
