@@ -313,4 +313,25 @@ CONSENT: tuple[tuple[str, str, str, str, str], ...] = (
         "_ASK_DECISIONS = ()",
         "test_k2_an_option_that_decides_makes_a_call_one_for_people",
     ),
+    (
+        "nobody merges by itself what no gate stands behind",
+        "model/gate_ways.py",
+        "        if ends.intersection(reached):\n",
+        "        if False:\n",
+        "test_work_is_merged_by_itself_only_behind_the_approval_of_a_person",
+    ),
+    (
+        "a merge by itself has a person who approved",
+        "fleet/finish/merge_approved.py",
+        "    if not (protocol.finish and into and by):\n",
+        "    if not (protocol.finish and into):\n",
+        "test_what_cannot_be_merged_stays_ready_to_merge_with_the_reason",
+    ),
+    (
+        "all changes are delivered as they were approved",
+        "fleet/finish/approved_work.py",
+        "            path: _hash_changes(state, work, base)\n",
+        "            path: sum_\n",
+        "test_what_cannot_be_merged_stays_ready_to_merge_with_the_reason",
+    ),
 )
