@@ -18,12 +18,13 @@ TO_DO = [
     "docs/reference/graph.md",
 ]
 # Nobody carries these out in a test, each for a reason that the page says.
-_INSTALL = "uv tool install './porch[web]'"
+_INSTALL = "uv tool install './porch[web,tui]'"
 UNRUN = {
     "README.md": [_INSTALL],
     "docs/tutorial/first-run.md": [_INSTALL],
     "docs/how-to/agents.md": ["porch agents test claude"],
-    "docs/how-to/dashboard.md": ["uv tool install './porch[web]'", "af dashboard"],
+    "docs/how-to/dashboard.md": [_INSTALL, "af dashboard"],
+    "docs/how-to/inbox.md": [_INSTALL, "porch"],
     "docs/how-to/knowledge.md": ["uv tool install './porch[semantic]'"],
     "docs/how-to/hand-in-a-request.md": ["porch run bugfix 142\n"],
     "docs/how-to/run-a-tree.md": ["""test = 'python3 -m pytest -q --junitxml="$PORCH_REPORT"'\n"""],

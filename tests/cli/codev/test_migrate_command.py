@@ -331,7 +331,7 @@ def test_an_old_plan_needs_not_have_the_sections_that_porch_asks_of_new_ones(
     old.codev("--adopt")
     old.desk.porch("resume", "0002", "--no-claude", code=3)
     asked = old.desk.porch("pending", "0002").all
-    assert "then: starts Implement after its checks" in asked
+    assert "Approve: starts Implement after its checks" in asked
     old.desk.porch("approve", "0002", "plan_approval")
     old.desk.porch("resume", "0002", "--no-claude", "--once", code=None)
     ended = {
