@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from porch.errors import OutsideError
-from porch.system.processes import find_session, list_pids, read_environ, read_stat
+from porch.system.processes import (
+    find_session,
+    list_pids,
+    read_cpu_seconds,
+    read_environ,
+    read_stat,
+)
 
 VARIABLE = "PORCH_MARK"
 # A process in the middle of exec shows an empty environment for an instant.
@@ -48,8 +54,7 @@ def list_marked_processes(prefix: str) -> list[MarkedProcess]:
 def measure_cpu_seconds(mark: str) -> float:
     """What the living processes of exactly this mark have used, and those of theirs that ended."""
     found = _find_marked(read_process_table(), lambda known: known == mark)
-    stats = (read_stat(each.pid) for each in found)
-    return sum(stat.cpu_seconds for stat in stats if stat)
+    return sum(read_cpu_seconds(each.pid) for each in found)
 
 
 def list_unmarked_heirs(mark: str) -> dict[int, str]:

@@ -31,27 +31,14 @@ _LONGEST_NAME = 15
 class ProcessStat:
     """One process; `began` is only good for comparing: a number is given again, this is not."""
 
-    __slots__ = ("began", "cpu_seconds", "group", "has_terminal", "is_dead", "is_halted", "parent")
+    __slots__ = ("began", "group", "has_terminal", "is_dead", "is_halted", "parent")
 
-    def __init__(
-        self,
-        *,
-        parent: int,
-        group: int,
-        began: str,
-        is_dead: bool,
-        is_halted: bool,
-        has_terminal: bool,
-        cpu_seconds: float,
-    ) -> None:
-        self.parent = parent
-        self.group = group
-        self.began = began
-        self.is_dead = is_dead
-        self.is_halted = is_halted
-        self.has_terminal = has_terminal
-        # Of its own, and of the children that it has waited for.
-        self.cpu_seconds = cpu_seconds
+    parent: int
+    group: int
+    began: str
+    is_dead: bool
+    is_halted: bool
+    has_terminal: bool
 
 
 def has_proc() -> bool:
@@ -72,26 +59,37 @@ def list_pids() -> set[int]:
 def read_stat(pid: int) -> ProcessStat | None:
     """None if it has ended, or nobody says. A zombie has not; it is dead."""
     try:
-        # The command name may hold spaces and parentheses; the fields begin after the last.
-        fields = _read_file(f"{_PROC}/{pid}/stat").rpartition(b")")[2].split()
+        fields = _read_fields(pid)
     except OSError:
         return None if has_proc() else _try_to_ask(pid, _make_stat)
+    stat = ProcessStat()
+    stat.parent, stat.group = int(fields[1]), int(fields[2])
+    stat.began = fields[19].decode()
+    stat.is_dead, stat.is_halted = fields[0] in (b"Z", b"X"), fields[0] == b"T"
+    stat.has_terminal = fields[4] != b"0"
+    return stat
+
+
+def read_cpu_seconds(pid: int) -> float:
+    """Of its own, and of the children that it has waited for; 0 if nobody says."""
+    try:
+        fields = _read_fields(pid)
+    except OSError:
+        times = None if has_proc() else _try_to_ask(pid, lambda process: process.cpu_times())
+        return float(sum(times[:4])) if times else 0.0
+    # In user mode and in the kernel, of its own and of its children.
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _read_fields(pid: int) -> list[bytes]:
+    """What the kernel tells of it; the name of its command may hold spaces and parentheses."""
+    fields = _read_file(f"{_PROC}/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) < _FIELDS:
-        return None
-    return ProcessStat(
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        began=fields[19].decode(),
-        is_dead=fields[0] in (b"Z", b"X"),
-        is_halted=fields[0] == b"T",
-        has_terminal=fields[4] != b"0",
-        # In user mode and in the kernel, of its own and of its children.
-        cpu_seconds=sum(map(int, fields[11:15])) / _TICKS,
-    )
+        raise ProcessLookupError(f"there is no process {pid}")
+    return fields
 
 
 _FIELDS = 20
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def is_suspended(pid: int) -> bool:
@@ -148,21 +146,15 @@ def read_directory(pid: int) -> str:
 def _make_stat(process: psutil.Process) -> ProcessStat:
     import psutil
 
+    stat = ProcessStat()
     with process.oneshot():
         status = process.status()
-        try:
-            cpu_seconds = float(sum(process.cpu_times()[:4]))
-        except psutil.AccessDenied:  # macOS tells it only of one's own
-            cpu_seconds = 0.0
-        return ProcessStat(
-            parent=process.ppid(),
-            group=_find_group(process.pid),
-            began=repr(process.create_time()),
-            is_dead=status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD),
-            is_halted=status == psutil.STATUS_STOPPED,
-            has_terminal=process.terminal() is not None,
-            cpu_seconds=cpu_seconds,
-        )
+        stat.parent, stat.group = process.ppid(), _find_group(process.pid)
+        stat.began = repr(process.create_time())
+        stat.is_dead = status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        stat.is_halted = status == psutil.STATUS_STOPPED
+        stat.has_terminal = process.terminal() is not None
+    return stat
 
 
 def _find_group(pid: int) -> int:
