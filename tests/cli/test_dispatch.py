@@ -20,6 +20,8 @@ from porch.cli import dispatch
         ("envoy", ["protocol"], 0, "discovery"),
         ("porch", ["help"], 0, "usage: porch [-h]"),
         ("porch", ["help", "wait"], 0, "usage: porch wait"),
+        ("porch", ["protocols", "help"], 0, "usage: porch protocols"),
+        ("porch", ["log", "help"], 2, "there is no run"),
         ("envoy", ["help", "plan", "next"], 0, "usage: envoy plan next"),
         ("af", ["help", "kickof"], 2, "did you mean `af kickoff --help`?"),
     ],

@@ -103,6 +103,8 @@ def _quick_answer(program: str, argv: list[str]) -> int | None:
         return codev_fast.answer_completion(argv)
     if not argv or argv[-1] in ("-h", "--help", "--version"):
         return _print_page(program, argv)
+    if argv[1:] == ["help"] and (answered := _print_page(program, [argv[0], "--help"])) is not None:
+        return answered
     if program == "porch":
         from porch.cli.porch import fast
 

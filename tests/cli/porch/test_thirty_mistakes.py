@@ -60,6 +60,8 @@ class Beginner:
         patch.setattr(dispatch, "_reset_signals", lambda: None)
         patch.setattr("gc.set_threshold", lambda *_: None)
         patch.setattr("gc.freeze", lambda: None)
+        # `af` starts its drivers as new processes, and not as forks of this one.
+        patch.setattr("porch.cli.own_process.offer_program", lambda *_: None)
 
     @property
     def root(self) -> Path:
@@ -591,6 +593,25 @@ MISTAKES = (
         ("waiting for your decision: note_approval",),
         r"see: (porch pending)",
         reached=SPECIAL,
+    ),
+    Mistake(
+        "an id with a slash",
+        _nothing,
+        'porch run note feature/42 "Greet people" --no-claude',
+        2,
+        ("'feature/42' is neither an id nor a file: an id has no slash",),
+        r"give it with (--request '[^']+')",
+        follow_code=3,
+        instead='feature/42 "Greet people"',
+    ),
+    Mistake(
+        "kicked off inside a worktree",
+        _stand_in_worktree,
+        'af kickoff "More" --protocol note --no-claude',
+        0,
+        ("This directory is the worktree of 0001-greet-people. The new run starts from",),
+        r"see: (af status \S+);",
+        again="af stop 0002",
     ),
     Mistake(
         "started inside a worktree",
