@@ -2,13 +2,15 @@
 
 A block of a page is a session (`console`: what is typed and what is printed), commands that must
 succeed (`sh`), or a file with its name in front of it. A block that is none of these says in a
-comment above it why nobody carries it out.
+comment above it why nobody carries it out. One that names in a comment what it needs, such as
+`needs: node`, is carried out where these programs are installed.
 """
 
 import contextlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +28,7 @@ WELL = (0, 3)
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([^`\n]+)`:\n\n\s*$")
 _UNRUN = re.compile(r"<!-- not run: ([^\n]+) -->\n\s*$")
+_NEEDS = re.compile(r"<!-- needs: ([^\n]+) -->\n\s*$")
 _SHELL = re.compile(r"[|<>&;$()`*~]")
 _AGENTS = ("CLAUDE", "GEMINI_", "CODEX_", "PORCH_", "GIT_", "COVERAGE_", "ANTHROPIC_", "OPENAI_")
 _MASKS = (
@@ -58,6 +61,7 @@ class Block:
     kind: str
     text: str
     is_run: bool = True
+    needs: tuple[str, ...] = ()
 
 
 def blocks(page: str) -> list[Block]:
@@ -70,11 +74,13 @@ def _read_block(page: str, before: str, found: "re.Match[str]") -> Block:
     body = re.sub(rf"^{found[1]}", "", found[3], flags=re.MULTILINE)
     if why := _UNRUN.search(before):
         return Block(why[1], body, is_run=False)
+    needs = _NEEDS.search(before)
+    programs = tuple(needs[1].split()) if needs else ()
     if found[2] in ("console", "sh"):
-        return Block(found[2], body)
-    named = _FILE.search(before)
+        return Block(found[2], body, needs=programs)
+    named = _FILE.search(before[: needs.start()] if needs else before)
     assert named, f"{page}: this block has no file name and no reason:\n{body}"
-    return Block(named[1], body)
+    return Block(named[1], body, needs=programs)
 
 
 def sessions(block: str) -> list[tuple[str, str]]:
@@ -98,7 +104,7 @@ class Reader:
     def follow(self, page: str) -> None:
         """Do all of it; whatever is not as the page says fails here."""
         for block in blocks(page):
-            if not block.is_run:
+            if not block.is_run or not all(map(shutil.which, block.needs)):
                 continue
             if block.kind == "console":
                 for command, promised in sessions(block.text):

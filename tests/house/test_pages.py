@@ -22,6 +22,9 @@ _INSTALL = "uv tool install './porch[web,tui]'"
 UNRUN = {
     "README.md": [_INSTALL],
     "docs/tutorial/first-run.md": [_INSTALL],
+    "docs/how-to/adopt-an-existing-project.md": [
+        '[worktree]\ncopy = [".env"]\nsetup = ["npm ci"]\n'
+    ],
     "docs/how-to/agents.md": ["porch agents test claude"],
     "docs/how-to/dashboard.md": [_INSTALL, "af dashboard"],
     "docs/how-to/inbox.md": [_INSTALL, "porch"],
@@ -52,6 +55,15 @@ def test_r9_few_blocks_are_not_carried_out_and_each_is_known() -> None:
 
 def _first(block: Block) -> str:
     return block.text.partition("  ")[0]
+
+
+@pytest.mark.parametrize("page", [page for page in TO_DO if page.startswith("docs/how-to/")])
+def test_a_page_begins_with_what_it_is_good_for_and_what_it_needs(page: str) -> None:
+    beginning = re.split(
+        r"^(?:## |```)", (ROOT / page).read_text(), maxsplit=1, flags=re.MULTILINE
+    )[0]
+    assert "After this page" in beginning
+    assert "need" in beginning
 
 
 @pytest.mark.parametrize("page", TO_DO)
