@@ -315,8 +315,9 @@ _WITH = make_argument(
     "--with",
     action="append",
     metavar="NAMES",
-    help="add these, with commas between: claude, claude-commands, codex, envoy, hooks, "
-    "agents-md, protocols",
+    help="add these, with commas between: claude (skill, hook, MCP tools), claude-commands (/plan "
+    "and /continue), codex (AGENTS.md, MCP tools), envoy (steps, specialists), hooks, agents-md, "
+    "protocols (all of them)",
 )
 MCP = make_argument(
     "--mcp",
