@@ -270,12 +270,22 @@ class Terminal:
         self._more(0.1)
         return self.process.returncode
 
+    def resize(self, rows: int, columns: int) -> None:
+        """The window gets another size; whoever runs in it is told."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def hang_up(self) -> None:
+        """The window is closed: there is no other end, and whoever runs in it is told."""
+        os.close(self._slave)
+        os.close(self._master)
+        self._master = self._slave = -1
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self._master)
-        os.close(self._slave)
+        for each in {self._master, self._slave} - {-1}:
+            os.close(each)
 
 
 Open = Callable[..., Terminal]

@@ -59,6 +59,14 @@ def describe_turns(cost: CostShape) -> str:
     return f"{agents} and {'1 review' if reviews == 1 else f'{reviews} reviews'}"
 
 
+def describe_money(cost: CostShape, allowed: float = 0) -> str:
+    """Of real agents: one that worked and told no price did not work for nothing."""
+    limit = f" of {allowed:.2f}" if allowed else ""
+    if cost["turns"] and not cost["usd"]:
+        return f"cost unknown{f' (limit {allowed:.2f} USD)' if allowed else ''}"
+    return f"{cost['usd']:.2f}{limit} USD" if cost["usd"] or allowed else ""
+
+
 def format_duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

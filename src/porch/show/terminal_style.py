@@ -45,12 +45,26 @@ class TerminalStyle:
         told = line.lstrip(" ")
         front = len(line) - len(told)
         if front and told.startswith(_COMMANDS):
-            yield line
+            yield from self._explained(line, front)
             return
         first = True
         for part in self._lines(told, front, front + 2):
             yield " " * front + part if first else part
             first = False
+
+    def _explained(self, line: str, front: int) -> Iterator[str]:
+        """A command, and behind two blanks what it does, which goes on under its own beginning."""
+        command, gap, means = line[front:].partition("  ")
+        if text_width(line) <= self.width or not means:
+            yield line
+            return
+        head = " " * front + command + gap + " " * (len(means) - len(means.lstrip(" ")))
+        if len(head) > self.width // 2:
+            yield head.rstrip()
+            head = " " * (front + 4)
+        used = len(head)
+        for number, part in enumerate(self._lines(means.lstrip(" "), used, used)):
+            yield part if number else head + part
 
     def _painted(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if code and self.colour else text

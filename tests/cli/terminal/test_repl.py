@@ -34,15 +34,16 @@ def test_a_person_rejects_approves_and_stops_from_the_prompt(desk: "Desk", open_
     terminal.until("'bogus' is not a command; type help")
     terminal.type("reject\r")
     terminal.until("the following arguments are required: --reason")
-    # A slip, corrected, and an arrow that means nothing.
-    terminal.type("reject --reason 'too vaguer\x7f\x1b[A'\r")
+    # A slip, corrected, and a key that means nothing.
+    terminal.type("reject --reason 'too vaguer\x7f\x1b[5~'\r")
     terminal.until(f"write: rejected by {ACCOUNT} (repl): too vague; next: write, attempt 2")
     terminal.until("waiting for your approval: ready")
     terminal.until("porch> ")
     terminal.type("a\r")
     terminal.until(f"write: approved by {ACCOUNT} (repl)")
-    terminal.until("publish")
-    terminal.until("0:01  0001-x  publish")  # elapsed time, run, phase
+    terminal.until("phase 2 of 2")
+    terminal.until("✓ write  ▸ publish")
+    terminal.until("0:01  scripted works")  # elapsed time, agent
     terminal.type("stop\r")
     assert terminal.leave() == 0
     assert "Continue with `porch resume 0001`" in terminal.text
@@ -144,7 +145,7 @@ def test_leaving_restores_the_terminal_and_loses_nothing(
     desk: "Desk", open_: "Open", key: str, how: str
 ) -> None:
     terminal = open_(*begin(desk, PUBLISH, agents={"publish": [{"hang": True}]}))
-    terminal.until("0001-x  publish")
+    terminal.until("▸ publish")
     terminal.until("porch> ")
     assert terminal.after != terminal.before  # no echo while the prompt is ours
     terminal.type(key)
@@ -163,8 +164,8 @@ def test_the_view_shows_the_plan_phase_and_the_last_words_of_the_agent(
     busy = {"run": ["true"], "hang": True}
     agents = {"plan": [{"write": {"{project_dir}/plan.md": plan}}], "implement": [busy]}
     terminal = open_(*begin(desk, *phases, agents=agents), rows=15, columns=60)
-    terminal.until("0001-x  implement:phase_1  Lay the ground")
-    terminal.until("implement│ [true]")
+    terminal.until("implement, plan phase 1 of 1: Lay the ground")
+    terminal.until("scripted works  true")
     terminal.type("status\r")
     terminal.until("state       implement:phase_1#1")
     terminal.type("\x03")

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 from porch.agents import events
-from porch.run.agents.live_output import LONGEST, MOST_CHARACTERS, MOST_LINES, LiveOutput
+from porch.run.agents.live_output import (
+    DENIED,
+    LONGEST,
+    MOST_CHARACTERS,
+    MOST_LINES,
+    SAID,
+    TOOL,
+    LiveOutput,
+    parse_told_line,
+)
 
 
 def _heard() -> tuple[LiveOutput, list[list[str]]]:
@@ -64,3 +73,16 @@ def test_a_line_without_an_end_does_not_grow_for_ever() -> None:
     voice.tell(events.Said("x" * (LONGEST + 1)))
     voice.flush()
     assert told == [["x" * (LONGEST + 1)]]
+
+
+def test_a_line_says_whether_it_is_a_tool_a_refusal_or_words() -> None:
+    voice, told = _heard()
+    voice.tell(events.ToolStarted("Bash(make [all])"))
+    voice.tell(events.Denied("Bash(rm\n-rf /)"))
+    voice.tell(events.Said("[x] done, I think\n"))
+    voice.flush()
+    assert [parse_told_line(line) for line in told[0]] == [
+        (TOOL, "Bash(make [all])"),
+        (DENIED, "Bash(rm -rf /)"),
+        (SAID, "[x] done, I think"),
+    ]

@@ -450,6 +450,20 @@ def test_wide_characters_count_twice_and_a_long_word_stays_whole() -> None:
     assert look.fitted("short\n\nlines") == "short\n\nlines"
 
 
+def test_what_a_command_does_goes_on_beside_or_below_it_and_the_command_stays_whole() -> None:
+    line = "  porch finish 0001 --pr   push the branch and open a pull request"
+    assert TerminalStyle(80, colour=False).fitted(line) == line
+    assert TerminalStyle(60, colour=False).fitted(line) == (
+        "  porch finish 0001 --pr   push the branch and open a pull\n"
+        "                           request"
+    )
+    assert TerminalStyle(40, colour=False).fitted(line) == (
+        "  porch finish 0001 --pr\n      push the branch and open a pull\n      request"
+    )
+    alone = "  porch answer 0001 failed:implement stopped --as-person"
+    assert TerminalStyle(20, colour=False).fitted(alone) == alone
+
+
 @given(st.text())
 def test_nothing_in_a_record_breaks_the_line_or_moves_the_cursor(hostile: str) -> None:
     raws: list[RawRecord] = [

@@ -24,6 +24,7 @@ from porch.text.printable import make_printable
 
 LONGEST = 100_000  # characters; they take half a second
 WIDEST = 100  # longer lines are hard to read
+_MARKDOWN = (".md", ".markdown")
 _NARROWEST = 20
 _DEEPEST = 16
 # Only colours that every terminal has, on the background that the person chose.
@@ -51,6 +52,16 @@ def render_document(text: str, width: int) -> RenderableType:
     shown, note = _cut_text(text)
     wide = max(min(width, WIDEST), _NARROWEST)
     return Group(Constrain(_Document(shown), wide), *_notes(note))
+
+
+def render_file(path: str, text: str, width: int) -> RenderableType:
+    """Markdown as a document, a difference in its colours, anything else as it stands."""
+    if path.lower().endswith(_MARKDOWN):
+        return render_document(text, width)
+    if path.lower().endswith((".diff", ".patch")):
+        return render_difference(text)
+    shown, note = _cut_text(text)
+    return Group(Text(make_printable(shown).expandtabs(4), overflow="fold"), *_notes(note))
 
 
 def render_difference(text: str) -> RenderableType:

@@ -1,10 +1,11 @@
 """The plain stream of a run, for pipes and narrow terminals: a line for each thing that happens."""
 
-import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from porch.cli.command import View
+from porch.cli.terminal.terminal_faults import silence_output
 from porch.cli.terminal_width import terminal_style
 from porch.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_WAITING
 from porch.machine.exits.touched_files import list_touched_files, list_uncompared
@@ -71,10 +72,11 @@ class Stream:
         try:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
-        except BrokenPipeError:
-            # Whoever watched has gone; the run goes on, and its journal says what happened.
+        except OSError:
+            # A closed pipe, a closed window, a full disk: the run goes on, and its journal says
+            # what happened.
             self._quiet = True
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            silence_output(sys.stdout)
 
 
 def drive_exit_code(driven: DriveResult) -> int:
@@ -83,8 +85,13 @@ def drive_exit_code(driven: DriveResult) -> int:
     return _CODES[driven.rest]
 
 
-def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
-    """How a drive came to rest, and what would move it on; with `where` also what was done."""
+def driven_view(
+    driven: DriveResult, where: ProjectPaths | None = None, finishing: Sequence[str] = ()
+) -> View:
+    """How a drive came to rest, and what would move it on; with `where` also what was done.
+
+    `finishing` says how the work can be finished, if somebody has asked for that already.
+    """
     state = driven.state
     touched = list_touched_files(state)
     data = {
@@ -113,7 +120,7 @@ def driven_view(driven: DriveResult, where: ProjectPaths | None = None) -> View:
 
         gaps, noted = list_not_passed(where, state), list_noted(where, state)
         lines += [make_printable(f"  {line}") for line in noted]
-        lines += describe_ended_run(where, state, gaps)
+        lines += finishing or describe_ended_run(where, state, gaps)
         data |= {"not_passed": list(gaps)} if gaps else {}
         data |= {"noted": list(noted)} if noted else {}
     return View("\n".join(lines), data, drive_exit_code(driven), is_prose=True)

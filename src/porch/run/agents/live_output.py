@@ -11,6 +11,8 @@ TOOL_WIDTH = 160
 # However much comes at once, no more is kept.
 MOST_LINES = 1000
 MOST_CHARACTERS = 1 << 18
+SAID, TOOL, DENIED = "said", "tool", "denied"
+_DENIED_FRONT = "[denied: "
 
 
 class LiveOutput:
@@ -66,7 +68,7 @@ class LiveOutput:
         self._tell_apart(event.text)
 
     def tell_denial(self, event: events.Denied) -> None:
-        self._tell_apart(f"[denied: {_shorten_line(event.text)}]")
+        self._tell_apart(f"{_DENIED_FRONT}{_shorten_line(event.text)}]")
 
     def tell_tool(self, event: events.ToolStarted) -> None:
         self._tell_apart(f"[{_shorten_line(event.name)}]")
@@ -94,3 +96,15 @@ _WAYS: Mapping[type, Callable[[LiveOutput, Any], None]] = {
 def _shorten_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TOOL_WIDTH else f"{line[: TOOL_WIDTH - 1]}…"
+
+
+def parse_told_line(line: str) -> tuple[str, str]:
+    """What a line that was told is about, for views that show tools apart: its kind and its text.
+
+    An agent can say such a line itself. It then only looks like the use of a tool.
+    """
+    if not (line.startswith("[") and line.endswith("]")):
+        return SAID, line
+    if line.startswith(_DENIED_FRONT):
+        return DENIED, line[len(_DENIED_FRONT) : -1]
+    return TOOL, line[1:-1]

@@ -76,6 +76,14 @@ def list_checklist(protocol: Protocol, state: RunState) -> list[CheckRow]:
     return [*rows, *_list_questions(protocol, state, {phase.name for phase in phases})]
 
 
+def describe_place(checklist: Sequence[CheckRow]) -> str:
+    """Where a run is, in words: `implement, plan phase 2 of 3, attempt 2 of 3`."""
+    now = [row for row in checklist if row.sign == "now"]
+    # Of a track the phase has its task below it, which says more.
+    deepest = [row for row in now if row.level or not any(each.level for each in now)]
+    return " and ".join(", ".join([row.phase, *row.notes[:2]]) for row in deepest)
+
+
 def _list_questions(
     protocol: Protocol, state: RunState, phases: Collection[str]
 ) -> Iterator[CheckRow]:

@@ -99,14 +99,6 @@ def name_question(name: str) -> str:
     return name.replace("_", " ").replace("-", " ").strip() or name
 
 
-def describe_place(checklist: Checklist) -> str:
-    """Where a run is, in words: `implement, plan phase 2 of 3, attempt 2 of 3`."""
-    now = [row for row in checklist if row.sign == "now"]
-    # Of a track the phase has its task below it, which says more.
-    deepest = [row for row in now if row.level or not any(each.level for each in now)]
-    return " and ".join(", ".join([row.phase, *row.notes[:2]]) for row in deepest)
-
-
 def make_overview(
     project: str,
     picture: Mapping[str, Any],

@@ -14,7 +14,7 @@ from porch.run.verbs.liveness import (
     find_current_turns,
 )
 from porch.run.verbs.read_run import read_run
-from porch.show.fleet.checklist import list_checklist
+from porch.show.fleet.checklist import describe_place, list_checklist
 from porch.store import journal, run_drivers
 from porch.store.run_names import unique_word
 from porch.web.pages import run_view
@@ -100,7 +100,7 @@ class OpenRun:
                 self.is_moving,
                 run_drivers.describe_holder(self._driver),
                 now,
-                notes=run_view.describe_place(list_checklist(self.protocol, self.state)),
+                notes=describe_place(list_checklist(self.protocol, self.state)),
             ),
             "project": self.project if self._call.dashboard.has_several else "",
         }
