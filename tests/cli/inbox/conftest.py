@@ -58,6 +58,14 @@ class Person:
             await self._pilot.pause(0.02)
         raise AssertionError(f"never saw {text!r} in:\n{self.screen}")
 
+    async def settle(self) -> None:
+        """Until nothing is drawn any more: the same is seen twice."""
+        seen = ""
+        while seen != self.screen:
+            seen = self.screen
+            await self.app.workers.wait_for_complete()
+            await self._pilot.pause()
+
     async def resize(self, width: int, height: int) -> None:
         await self._pilot.resize_terminal(width, height)
 

@@ -44,8 +44,8 @@ def test_decisions_come_first_then_work_then_what_is_ready(desk: Desk) -> None:
     assert [row.what for row in rows] == [
         "Approve: spec.md is ready",
         "Not running: resume it",
-        "Paused: resume it when you like",
-        "Complete: merge it, or keep it",
+        "Paused: resume it",
+        "Merge it, or keep it",
     ]
     desk.porch("finish", "1", "--keep")
     assert [row.id for row in read(desk).rows] == ["0002", "0003", "0004"]

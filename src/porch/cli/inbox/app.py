@@ -37,7 +37,7 @@ LinesView { height: 1fr; padding: 0 1; background: ansi_default; scrollbar-size-
 #keys { height: 1; }
 .hidden { display: none; }
 ModalScreen { align: center bottom; background: transparent; }
-#dialog { width: 90%; max-width: 80; height: auto; max-height: 90%; border: round ansi_default;
+#dialog { width: 100%; height: auto; max-height: 90%; border: round ansi_default;
     padding: 0 1; background: ansi_default; overflow-y: auto; }
 #words { height: 6; border: round ansi_default; background: ansi_default; color: ansi_default; }
 #words .text-area--cursor { text-style: reverse; }

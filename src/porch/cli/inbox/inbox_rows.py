@@ -17,7 +17,7 @@ from porch.agents.transcripts import list_transcript_parts
 from porch.errors import PorchError
 from porch.fleet.fleet_rows import KnownRuns, RunsOfProjects, list_repository_faults
 from porch.run.settings import load_settings
-from porch.show.board import lay_out_table, one_line
+from porch.show.board import cut_text, lay_out_table, one_line
 from porch.store import picture_cache
 from porch.store.known_runs import list_lost_runs
 from porch.store.where import ProjectPaths
@@ -56,20 +56,19 @@ _FAULTS_S = 5.0  # settings are read again after this time
 # A file that anybody may have written, and that holds something else than rows.
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
-_ID, _PROJECT, _TITLE, _WHAT, _WHO, _COST, _TIME = range(7)
-# What gives way first where a row is too wide, and how far; 0 means that the column is left out.
-# An id is typed, and a time that is cut says something else, so both stay whole.
+# The columns, each with the width from which on it is shown. Narrower than that it is left out.
+_COLUMNS = {"id": 0, "project": 72, "title": 56, "what": 0, "who": 96, "cost": 96, "time": 0}
+_, _PROJECT, _TITLE, _WHAT, _WHO, _, _ = range(7)
+# What gives way first where a row is too wide, and how far. An id is typed, and a time that is cut
+# says something else, so both stay whole.
 _SHRINKING = (
     (_TITLE, 28),
     (_WHAT, 36),
-    (_TITLE, 22),
-    (_WHO, 0),
-    (_COST, 0),
-    (_TITLE, 16),
+    (_PROJECT, 12),
+    (_TITLE, 18),
     (_WHAT, 24),
-    (_PROJECT, 10),
-    (_TITLE, 0),
-    (_PROJECT, 0),
+    (_TITLE, 10),
+    (_WHO, 10),
     (_WHAT, 8),
 )
 
@@ -112,15 +111,24 @@ class Inbox(Struct, frozen=True):
 
 
 def lay_out_rows(rows: Sequence[InboxRow], width: int) -> list[str]:
-    """A line for each row, as wide as there is room; columns are as wide in all sections."""
-    if not rows:
-        return []
+    """A line for each row, as wide as there is room; columns are as wide in all sections.
+
+    What is wrong has no columns, and takes the whole line.
+    """
+    shown = [key for key, least in _COLUMNS.items() if width >= least]
+    in_table = [row for row in rows if row.kind != "trouble"]
     cells = [
-        [one_line(each) for each in (r.id, r.project, r.title, r.what, r.who, r.cost, r.time)]
-        for r in rows
+        [one_line(getattr(row, key)) if key in shown else "" for key in _COLUMNS]
+        for row in in_table
     ]
-    lines = lay_out_table(cells, width - 2, _SHRINKING)
+    table = iter(lay_out_table(cells, width - 2, _SHRINKING) if cells else ())
+    lines = (_lay_out_trouble(r, width) if r.kind == "trouble" else next(table) for r in rows)
     return [f"{SIGNS[row.kind]} {line}" for row, line in zip(rows, lines, strict=True)]
+
+
+def _lay_out_trouble(row: InboxRow, width: int) -> str:
+    front = f"{row.project}: " if row.project else ""
+    return cut_text(one_line(f"{front}{row.what}"), width - 2)
 
 
 class InboxReader:
@@ -248,9 +256,9 @@ def _find_kind(row: "FleetRowShape", found: KnownRuns) -> Kind | None:
 
 def _describe_run(kind: Kind, row: "FleetRowShape", picture: "PictureShape | None") -> str:
     if kind == "ready":
-        return "Complete: merge it, or keep it"
+        return "Merge it, or keep it"
     if kind == "paused":
-        return "Paused: resume it when you like"
+        return "Paused: resume it"
     if kind == "alone":
         # A driver that was halted by hand is still there, and has a way on of its own.
         return f"Not running: {row['told'] if row['driver'] else 'resume it'}"

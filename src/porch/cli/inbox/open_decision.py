@@ -102,7 +102,7 @@ def open_decision(
         make_cost_page(shown.picture),
     ]
     return OpenedRow(
-        title=f"{told['id']}  {heading}  ·  {kind}  ·  {waited}",
+        title=f"{told['id']}  {heading}  ·  {kind}  ·  waits {waited}",
         sentence=describe_message(told),
         warning=_describe_changed(shown),
         pages=tuple(pages),
