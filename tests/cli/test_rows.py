@@ -348,10 +348,10 @@ def test_the_page_of_a_group_says_what_argparse_would(
 @pytest.mark.parametrize(
     "argv, meant",
     [
-        (["staus"], "`status`"),
-        (["staus", "--json"], "`status`"),
-        (["protocols", "lintt"], "`protocols lint`"),
-        (["lint"], "`protocols lint`"),
+        (["staus"], "`porch status`"),
+        (["staus", "--json"], "`porch status --json`"),
+        (["protocols", "lintt"], "`porch protocols lint`"),
+        (["lint"], "`porch protocols lint`"),
     ],
 )
 def test_a_word_that_is_nearly_a_command_is_told_which(

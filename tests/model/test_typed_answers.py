@@ -321,3 +321,10 @@ def test_repair_is_done_after_one_time_and_makes_nothing_worse(value: Any, type_
     assert repr(again) == repr(mended)
     assert more == []
     assert notes or repr(mended) == repr(value)
+
+
+def test_a_number_that_is_none_is_left_as_it_is_and_no_note_says_otherwise() -> None:
+    value = float("nan")
+    repaired, notes = typed_answers.repair_value(value, t.Scalar("Text"), TYPES)
+    assert repaired is value
+    assert notes == []

@@ -17,7 +17,6 @@ from msgspec import Struct
 from porch.agents.environment import make_agent_environment
 from porch.agents.login_signs import find_login_signs, find_sure_signs
 from porch.agents.port import AgentPort
-from porch.system.process import signal_group
 
 LIMIT_S = 5.0
 MOST_BYTES = 1 << 16
@@ -79,6 +78,8 @@ def _run(argv: tuple[str, ...], env: Mapping[str, str]) -> tuple[str, int] | Non
     import signal
     import subprocess
     from threading import Timer
+
+    from porch.system.process import signal_group
 
     try:
         # In a session of its own it has no terminal to ask at, and ends with all it started.

@@ -232,7 +232,7 @@ class _AnswerRepair:
         return repaired
 
     def _noted(self, said: Any, read: Any, where: str) -> Any:
-        if type(read) is not type(said) or read != said:
+        if read is not said and (type(read) is not type(said) or read != said):
             self._notes.append(
                 f"{where or 'answer'}: read {_format_value(said)} as {_format_value(read)}"
             )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from porch.show.answer_names import describe_effect, has_name, name_answer
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -19,6 +17,18 @@ WIDTH = 80
 _REPORT_END = 8  # lines of a report that are printed where somebody decides about a failure
 _CLAIM_SHOWN = 300
 _MOST_READ = 30  # files that are named in one question
+# What answers are called where people read them, the same on the terminal and on pages.
+_ANSWERS: Mapping[str, str] = {
+    "approved": "Approve",
+    "rejected": "Send back",
+    "waived": "Approve anyway",
+    "answered": "Answer",
+    "retry": "Try again",
+    "skip": "Skip",
+    "declined": "Decline",
+    "restart": "Start over",
+    "stopped": "Stop the run",
+}
 _TRACK = "track"  # model.protocol.TRACK, whose module is more than a table may load
 _GAP = 2
 _COLUMNS = (
@@ -281,6 +291,25 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     for option in get("options") or ():
         lines += _render_option(option, width, is_track=get("subject") == _TRACK)
     return front, lines
+
+
+def name_answer(answer: str, *, is_track: bool = False) -> str:
+    """Nothing failed where a track is asked; to waive means there that it was not needed."""
+    if is_track and answer == "waived":
+        return "Waive"
+    return _ANSWERS.get(answer) or answer.replace("_", " ").capitalize()
+
+
+def describe_effect(answer: str, meaning: str, then: str, *, is_track: bool) -> str:
+    """What comes next; with what the answer counts as, where its name does not say it."""
+    if then and (is_track or answer not in ("approved", "rejected")):
+        return f"{meaning} ({then})"
+    return then or meaning
+
+
+def has_name(answer: str) -> bool:
+    """The other answers are options of a question, in the words of whoever asked it."""
+    return answer in _ANSWERS
 
 
 def _render_option(option: Mapping[str, Any], width: int, *, is_track: bool) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from porch.machine.approvals import APPROVED
 from porch.model.protocol import TRACK
-from porch.show.answer_names import describe_effect, name_answer
+from porch.show.board import describe_effect, name_answer
 
 _LOOKS: Mapping[str, str] = {"approved": "good", "rejected": "bad", "waived": "warn"}
 _TEXT_LABELS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from porch.model.protocol import TRACK
 from porch.run.decisions.decision_facts import WorkMeasure
-from porch.show.answer_names import name_answer
+from porch.show.board import name_answer
 from porch.web.pages.answers import KINDS, answer_id
 from porch.web.pages.chips import describe_cost, list_chips
 from porch.web.pages.page_words import decision_address, describe_time_since, run_address

@@ -9,7 +9,7 @@ from msgspec import Struct
 from porch.model.artifact_names import find_changes_base
 from porch.run.decisions.asked_files import AskedFile, AskedFiles
 from porch.run.decisions.decision_facts import LastRound, ReviewerWords, WorkMeasure
-from porch.show.answer_names import name_answer
+from porch.show.board import name_answer
 from porch.show.difference_lines import list_difference_lines
 from porch.show.evidence_notes import TITLE
 from porch.text.telling_line import find_telling_line

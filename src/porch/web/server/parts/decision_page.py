@@ -27,7 +27,7 @@ from porch.run.decisions.shown_files import note_shown_files
 from porch.run.verbs import decide
 from porch.run.verbs.decide import ChangedFilesError, DecisionRequest
 from porch.run.verbs.setting_changes import add_setting_changes
-from porch.show.answer_names import name_answer
+from porch.show.board import name_answer
 from porch.show.difference_lines import list_difference_lines
 from porch.store.where import ProjectPaths
 from porch.web.pages.decision_view import DecisionFacts, make_decision
