@@ -170,3 +170,21 @@ def test_a_panel_of_one_is_another_agent_than_the_author_where_there_is_one(
     alone.porch("run", "p", "0003", "--title", "z", code=3)
     started = alone.started("review", "0003-z")
     assert [effect.split("/")[-2] for effect in started] == ["claude"]
+
+
+@pytest.mark.parametrize("fault", ["not installed", "not logged in"])
+def test_an_agent_that_cannot_work_is_answered_with_one_that_is_there(
+    alone: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    add(tmp_path, "gemini")
+    monkeypatch.setenv("GEMINI_API_KEY", "a-key")
+    if fault == "not installed":
+        (tmp_path / "names" / "claude").unlink()
+    else:
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+    words = ("run", "p", "0001", "--title", "x")
+    said = " ".join(alone.porch(*words, code=6).err.split())
+    assert f"the agent 'claude' is {fault}" in said
+    advice = re.search(r"use one that is there: (--agent gemini), or try", said)
+    assert advice is not None, said
+    assert "error[" not in alone.porch(*words, *advice[1].split(), "--once", code=None).err

@@ -21,8 +21,12 @@ def choose_reviewers(roster: Roster) -> tuple[str, ...]:
     """
     if roster.is_scripted:
         return KNOWN
-    here = tuple(name for name, absence in find_absences(roster).items() if not absence)
-    return here or (roster.default,)
+    return list_reachable(roster) or (roster.default,)
+
+
+def list_reachable(roster: Roster) -> tuple[str, ...]:
+    """Of the known agents those that can be asked."""
+    return tuple(name for name, absence in find_absences(roster).items() if not absence)
 
 
 def find_absences(roster: Roster) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Who does which work, and on what terms: a run's agent, a role's, a phase's, a reviewer's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -75,15 +75,15 @@ class EmployedAgent(Struct, frozen=True):
             return "not installed"
         return "not logged in" if self.missing_login else ""
 
-    def demand_installed(self) -> None:
-        """Said before a run is begun, not after."""
+    def demand_installed(self, others: Sequence[str] = ()) -> None:
+        """Said before a run is begun, not after; `others` could work instead."""
         if not self.is_installed:
             install = "" if self.command else self.agent.INSTALL
             raise OutsideError(
                 f"the agent '{self.name}' is not installed: no `{self.executable}` on PATH",
-                fix=f"{f'run `{install}`' if install else 'install it'}, choose another one with "
-                "--agent NAME, or try the protocol with --no-claude; `codev doctor` shows what is "
-                "installed",
+                fix=f"{f'run `{install}`' if install else 'install it'}, "
+                f"{choose_other(others)}or try the protocol with --no-claude; `codev doctor` shows "
+                "what is installed",
                 code="agent-missing",
             )
 
@@ -179,6 +179,13 @@ class Roster(Struct, frozen=True):
             " or try the protocol without an agent: --no-claude",
             code="unknown-agent",
         )
+
+
+def choose_other(others: Sequence[str]) -> str:
+    """A part of an advice: the agents that could work instead, if there are any."""
+    import shlex
+
+    return f"use one that is there: --agent {shlex.quote(others[0])}, " if others else ""
 
 
 def _is_nobody(name: str) -> bool:

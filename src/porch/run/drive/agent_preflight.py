@@ -6,6 +6,7 @@ from porch.model.definition import Definition
 from porch.model.protocol import Agent, Panel, Protocol
 from porch.run import settings
 from porch.run.agents import budget_limits
+from porch.run.agents.default_panel import list_reachable
 from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.agents.world import World
 from porch.run.drive.start_requirements import list_workers
@@ -23,8 +24,9 @@ def require_agents(
         list(list_workers(roster, protocol)),
         list(_list_reviewers(roster, protocol)),
     )
+    others = () if roster.is_scripted else list_reachable(roster)
     for post in workers:
-        post.demand_installed()
+        post.demand_installed(others)
     budget_limits.require_measurable(known, [*workers, *reviewers])
 
 

@@ -4,7 +4,7 @@ All of it is said at once, so that nobody mends one thing to meet the next.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import ParamSpec
 
@@ -12,8 +12,8 @@ from porch.agents.scripted.script_reader import read_script
 from porch.errors import DefinitionError, Finding, OutsideError, Place, PorchError, UsageError
 from porch.git import repository
 from porch.model.protocol import Agent, Check, Command, Panel, Protocol
-from porch.run.agents.default_panel import find_absences, list_missing
-from porch.run.agents.roster import EmployedAgent, Roster
+from porch.run.agents.default_panel import list_missing, list_reachable
+from porch.run.agents.roster import EmployedAgent, Roster, choose_other
 from porch.run.drive.script_names import ScriptNames
 from porch.run.engine.drive_options import RunRequest
 from porch.run.settings import PROJECT_FILE, Settings, read_written_settings
@@ -81,7 +81,7 @@ def require_start(
         return
     _require_commit(where)
     for post in list_workers(roster, protocol):
-        _require_login(post)
+        _require_login(post, list_reachable(roster))
     has_models = known.models == read_written_settings(where.root).models
     for state in protocol.states.values():
         if isinstance(state.actor, Panel):
@@ -109,7 +109,7 @@ def list_workers(roster: Roster, protocol: Protocol) -> Iterator[EmployedAgent]:
             yield roster.worker(state.actor.role, state.group, state.actor.permissions)
 
 
-def _require_login(post: EmployedAgent) -> None:
+def _require_login(post: EmployedAgent, others: Sequence[str]) -> None:
     missing = post.missing_login
     if not missing:
         return
@@ -117,7 +117,8 @@ def _require_login(post: EmployedAgent) -> None:
 
     raise OutsideError(
         f"the agent '{post.name}' is not logged in: {missing}",
-        fix=f"{post.agent.LOGIN}; then try it: porch agents test {shlex.quote(post.name)}",
+        fix=f"{post.agent.LOGIN}, {choose_other(others)}or try the protocol with --no-claude; to "
+        f"try the login: porch agents test {shlex.quote(post.name)}",
         code="agent-login",
     )
 
@@ -130,7 +131,7 @@ def _require_quorum(roster: Roster, phase: str, panel: Panel, fix: str = "") -> 
     if len(here) >= panel.quorum:
         return
     missing = list_missing(why)
-    able = here or [name for name, absence in find_absences(roster).items() if not absence]
+    able = here or list_reachable(roster)
     models = ", ".join(f'"{name}"' for name in able)
     other = f", or write into {PROJECT_FILE}, below [panel]: models = [{models}]" if able else ""
     raise UsageError(
