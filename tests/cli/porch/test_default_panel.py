@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 # Says that its work is done, and approves what it reviews.
 AGENT = """#!/bin/sh
-case "$1 $2" in "auth status" | "login status") echo "Not logged in"; exit 1 ;; esac
+case "$1 $2" in
+"auth status") echo '{"loggedIn": false}'; exit 1 ;;
+"login status") echo "Not logged in"; exit 1 ;;
+esac
 case $(cat) in
 *"## How to reply"*) said='VERDICT: APPROVE\\nSUMMARY: fine\\nFINDINGS:\\n- none' ;;
 *) said='<signal>DONE</signal>' ;;

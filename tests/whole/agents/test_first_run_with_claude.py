@@ -108,6 +108,9 @@ def test_the_lines_of_the_readme_lead_from_nothing_to_a_merged_change_of_claude(
         told += f"$ {line}\n{done.stdout}{done.stderr}"
         assert done.returncode == code, told
     assert "Reviews: claude, in a fresh context. It is one model" in told
+    assert "(codex, gemini are not installed)" in " ".join(told.split())
+    # Nobody named a reviewer, so claude reviews what claude wrote: the specification and the plan.
+    assert sum("## How to reply" in each.prompt for each in vendor.requests) == 2
     assert "0001-greet-people-by-their-name: merged into" in told
     assert (root / "greet.py").read_text() == CODE
     assert {each.vendor for each in vendor.requests} == {"anthropic"}
