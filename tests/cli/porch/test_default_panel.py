@@ -191,3 +191,15 @@ def test_an_agent_that_cannot_work_is_answered_with_one_that_is_there(
     advice = re.search(r"use one that is there: (--agent gemini), or try", said)
     assert advice is not None, said
     assert "error[" not in alone.porch(*words, *advice[1].split(), "--once", code=None).err
+
+
+def test_an_agent_whose_cost_nobody_can_tell_is_left_out_where_dollars_are_limited(
+    alone: "Desk", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(tmp_path, "codex")
+    monkeypatch.setenv("CODEX_API_KEY", "a-key")
+    alone.write("codev/config.toml", "[budget]\nmax_usd = 3\n")
+    said = alone.porch("run", "p", "0001", "--title", "x", "--plain", code=3).out
+    why = "codex is left out because it tells no cost, which max_usd needs; gemini is not installed"
+    assert review_lines(said) == [f"Reviews: claude, {ONE_MODEL} ({why})"]
+    assert reviewers(alone) == ["claude"]

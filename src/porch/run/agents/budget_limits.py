@@ -124,10 +124,15 @@ def _limits_of_owner(
             )
 
 
+def can_measure(settings: Settings, post: EmployedAgent) -> bool:
+    """Whether what it costs is known as far as the budgets need it."""
+    in_dollars = settings.max_usd or any("max_usd" in each for each in settings.phases.values())
+    return post.tells_usd or not in_dollars
+
+
 def require_measurable(settings: Settings, posts: list[EmployedAgent]) -> None:
     """A guard that cannot measure fails: dollars need an agent that tells them, or its prices."""
-    in_dollars = settings.max_usd or any("max_usd" in each for each in settings.phases.values())
-    blind = [post.name for post in posts if not post.tells_usd] if in_dollars else []
+    blind = [post.name for post in posts if not can_measure(settings, post)]
     if blind:
         raise UsageError(
             f"max_usd cannot be checked for {', '.join(blind)}: it reports tokens but no cost",

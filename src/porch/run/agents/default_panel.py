@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from porch.model.protocol import Panel
 from porch.run.agents.agent_list import KNOWN
-from porch.run.agents.roster import Roster
+from porch.run.agents.budget_limits import can_measure
+from porch.run.agents.roster import EmployedAgent, Roster
 from porch.run.definitions.current_definition import find_default_panel, with_default_panel
 from porch.run.definitions.library import LoadedDefinition
 
@@ -31,7 +32,14 @@ def list_reachable(roster: Roster) -> tuple[str, ...]:
 
 def find_absences(roster: Roster) -> Mapping[str, str]:
     """For each of the known agents why it cannot review; nothing if it can."""
-    return {name: roster.reviewer(name).why_not_asked for name in KNOWN}
+    return {name: _find_absence(roster, roster.reviewer(name)) for name in KNOWN}
+
+
+def _find_absence(roster: Roster, post: EmployedAgent) -> str:
+    """Who was not asked for by name does not make a budget impossible, either."""
+    if post.why_not_asked or can_measure(roster.settings, post):
+        return post.why_not_asked
+    return "left out because it tells no cost, which max_usd needs"
 
 
 def list_missing(why: Mapping[str, str]) -> str:
