@@ -261,4 +261,34 @@ SETTINGS: tuple[Guard, ...] = (
         "test_r6_a_copied_worktree_is_refused_by_what_is_about_the_whole_project",
     ),
 )
-TRUST = (*SETTINGS, *SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS)
+SETUP: tuple[Guard, ...] = (
+    Guard(
+        "a record of the set-up names only paths to which porch writes",
+        "fleet/setup/removal.py",
+        "    if not (is_plain and is_ours):\n",
+        "    if False:\n",
+        "test_a_record_cannot_name_files_that_porch_does_not_write",
+    ),
+    Guard(
+        "only what is as porch left it is removed",
+        "fleet/setup/removal.py",
+        "    if digest == (written.digest if written else packaged):\n",
+        "    if True:\n",
+        "test_files_that_people_changed_stay_and_are_named",
+    ),
+    Guard(
+        "no link is followed where files are removed",
+        "fleet/setup/removal.py",
+        "_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW",
+        "_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY",
+        "test_no_link_is_followed",
+    ),
+    Guard(
+        "a set-up trusts its settings only for a person",
+        "cli/codev/setup.py",
+        "        if args.yes:\n            grant_requests(",
+        "        if True:\n            grant_requests(",
+        "test_without_a_person_nothing_that_needs_trust_is_trusted_or_run",
+    ),
+)
+TRUST = (*SETTINGS, *SECRETS, *FILES, *LIMITS, *PEOPLE, *RECORDS, *TRACKS, *SETUP)
