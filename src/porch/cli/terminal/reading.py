@@ -17,6 +17,7 @@ from porch.fleet.finish.run_changes import RunChanges, compare_run
 from porch.git.file_changes import ChangedContent, read_patches
 from porch.machine.records import RawRecord
 from porch.machine.state import Cost, Decision, RunState
+from porch.model.artifact_names import find_changes_base
 from porch.model.protocol import Protocol
 from porch.run.decisions.asked_files import AskedFile, read_asked_files
 from porch.run.verbs import run_log
@@ -46,6 +47,8 @@ def _render_asked_file(file: AskedFile, width: int) -> Iterator[RenderableType]:
     yield from _head(file.path)
     if file.trouble:
         yield Text(f"({file.trouble})", style="yellow")
+    elif find_changes_base(file.path):
+        yield render_difference(file.text)
     else:
         yield render_file(file.path, file.text, width)
     if file.difference:
