@@ -32,6 +32,7 @@ _ARGUMENT_KINDS: Mapping[str, tuple[str, ...]] = {
     "porch protocols show": ("protocols",),
     "porch protocols graph": ("protocols",),
     "porch protocols lint": ("protocols",),
+    "porch protocols copy": ("packaged",),
     "porch agents test": ("agents",),
     "af approve": ("at_gates", "gates"),
     "af reject": ("at_gates", "gates"),

@@ -100,14 +100,14 @@ def test_the_words_behind_a_run_are_its_gates_decisions_answers_and_phases(
     assert values(capsys, "porch approve", "1", "--note", "two words", "--as-person", "") == [
         "ready"
     ]
-    assert values(capsys, "porch approve", "2", "") == []
+    assert values(capsys, "porch approve", "2", "r") == []
     assert values(capsys, "porch answer", "0002", "") == ["failed:build"]
     answers = values(capsys, "porch answer", "2", "failed:build", "")
     assert answers is not None
     assert {"retry", "skip", "stopped"} <= set(answers)
     assert values(capsys, "porch answer", "2", "failed:build", "--option", "") == answers
     assert values(capsys, "porch rollback", "1", "") == ["write"]
-    assert values(capsys, "porch approve", "9", "") == []
+    assert values(capsys, "porch approve", "9", "r") == []
 
 
 def test_the_gate_of_a_plan_is_offered_for_approval(
@@ -139,6 +139,8 @@ def test_protocols_agents_steps_and_choices_are_offered(
     runnable = values(capsys, "porch run", "")
     assert runnable is not None
     assert {"p", "q", "spider", "tree", "careful"} <= set(runnable)
+    copied = values(capsys, "porch protocols copy", "")
+    assert copied == [name for name in runnable if name not in ("p", "q", "tree", "careful")]
     assert not {"no-protocol", "steps", "_reviews"} & set(runnable)
     agents = ["b c", "claude", "codex", "gemini", "mine", "scripted"]
     assert values(capsys, "porch run", "spider", "--agent", "") == agents
@@ -166,8 +168,9 @@ def test_outside_of_a_project_there_is_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for command in ("porch status", "porch approve", "porch answer", "af logs"):
-        assert values(capsys, command, "") == []
-    assert values(capsys, "porch approve", "1", "") == []
+        assert values(capsys, command, "") is None  # options, which come from the script
+        assert values(capsys, command, "0") == []
+    assert values(capsys, "porch approve", "1", "r") == []
 
 
 def test_words_that_no_script_of_ours_sends_are_answered_without_a_complaint(
@@ -201,7 +204,7 @@ def test_damaged_rows_and_names_that_no_terminal_shows_break_nothing(
         if name != "no-record":
             (run.parent / name / "journal.jsonl").write_text("{}\n")
     assert values(capsys, "porch status", "") == ["0001-x", "0002", "0004-two words"]
-    assert values(capsys, "porch approve", "0001", "") == []
+    assert values(capsys, "porch approve", "0001", "r") == []
 
 
 def test_an_id_that_two_runs_have_is_offered_as_two_names(

@@ -57,7 +57,9 @@ def list_values(spec: str, words: list[str]) -> list[str] | None:
 
     found = find(places.find_project(os.getcwd()), arguments)
     values = list(dict.fromkeys(filter(_can_be_typed, found)))
-    if kind in _OR_FILES and not any(value.startswith(current) for value in values):
+    # Options are better than nothing, and files better than no protocol; a run is never a file.
+    is_optional = not current or kind in _OR_FILES
+    if is_optional and not any(value.startswith(current) for value in values):
         return None
     return values
 
@@ -198,6 +200,13 @@ def _list_protocols(where: ProjectPaths, _: list[str]) -> list[str]:
     return sorted({*found, *_list_steps(where, [])})
 
 
+def _list_packaged(_: ProjectPaths, __: list[str]) -> list[str]:
+    packaged = _packaged_protocols()
+    return sorted(
+        [*_list_definitions(packaged), *_list_step_files(os.path.join(packaged, "steps"))]
+    )
+
+
 def _list_definitions(directory: str) -> list[str]:
     """A directory with a definition in it, or a graph by itself."""
     graph = ".graph.yaml"
@@ -214,8 +223,12 @@ def _list_definitions(directory: str) -> list[str]:
 def _list_steps(where: ProjectPaths, _: list[str]) -> list[str]:
     own = os.path.join(where.root, ".claude", "protocols")
     packaged = os.path.join(_packaged_protocols(), "steps")
-    entries = [*_list_directory(own), *_list_directory(packaged)]
-    return sorted({each.removesuffix(".yaml") for each in entries if each.endswith(".yaml")})
+    return sorted({*_list_step_files(own), *_list_step_files(packaged)})
+
+
+def _list_step_files(directory: str) -> list[str]:
+    names = _list_directory(directory)
+    return [each.removesuffix(".yaml") for each in names if each.endswith(".yaml")]
 
 
 def _packaged_protocols() -> str:
@@ -268,6 +281,7 @@ _KINDS: Mapping[str, Callable[[ProjectPaths, list[str]], list[str]]] = {
     "options": _list_options,
     "items": _list_items,
     "protocols": _list_protocols,
+    "packaged": _list_packaged,
     "steps": _list_steps,
     "agents": _list_agents,
 }
