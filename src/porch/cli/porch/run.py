@@ -216,6 +216,10 @@ def _watch_drive(args: Args, where: "ProjectPaths", drive: "Drive") -> View:
 
 def _merge_work(where: "ProjectPaths", driven: "DriveResult", watch: "DriveWatch") -> "DriveResult":
     """What the protocol promises and a person has approved; the run as it is afterwards."""
+    from porch.run.verbs.read_run import read_run
+
+    if not read_run(where, driven.name).definition.protocol.finish:
+        return driven
     from msgspec.structs import replace
 
     from porch.fleet.finish.merge_approved import merge_when_complete
