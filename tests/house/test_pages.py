@@ -32,6 +32,7 @@ UNRUN = {
     "docs/how-to/hand-in-a-request.md": ["porch run bugfix 142\n"],
     "docs/how-to/run-a-tree.md": ["""test = 'python3 -m pytest -q --junitxml="$PORCH_REPORT"'\n"""],
     "docs/how-to/teams.md": ['"protected": ["@tests", "@configuration", ".github/**"]\n'],
+    "docs/how-to/watch-a-run.md": ['porch run "Add a login page" --no-claude\n'],
     "docs/how-to/set-up-a-project.md": ["source <(codev completion zsh)"],
 }
 
