@@ -14,7 +14,7 @@ def test_a_dry_run_of_spider_completes_without_settings_and_says_what_was_skippe
 ) -> None:
     desk.write("codev/config.toml", "")
     said = desk.porch("run", "spider", "0001", "--title", "x", "--no-claude", "--here", code=3)
-    assert "set [commands] test" in said.out
+    assert "skipped checks: build, test, lint (not set in" in said.out
     desk.porch("approve", "1", "specify_approval")
     desk.porch("resume", "1", code=3)
     desk.porch("approve", "1", "plan_approval")

@@ -91,7 +91,7 @@ def test_r11_in_a_pipe_the_wait_gives_way_before_the_title(desk: "Desk") -> None
     desk.porch("run", "p", "TCP/IP support please", "--no-claude", "--here", code=3)
     status = desk.porch("status").out
     assert "TCP/IP support please" in status
-    assert "you: ready (nobody" in status
+    assert "you: ready (not running" in status
     assert max(map(text_width, status.split("\n"))) <= 80
 
 

@@ -18,6 +18,7 @@ from porch.machine.records import JournalRecord
 from porch.machine.state import InHand, RunState
 from porch.model.definition import Definition
 from porch.run.definitions import library
+from porch.run.definitions.current_definition import with_default_panel
 from porch.run.engine import approved_artifacts, taken_wish
 from porch.run.engine.artifacts import digest_hashes, hash_artifacts
 from porch.run.engine.book import Book
@@ -34,7 +35,8 @@ PLAN = "### Phase 1: one\n- do one\n\n### Phase 2: two\n- do two\n"
 @cache
 def spider() -> Definition:
     file = Path(library.PACKAGED) / "spider" / "protocol.json"
-    definition = library.load_protocol(str(file)).demand()
+    loaded = with_default_panel(library.load_protocol(str(file)), ("claude", "codex", "gemini"))
+    definition = loaded.demand()
     return replace(definition, protocol=add_engine_states(definition.protocol))
 
 
