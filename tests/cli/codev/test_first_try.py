@@ -120,6 +120,21 @@ def test_the_next_run_from_these_files_need_not_try_them_again(root: Path, codev
     assert (root.parent / "count").read_text() == "x\n"
 
 
+def test_very_much_that_is_not_committed_is_not_copied(
+    root: Path, codev: Codev, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "data").write_bytes(b"x")
+    with (root / "data").open("r+b") as file:
+        file.truncate(setup._MOST_BYTES)
+    said = codev("init", "--yes", "--test", "true")
+    assert "tests were not tried: " in said
+    assert "commit what belongs to the project, then: codev doctor" in said
+    (root / "data").unlink()
+    (root / "codev/config.toml").unlink()
+    monkeypatch.setattr(setup, "_MOST_FILES", 1)
+    assert "tests were not tried: " in codev("init", "--yes", "--test", "true")
+
+
 def test_ctrl_c_leaves_only_the_try_out(
     root: Path, codev: Codev, monkeypatch: pytest.MonkeyPatch
 ) -> None:

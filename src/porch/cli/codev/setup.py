@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _NOBODY = "porch, since git knows no name: git config user.name 'Your name'"
 # Whoever sets a project up waits for it.
 _LONGEST_TRIAL_S = 120
+# So much is copied for it at most.
 _MOST_FILES = 2000
+_MOST_BYTES = 100_000_000
 
 
 def _begin_project(args: Args) -> View:
@@ -229,8 +231,11 @@ def _try_tests(
     known = replace(known, commands={"test": command}, first_check=limit)
     try:
         changed = [n for n in worktrees.list_changed_paths(root) if not n.endswith("/")]
-        if len(changed) > _MOST_FILES:
-            yield f"tests were not tried: {len(changed)} files are not committed"
+        paths = [path for name in changed if os.path.lexists(path := os.path.join(root, name))]
+        size = sum(os.lstat(path).st_size for path in paths)
+        if len(changed) > _MOST_FILES or size > _MOST_BYTES:
+            yield f"tests were not tried: {len(changed)} files, {size} bytes are not committed"
+            yield "  commit what belongs to the project, then: codev doctor"
             return
         results = try_commands(where, known, head, _tell, uncommitted=changed)
         yield from describe_trial(results["test"], len({*changed} - {p.path for p in planned}))
