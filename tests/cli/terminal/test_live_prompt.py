@@ -1,11 +1,11 @@
 """The prompt of a run on a real terminal: reading, completing, and what happens to terminals."""
 
-import os
-import signal
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.conftest import PORCH, Terminal
 from tests.cli.terminal.test_repl import GATED, PUBLISH, begin
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def test_everything_can_be_read_at_a_gate_and_is_completed(desk: "Desk", open_: 
     terminal.type("\r")
     terminal.until("The title\n")
     terminal.until("Line 3 of many.")
-    terminal.until("press Enter for the next page")
+    terminal.until("more lines: press Enter")
     terminal.type("\r")
     terminal.until("Line 14 of many.")
     terminal.type("diff src/page.py\r")
@@ -72,24 +72,36 @@ def test_a_closed_window_at_a_gate_loses_no_question(desk: "Desk", open_: "Open"
     assert "rror" not in desk.porch("status", "1").all
 
 
-def test_the_shell_gets_its_terminal_back_while_the_run_is_suspended(
+def test_the_shell_gets_its_terminal_back_while_the_run_is_suspended(desk: "Desk") -> None:
+    words = shlex.join([*PORCH, *begin(desk, PUBLISH, agents={"publish": [{"hang": True}]})])
+    shell = ("bash", "--norc", "-c", f"set -m; {words}; echo the shell is back; read ok; fg")
+    terminal = Terminal(shell, desk.root)
+    try:
+        terminal.until("scripted works")
+        terminal.type("\x1a")
+        terminal.until("the shell is back")
+        assert terminal.after == terminal.before
+        assert terminal.raw.rindex(b"\x1b[?25h") > terminal.raw.rindex(b"\x1b[?25l")
+        terminal.type("ok\r")
+        terminal.until("scripted works")
+        terminal.type("bogus\r")
+        terminal.until("'bogus' is not a command")
+        terminal.type("\x03")
+        assert terminal.leave() == 130
+        assert terminal.after == terminal.before
+    finally:
+        terminal.close()
+
+
+def test_where_no_shell_could_continue_the_run_it_is_not_suspended(
     desk: "Desk", open_: "Open"
 ) -> None:
     terminal = open_(*begin(desk, PUBLISH, agents={"publish": [{"hang": True}]}))
     terminal.until("scripted works")
-    terminal.type("\x1a")
-    desk.wait_for(lambda: os.waitid(os.P_PID, terminal.process.pid, WAIT) is not None)
-    assert terminal.after == terminal.before
-    terminal.process.send_signal(signal.SIGCONT)
-    terminal.until("scripted works")
-    terminal.type("bogus\r")
+    terminal.type("\x1abogus\r")
     terminal.until("'bogus' is not a command")
     terminal.type("\x03")
     assert terminal.leave() == 130
-    assert terminal.after == terminal.before
-
-
-WAIT = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
 
 
 @pytest.mark.parametrize("size", [(5, 20), (40, 200)])

@@ -378,7 +378,7 @@ def test_what_is_longer_than_the_window_is_shown_page_by_page() -> None:
     shown = watched.file.getvalue()
     assert "line 11\n" in shown
     assert "line 12\n" not in shown
-    assert "28 more lines; press Enter for the next page" in watched.draw()
+    assert "28 more lines: press Enter" in watched.draw()
     watched.screen.turn_page()
     watched.screen.turn_page()
     assert "4 more lines" in watched.draw()

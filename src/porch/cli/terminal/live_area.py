@@ -70,7 +70,7 @@ class LiveArea(Struct, frozen=True):
         typed = self._draw_line(line)
         behind = [Text(told, style="bold yellow") for told in asked]
         if more:
-            told = f"{more} more lines; press Enter for the next page"
+            told = f"{more} more lines: press Enter"
             behind.append(Text(told, style="reverse"))
         spent = [Text(status.spent, style="dim")] if status.spent else []
         room = self.height - len(front) - len(spent) - len(behind) - len(typed) - 1

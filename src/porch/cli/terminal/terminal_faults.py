@@ -56,7 +56,10 @@ def on_suspend(let_go: Callable[[], None], take_back: Callable[[], None]) -> Ite
 
     def suspend(*_: object) -> None:
         let_go()
-        os.kill(os.getpid(), signal.SIGSTOP)
+        # The usual way: where no shell could continue us, the system does not stop us either.
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, suspend)
         take_back()
 
     before = signal.signal(signal.SIGTSTP, suspend)
