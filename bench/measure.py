@@ -54,7 +54,7 @@ def pairs(
 
 def ratio(
     name: str,
-    limit: float,
+    limit: float | None,
     first: Callable[[], object],
     second: Callable[[], object],
     rounds: int,

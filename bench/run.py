@@ -35,6 +35,7 @@ PARTS = (
     "knowledge",
     "cleanup",
     "dashboard",
+    "inbox",
 )
 
 

@@ -69,11 +69,11 @@ def _graph(_scenes: Scenes, root: Path) -> None:
     _commit(root)
 
 
-def _started(scenes: Scenes, root: Path, phase: dict[str, object]) -> None:
+def _started(scenes: Scenes, root: Path, phase: dict[str, object], script: str = "{}") -> None:
     file = root / "codev" / "protocols" / "p" / "protocol.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"name": "p", "phases": [phase]}))
-    (root / "script.yaml").write_text(_CRASH)
+    (root / "script.yaml").write_text(script)
     _run("git", "init", "--quiet", root)
     _commit(root)
     # Two of three tries of an agent are made after a wait.
@@ -88,7 +88,7 @@ def _waiting(scenes: Scenes, root: Path) -> None:
 
 def _failed(scenes: Scenes, root: Path) -> None:
     """At a failure that a person has to decide on."""
-    _started(scenes, root, {"id": "one"})
+    _started(scenes, root, {"id": "one"}, _CRASH)
 
 
 def _agents(scenes: Scenes, root: Path) -> None:
@@ -108,7 +108,7 @@ def _agents_check(scenes: Scenes, root: Path) -> None:
 
 
 def _given_back(scenes: Scenes, root: Path, phase: dict[str, object]) -> None:
-    _started(scenes, root, phase)
+    _started(scenes, root, phase, _CRASH)
     scenes.type(root, "porch retry 1 --as-person")
 
 

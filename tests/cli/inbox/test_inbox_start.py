@@ -1,6 +1,7 @@
 """When the inbox opens, and what happens where it cannot."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from porch.cli.inbox import start
 from tests.cli.conftest import Desk, Open, Terminal
-from tests.cli.inbox.conftest import GATED
+from tests.cli.inbox.conftest import GATED, LAST
 
 WITHOUT = """
 import sys
@@ -133,3 +134,31 @@ def test_other_programs_print_their_help_on_a_terminal_too(
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     assert getattr(dispatch, program)() == 2
     assert "usage" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_in_tmux_a_decision_is_opened_and_approved_by_keys(desk: Desk, tmp_path: Path) -> None:
+    desk.begin(LAST, code=3)
+    tmux = ("tmux", "-S", str(tmp_path / "socket"), "-f", os.devnull)
+
+    def call(*words: str) -> str:
+        done = subprocess.run([*tmux, *words], cwd=desk.root, capture_output=True, check=True)
+        return done.stdout.decode()
+
+    def shows(text: str) -> bool:
+        return text in call("capture-pane", "-p")
+
+    command = f"{sys.executable} -c 'from porch.cli.dispatch import porch; exit(porch())'"
+    call("new-session", "-d", "-x", "60", "-y", "20", command)
+    try:
+        desk.wait_for(lambda: shows("spec.md is ready"))
+        call("send-keys", "Enter")
+        desk.wait_for(lambda: shows("What you can do"))
+        call("send-keys", "a")
+        desk.wait_for(lambda: shows("y  Approve"))
+        call("send-keys", "y")
+        desk.wait_for(lambda: shows("go: approved."))
+    finally:
+        call("kill-server")
+    assert [fact["wish"]["channel"] for fact in desk.facts("WishTaken")] == ["terminal"]
+    desk.wait_for(lambda: desk.entered()[-1] == "complete")

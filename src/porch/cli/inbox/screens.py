@@ -188,7 +188,7 @@ class ListScreen(_SizedScreen):
 
     def __init__(self, heading: str) -> None:
         super().__init__()
-        self._heading = heading
+        self._heading = make_printable(heading)
 
     def compose(self) -> ComposeResult:
         yield Static(id="small")
