@@ -124,3 +124,30 @@ def test_what_nobody_foresaw_ends_the_program_and_is_told_to_whoever_started_it(
     with pytest.raises(WorkerFailed, match="odd"):
         asyncio.run(look())
     assert app.crash is not None
+
+
+def test_a_log_begins_at_its_end_and_other_pages_at_their_beginning() -> None:
+    lines = "\n".join(f"line {number}" for number in range(300))
+    block = [Block("quote", lines)]
+    pages = (
+        RowPage("Overview", "o", lambda: block),
+        RowPage("Log", "l", lambda: block, is_log=True),
+    )
+    row = InboxRow(kind="ready", place=RowPlace("p"), id="0001", title="t", what="w")
+    opened = OpenedRow(title="t", sentence="s", pages=pages)
+    app = InboxApp("porch", "start", lambda: Inbox((row,)), lambda _: opened)
+
+    async def look() -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            person = Person(app, pilot)
+            await person.until("0001")
+            await person.press("enter")
+            await person.until("line 0")
+            await person.press("l")
+            await person.until("line 299")
+            await person.press("k", "k")
+            await person.until("line 280")
+            await person.press("o")
+            await person.until("line 0")
+
+    asyncio.run(look())

@@ -29,11 +29,12 @@ class Block(Struct, frozen=True):
 
 
 class RowPage(Struct, frozen=True):
-    """A name, its key, and what it says once somebody turns to it."""
+    """A name, its key, and what it says once somebody turns to it; of a log the end first."""
 
     name: str
     key: str
     load: Callable[[], Sequence[Block]]
+    is_log: bool = False
 
 
 class Action(Struct, frozen=True, kw_only=True):

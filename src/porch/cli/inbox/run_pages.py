@@ -38,7 +38,7 @@ def make_log_page(where: ProjectPaths, run: str, word: str) -> RowPage:
         text = run_log.render_last_lines(where, run, word, run_log.LINES_SHOWN, words=words)
         yield Block("quote", text if text is not None else "The journal cannot be read: porch log")
 
-    return RowPage("Log", "l", lambda: list(load()))
+    return RowPage("Log", "l", lambda: list(load()), is_log=True)
 
 
 def make_cost_page(picture: Mapping[str, Any]) -> RowPage:

@@ -339,13 +339,16 @@ class OpenedScreen(_SizedScreen):
         lines = [Strip(line) for line in render_lines(blocks, max(width, 1))]
         if not worker.is_cancelled and opened is self.opened:
             self._blocks[number] = blocks
-            self.app.call_from_thread(self._show_lines, lines, keeps_place=keeps_place)
+            is_log = opened.pages[number].is_log
+            self.app.call_from_thread(self._show_lines, lines, is_log, keeps_place)
 
-    def _show_lines(self, lines: list[Strip], *, keeps_place: bool) -> None:
+    def _show_lines(self, lines: list[Strip], is_log: bool, keeps_place: bool) -> None:
         view = self.query_one(LinesView)
-        if not keeps_place:
-            view.scroll_home(animate=False)
         view.show_lines(lines)
+        if is_log:
+            view.scroll_end(animate=False)
+        elif not keeps_place:
+            view.scroll_home(animate=False)
 
 
 class Program(Protocol):

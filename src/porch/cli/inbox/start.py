@@ -71,12 +71,14 @@ def make_app(
     now: "Callable[[], datetime]",
 ) -> "InboxApp":
     """The program, with what it reads and opens."""
-    from porch.cli.inbox import open_decision, open_run
     from porch.cli.inbox.app import InboxApp
     from porch.cli.inbox.inbox_rows import InboxReader
-    from porch.fleet.answer_forms import read_form
 
     def open_row(row: "InboxRow") -> "OpenedRow":
+        # Loaded while somebody reads the list: it takes a third of the start.
+        from porch.cli.inbox import open_decision, open_run
+        from porch.fleet.answer_forms import read_form
+
         if row.kind == "trouble":
             return open_run.open_trouble(row)
         where, run = projects[row.place.project], row.place.run
