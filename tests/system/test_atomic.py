@@ -1,6 +1,7 @@
 """Replacing a file: whatever happens, one reads the old one or the new one."""
 
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -25,6 +26,40 @@ atomic.replace_file(sys.argv[1], {NEW!r}, sync=True)
 def run(script: str, *arguments: Path) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.run(command, env=unmeasured(), capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("command", [None, 51])
+def test_without_fdatasync_the_drive_is_asked_to_empty_its_cache_or_else_fsync_must_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: int | None
+) -> None:
+    """macOS has a command for that, which this system refuses."""
+    synced: list[int] = []
+    sync = os.fsync
+
+    def count(fd: int) -> None:
+        synced.append(fd)
+        sync(fd)
+
+    monkeypatch.delattr(os, "fdatasync")
+    monkeypatch.setattr(os, "fsync", count)
+    if command:
+        monkeypatch.setattr(fcntl, "F_FULLFSYNC", command, raising=False)
+    with (tmp_path / "file").open("wb") as file:
+        file.write(NEW)
+        file.flush()
+        atomic.sync_file(file.fileno(), file.name)
+        assert synced == [file.fileno()]
+
+
+def test_where_the_drive_empties_its_cache_nothing_else_is_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "fdatasync")
+    monkeypatch.delattr(os, "fsync")
+    # Any command that succeeds stands for it.
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", fcntl.F_GETFD, raising=False)
+    with (tmp_path / "file").open("wb") as file:
+        atomic.sync_file(file.fileno(), file.name)
 
 
 POINTS = [name for name in crash_points.POINTS if name.startswith("atomic.")]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 
 from porch.system import crash_points
 
@@ -44,6 +43,7 @@ DISK_REFUSALS = {
         "disk", "part of this path is a file, not a directory", "move that file somewhere else"
     ),
 }
+_FULL_SYNC = "F_FULLFSYNC"
 _NO_SYNC_OF_DIRECTORIES = (errno.EINVAL, errno.ENOTSUP)
 # Spelt out, because a disk that fails to sync may fail to load the module that names it.
 _EXIT_OUTSIDE = 6
@@ -179,21 +179,17 @@ def sync_directory(path: str) -> None:
         os.close(fd)
 
 
-if sys.platform == "darwin":  # pragma: no cover
-
-    def _flush_to_disk(fd: int) -> None:
-        import fcntl
-
-        try:
-            # There fsync stops at the drive's own cache.
-            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
-        except OSError:
-            os.fsync(fd)
-
-else:
-
-    def _flush_to_disk(fd: int) -> None:
+def _flush_to_disk(fd: int) -> None:
+    if hasattr(os, "fdatasync"):
         os.fdatasync(fd)
+        return
+    import fcntl
+
+    try:
+        # On macOS fsync stops at the drive's own cache.
+        fcntl.fcntl(fd, getattr(fcntl, _FULL_SYNC))
+    except (OSError, AttributeError):
+        os.fsync(fd)
 
 
 def _exit_on_failed_sync(path: str, error: OSError) -> NoReturn:

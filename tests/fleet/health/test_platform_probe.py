@@ -2,6 +2,7 @@
 
 import os
 import resource
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,13 @@ def test_a_program_that_cannot_be_started_has_no_version(
     (tmp_path / "odd").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert platform_probe.read_program_version("odd") == ""
+
+
+def test_other_systems_tell_of_files_by_kqueue_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.delattr(select, "kqueue", raising=False)
+    assert platform_probe.find_watching_fault() == "this system has neither inotify nor kqueue"
+    monkeypatch.setattr(select, "kqueue", object, raising=False)
+    assert platform_probe.find_watching_fault() == ""
