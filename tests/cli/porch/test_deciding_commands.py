@@ -236,3 +236,20 @@ def test_an_approval_where_nothing_waits_is_told_so_in_plain_words(desk: "Desk")
     said = desk.porch("approve", "1", code=2).err
     assert "no decision is waiting here" in said
     assert "Start it again: porch resume 0001" in said
+
+
+def test_a_run_that_works_is_waited_for_and_one_that_has_ended_is_told(desk: "Desk") -> None:
+    desk.protocol("p", {"id": "work"}, {"id": "more", "gate": {"name": "go", "next": None}})
+    hanging = desk.script(agents={"work": [{"say": "at it", "hang": True}]})
+    running = desk.start("run", "p", "0001", "--title", "x", "--here", "--script", hanging)
+    desk.wait_for_turn("work#1/agent/work/0", "0001-x")
+    for words in (("finish", "1", "--merge"), ("finish", "1")):
+        said = desk.porch(*words, code=1).err
+        assert "it is running; `porch wait 0001` returns at the next decision" in said
+    desk.porch("stop", "1")
+    running.communicate(timeout=90)
+    assert "Start it again: porch resume 0001" in desk.porch("approve", "1", "go", code=2).err
+    desk.porch("run", "p", "0002", "--title", "y", "--no-claude", "--worktree", code=3)
+    desk.porch("approve", "2")
+    said = desk.porch("approve", "2", "nothing-like-it", code=2).err
+    assert "fix: the run is already complete" in said
