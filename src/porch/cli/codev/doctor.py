@@ -34,7 +34,8 @@ def _examine_project(args: Args) -> View:
     }
     done = "".join(f"fixed: {each}\n" for each in fixed)
     done = done or ("nothing that can be fixed without you\n" if args.fix else "")
-    whole = f"{make_printable(done)}{text}\n\n{make_printable(closing)}"
+    end = look.fitted(make_printable(closing)) if look else make_printable(closing)
+    whole = f"{make_printable(done)}{text}\n\n{end}"
     return View(whole, data, 0 if can_run else EXIT_OUTSIDE, is_painted=True)
 
 
