@@ -17,6 +17,11 @@ BUILD: dict[str, Any] = {
     "checks": {"unit": {"command": "true", "max_retries": 1, "retry_delay": 0}},
     "transition": {"on_complete": "ship"},
 }
+SHIPPED: dict[str, Any] = {
+    "id": "build",
+    "checks": {"unit": {"command": "true", "max_retries": 1}},
+    "transition": {"on_complete": "ship"},
+}
 PANEL: dict[str, Any] = {
     "id": "draft",
     "substates": ["write", "consult"],
@@ -75,9 +80,13 @@ def test_each_reviewer_at_work_is_told() -> None:
     assert [worker.name for worker in status_of(rig).workers] == ["claude", "codex"]
 
 
-def test_a_run_that_is_over_is_in_no_phase() -> None:
-    rig = start()
+def test_the_last_phase_is_called_what_it_is_and_a_run_that_is_over_is_in_none() -> None:
+    rig = start(SHIPPED)
     rig.exit("PHASE_COMPLETE")
+    rig.check("unit", "passed")
+    rig.exit("PHASE_COMPLETE")
+    assert [row.phase for row in status_of(rig).phases] == ["build", "ship", "final checks"]
+    assert status_of(rig).place == "final checks"
     while not rig.state.outcome:
         rig.check(next(h.name for h in rig.state.in_hand.values() if h.kind == "check"), "passed")
     status = status_of(rig)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from porch.machine.state import InHand, RunState
-from porch.model.protocol import Protocol
+from porch.model.protocol import Agent, End, Protocol
 from porch.show import cost
 from porch.show.fleet.checklist import CheckRow, describe_place, list_checklist
 from porch.show.place_words import place_words
@@ -40,7 +40,7 @@ def describe_live_status(
     protocol: Protocol, state: RunState, allowed_usd: float = 0, *, is_scripted: bool = False
 ) -> LiveStatus:
     """`allowed_usd` is the limit of the whole run; 0 where there is none."""
-    rows = list_checklist(protocol, state)
+    rows = [_name_phase(protocol, row) for row in list_checklist(protocol, state)]
     phases = [row for row in rows if not row.level]
     here = (number for number, row in enumerate(phases, 1) if row.sign in _IS_HERE)
     place = describe_place(rows)
@@ -58,6 +58,14 @@ def describe_live_status(
         [_make_worker(protocol, state, hand) for hand in _list_working(state)],
         ", ".join(filter(None, (turns, money))),
     )
+
+
+def _name_phase(protocol: Protocol, row: CheckRow) -> CheckRow:
+    """What stands before the end and is only checks; `complete` would sound as if all was over."""
+    actors = [kind.actor for kind in protocol.states.values() if kind.group == row.phase]
+    is_last = any(isinstance(actor, End) for actor in actors)
+    has_agent = any(isinstance(actor, Agent) for actor in actors)
+    return row._replace(phase="final checks") if is_last and not has_agent else row
 
 
 def _find_item_title(protocol: Protocol, state: RunState) -> str:
