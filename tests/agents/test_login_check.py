@@ -71,7 +71,7 @@ def test_its_word_counts_more_than_a_file_that_was_left(ask: Answer, tmp_path: P
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/.credentials.json").write_text("{}")
     login = ask("claude", "echo '{\"loggedIn\": false}'; exit 1")
-    assert login == Login("out", "`claude auth status --json` says so")
+    assert login == Login("out", "`claude --setting-sources= auth status --json` says so")
 
 
 def test_what_takes_too_long_is_ended_and_says_nothing(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
 AGENT = """#!/bin/sh
-case "$1" in auth)
+case "$2" in auth)
     for sign in .claude/.credentials.json .claude.json; do
         test -e "$HOME/$sign" && echo '{"loggedIn": true}' && exit 0
     done

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # Says that its work is done, and approves what it reviews.
 AGENT = """#!/bin/sh
 case "$1 $2" in
-"auth status") echo '{"loggedIn": false}'; exit 1 ;;
+"--setting-sources= auth") echo '{"loggedIn": false}'; exit 1 ;;
 "login status") echo "Not logged in"; exit 1 ;;
 esac
 case $(cat) in

@@ -22,10 +22,11 @@ RUN = "0001-x"
 # What every program of these begins with: it notes how it was called, and can speak like an agent.
 _PRELUDE = """\
 import json, os, signal, subprocess, sys, time
-if sys.argv[1:3] in (["auth", "status"], ["login", "status"]):  # as claude and codex say it
-    place = ".claude/.credentials.json" if sys.argv[1] == "auth" else ".codex/auth.json"
+if sys.argv[-1] == "status" or "auth" in sys.argv[1:3]:  # as claude and codex say it
+    is_claude = "auth" in sys.argv
+    place = ".claude/.credentials.json" if is_claude else ".codex/auth.json"
     is_in = os.path.exists(os.path.join(os.environ["HOME"], place))
-    print(json.dumps({"loggedIn": is_in}) if sys.argv[1] == "auth" else is_in or "Not logged in")
+    print(json.dumps({"loggedIn": is_in}) if is_claude else is_in or "Not logged in")
     sys.exit(not is_in)
 HOME, ME = os.environ["HOME"], os.path.basename(sys.argv[0])
 NOTES = os.path.join(HOME, ME + ".jsonl")

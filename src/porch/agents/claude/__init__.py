@@ -45,7 +45,8 @@ INSTALL = "npm install -g @anthropic-ai/claude-code"
 NOTICE = ""
 LOGIN = "run `claude` once and log in, or set ANTHROPIC_API_KEY"
 # A release that is too old for the command refuses the flag, and takes nothing for a prompt.
-LOGIN_STATUS: tuple[str, ...] = ("auth", "status", "--json")
+# A login by the settings of the user (`apiKeyHelper`) is none for turns, which do without them.
+LOGIN_STATUS: tuple[str, ...] = ("--setting-sources=", "auth", "status", "--json")
 NEEDS_COMMAND = False
 HOLDS_PERMISSIONS = True
 FORKS = True
