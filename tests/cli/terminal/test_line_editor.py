@@ -42,14 +42,15 @@ KEYS = (
 @pytest.mark.parametrize(
     "keys, text, cursor",
     [
+        (("one two", "home", "delete", "right", "left", "end", "left", "erase"), "ne to", 4),
+        (("one two", "left", "erase word", "page up"), "one o", 4),
+        (("one two", "left", "left", "erase line"), "wo", 0),
         (("abc", "left", "left", "x"), "axbc", 2),
         (("abc", "home", "x", "end", "y"), "xabcy", 5),
         (("abc", "left", "erase"), "ac", 1),
         (("abc", "home", "delete", "erase", "left", "left"), "bc", 0),
-        (("abc", "right", "page up"), "abc", 3),
+        (("abc", "right"), "abc", 3),
         (("one two three", "erase word"), "one two ", 8),
-        (("one two", "left", "erase word"), "one o", 4),
-        (("one two", "left", "left", "erase line"), "wo", 0),
         (("漢字", "left", "x"), "漢x字", 2),
     ],
 )

@@ -393,3 +393,51 @@ def test_a_path_is_never_cut_whatever_the_width() -> None:
     path = "/".join(["a directory with a long name"] * 4) + "/spec.md"
     watched.screen.show(uncut(f"   read: {path}"))
     assert f"   read: {path}\n" in watched.file.getvalue()
+
+
+def test_everything_that_speaks_against_an_answer_is_shown() -> None:
+    watched = Watched(100, 40)
+    decision: dict[str, Any] = {
+        "name": "go",
+        "kind": "gate",
+        "question": "write: go",
+        "description": "",
+        "reason": "a check failed\nwrite: go",
+        "needs_override": True,
+        "reviews": ["Write, round 2 of 2: codex asks for changes"],
+        "findings": [{"by": "codex", "finding": "no\x1b[2J test"}],
+        "problems": ["question 2 has no answer"],
+        "settings": ["[commands] test is another one now"],
+        "reports": {},
+        "difference": {"a.md": "-old\n+new"},
+        "changed": {"since": "you looked", "difference": {"b.md": "+newer"}},
+        "artifacts": [f"{number}.md" for number in range(32)],
+        "missing": ["31.md"],
+        "options": [
+            {"answer": "approved", "meaning": "goes on", "command": "porch approve 0001 go"}
+        ],
+    }
+    watched.screen.show_all(watched.screen.render_question(decision, os.getcwd()))
+    lines = [line.strip() for line in watched.file.getvalue().splitlines()]
+    told = lines[lines.index("?  Do you approve? (write: go)") + 1 :]
+    assert told[:7] == [
+        "a check failed",
+        "a check or review failed; to approve anyway, give a reason",
+        "review of Write, round 2 of 2: codex asks for changes",
+        "codex: no test",
+        "your answer cannot be used yet: question 2 has no answer",
+        "[commands] test is another one now",
+        "-old",
+    ]
+    assert told[7:11] == [
+        "+new",
+        "changed since you looked: approve with --accept-changes",
+        "+newer",
+        "missing: 31.md",
+    ]
+    assert told[-4:] == [
+        "read: 28.md",
+        "read: 2 more files",
+        "approve  goes on",
+        "to read: view, diff, log, cost, status",
+    ]
