@@ -132,7 +132,7 @@ def test_an_approval_is_for_what_was_shown_and_changed_files_ask_again(
         await person.until("+long words")
         await person.until("changed since porch asked. Read the difference.")
         await person.press("a")
-        await person.until("Approve as it is")
+        await person.until("y  Approve")
         desk.write(SPEC, "# Spec\n\nother words\n")
         await person.press("y")
         await person.until("changed after they were shown, so nothing was recorded")

@@ -76,8 +76,10 @@ class InboxApp(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(self._list)
+
+    def on_list_screen_ready(self) -> None:
         self.set_interval(_EVERY_S, self._tick)
-        self.call_after_refresh(self._tick)
+        self._tick()
 
     def _tick(self) -> None:
         if self._is_reading or time.monotonic() < self._next_look:

@@ -186,6 +186,9 @@ class ListScreen(_SizedScreen):
         Binding("q", "app.quit", show=False),
     ]
 
+    class Ready(Message):
+        """It is there, and can be filled."""
+
     def __init__(self, heading: str) -> None:
         super().__init__()
         self._heading = make_printable(heading)
@@ -200,6 +203,7 @@ class ListScreen(_SizedScreen):
 
     def on_mount(self) -> None:
         self.query_one(RowList).focus()
+        self.post_message(self.Ready())
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
