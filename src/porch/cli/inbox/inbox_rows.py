@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from porch.agents.transcripts import list_transcript_parts
+from porch.cli.inbox.opened_row import describe_error
 from porch.errors import PorchError
 from porch.fleet.fleet_rows import KnownRuns, RunsOfProjects, list_repository_faults
 from porch.run.settings import load_settings
@@ -154,7 +155,7 @@ class InboxReader:
             try:
                 found += self._read_project(key, where)
             except PorchError as error:
-                found.append(("", _make_trouble(key, self._label(key), str(error))))
+                found.append(("", _make_trouble(key, self._label(key), describe_error(error))))
             except _BROKEN as error:
                 what = f"its runs cannot be read: {type(error).__name__}: {error}"
                 found.append(("", _make_trouble(key, self._label(key), what)))
@@ -231,8 +232,10 @@ class InboxReader:
         for key, where in self.projects.items():
             try:
                 load_settings(where.root)
-            except (PorchError, OSError) as error:
+            except PorchError as error:
                 told.append(str(error))
+                yield _make_trouble(key, self._label(key), describe_error(error))
+            except OSError as error:
                 yield _make_trouble(key, self._label(key), str(error))
         if len(self.projects) > 1:
             first = next(iter(self.projects.values()))

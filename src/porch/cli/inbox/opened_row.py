@@ -76,9 +76,10 @@ class ShownMovedError(FailedError):
 
 
 def describe_error(error: PorchError) -> str:
-    """What happened, and what to do."""
+    """Where and what happened, and what to do."""
     return "\n".join(
-        f"{each.message}{f'. {_start_sentence(each.fix)}' if each.fix else ''}"
+        f"{f'{each.place}: ' if each.place else ''}{each.message}"
+        f"{f'. {_start_sentence(each.fix)}' if each.fix else ''}"
         for each in error.findings
     )
 
