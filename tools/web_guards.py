@@ -1,4 +1,4 @@
-"""Guards of the dashboard; `tools/guards.py` has no room left."""
+"""Guards of the dashboard and of the inbox; `tools/guards.py` has no room left."""
 
 from tools.guard import Guard
 
@@ -73,5 +73,33 @@ WEB_GUARDS: tuple[Guard, ...] = (
         "            attribute_filter=_keep_outside_links,\n",
         "",
         "test_a_file_of_an_agent_is_text_and_never_a_part_of_the_page",
+    ),
+    Guard(
+        "an answer in the inbox is for the files as they were shown",
+        "cli/inbox/open_decision.py",
+        "    if asked_files.digest_asked_files(where, state, decision) != shown.files.digest:",
+        "    if False:",
+        "test_an_approval_is_for_what_was_shown_and_changed_files_ask_again",
+    ),
+    Guard(
+        "work in the inbox is delivered as it was shown",
+        "cli/inbox/open_run.py",
+        "    if any(now.get(key) != shown[key] for key in keys):",
+        "    if False:",
+        "test_work_that_changed_after_it_was_shown_is_not_merged",
+    ),
+    Guard(
+        "agents finish nothing in the inbox",
+        "cli/inbox/open_run.py",
+        "    refuse_agents(os.environ, as_person=False)\n",
+        "",
+        "test_an_agent_cannot_finish_here_either",
+    ),
+    Guard(
+        "agents resume nothing in the inbox",
+        "cli/inbox/run_pages.py",
+        "        refuse_agents(os.environ, as_person=False)\n",
+        "",
+        "test_an_agent_cannot_decide_here_either",
     ),
 )
