@@ -478,6 +478,17 @@ MISTAKES = (
         again_code=3,
     ),
     Mistake(
+        "sending back with an empty reason",
+        _begin,
+        'porch reject 0001 note_approval --reason ""',
+        1,
+        ("'rejected' needs a reason", "it is still waiting"),
+        r"`(porch reject [^`]+ --reason [^`]+)`",
+        placeholders=(('"..."', '"shorter"'),),
+        again="porch resume 0001",
+        again_code=3,
+    ),
+    Mistake(
         "finishing too early",
         _begin,
         FINISH,

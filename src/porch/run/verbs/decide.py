@@ -194,8 +194,10 @@ def _refusal_error(
     if decision.position not in found.state.decisions:
         fix = f"somebody else already answered; `porch log {run}` shows what was decided"
         return FailedError(what, fix, code="wish-refused")
+    command = format_answer(found.definition.protocol, found.state, decision, wish["exit"])
+    again = f"answer it again: `{command}`; " if command else ""
     return find_file_refusal(where, found, decision, wish) or FailedError(
-        what, "it is still waiting; `porch pending` shows the possible answers", "wish-refused"
+        what, f"it is still waiting; {again}`porch pending` shows the answers", "wish-refused"
     )
 
 
