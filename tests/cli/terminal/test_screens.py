@@ -441,3 +441,18 @@ def test_everything_that_speaks_against_an_answer_is_shown() -> None:
         "approve  goes on",
         "to read: view, diff, log, cost, status",
     ]
+
+
+def test_work_may_begin_while_the_screen_is_drawn() -> None:
+    """A thread draws, and asks for the name of an agent; records come in the meantime."""
+    watched = Watched(80, 24)
+    effects = iter(range(100))
+
+    def find_agent(_: str) -> str:
+        watched.screen.output(f"build#{next(effects)}/agent/build/0", "I begin.")
+        return "claude"
+
+    watched.screen = Screen(LineView, find_agent, watched.screen.console)
+    watched.screen.follows(watched.rig.protocol)
+    watched.screen.happened(watched.rig.records[-1], watched.rig.state)
+    assert "claude works" in watched.draw()

@@ -152,7 +152,8 @@ class Screen:
         state = self._state
         if state is None:
             return Group(Text("starting ...", style="dim"))
-        for effect, known in self._activities.items():
+        # Drawn by a thread of its own: what begins meanwhile is in the next drawing.
+        for effect, known in list(self._activities.items()):
             if effect_parts(effect)[1] == "agent":
                 self._name_agent(effect, known)
         area = LiveArea(
