@@ -16,6 +16,7 @@ from porch.machine.state import Decision, InHand, RunState
 from porch.machine.wanted import wanted_effects
 from porch.model.definition import Definition, hash_definition, serialize_definition
 from porch.run.definitions import library
+from porch.run.definitions.current_definition import with_default_panel
 from porch.run.engine.book import Book, Moves, PicturesPort
 from porch.run.engine.pictures import RunPictures
 from porch.run.engine.queue import EffectQueue
@@ -234,8 +235,14 @@ def _sum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def load_spider() -> library.LoadedDefinition:
+    """With reviewers, as a run has them."""
+    loaded = library.load_protocol(os.path.join(library.PACKAGED, "spider", "protocol.json"))
+    return with_default_panel(loaded, ("claude", "codex", "gemini"))
+
+
 def spider() -> Definition:
-    return library.load_protocol(os.path.join(library.PACKAGED, "spider", "protocol.json")).demand()
+    return load_spider().demand()
 
 
 def written(directory: str, records: int, run: str = RUN) -> str:
@@ -275,7 +282,7 @@ def repository(root: Path, records: int, stands: Callable[[RunState], bool]) -> 
 def make_run(root: Path, run: str, records: int, stands: Callable[[RunState], bool]) -> None:
     directory = root / ".git/porch/runs" / run
     written(str(directory), records, run)
-    loaded = library.load_protocol(os.path.join(library.PACKAGED, "spider", "protocol.json"))
+    loaded = load_spider()
     payloads.write_payload(str(directory / "payloads"), serialize_definition(loaded.demand()))
     compiled_protocols.write_file_stamps(str(directory), loaded.digest, loaded.files)
     told = reopened(str(root), str(directory))
