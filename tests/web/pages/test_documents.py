@@ -62,3 +62,8 @@ def test_only_markdown_is_drawn() -> None:
 
 def test_a_long_text_is_cut_and_the_rest_is_counted() -> None:
     assert cut_document("x" * (LONGEST + 7)) == ("x" * LONGEST, 7)
+
+
+@pytest.mark.parametrize("front", ["> " * 25, "- " * 25, "> - " * 9, "[//]: # ", "[x]: /"])
+def test_nothing_of_a_document_is_hidden(front: str) -> None:
+    assert "(evil)" in draw_markdown(f"# Plan\n\n{front}(evil)\n")

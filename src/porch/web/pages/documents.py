@@ -15,6 +15,7 @@ LONGEST = 400_000
 _MARKDOWN = (".md", ".markdown")
 # Titles of a document stand below those of the page.
 _DEEPER = 2
+_DEEPEST = 18
 _TAGS = frozenset(
     (
         *("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code"),
@@ -27,7 +28,8 @@ _TAGS = frozenset(
 def _make_reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False})
     # A picture from elsewhere would tell its owner that somebody reads this; its address is shown.
-    return reader.enable(["table", "strikethrough"]).disable("image")
+    # What defines a link and what is a comment stays visible: a person approves all that is there.
+    return reader.enable(["table", "strikethrough"]).disable(["image", "reference"])
 
 
 def cut_document(text: str) -> tuple[str, int]:
@@ -41,7 +43,10 @@ def draw_document(path: str, text: str) -> Markup | None:
 
 
 def draw_markdown(text: str) -> Markup:
-    tokens = _make_reader().parse(make_printable(text))
+    text = make_printable(text)
+    tokens = _make_reader().parse(text)
+    if any(token.level >= _DEEPEST for token in tokens):
+        return Markup("<pre><code>{}</code></pre>").format(text)  # the reader leaves out the rest
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + _DEEPER, 6)}"
