@@ -38,6 +38,18 @@ SHAPES: dict[str, tuple[Files, str, WorktreeNeeds]] = {
         ".venv/bin/python -m unittest discover -s tests",
         LINK_VENV,
     ),
+    "only-an-environment-and-tests": (
+        {"tests/test_a.py": "", **VENV},
+        ".venv/bin/python -m unittest discover -s tests",
+        LINK_VENV,
+    ),
+    "only-an-environment-and-tests-at-the-top": (
+        {"test_a.py": "", **VENV}, ".venv/bin/python -m unittest discover", LINK_VENV,
+    ),
+    "pytest-in-the-environment-and-tests": (
+        {"test_a.py": "", ".venv/bin/pytest": "", **VENV}, IN_VENV, LINK_VENV,
+    ),
+    "an-environment-without-tests": ({"a.py": "", **VENV}, "", LINK_VENV),
     "tox": ({"tox.ini": "[tox]\n", **VENV, ".venv/bin/tox": ""}, ".venv/bin/tox", LINK_VENV),
     "make-and-venv": ({"Makefile": "test:\n", **VENV}, "make test", LINK_VENV),
     "uv": ({"pyproject.toml": PYTEST, "uv.lock": "", **VENV}, "uv run pytest -q", NOTHING),

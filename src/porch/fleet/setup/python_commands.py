@@ -20,7 +20,9 @@ NameCommandFile = tuple[str, str, str]
 
 def list_python_commands(root: str) -> Iterator[NameCommandFile]:
     """Test and lint commands, each with the file that speaks for it."""
-    if not any(os.path.isfile(os.path.join(root, name)) for name in _MARKS):
+    tests = _find_test_files(root)
+    is_marked = any(os.path.isfile(os.path.join(root, name)) for name in _MARKS)
+    if not (is_marked or (tests and find_virtualenv(root))):
         return
     starts = _find_starts(root)
     tools = _load_tools(root)
@@ -28,8 +30,11 @@ def list_python_commands(root: str) -> Iterator[NameCommandFile]:
         yield "test", starts.module("pytest -q"), file
     elif file := _find_section(root, tools, "tox", ("tox.ini", "setup.cfg")):
         yield "test", starts.tool("tox"), file
-    elif _has_test_files(root):
-        yield "test", starts.python("-m unittest discover -s tests"), "tests"
+    elif tests and (file := starts.find_own("pytest")):
+        yield "test", starts.module("pytest -q"), file
+    elif tests:
+        words = " -s tests" if tests == "tests" else ""
+        yield "test", starts.python(f"-m unittest discover{words}"), tests
     if "ruff" in tools or os.path.isfile(os.path.join(root, "ruff.toml")):
         file = "pyproject.toml" if "ruff" in tools else "ruff.toml"
         yield "lint", starts.tool("ruff", "check ."), file
@@ -67,9 +72,13 @@ class _Starts(Struct, frozen=True):
 
     def tool(self, name: str, words: str = "") -> str:
         front = f"{self.manager} run " if self.manager else ""
+        return f"{front}{self.find_own(name) or name} {words}".rstrip()
+
+    def find_own(self, name: str) -> str:
+        """A tool that is installed in the environment of the project."""
         own = f"{self.virtualenv}/bin/{name}"
         has_own = self.virtualenv and os.path.lexists(os.path.join(self.root, own))
-        return f"{front or ''}{own if has_own else name} {words}".rstrip()
+        return own if has_own else ""
 
     def _path_of_sources(self) -> str:
         """An installed project leads to one checkout; the sources of the place go first."""
@@ -127,9 +136,16 @@ def _list_sections(root: str, file: str) -> list[str]:
     return parser.sections()
 
 
-def _has_test_files(root: str) -> bool:
+def _find_test_files(root: str) -> str:
+    """The directory `tests`, or a file of tests at the top; nothing where there are none."""
+    if _list_test_files(os.path.join(root, "tests"), "test"):
+        return "tests"
+    return next(iter(_list_test_files(root, "test_")), "")
+
+
+def _list_test_files(directory: str, front: str) -> list[str]:
     try:
-        names = os.listdir(os.path.join(root, "tests"))
+        names = os.listdir(directory)
     except OSError:
-        return False
-    return any(name.startswith("test") and name.endswith(".py") for name in names)
+        return []
+    return sorted(name for name in names if name.startswith(front) and name.endswith(".py"))
