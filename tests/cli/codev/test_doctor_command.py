@@ -317,6 +317,28 @@ def test_the_commands_run_behind_the_set_up_of_a_worktree(desk: "Desk", doctor: 
     assert "no run in a worktree" in told["closing"]
 
 
+def test_a_command_is_not_tried_while_settings_that_it_may_need_are_not_trusted(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    path = desk.root / "codev" / "config.toml"
+    path.write_text('[worktree]\nlink = [".venv"]\n[commands]\ntest = "exit 127"\n')
+    told = doctor(code=6)
+    assert "porch trust" in one(told, "test was not tried: exit 127")["fix"]
+    assert not [what for what in told if "does not pass" in what]
+
+
+def test_files_of_the_set_up_are_not_counted_as_what_a_test_may_need(
+    desk: "Desk", doctor: Doctor
+) -> None:
+    (desk.root / "codev" / "config.toml").unlink()
+    desk.git("add", "-A")
+    desk.git("commit", "-qm", "no settings")
+    assert run_command("codev", ["adopt", "--yes", "--test", "false"]) == 0
+    assert "committed" not in one(doctor(), "test does not pass")["fix"]
+    desk.write("needed.txt", "x")
+    assert "commit what it needs (1 file is not" in one(doctor(), "test does not pass")["fix"]
+
+
 def test_r10_the_safe_fixes_are_applied_and_said(desk: "Desk", doctor: Doctor) -> None:
     (desk.root / "codev" / "config.toml").unlink()
     desk.write("Makefile", "test:\n\ttrue\n")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from porch.errors import PorchError
+from porch.fleet.setup.setup_record import read_record
 from porch.git import measured_tree, repository, worktrees
 from porch.git.checkouts import open_detached_checkout, remove_scratch_checkout
 from porch.run.engine.run_places import list_own_paths, mark_of, require_known_place
@@ -37,6 +38,13 @@ def examine_commands(
         for name, text in known.commands.items():
             yield DoctorLine("ok", f"{name} is set: {text}", more=(why,))
         return
+    if known.untrusted:
+        # Without them a new worktree lacks what a run would have, and the result would mislead.
+        for name, text in known.commands.items():
+            what = f"{name} was not tried: {text}"
+            fix = "run `porch trust` first: a new worktree may need the settings that it shows"
+            yield DoctorLine("warning", what, fix)
+        return
     try:
         require_known_place(where)
         results = try_commands(where, known, head, tell)
@@ -45,9 +53,17 @@ def examine_commands(
         limit = "no run in a worktree: a new one cannot be set up"
         yield DoctorLine("warning", finding.message, finding.fix, limit=limit)
         return
-    changed = worktrees.list_changed_paths(where.workspace)
+    changed = {*worktrees.list_changed_paths(where.workspace)} - _list_setup_files(where.root)
     for name, result in results.items():
         yield _describe(name, known.commands[name], result, len(changed))
+
+
+def _list_setup_files(root: str) -> set[str]:
+    """What porch wrote itself; no test needs it."""
+    with suppress(PorchError, OSError):
+        if record := read_record(root):
+            return {*record.files}
+    return set()
 
 
 def try_commands(
