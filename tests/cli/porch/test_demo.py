@@ -1,6 +1,7 @@
 """The demonstration, watched by nobody and by somebody who presses keys."""
 
 import importlib.util
+import io
 import os
 import subprocess
 import sys
@@ -103,6 +104,15 @@ def test_r8_other_keys_do_nothing_and_the_last_hints_work_as_printed(
     )
     assert done.returncode == 0, done.stderr
     assert "waiting for your decision: plan_approval" in done.stdout
+
+
+def test_the_reason_for_sending_back_is_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("it's too long\n\n"))
+    assert demo.ask_reason() == "it's too long"
+    assert "what must change?" in capsys.readouterr().out
+    assert demo.ask_reason() == "The viewer of the demo wants another version."
 
 
 def test_nobody_there_approves_nothing(desk: "Desk", monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,8 @@ def test_a_person_rejects_approves_and_stops_from_the_prompt(desk: "Desk", open_
     terminal.until("waiting for your approval: ready")
     terminal.until("porch> ")
     terminal.type("a\r")
+    terminal.until("type the whole word: approve or answer")
+    terminal.type("approve\r")
     terminal.until(f"write: approved by {ACCOUNT} (repl)")
     terminal.until("phase 2 of 2")
     terminal.until("✓ write  ▸ publish")

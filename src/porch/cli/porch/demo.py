@@ -27,6 +27,8 @@ _ID = "0001"
 _REQUEST = "Greet people by their name"
 _TITLE = "greeter"
 _ANSWERS = "        press a to approve, r to reject, q to quit: "
+_REASON = "        what must change? (then Enter) "
+_NO_REASON = "The viewer of the demo wants another version."
 _MERGES = "        press m to merge the work, q to quit: "
 
 
@@ -62,17 +64,23 @@ def _ask_viewer(where: places.ProjectPaths, driven: DriveResult, yes: bool) -> b
         _say("        approved (--yes)" if yes else "")
         if key not in ("a", "r"):
             return False
-        text = "" if key == "a" else "The viewer of the demo wants another version."
+        text = "" if key == "a" else ask_reason()
         _show_command(_decision_command(decision.name, text))
         verdict = DecisionRequest("approved" if key == "a" else "rejected", text, channel="demo")
         decide.decide_question(where, driven.name, decision.name, verdict)
     return True
 
 
+def ask_reason() -> str:
+    """One line of the viewer; the agent gets it."""
+    print(_REASON, end="", flush=True)
+    return sys.stdin.readline().strip() or _NO_REASON
+
+
 def _decision_command(gate: str, reason: str) -> str:
     if not reason:
         return f"porch approve {_ID} {gate}"
-    return f'porch reject {_ID} {gate} --reason "{reason}"'
+    return f"porch reject {_ID} {gate} --reason {shlex.quote(reason)}"
 
 
 def _offer_merge(where: places.ProjectPaths, driven: DriveResult, yes: bool) -> bool:

@@ -1,4 +1,4 @@
-"""One key that a person presses: those that were not asked for do nothing."""
+"""One key that a person presses: other keys do nothing, and neither does what was typed before."""
 
 import os
 import select
@@ -22,8 +22,8 @@ def read_one_key(question: str, keys: Collection[str]) -> str:
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     try:
-        # Before the question is asked, and without a flush: a quick finger must not be lost.
-        tty.setcbreak(fd, termios.TCSANOW)
+        # What was typed before the question was shown is no answer to it, so it is dropped.
+        tty.setcbreak(fd, termios.TCSAFLUSH)
         sys.stdout.write(question)
         sys.stdout.flush()
         return _wait_for_key(fd, keys)

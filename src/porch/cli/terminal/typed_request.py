@@ -9,9 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+# A slip of one key must not decide anything, so words that decide have no short form.
 _SHORT = {
-    "a": "approve",
-    "r": "reject",
     "v": "view",
     "d": "diff",
     "l": "log",
@@ -36,7 +35,8 @@ HELP = """\
   log: show what happened; cost: show what it cost; status: show the status of the run
   stop: stop the agents; nothing is lost
   quit, or Ctrl-C: leave
-  Tab completes a word; Up and Down bring back what you typed; one letter is enough: v, d, l, c"""
+  Tab completes a word; Up and Down bring back what you typed
+  One letter is enough to read: v, d, l, c, s. Words that decide are typed in full"""
 READ_HINT = "to read: view, diff, log, cost, status"
 _HINTS = {
     "gate": 'approve, reject --reason "...", view, help',
@@ -85,7 +85,9 @@ def parse_typed_line(line: str) -> TypedRequest:
     first, *rest = words[names_run:] or [""]
     verb = _SHORT.get(first.lower(), first.lower())
     if verb not in (*DECIDING, *_OTHERS) or (names_run and verb not in DECIDING):
-        return TypedRequest(verb, trouble=f"'{first}' is not a command; type help")
+        likely = [word for word in DECIDING if word.startswith(verb)]
+        fix = f"type the whole word: {' or '.join(likely)}" if likely else "type help"
+        return TypedRequest(verb, trouble=f"'{first}' is not a command; {fix}")
     if verb in _OTHERS and len(rest) > (verb in _OF_A_FILE):
         told = "one file at most" if verb in _OF_A_FILE else "no other words"
         return TypedRequest(verb, trouble=f"{verb} takes {told}; nothing was done")
