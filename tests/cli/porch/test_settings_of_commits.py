@@ -1,5 +1,6 @@
 """X2: a run in a worktree uses the settings of the commit it starts from, and says what differs."""
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,26 @@ def test_x2_a_file_that_is_not_committed_counts_once_it_is(desk: "Desk") -> None
     assert "commands.test" in said.all
     assert f"git add {PROJECT_FILE} && git commit -m settings {PROJECT_FILE}" in words(said.all)
     desk.commit_settings()
+    desk.porch("run", "p", "0002", "--title", "y", "--script", "script.yaml", code=3)
+    assert (desk.root / "worktrees/p_0002_y/measured.log").exists()
+
+
+@pytest.mark.parametrize("check", [{"if_missing": "skip-scripted"}, {"optional": True}])
+def test_a_check_is_not_skipped_because_its_command_is_not_committed(
+    desk: "Desk", check: Mapping[str, Any]
+) -> None:
+    desk.write(PROJECT_FILE, BASE)
+    configure(desk, commands("touch measured.log"))
+    work = {"id": "work", "checks": {"test": {"setting": "test", **check}}}
+    said = words(desk.begin_in_worktree(work, LOOK, agents={}, code=2).all)
+    kind = "optional" if "optional" in check else "required"
+    assert f"check 'test' is {kind}, but [commands] test is not committed" in said
+    assert "error[no-check-command]" in said
+    assert "skipped checks" not in said
+    assert not desk.run_dir().exists()
+    fix = f"git add {PROJECT_FILE} && git commit -m settings {PROJECT_FILE}"
+    assert f"fix: {fix}" in said
+    subprocess.run(["sh", "-ec", fix], cwd=desk.root, check=True, capture_output=True)
     desk.porch("run", "p", "0002", "--title", "y", "--script", "script.yaml", code=3)
     assert (desk.root / "worktrees/p_0002_y/measured.log").exists()
 

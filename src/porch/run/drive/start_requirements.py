@@ -4,7 +4,7 @@ All of it is said at once, so that nobody mends one thing to meet the next.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import ParamSpec
 
@@ -145,14 +145,20 @@ def _require_quorum(roster: Roster, phase: str, panel: Panel, fix: str = "") -> 
 def require_check_commands(
     where: ProjectPaths, protocol: Protocol, known: Settings, is_dry: bool
 ) -> None:
-    """Every required check has its command in the settings, or nothing begins."""
+    """Every required check has its command in the settings, or nothing begins.
+
+    A command that is written and not committed is refused for every check, in a dry run, too:
+    whoever wrote it expects it to run.
+    """
+    unset = [each for each in _list_setting_commands(protocol) if each.setting not in known.commands]
+    written = read_written_settings(where.root).commands if unset else {}
     missing = {
-        command.setting: command.name
-        for command in _list_setting_commands(protocol)
-        if command.setting not in known.commands and not command.may_be_skipped(is_dry)
+        command.setting: command
+        for command in unset
+        if command.setting in written or not command.may_be_skipped(is_dry)
     }
     if missing:
-        raise DefinitionError([_finding(*each, where) for each in missing.items()])
+        raise DefinitionError([_finding(each, where, written) for each in missing.values()])
 
 
 def _list_setting_commands(protocol: Protocol) -> Iterator[Command]:
@@ -161,11 +167,13 @@ def _list_setting_commands(protocol: Protocol) -> Iterator[Command]:
             yield from (command for command in state.actor.commands if command.setting)
 
 
-def _finding(setting: str, name: str, where: ProjectPaths) -> Finding:
-    message = f"the check '{name}' is required, but [commands] {setting} is not set"
+def _finding(command: Command, where: ProjectPaths, written: Collection[str]) -> Finding:
+    setting = command.setting
+    needs = f"the check '{command.name}' is {'optional' if command.optional else 'required'}"
+    message = f"{needs}, but [commands] {setting} is not set"
     fix = f'write into {PROJECT_FILE}, below [commands]: {setting} = "your command"'
-    if setting in read_written_settings(where.root).commands:
-        message = f"the check '{name}' is required, but [commands] {setting} is not committed"
+    if setting in written:
+        message = f"{needs}, but [commands] {setting} is not committed"
         fix = COMMIT_SETTINGS
     elif setting == "test" and not os.path.lexists(os.path.join(where.root, PROJECT_FILE)):
         fix = 'codev init --yes --test "your command"'
