@@ -72,6 +72,24 @@ def test_an_approval_behind_which_porch_merges_says_into_which_branch() -> None:
         assert "see the whole change:\ngit diff cccccccccccc" in shown["reason"]
 
 
+def test_an_approval_behind_which_porch_refuses_the_merge_says_so_and_what_to_type() -> None:
+    checks = {"unit": {"command": "true", "max_retries": 1}}
+    last = {**TWO, "gate": {"name": "look", "artifact": "@changes", "next": None}}
+    rig = start({"id": "one", "name": "Specify", "checks": checks}, last)
+    go_to_question(rig, unit="failed")
+    rig.decide("skip", "for now")
+    go_to_question(rig)
+    run = replace(rig.state.run, id="0001", own_worktree=True, into="main")
+    state = replace(rig.state, run=run)
+    (decision,) = state.decisions.values()
+    told = describe_answers(replace(rig.protocol, finish="merge"), state, decision)["approved"]
+    promise, why = told.split(", because ")
+    command = "porch finish 0001 --merge --accept REASON"
+    assert promise == f"ends the run: complete after its checks; merging then needs `{command}`"
+    assert why.startswith("one: unit failed")
+    assert why.endswith(": for now")
+
+
 def test_it_passes_over_the_checks_behind_a_gate() -> None:
     rig = start({**ONE, "checks": {"build": {"command": "true"}}}, TWO)
     assert go_to_question(rig)["approved"] == "starts Build after its checks"

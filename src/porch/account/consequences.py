@@ -16,6 +16,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from porch.account.gaps import Gap, list_gaps
 from porch.account.outcomes import CHECK_OUTCOMES, Outcome
 from porch.machine import effects as e
 from porch.machine import facts as f
@@ -70,10 +71,15 @@ class Step(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """One way on; `steps` say under which results porch takes it."""
+    """One way on; `steps` say under which results porch takes it.
+
+    `gaps` are why porch does not merge at the end, although the protocol says so: somebody has to
+    accept first what has not passed.
+    """
 
     steps: tuple[Step, ...]
     stops: tuple[Stop, ...]
+    gaps: tuple[Gap, ...] = ()
 
 
 class Consequence(Struct, frozen=True):
@@ -169,7 +175,9 @@ class _Walk(Struct):
         if state.outcome:
             self.left -= 1
             into = find_merge_target(self.protocol, state)
-            yield Way(steps, (Stop("end", name=state.outcome, into=into),))
+            gaps = tuple(list_gaps(self.protocol, state)) if into else ()
+            end = Stop("end", name=state.outcome, into="" if gaps else into)
+            yield Way(steps, (end,), gaps)
             return
         if state.paused:
             self.left -= 1

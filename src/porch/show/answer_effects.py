@@ -19,6 +19,7 @@ from porch.machine.base_commands import is_trial
 from porch.machine.budgets import ASK, DRIVERLESS, PLAN
 from porch.machine.state import Decision, RunState, Standing
 from porch.model.protocol import TRACK, Human, Protocol
+from porch.show.phase_words import describe_gap
 
 _KEPT: Mapping[str, str] = {
     ASK: "is kept; nothing else starts",
@@ -59,7 +60,17 @@ def describe_consequence(
     if answer.refused and not (protocol.subject in DRIVERLESS and answer.exit == "answered"):
         return f"cannot be given now: {answer.refused}"
     needs = f"needs --accept-changes: {', '.join(answer.changed)} changed" if answer.changed else ""
-    return "; ".join(filter(None, (_describe_ways(protocol, state, standing, answer), needs)))
+    ways = _describe_ways(protocol, state, standing, answer)
+    return "; ".join(filter(None, (ways, _describe_gaps(protocol, state, answer), needs)))
+
+
+def _describe_gaps(protocol: Protocol, state: RunState, answer: Consequence) -> str:
+    """Why the merge that the protocol promises needs another command."""
+    gaps = answer.ways[0].gaps if answer.ways else ()
+    if not gaps:
+        return ""
+    command = f"porch finish {state.run.id or state.run.name} --{protocol.finish} --accept REASON"
+    return f"merging then needs `{command}`, because {'; '.join(map(describe_gap, gaps))}"
 
 
 def _describe_ways(

@@ -150,7 +150,8 @@ def require_check_commands(
     A command that is written and not committed is refused for every check, in a dry run, too:
     whoever wrote it expects it to run.
     """
-    unset = [each for each in _list_setting_commands(protocol) if each.setting not in known.commands]
+    commands = _list_setting_commands(protocol)
+    unset = [each for each in commands if each.setting not in known.commands]
     written = read_written_settings(where.root).commands if unset else {}
     missing = {
         command.setting: command
