@@ -13,6 +13,8 @@ import pytest
 from porch.cli.dispatch import run_words
 from porch.fleet.setup import package_files
 from porch.run.engine.session import lock_run
+from porch.run.grants import add_grant
+from porch.run.settings import user_directory
 from tests.cli.conftest import Desk, Terminal
 from tests.repositories import make_repository, sh
 
@@ -231,9 +233,42 @@ def test_while_a_process_works_on_a_run_nothing_is_removed(
     assert "fix: stop it first: porch stop 0001-x" in capsys.readouterr().err
     assert (desk.root / "codev/protocols/tick/protocol.json").exists()
     assert run_words("codev", ["remove", "--yes"]) == 0
-    assert "left alone  0001-x, a run that has not ended" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "left alone  0001-x, a run that has not ended" in said
+    assert "without these settings it may fail" in said
     assert not (desk.root / "codev/protocols/tick").exists()
     assert (desk.root / "codev/projects").exists()
+
+
+def test_what_stays_is_listed_with_how_it_goes_also_the_second_time(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.begin({"id": "one"}, agents={"one": [{"signal": "BLOCKED", "reason": "x"}]})
+    digest = "a" * 32
+    add_grant(user_directory(os.environ), digest, str(desk.root / "codev/config.toml"), "ann")
+    desk.porch("protocols", "copy", "tick")
+    for _ in range(2):
+        assert run_words("codev", ["remove", "--yes"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        for told in (
+            "what stays, and how it goes:",
+            "documents of runs delete codev/projects",
+            "worktrees and branches of runs af cleanup ID, for each run of `af status`",
+            "files that runs merged they are yours; git log shows them",
+            "the state of porch in .git/porch last of all: rm -r .git/porch",
+            "lines in .git/info/exclude delete /codev/projects/*/status*.yaml*",
+            f"your trust in codev/config.toml porch trust --revoke {digest}",
+        ):
+            assert told in said, said
+    assert "there is nothing to remove" in said
+
+
+def test_a_project_without_runs_is_not_told_of_what_they_leave(
+    place: Callable[[str], Place],
+) -> None:
+    project = place("nothing")
+    project.codev("init", "--yes")
+    assert "runs" not in project.codev("remove", "--yes")
 
 
 def tamper(project: Place, path: str, **entry: Any) -> None:

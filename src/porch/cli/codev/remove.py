@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from porch.cli.codev.setup_lines import group_paths
+from porch.cli.codev.setup_lines import group_paths, list_remains
 from porch.cli.command import PERSON, Args, Verb, Verbs, View, make_argument
 from porch.cli.typed_line import ask_person, is_terminal
 
@@ -23,7 +23,8 @@ def _remove_setup(args: Args) -> View:
     plan = removal.plan_removal(root)
     shown = [*_file_lines(plan.files), *_describe_rest(plan)]
     if not plan.changes:
-        return View("\n".join([*shown, "there is nothing to remove"]), _describe(root, plan, []))
+        lines = [*shown, "there is nothing to remove", *list_remains(root)]
+        return View("\n".join(lines), _describe(root, plan, []), is_prose=True)
     shown += _check_runs(root)
     if not args.yes and (args.json or not is_terminal()):
         lines = [*shown, "nothing was removed; to do it: codev remove --yes"]
@@ -40,22 +41,25 @@ def _remove_setup(args: Args) -> View:
 
 
 def _check_runs(root: str) -> Iterator[str]:
-    """Nothing goes while a process works on a run; one that rests has all that it needs."""
+    """Nothing goes while a process works on a run; of one that rests a person is told first."""
     from porch.errors import BusyError
     from porch.fleet.fleet_rows import ProjectRuns
     from porch.store.where import find_project
 
-    rows = ProjectRuns(find_project(root)).rows
-    live = [row["run"] for row in rows if row["driver"]]
+    runs = ProjectRuns(find_project(root))
+    live = [row["run"] for row in runs.rows if row["driver"]]
     if live:
         raise BusyError(
             f"a process works on {', '.join(live)}; nothing was removed",
             fix=f"stop it first: porch stop {live[0]}",
             code="runs-at-work",
         )
-    for row in rows:
-        if row["group"] != "over":
-            yield f"{'left alone':<12}{row['run']}, a run that has not ended, with its worktree"
+    rest = [row["run"] for row in runs.rows if row["group"] != "over"]
+    for name in (*rest, *runs.finishable):
+        how = "has not ended" if name in rest else "is not merged"
+        yield f"{'left alone':<12}{name}, a run that {how}, with its worktree"
+    if rest or runs.finishable:
+        yield "  without these settings it may fail; to be safe, finish it before you remove them"
 
 
 def _file_lines(files: "Sequence[PlannedRemoval]") -> Iterator[str]:
@@ -90,8 +94,7 @@ def _result_lines(
     yield f"removed {_count_files(removed)}{more}"
     for each in left:
         yield f"left alone  {each.path}: it changed meanwhile, or cannot be written"
-    if os.path.isdir(os.path.join(root, "codev", "projects")):
-        yield "the documents of your runs stay in codev/projects"
+    yield from list_remains(root)
     if tops := _list_committed(root, done):
         yield f"now commit it: git add -A {' '.join(tops)} && git commit -m 'Remove codev'"
 

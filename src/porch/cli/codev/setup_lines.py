@@ -151,3 +151,37 @@ def describe_codex(chosen: Sequence[str]) -> Iterator[str]:
         yield f"wrote [mcp_servers.porch] into {path}"
     else:
         yield f"left {path} alone: {planned.note or 'it starts porch already'}"
+
+
+def list_remains(root: str) -> Iterator[str]:
+    """What `codev remove` does not take, and how each of it goes."""
+    remains = dict(_find_remains(root))
+    if remains:
+        yield "what stays, and how it goes:"
+    width = max(map(len, remains), default=0)
+    yield from (f"  {what:<{width}}  {how}" for what, how in remains.items())
+
+
+def _find_remains(root: str) -> Iterator[tuple[str, str]]:
+    from porch.fleet.setup.small_files import read_small_file
+    from porch.run.grants import read_grants
+    from porch.run.settings import PROJECT_FILE, user_directory
+    from porch.run.verbs.start import OWN_FILES
+    from porch.store.where import find_project
+
+    where = find_project(root)
+    if os.path.isdir(os.path.join(root, "codev", "projects")):
+        yield "documents of runs", "delete codev/projects"
+    if where.runs():
+        yield "worktrees and branches of runs", "af cleanup ID, for each run of `af status`"
+        yield "files that runs merged", "they are yours; git log shows them"
+    if os.path.isdir(where.state_dir):
+        shown = os.path.relpath(where.state_dir, root)
+        yield f"the state of porch in {shown}", f"last of all: rm -r {shown}"
+    excluded = read_small_file(where.common_dir, "info/exclude").splitlines()
+    if lines := [line for line in excluded if line in OWN_FILES]:
+        yield "lines in .git/info/exclude", f"delete {' '.join(lines)}"
+    grants = read_grants(user_directory(os.environ)).by_digest.values()
+    for grant in grants:
+        if grant.file == os.path.join(root, PROJECT_FILE):
+            yield f"your trust in {PROJECT_FILE}", f"porch trust --revoke {grant.digest}"
