@@ -25,6 +25,19 @@ def test_who_closes_the_input_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
         ask_line("Which? ")
 
 
+def test_ctrl_c_at_a_question_leaves_the_cursor_on_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(question: str) -> str:
+        sys.stdout.write(question)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ask_line("Which? ")
+    assert capsys.readouterr().out == "Which? \n"
+
+
 def test_ctrl_d_at_a_question_of_codev_init_leaves_and_changes_nothing(
     tmp_path: Path, home: Path
 ) -> None:

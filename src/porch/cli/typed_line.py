@@ -7,7 +7,7 @@ def ask_line(question: str) -> str:
     """What was typed, in one piece; who closes the input leaves, as with Ctrl-C."""
     try:
         return input(question).strip()
-    except EOFError:
+    except (EOFError, KeyboardInterrupt):
         print()
         raise KeyboardInterrupt from None
 

@@ -1,6 +1,7 @@
 """`codev init` runs the tests once where a run would run them, and says what came of it."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from porch.cli.codev import setup
 from porch.cli.dispatch import run_words
 from porch.run.settings import load_settings
+from tests.cli.conftest import Terminal
 from tests.repositories import make_repository, sh
 
 VENV = {
@@ -17,6 +19,7 @@ VENV = {
 }
 PYTHON = {"pyproject.toml": "[tool.pytest]\n", "tests/test_a.py": "", ".gitignore": ".venv/\n"}
 Codev = Callable[..., str]
+CODEV = (sys.executable, "-c", "from porch.cli.dispatch import codev; exit(codev())")
 
 
 @pytest.fixture
@@ -102,6 +105,29 @@ def test_without_a_person_nothing_that_needs_trust_is_trusted_or_run(
     assert "tests were not tried: see `porch trust`" in said
     (request,) = load_settings(str(root)).untrusted
     assert [each.key for each in request.settings] == ["worktree.link"]
+
+
+@pytest.mark.parametrize("answer", ["y\r", "\r"])
+def test_on_a_terminal_a_link_is_asked_about_in_one_sentence_below_the_files(
+    root: Path, answer: str
+) -> None:
+    write(root, {**PYTHON, **VENV})
+    terminal = Terminal((*CODEV, "init", "--with", "agents-md"), root, columns=200)
+    try:
+        terminal.until("The command that runs all tests")
+        terminal.type("\r")
+        question = "May runs use your .venv by a link? [y/N]"
+        terminal.until(question)
+        seen = terminal.text
+        assert "Trust" not in seen
+        assert seen.index("new         codev/config.toml") < seen.index(question)
+        terminal.type(answer)
+        terminal.until("tried       test passes" if "y" in answer else "tests were not tried")
+        assert terminal.leave() == 0
+        assert terminal.text.count("new         codev/config.toml") == 1
+    finally:
+        terminal.close()
+    assert bool(load_settings(str(root)).untrusted) is ("y" not in answer)
 
 
 def test_settings_that_were_there_are_neither_trusted_nor_tried(root: Path, codev: Codev) -> None:

@@ -9,6 +9,7 @@ from porch.cli.codev.setup_lines import (
     describe_codex,
     describe_files,
     describe_findings,
+    describe_needs,
     describe_rest,
     describe_trial,
     describe_unset_commands,
@@ -50,8 +51,9 @@ def _begin_project(args: Args) -> View:
     project_setup.write_setup(root, planned)
     lines = [f"made a git repository in {root}"] if is_new else []
     lines += describe_codex(chosen.mcp)
+    shown = _show_setup(root, args, chosen, planned)
     lines += _commit_lines(root, planned, args.yes)
-    return _finish_setup(root, args, chosen, planned, lines)
+    return _finish_setup(root, args, chosen, planned, lines, shown)
 
 
 def _adopt_project(args: Args) -> View:
@@ -71,7 +73,21 @@ def _adopt_project(args: Args) -> View:
         return _setup_view(root, chosen, planned, ["nothing was written (--dry-run)"])
     project_setup.write_setup(root, planned)
     lines = [*describe_codex(chosen.mcp), *_commit_advice(planned)]
-    return _finish_setup(root, args, chosen, planned, lines)
+    shown = _show_setup(root, args, chosen, planned)
+    return _finish_setup(root, args, chosen, planned, lines, shown)
+
+
+def _show_setup(
+    root: str, args: Args, chosen: "SetupChoices", planned: "Sequence[PlannedFile]"
+) -> int:
+    """On a terminal, before anybody is asked about these files; the number of lines."""
+    from porch.cli.trust_prompt import is_person_at_terminal
+
+    if args.yes or args.json or not is_person_at_terminal(args.as_person):
+        return 0
+    lines = _describe_setup(root, chosen, planned, True)
+    print(make_printable("\n".join(lines)), flush=True)
+    return len(lines)
 
 
 def _finish_setup(
@@ -80,6 +96,7 @@ def _finish_setup(
     chosen: "SetupChoices",
     planned: "Sequence[PlannedFile]",
     lines: list[str],
+    shown: int,
 ) -> View:
     """What follows once all files are there: trust, and one try of the tests."""
     from porch.fleet.health.command_health import remove_killed_trial
@@ -87,14 +104,14 @@ def _finish_setup(
 
     if planned[0].fate != "new":
         remove_killed_trial(find_project(root))
-        return _setup_view(root, chosen, planned, lines)
-    is_trusted = _trust_settings(root, args, planned[0])
+        return _setup_view(root, chosen, planned, lines, shown=shown)
+    is_trusted = _trust_settings(root, args, chosen, planned[0])
     tried = (
         _try_tests(root, chosen, planned)
         if is_trusted
         else ["tests were not tried: see `porch trust`"]
     )
-    return _setup_view(root, chosen, planned, [*tried, *lines], is_trusted)
+    return _setup_view(root, chosen, planned, [*tried, *lines], is_trusted, shown)
 
 
 def _find_root() -> str:
@@ -192,20 +209,19 @@ def _with_test_command(root: str, chosen: "SetupChoices", typed: str) -> "SetupC
     return replace(chosen, commands=commands, needs=find_needs(root, commands))
 
 
-def _trust_settings(root: str, args: Args, planned: "PlannedFile") -> bool:
+def _trust_settings(root: str, args: Args, chosen: "SetupChoices", planned: "PlannedFile") -> bool:
     """Whether all settings count: a person who has just chosen them need not be asked later."""
-    from porch.cli.trust_prompt import ask_for_trust, grant_requests, is_person_at_terminal
+    from porch.cli.trust_prompt import grant_requests, is_person_at_terminal
     from porch.fleet.setup.additive_files import read_existing
     from porch.run.grants import count_in_this_command
     from porch.run.settings import load_settings
 
     waiting = [each for each in load_settings(root).untrusted if each.file == planned.path]
     if waiting and read_existing(root, planned.path) == planned.data:
-        if args.yes:
+        is_asked = not args.yes and is_person_at_terminal(args.as_person)
+        if args.yes or (is_asked and ask_person(describe_needs(chosen.needs), False)):
             grant_requests(waiting, args.as_person)
-        elif is_person_at_terminal(args.as_person):
-            ask_for_trust(waiting, args.as_person)
-        count_in_this_command(each.digest for each in waiting if args.yes)
+            count_in_this_command(each.digest for each in waiting)
     return not load_settings(root).untrusted
 
 
@@ -291,11 +307,11 @@ def _setup_view(
     planned: "Sequence[PlannedFile]",
     said: list[str],
     is_trusted: bool = True,
+    shown: int = 0,
 ) -> View:
-    is_new = planned[0].fate == "new"
-    described = describe_findings(root, chosen, is_trusted)
-    found = described if is_new else describe_unset_commands(root, chosen)
-    rest = describe_rest(root, chosen, is_new)
+    """`shown` lines of it stand on the terminal already."""
+    told = _describe_setup(root, chosen, planned, is_trusted)[shown:]
+    rest = describe_rest(root, chosen, planned[0].fate == "new")
     data = {
         "root": root,
         "commands": [
@@ -310,8 +326,17 @@ def _setup_view(
         "files": [each.as_json() for each in planned],
         "said": said,
     }
-    lines = [*found, *describe_files(planned), *said, *rest]
-    return View("\n".join(lines), data, is_prose=True)
+    return View("\n".join([*told, *said, *rest]), data, is_prose=True)
+
+
+def _describe_setup(
+    root: str, chosen: "SetupChoices", planned: "Sequence[PlannedFile]", is_trusted: bool
+) -> list[str]:
+    """What was found, and each file."""
+    is_new = planned[0].fate == "new"
+    described = describe_findings(root, chosen, is_trusted)
+    found = described if is_new else describe_unset_commands(root, chosen)
+    return [*found, *describe_files(planned)]
 
 
 _YES = make_argument("--yes", action="store_true", help="ask nothing, and take what was found")

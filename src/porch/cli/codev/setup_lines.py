@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from porch.fleet.setup.additive_files import PlannedFile
     from porch.fleet.setup.project_setup import SetupChoices
+    from porch.fleet.setup.worktree_needs import WorktreeNeeds
     from porch.run.handlers.command_trials import TrialResult
 
 _SIGNS = {"new": "new", "extended": "added to", "kept": "left alone"}
@@ -37,6 +38,13 @@ def describe_findings(root: str, chosen: "SetupChoices", is_trusted: bool) -> It
             said = json.dumps(values, ensure_ascii=False)
             yield f"{'worktree':<12}{key} = {said}   (a new worktree has no packages{trust})"
     yield _describe_agents(chosen)
+
+
+def describe_needs(needs: "WorktreeNeeds") -> str:
+    """What a person is asked about them, in one question."""
+    steps = [f"use your {' and '.join(needs.link)} by a link"] if needs.link else []
+    steps += [f"run `{command}` there" for command in needs.setup]
+    return f"A new worktree has only what git has. May runs {', and '.join(steps)}?"
 
 
 def _describe_agents(chosen: "SetupChoices") -> str:
