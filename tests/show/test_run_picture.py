@@ -417,6 +417,11 @@ def _fields(run: Run) -> dict[str, Any]:
     return {name: getattr(run, name) for name in Run.__struct_fields__}
 
 
+def test_a_gate_at_which_nobody_was_asked_is_not_said_to_wait() -> None:
+    text = drawn(run_at(standing("specify:draft")))["text"]
+    assert "    specify_approval: not asked yet" in text
+
+
 def test_a_protocol_without_gates_shows_none() -> None:
     bare = p.Protocol("tick", p.Target("specify:draft"), {STATES[0].name: STATES[0]}, ())
     shown = run_picture.make_run_picture(bare, run_at(standing("specify:draft")), 1, "s")

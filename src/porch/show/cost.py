@@ -72,10 +72,15 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def format_cost(cost: Cost) -> str:
-    took = format_duration(cost.seconds)
-    turns = "1 turn" if cost.turns == 1 else f"{cost.turns} turns"
-    return f"{turns}, {cost.usd:.2f} USD, {cost.tokens} tokens, {took}"
+def format_usd(state: RunState, turns: int, usd: float) -> str:
+    """Only the scripted agent works for nothing; what another did not tell is unknown."""
+    is_unknown = turns and not usd and state.run.agent != "scripted"
+    return "cost unknown" if is_unknown else f"{usd:.2f} USD"
+
+
+def format_cost(state: RunState, cost: CostShape) -> str:
+    usd = format_usd(state, cost["turns"], cost["usd"])
+    return f"{describe_turns(cost)}, {usd}, {cost['tokens']} tokens"
 
 
 def _cost_fields(cost: Cost, reviews: int) -> CostShape:

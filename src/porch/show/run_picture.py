@@ -227,13 +227,14 @@ def _list_status_fields(
     yield "started", board.format_moment(document["started_at"])
     yield "updated", board.format_moment(document["last_updated"])
     yield from (("checks", note) for note in list_check_notes(state))
-    turns = cost.describe_turns(cost.make_cost_data(protocol, state))
-    yield "spent", f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
+    spent = cost.make_cost_data(protocol, state)
+    yield "spent", cost.format_cost(state, spent)
     for title, names in describe_measurement(protocol, state).items():
         yield "note", f"{title}: {names}"
-    phases = cost.sum_cost_by_phase(protocol, state)
+    phases = spent["phases"]
     for name, used in phases.items() if len(phases) > 1 else ():
-        yield "", f"{name}: {cost.format_cost(used)}"
+        took = cost.format_duration(used["seconds"])
+        yield "", f"{name}: {cost.format_cost(state, used)}, {took}"
 
 
 def _list_troubles(state: RunState) -> Iterator[tuple[str, str]]:
@@ -279,5 +280,6 @@ def _render_gates(document: StatusDocument) -> Iterator[str]:
     for name, gate in document["gates"].items():
         at = board.format_moment(gate.get("decided_at") or gate.get("requested_at", ""))
         by = f" by {gate['by']}" if "by" in gate else ""
-        told = f"{name}: {gate['status']}{by}{' ' + at if at else ''}"
+        status = "not asked yet" if gate["status"] == "waiting" else gate["status"]
+        told = f"{name}: {status}{by}{' ' + at if at else ''}"
         yield cut_text(f"    {_make_plain_line(told)}", board.WIDTH)

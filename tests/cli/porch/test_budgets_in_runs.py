@@ -83,7 +83,7 @@ def test_what_a_run_cost_is_shown_by_turn_and_in_all(desk: "Desk") -> None:
     first = cost["phases"]["first"]
     assert (first["turns"], first["usd"], first["tokens"]) == (1, 0.75, 100)
     assert 0 < first["seconds"] < 60
-    assert "second: 1 turn, 0.75 USD, 100 tokens" in desk.porch("status", "1").out
+    assert "second: 1 agent turn, 0.75 USD, 100 tokens" in desk.porch("status", "1").out
 
 
 def test_whoever_says_stop_ends_the_run(desk: "Desk") -> None:

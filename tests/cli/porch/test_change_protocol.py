@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from porch.fleet.finish.merge_approved import merge_when_complete
+from porch.fleet.finish.run_changes import compare_run
 from porch.run.verbs.read_run import read_run
 from porch.store import where as places
 from tests.repositories import ACCOUNT
@@ -83,6 +84,10 @@ def test_work_that_is_sent_back_is_done_again_and_asked_about_again(desk: "Desk"
     again = desk.script(agents={"work:revise": [{"append": {"work/change.txt": "two lines\n"}}]})
     desk.porch("resume", "1", "--script", again, code=3)
     assert "Two lines, please" in desk.prompts(RUN)[-1]
+    where = places.find_project(str(desk.root))
+    work, *notes = [each.path for each in compare_run(where, read_run(where, RUN).state).files]
+    assert work == "work/change.txt"
+    assert [each for each in notes if "/consultation-" in each]
     approve(desk)
     assert merged(desk) == "one line\ntwo lines"
 

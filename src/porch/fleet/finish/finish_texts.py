@@ -13,6 +13,7 @@ from porch.model.delivery_checks import DeliveryCheck
 from porch.model.track_names import CODUMENT
 from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.show.board import describe_state_delivery
+from porch.show.cost import format_usd
 from porch.show.phase_words import describe_gap
 from porch.store.run_names import quote_word, unique_word
 from porch.store.uncommitted_work import read_uncommitted_work
@@ -55,7 +56,7 @@ def describe_ended_run(
         # Outside a repository, or with nothing to compare: the end of a run is still its end.
         return []
     turns = "1 agent turn" if state.turns == 1 else f"{state.turns} agent turns"
-    cost = f"{turns}, {state.usd:.2f} USD"
+    cost = f"{turns}, {format_usd(state, state.turns, state.usd)}"
     work = replace(work, not_passed=tuple(not_passed))
     if state.run.commits_nothing:
         first, *more = describe_checkout_work(state, work)

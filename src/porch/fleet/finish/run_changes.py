@@ -43,6 +43,9 @@ def compare_run(where: ProjectPaths, state: RunState) -> RunChanges:
             files = list_changed_contents(place, old, new, shown_paths())
         except OutsideError:
             continue  # the tree of the start was cleaned away; the commit then is there
+        # The work comes first, and what porch itself wrote about it last.
+        own = (state.run.project_dir + "/consultation-", "codev/.porch/")
+        files = sorted(files, key=lambda each: each.path.startswith(own))
         return RunChanges(place=place, old=old, new=new, told=told, files=tuple(files))
     return RunChanges(trouble="git no longer has the files with which this run began")
 

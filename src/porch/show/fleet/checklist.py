@@ -180,9 +180,7 @@ def _list_notes(protocol: Protocol, state: RunState, driven: str) -> Iterator[st
     total = cost.make_cost_data(protocol, state)
     took = cost.format_duration(total["seconds"])
     yield f"started {format_moment(state.run.started_at)}, updated {format_moment(state.at)}"
-    turns = cost.describe_turns(total)
-    spent = f"{turns}, {state.usd:.2f} USD, {state.tokens} tokens"
-    yield f"agents worked {took}, {spent}"
+    yield f"agents worked {took}, {cost.format_cost(state, total)}"
 
 
 def _paint(text: str, code: str, colour: bool) -> str:
