@@ -44,11 +44,18 @@ def test_one_approval_of_the_difference_merges_it_in_the_name_of_who_gave_it(des
     begin(desk)
     asked = told(desk.porch("pending"))
     assert ASKED in asked
+    (review,) = [desk.prompt(effect, RUN) for effect in desk.started("review", RUN)]
+    assert "asks for your judgement. Its documents are in the directory `codev/" in review
+    assert "``" not in review.split("## Reply")[0], "no name is empty"
+    assert "one of several reviewers" not in review
     place = worktree(desk)
     look = f"git -C worktrees/{place.name} diff {desk.git('rev-parse', '--short=12', 'main')}"
     assert f"see the whole change: {look}" in asked
     assert "+one line" in subprocess.check_output(look.split(), cwd=desk.root, text=True)
-    assert f"{RUN}: merged into main" in approve(desk)
+    said = approve(desk)
+    assert f"{RUN}: merged into main" in said
+    assert "the scripted agent wrote these files: examples, not work" in said
+    assert f"its worktree and branch {place.name} are still there; remove them: af cleanup" in said
     assert merged(desk) == "one line"
     finished = desk.facts("WorkFinished", RUN)
     assert [(each["how"], each["by"]) for each in finished] == [("merged", ACCOUNT)]

@@ -67,6 +67,7 @@ def test_finish_without_an_option_says_what_each_would_do_and_changes_nothing(
     before, records = desk.git("for-each-ref"), len(desk.records())
     said = desk.porch("finish", "0001").out
     assert "Nothing was changed" in said
+    assert "  the scripted agent wrote these files: examples, not work\n" in said
     for option in ("--merge", "--squash", "--pr", "--keep"):
         assert f"porch finish 0001 {option}" in said
     assert "merge into main" in said

@@ -87,7 +87,7 @@ def is_gone(repo: Path) -> bool:
     known = worktrees.list_worktrees(str(repo))[1:]
     records = list(list_records(find_project(str(repo))))
     branch = sh(repo, "for-each-ref", f"refs/heads/{NAME}")
-    return not known and not records and not branch and not os.listdir(repo / "worktrees")
+    return not known and not records and not branch and not (repo / "worktrees").exists()
 
 
 def all_is_kept(repo: Path, commit: str, ref: str = f"archive/{NAME}") -> bool:
@@ -146,6 +146,19 @@ def test_a_merged_branch_is_deleted_and_it_is_said_who_has_it(repo: Path, made: 
     gone = remove(repo)
     assert gone.describe()[1] == f"branch {NAME}: deleted; main has its commits"
     assert sh(repo, "for-each-ref", "refs/heads/archive") == ""
+    assert not made.parent.exists(), "an empty directory is left to nobody"
+
+
+def test_of_several_branches_the_one_is_named_into_which_the_run_merges(
+    repo: Path, made: Path
+) -> None:
+    sh(made, "commit", "-q", "--allow-empty", "-m", "work")
+    sh(repo, "merge", "-q", "--ff-only", NAME)
+    sh(repo, "branch", "another")
+    (made.parent / "other.txt").touch()
+    gone = remove(repo, replace(ENDED, run=replace(ENDED.run, into="main")))
+    assert gone.kept.merged_into == "main"
+    assert os.listdir(made.parent) == ["other.txt"]
 
 
 def test_a_branch_that_a_remote_has_needs_no_archive(

@@ -31,7 +31,9 @@ from porch.fleet.finish.finish_texts import (
     describe_checkout_work,
     describe_choices,
     describe_left_out,
+    name_cleanup,
     name_commit_command,
+    name_examples,
 )
 from porch.fleet.finish.forecast import find_conflicts, forecast_live_runs, list_live_branches
 from porch.fleet.finish.proposal import propose_work
@@ -280,6 +282,8 @@ def _merge(
         said.append(f"committed on {work.branch} ({made.commit[:12]})")
     merged = merge_work(found, work, is_squash)
     said += _tell_checks(found, merged.checks) if merged.is_new else [_THERE]
+    state = found.book.state
+    said += [*name_examples(state), *_tell_leftovers(work), *name_cleanup(found.where, state, work)]
     fact = f.WorkFinished(
         how="squashed" if is_squash else "merged",
         branch=work.branch,
@@ -288,7 +292,7 @@ def _merge(
         commit=merged.commit,
         checks=merged.checks,
     )
-    return fact, said + _tell_leftovers(work)
+    return fact, said
 
 
 def _propose(

@@ -1,5 +1,6 @@
 """What people read before they finish a run, and when it has just ended."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from porch.fleet.finish.run_work import RunWork, is_settled, name_work, survey_w
 from porch.machine.state import RunState
 from porch.model.delivery_checks import DeliveryCheck
 from porch.model.track_names import CODUMENT
+from porch.run.agents.roster import SCRIPTED
 from porch.run.engine.pinned_definition import read_pinned_definition
 from porch.show.board import describe_state_delivery
 from porch.show.cost import format_usd
@@ -158,7 +160,8 @@ def describe_choices(
 ) -> str:
     """What there is, what each option would do, and what will conflict; nothing is changed."""
     run = state.run
-    lines = [f"{run.name}: {work.describe()}", *_list_concerns(where, state, work)]
+    lines = [f"{run.name}: {work.describe()}", *(f"  {each}" for each in name_examples(state))]
+    lines += _list_concerns(where, state, work)
     if delivered := describe_state_delivery(state):
         lines.append(f"  it is {delivered}")
     lines += _list_conflicts(work, forecast) if forecast else []
@@ -179,6 +182,20 @@ def describe_choices(
         else f"  {_tell_no_target(state)}: name the one that gets the work with --into BRANCH"
     ]
     return make_printable("\n".join(lines))
+
+
+def name_examples(state: RunState) -> list[str]:
+    """What whoever merges the files of a dry run should not find out afterwards."""
+    is_scripted = state.run.agent == SCRIPTED
+    return ["the scripted agent wrote these files: examples, not work"] if is_scripted else []
+
+
+def name_cleanup(where: ProjectPaths, state: RunState, work: RunWork) -> list[str]:
+    """What stays after a merge, and the command that removes it."""
+    if not (work.is_own and os.path.isdir(work.workspace)):
+        return []
+    id_ = unique_word(where.names(), state.run.name, state.run.id)
+    return [f"its worktree and branch {work.branch} are still there; remove them: af cleanup {id_}"]
 
 
 def _list_ways(work: RunWork) -> tuple[tuple[str, str], ...]:

@@ -30,17 +30,20 @@ class KeptBranch(Struct, frozen=True):
         return self.ref.removeprefix("refs/heads/") or self.merged_into
 
 
-def keep_branch(repo: str, path: str, branch: str, own: tuple[str, ...]) -> KeptBranch:
+def keep_branch(
+    repo: str, path: str, branch: str, own: tuple[str, ...], into: str = ""
+) -> KeptBranch:
     """Keep what is not kept elsewhere: the uncommitted files, and the commits of the branch.
 
-    `own` are files that porch put there; they are copies.
+    `own` are files that porch put there; they are copies. If several branches have the commits,
+    `into` is the one that people know.
     """
     head = repository.resolve_commit(repo, f"refs/heads/{branch}")
     left = _list_left(path, own)
     commit = _join_commits(repo, branch, _find_tip(path, branch, own, bool(left)), head)
     if commit is None:
         return KeptBranch()
-    kept_by = _find_other_branch(repo, commit, branch)
+    kept_by = _find_other_branch(repo, commit, branch, into)
     if kept_by:
         return KeptBranch(merged_into=kept_by, commit=commit)
     ref = _keep_under_ref(repo, branch, commit)
@@ -104,12 +107,13 @@ def _join_commits(repo: str, branch: str, tip: str | None, head: str | None) -> 
     return run_git(repo, *made, env=repository.read_commit_identity(repo)).strip()
 
 
-def _find_other_branch(repo: str, commit: str, branch: str) -> str:
+def _find_other_branch(repo: str, commit: str, branch: str, into: str) -> str:
     """Another branch, here or at a remote, from which the commit can be reached."""
     words = ("for-each-ref", "--format=%(refname)", "--contains", commit)
     refs = run_git(repo, *words, "refs/heads", "refs/remotes").splitlines()
     others = [ref for ref in refs if ref != f"refs/heads/{branch}"]
-    return others[0].partition("/")[2].partition("/")[2] if others else ""
+    best = min(others, key=lambda ref: ref != f"refs/heads/{into}", default="")
+    return best.partition("/")[2].partition("/")[2]
 
 
 def _keep_under_ref(repo: str, branch: str, commit: str) -> str:

@@ -5,6 +5,7 @@ After a crash the same call goes on: what is kept stays kept, and what is gone i
 
 import os
 import shlex
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -99,7 +100,9 @@ def _remove(
     worktrees.delete_directory(path + worktrees.ASIDE)
     if was_there:
         refuse_unsaved_submodules(path)
-    kept = keep_branch(repo, path, branch, placed)
+    delivery = state.run.delivery
+    into = (delivery.into if delivery else "") or state.run.into
+    kept = keep_branch(repo, path, branch, placed, into)
     resume = "" if state.outcome else _note_for_resume(where, state, path, kept)
     crash_points.reach_point("worktree.after-archive")
     if os.path.lexists(path):
@@ -107,6 +110,8 @@ def _remove(
     crash_points.reach_point("worktree.after-aside")
     worktrees.delete_directory(path + worktrees.ASIDE)
     worktrees.deregister_worktree(repo, here)
+    with suppress(OSError):
+        os.rmdir(os.path.dirname(path))  # only an empty one goes
     crash_points.reach_point("worktree.after-remove")
     _delete_branch(repo, branch, kept)
     remove_record(where, os.path.basename(path))
