@@ -33,6 +33,8 @@ _LONG = (
     "tree_properties",
     "very_long",
 )
+# Command lines of agents work in threads, and reach nothing that cheaper tests do not.
+_REAL = ("_real.py",)
 # A new test is in no list, and so it is measured.
 _LIST = Path(__file__).with_name("not_measured.txt")
 _REDUNDANT = frozenset(
@@ -75,7 +77,7 @@ def _find_room(item: pytest.Item) -> str:
 
 def _is_measured(item: pytest.Item) -> bool:
     room = _find_room(item)
-    if room in _NEVER or any(word in item.nodeid for word in _LONG):
+    if room in _NEVER or any(word in item.nodeid for word in (*_LONG, *_REAL)):
         return False
     if item.nodeid.partition("[")[0].partition("@")[0] in _REDUNDANT:
         return False

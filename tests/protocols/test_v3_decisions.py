@@ -74,7 +74,7 @@ def test_e8_where_the_edge_is_described_it_is_said_where_critiques_alone_lead() 
     assert "With critiques only it goes straight to impl" in described
     assert described in render_protocol(_definition().protocol, "v3.graph.yaml", ())
     page = (Path(__file__).parents[2] / "docs/how-to/run-a-tree.md").read_text()
-    assert "only critiques, it leads straight to the implementer" in page
+    assert "If it only criticizes, the implementer continues at once" in page
 
 
 @pytest.mark.parametrize("number", sorted(LEFT_OUT))

@@ -273,7 +273,9 @@ def _render_parts(decision: Mapping[str, Any], width: int) -> tuple[list[str], l
     get = decision.get
     title = get("heading") or get("title")
     front = wrap_text(f"{get('id')} {title}: {get('name')} ({get('kind')})", 0, width)
-    front += wrap_text(f"waiting since {format_moment(get('asked_at', ''))}", 2, width)
+    # Members of a tree ask by the same names; the place says which of them asks.
+    at = f", at {get('position')}" if "/" in str(get("position")) else ""
+    front += wrap_text(f"waiting since {format_moment(get('asked_at', ''))}{at}", 2, width)
     lines = _render_request(get("request") or (), width)
     lines += _wrap_all(_list_remarks(decision), width)
     failure = get("failure") or {}

@@ -58,7 +58,7 @@ def test_a_rejection_needs_a_reason_and_the_run_comes_back_with_a_new_question(
     assert window.focus == "answer-rejected-text"
     window.type("#answer-rejected textarea", "too long")
     window.click("#answer-rejected button")
-    window.see("go: reject, recorded as event")
+    window.see("go: send back, recorded as event")
     window.mark()
     window.find("#asked a")
     assert window.is_marked

@@ -96,7 +96,9 @@ def look_for_findings(_: Cell, seen: Seen, story: Story) -> None:
 
 def look_for_gate(cell: Cell, seen: Seen, story: Story) -> None:
     (place,) = asked(story)
-    assert place in seen.texts["pending"]
+    (shown,) = [each for each in seen.data["pending"]["decisions"] if each["position"] == place]
+    for words in (f"{shown['name']} (", *(option["command"] for option in shown["options"])):
+        assert words in seen.texts["pending"]
     if cell.kind != "plan":
         assert place in seen.decisions
 
