@@ -66,6 +66,7 @@ def test_each_patch_belongs_to_its_file_whatever_is_in_it(
     some = [file for name, file in files.items() if name in ("gone", "kind")]
     assert read_patches(root, old, new, some) == {name: patches[name] for name in ("gone", "kind")}
     assert read_patches(root, old, new, []) == {}
+    assert read_patches(root, old, new, [*files.values()][::-1]) == patches
 
 
 def test_a_link_is_read_as_its_own_text_and_never_followed(

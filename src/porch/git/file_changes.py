@@ -1,5 +1,6 @@
 """Two measured trees file by file: how much changed, how large it is, and each patch for itself."""
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
@@ -87,6 +88,7 @@ def read_patches(
     """The patch of each of these files, without its heading; what git calls binary has none."""
     if not files:
         return {}
+    files = sorted(files, key=lambda each: os.fsencode(each.path))  # git's own order
     words = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "-U3")
     paths = [f":(top,literal){file.path}" for file in files]
     text = run_own_git(worktree, *words, "--submodule=short", old, new, "--", *paths)
