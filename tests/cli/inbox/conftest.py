@@ -78,11 +78,9 @@ def sit(desk: Desk) -> Sit:
     """Opens an inbox of the project: `async with sit() as person`."""
 
     @asynccontextmanager
-    async def open_inbox(
-        width: int = 80, height: int = 24, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> AsyncIterator[Person]:
+    async def open_inbox(width: int = 80, height: int = 24) -> AsyncIterator[Person]:
         where = places.find_project(str(desk.root))
-        app = make_app("porch", name_projects(where, os.environ), now)
+        app = make_app("porch", name_projects(where, os.environ), lambda: datetime.now(UTC))
         async with app.run_test(size=(width, height)) as pilot:
             yield Person(app, pilot)
 

@@ -1,15 +1,19 @@
 """Everything that a person does in the inbox by keys, checked against the journal of the run."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
+from porch.cli.inbox.app import InboxApp
+from porch.cli.inbox.inbox_rows import Inbox
 from porch.machine.wishes import ACCEPTED
 from porch.store.run_drivers import find_driver
 from tests.cli.conftest import Desk
 from tests.cli.inbox.conftest import GATED, LAST, SPEC, Person, Sit
+from tests.cli.inbox.test_inbox_snapshots import ROWS, open_nothing
 
 Play = Callable[[Person], Coroutine[Any, Any, None]]
 
@@ -37,13 +41,19 @@ def test_a_gate_is_opened_read_and_approved_and_the_run_goes_on(desk: Desk, sit:
 
     async def scene(person: Person) -> None:
         seen = await person.until("Approve: spec.md is ready")
-        assert "1 decision waits for you" in seen
+        assert "1 waits for you" in seen
         await person.press("enter")
         seen = await person.until("What you can do")
         assert "Approve: starts Implement" in seen
         assert "Send back: goes back to Specify" in seen
         await person.press("d")
         await person.until(SPEC)
+        await person.press("a")
+        await person.until(" y  Approve")
+        await person.press("n", "escape", "m")
+        await person.until("m merges a row of Ready to merge.")
+        await person.press("enter")
+        await person.until("What you can do")
         await person.press("a")
         await person.until(" y  Approve")
         assert wishes(desk) == []
@@ -112,7 +122,11 @@ def test_a_question_takes_words_and_has_its_other_answers_by_number(desk: Desk, 
         await person.until("Your answer:")
         await person.type("the y one")
         await person.press("enter")
-        await person.until("answered.")
+        seen = await person.until("Answered.")
+        assert "blocked:" not in seen
+        await person.press("j")
+        await person.settle()
+        assert "Answered." not in person.screen
 
     play(sit, scene)
     assert wishes(desk) == [("answered", "the y one", "terminal")]
@@ -212,10 +226,13 @@ def test_finished_work_is_merged_after_a_second_question(desk: Desk, sit: Sit) -
         await person.until("Ready to merge (1)")
         await person.press("enter")
         seen = await person.until("What you can do")
-        assert "Squash and merge" in seen
-        assert "Must pass on the merged files: " in seen
-        await person.press("m")
+        assert "s  Squash and merge" in seen
+        assert "Must pass on the merged files: build\n" in seen
+        assert "Pull request" not in seen, "there is no remote"
+        await person.press("escape", "m")
         await person.until("Merge 0001 now?")
+        await person.press("enter")
+        await person.until("Press y or n.")
         assert desk.facts("WorkFinished") == []
         await person.press("y")
         await person.until("0001-x: merged into main")
@@ -224,6 +241,31 @@ def test_finished_work_is_merged_after_a_second_question(desk: Desk, sit: Sit) -
     play(sit, scene)
     assert [fact["how"] for fact in desk.facts("WorkFinished")] == ["merged"]
     assert (desk.root / "new.txt").exists()
+
+
+def test_a_key_before_the_runs_are_read_is_answered_and_an_empty_list_may_fill() -> None:
+    may_read, inboxes = threading.Event(), [Inbox(), ROWS]
+
+    def read() -> Inbox:
+        may_read.wait()
+        return inboxes.pop(0) if len(inboxes) > 1 else inboxes[0]
+
+    long = "\n".join(f"line {number}" for number in range(10))
+
+    async def scene() -> None:
+        app = InboxApp("porch", "Start something", read, open_nothing)
+        async with app.run_test(size=(80, 24)) as pilot:
+            person = Person(app, pilot)
+            await person.until("Reading the runs ...")
+            await person.press("enter")
+            may_read.set()
+            await person.until("Waiting for you (6)")
+            await person.press("m")
+            await person.until("Choose one first.")
+            app._list.say(long)
+            await person.until("line 9")
+
+    asyncio.run(scene())
 
 
 def test_what_did_not_pass_is_shown_and_merged_only_with_a_reason(desk: Desk, sit: Sit) -> None:
@@ -238,9 +280,9 @@ def test_what_did_not_pass_is_shown_and_merged_only_with_a_reason(desk: Desk, si
         await person.until("Ready to merge (1)")
         await person.press("enter")
         await person.until("x Not passed: ")
-        await person.press("4")
+        await person.press("K")
         assert "lint" not in (await person.until("Keep 0001 now?")).rpartition("╭")[2]
-        await person.press("n", "2")
+        await person.press("n", "s")
         await person.until("Why it may be delivered")
         await person.press("enter")
         await person.until("Nothing was written.")
@@ -255,11 +297,13 @@ def test_what_did_not_pass_is_shown_and_merged_only_with_a_reason(desk: Desk, si
 
 def test_work_that_changed_after_it_was_shown_is_not_merged(desk: Desk, sit: Sit) -> None:
     desk.begin_in_worktree({"id": "one"}, agents={"one": [{"write": {"new.txt": "n\n"}}]}, code=0)
+    desk.git("remote", "add", "origin", "../elsewhere")
 
     async def scene(person: Person) -> None:
         await person.until("Ready to merge (1)")
         await person.press("enter")
-        await person.until("What you can do")
+        seen = await person.until("What you can do")
+        assert "p  Pull request: pushes" in seen
         desk.write("worktrees/p_0001_x/new.txt", "other\n")
         await person.press("m", "y")
         await person.until("changed after it was shown, so nothing was done")

@@ -56,7 +56,7 @@ def test_the_oldest_decision_is_the_first(desk: Desk) -> None:
     for id_ in ("0002", "0001"):
         desk.porch("run", "p", id_, "--title", "y", "--no-claude", code=3)
     assert [row.id for row in read(desk).rows] == ["0002", "0001"]
-    assert read(desk).sentence() == "2 decisions wait for you"
+    assert read(desk).sentence() == "2 wait for you"
 
 
 def test_a_damaged_journal_is_a_row_and_hides_no_other_run(desk: Desk) -> None:

@@ -5,12 +5,8 @@ To write them again: PORCH_SNAPSHOTS=write pytest tests/cli/inbox/test_inbox_sna
 
 import asyncio
 import os
-from collections.abc import Callable
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from porch.cli.inbox.app import InboxApp
 from porch.cli.inbox.inbox_rows import Inbox, InboxRow, RowPlace
@@ -126,27 +122,14 @@ def test_the_list_at_four_sizes() -> None:
     asyncio.run(look())
 
 
-@pytest.fixture
-def later(desk: Desk) -> Callable[[], datetime]:
-    """A clock that stands 12 minutes behind the question."""
-
-    def now() -> datetime:
-        (asked,) = [r["at"] for r in desk.records() if r["fact"]["is"] == "DecisionAsked"]
-        return datetime.fromisoformat(asked) + timedelta(minutes=12)
-
-    return now
-
-
-def test_an_open_decision_at_four_sizes(
-    desk: Desk, sit: Sit, later: Callable[[], datetime]
-) -> None:
+def test_an_open_decision_at_four_sizes(desk: Desk, sit: Sit) -> None:
     spec = "codev/projects/0001-x/spec.md"
     desk.begin_in_worktree(
         *GATED, agents={"one": [{"write": {spec: SPEC}}]}, top={"description": "d"}, code=3
     )
 
     async def look() -> None:
-        async with sit(*SIZES[0], now=later) as person:
+        async with sit(*SIZES[0]) as person:
             await person.until("spec.md is ready")
             await person.press("enter")
             await person.until("Files to read")

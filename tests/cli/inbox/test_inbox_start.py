@@ -95,7 +95,7 @@ def test_on_a_real_terminal_it_opens_is_resized_and_leaves_it_as_it_was(
 ) -> None:
     desk.begin(*GATED, code=3)
     terminal = open_(columns=100)
-    terminal.until("decision waits for you")
+    terminal.until("1 waits for you")
     terminal.until("spec.md is ready")
     resize(terminal, 10, 20)
     terminal.until("This window is too")

@@ -33,7 +33,7 @@ LinesView { height: 1fr; padding: 0 1; background: ansi_default; scrollbar-size-
 #sentence { padding: 0 1; height: auto; max-height: 3; }
 #warning { padding: 0 1; height: auto; max-height: 3; }
 #tabs { height: 1; padding: 0 1; }
-#said { padding: 0 1; height: auto; max-height: 6; text-style: bold; }
+#said { padding: 0 1; height: auto; max-height: 50%; text-style: bold; }
 #keys { height: 1; }
 .hidden { display: none; }
 ModalScreen { align: center bottom; background: transparent; }
@@ -109,26 +109,28 @@ class InboxApp(App[None]):
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
         self._list.say("")
-        self._open(event.row, None)
+        self._open(event.row, None, key=event.key)
 
     def open_again(self, screen: OpenedScreen) -> None:
         self._open(screen.row, screen)
 
     @work(thread=True, exclusive=True, group="open")
-    def _open(self, row: InboxRow, screen: OpenedScreen | None, said: str = "") -> None:
+    def _open(
+        self, row: InboxRow, screen: OpenedScreen | None, said: str = "", key: str = ""
+    ) -> None:
         try:
             opened = self._open_row(row)
         except (PorchError, OSError) as error:
             told = describe_error(error) if isinstance(error, PorchError) else str(error)
             self.call_from_thread(self._say, screen or self._list, " ".join((said, told)).strip())
             return
-        self.call_from_thread(self._show_row, row, opened, screen, said)
+        self.call_from_thread(self._show_row, row, opened, screen, said, key)
 
     def _show_row(
-        self, row: InboxRow, opened: OpenedRow, screen: OpenedScreen | None, said: str
+        self, row: InboxRow, opened: OpenedRow, screen: OpenedScreen | None, said: str, key: str
     ) -> None:
         if screen is None:
-            self.push_screen(OpenedScreen(row, opened))
+            self.push_screen(OpenedScreen(row, opened, key))
         elif screen.is_attached:
             screen.show_opened(opened)
             screen.say(said)

@@ -105,10 +105,9 @@ class Inbox(Struct, frozen=True):
         return [row for kind in kinds for row in self.rows if row.kind == kind]
 
     def sentence(self) -> str:
-        number = sum(row.kind == "decision" for row in self.rows)
-        if not number:
-            return "No decision waits for you"
-        return f"{number} {'decision waits' if number == 1 else 'decisions wait'} for you"
+        """As many as stand in the first section."""
+        number = len(self.section(SECTIONS[0][1]))
+        return f"{number or 'Nothing'} {'wait' if number > 1 else 'waits'} for you"
 
 
 def lay_out_rows(rows: Sequence[InboxRow], width: int) -> list[str]:

@@ -6,7 +6,6 @@ porch asked are approved only where the person was shown the difference and conf
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -52,7 +51,6 @@ from porch.store.where import ProjectPaths
 from porch.web.pages.answers import KINDS, list_answers
 from porch.web.pages.chips import list_chips
 from porch.web.pages.decision_cards import describe_message
-from porch.web.pages.page_words import describe_time_since
 
 _DOCUMENTS = (".md", ".markdown")
 _REPORT_LINES = 30
@@ -82,16 +80,13 @@ class ShownDecision(Struct, frozen=True, kw_only=True):
         return [each.path for each in self.files.files if each.change]
 
 
-def open_decision(
-    where: ProjectPaths, run: str, position: str, now: datetime, read_form: FormReader
-) -> OpenedRow:
+def open_decision(where: ProjectPaths, run: str, position: str, read_form: FormReader) -> OpenedRow:
     stamp = stamp_journal(where, run)
     shown = _read_decision(where, run, position, read_form)
     told, state = shown.told, shown.run.state
     kind = KINDS.get(str(told["kind"]), "Decision")
     if told["kind"] in NAMED:
         kind = f"{kind} {told['name']}"
-    waited = describe_time_since(str(told["asked_at"]), now)
     heading = told.get("heading") or told["title"]
     has_files = bool(shown.files.files)
     pages = [
@@ -102,7 +97,7 @@ def open_decision(
         make_cost_page(shown.picture),
     ]
     return OpenedRow(
-        title=f"{told['id']}  {heading}  ·  {kind}  ·  waits {waited}",
+        title=f"{told['id']}  {heading}  ·  {kind}",
         sentence=describe_message(told),
         warning=_describe_changed(shown),
         pages=tuple(pages),
@@ -255,7 +250,7 @@ def _list_actions(shown: ShownDecision) -> Iterator[Action]:
             needs_text=bool(each["needs_text"]),
             text_label=str(each["text_label"]),
             question=f"{changed} {each['verb']} as it is now?" if is_changed else "",
-            perform=lambda text, answer=answer: give_answer(shown, answer, text),  # type: ignore[misc]
+            perform=lambda text, each=each: give_answer(shown, each, text),  # type: ignore[misc]
         )
     yield from _list_run_actions(shown)
 
@@ -267,8 +262,9 @@ def _list_run_actions(shown: ShownDecision) -> Iterator[Action]:
         yield make_pause(shown.where, shown.run.name)
 
 
-def give_answer(shown: ShownDecision, answer: str, text: str) -> str:
+def give_answer(shown: ShownDecision, choice: Mapping[str, Any], text: str) -> str:
     """What came of it; nothing is recorded for other files than those that were shown."""
+    answer = str(choice["answer"])
     where, run, decision = shown.where, shown.run.name, shown.decision
     state = read_run(where, run).state
     if decision.position not in state.decisions:
@@ -290,6 +286,8 @@ def give_answer(shown: ShownDecision, answer: str, text: str) -> str:
     except ChangedFilesError as error:
         raise ShownMovedError(error.message, fix="read the difference, then decide") from error
     told = [f"{done.message}."]
+    if not done.notice and shown.told["kind"] not in NAMED:
+        told = ["Answered." if answer == "answered" else f"Answered: {choice['verb']}."]
     if shown.run.definition.protocol.subject == TRACK:
         from porch.track.plan_picture import draw_track_of
 

@@ -28,7 +28,7 @@ from porch.cli.inbox.run_pages import (
     stamp_journal,
 )
 from porch.fleet.finish.acceptance import FinishRequest, FinishWay
-from porch.fleet.finish.finish import finish_run, show_choices
+from porch.fleet.finish.finish import finish_run, has_remote, show_choices
 from porch.run.engine.caller import refuse_agents
 from porch.run.verbs.liveness import describe_current_turns, find_current_turns
 from porch.run.verbs.read_run import ReadRun, read_run
@@ -37,9 +37,9 @@ from porch.store.where import ProjectPaths
 
 _WAYS: tuple[tuple[FinishWay, str, str], ...] = (
     ("merge", "m", "Merge"),
-    ("squash", "2", "Squash and merge"),
-    ("pr", "3", "Pull request"),
-    ("keep", "4", "Keep"),
+    ("squash", "s", "Squash and merge"),
+    ("pr", "p", "Pull request"),
+    ("keep", "K", "Keep"),  # k moves up a line
 )
 
 
@@ -132,8 +132,8 @@ def _list_work(data: Mapping[str, Any], actions: tuple[Action, ...]) -> Iterator
         yield Block("warn", f"Not committed: {path}")
     for told in data["conflicts"]:
         yield Block("warn", f"Expect a conflict: {told}")
-    for name in data["checks"]:
-        yield Block("plain", f"Must pass on the merged files: {name}")
+    if data["checks"]:
+        yield Block("plain", f"Must pass on the merged files: {', '.join(data['checks'])}")
     for name, why in data["left_out"].items():
         yield Block("plain", f"Not run on the merged files: {name} ({why})")
     yield from list_action_blocks(actions)
@@ -150,6 +150,8 @@ def _list_ways(where: ProjectPaths, row: InboxRow, data: Mapping[str, Any]) -> I
     concerns = [*(f"not passed: {each}" for each in data["not_passed"])]
     concerns += [*data["changed_approvals"], *data["later"]]
     for way, key, label in _WAYS:
+        if way == "pr" and not has_remote(where, branch):
+            continue
         told = concerns if way != "keep" else []
         needs_reason = bool(data["not_passed"]) and way != "keep"
         yield Action(

@@ -105,14 +105,16 @@ class RowList(LinesView):
         Binding("g,home", "choose(-100000)", show=False),
         Binding("G,end", "choose(100000)", show=False),
         Binding("enter", "open", show=False),
+        Binding("m", "merge", show=False),
     ]
 
     class Opened(Message):
-        """Somebody wants to see this row."""
+        """Somebody wants to see this row, and perhaps to be asked what a key of it does."""
 
-        def __init__(self, row: InboxRow) -> None:
+        def __init__(self, row: InboxRow, key: str = "") -> None:
             super().__init__()
             self.row = row
+            self.key = key
 
     def __init__(self) -> None:
         super().__init__(id="rows")
@@ -139,6 +141,15 @@ class RowList(LinesView):
     def action_open(self) -> None:
         if self._inbox.rows:
             self.post_message(self.Opened(self._inbox.rows[self._at]))
+
+    def action_merge(self) -> None:
+        row = self._inbox.rows[self._at] if self._inbox.rows else None
+        if row is not None and row.kind == "ready":
+            self.post_message(self.Opened(row, "m"))
+        else:
+            cast("ListScreen", self.screen).say(
+                "m merges a row of Ready to merge. Choose one first."
+            )
 
     def on_click(self, event: events.Click) -> None:
         at = event.y + self.scroll_offset.y
@@ -190,7 +201,7 @@ class ListScreen(_SizedScreen):
         """It is there, and can be filled."""
 
     def __init__(self, heading: str) -> None:
-        super().__init__()
+        super().__init__(classes="is-empty")
         self._heading = make_printable(heading)
 
     def compose(self) -> ComposeResult:
@@ -218,10 +229,14 @@ class ListScreen(_SizedScreen):
         self.set_class(not inbox.rows, "is-empty")
         self.query_one(RowList).show_inbox(inbox)
 
+    def on_key(self) -> None:
+        """What came of an action stays until the next key."""
+        self.say("")
+
     def say(self, text: str) -> None:
-        """What came of the last action; until the next one."""
+        """What came of the last action."""
         said = self.query_one("#said", Static)
-        said.update(Text(make_printable(text)))
+        said.update(Text(make_printable(text), overflow="fold"))
         said.set_class(not text, "hidden")
 
 
@@ -236,8 +251,9 @@ class OpenedScreen(_SizedScreen):
         Binding("q,escape", "app.back", show=False),
     ]
 
-    def __init__(self, row: InboxRow, opened: OpenedRow) -> None:
+    def __init__(self, row: InboxRow, opened: OpenedRow, first_key: str = "") -> None:
         super().__init__()
+        self._first_key = first_key
         self.row = row
         self.opened = opened
         self.news = ""  # what is different since, and was said once
@@ -256,6 +272,7 @@ class OpenedScreen(_SizedScreen):
 
     def on_mount(self) -> None:
         self.query_one(LinesView).focus()
+        self._press(self._first_key)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
@@ -289,11 +306,14 @@ class OpenedScreen(_SizedScreen):
                 self._page = number
                 self._draw()
                 return
-        for action in self.opened.actions:
-            if event.key == action.key:
-                event.stop()
-                self._ask(action)
-                return
+        if self._press(event.key):
+            event.stop()
+
+    def _press(self, key: str) -> bool:
+        action = next((each for each in self.opened.actions if each.key == key), None)
+        if action is not None:
+            self._ask(action)
+        return action is not None
 
     def _ask(self, action: Action) -> None:
         def confirmed(answer: Confirmed | None) -> None:
@@ -372,7 +392,7 @@ HELP: tuple[Key, ...] = (
     ("s", "Send back, with a reason"),
     ("1 to 9", "the other answers, as they are listed"),
     ("p r", "Pause, Resume"),
-    ("m", "Merge work that is ready"),
+    ("m s p K", "of work that is ready: Merge, Squash, Pull request, Keep"),
     ("u", "read it again"),
     ("Esc", "back; leave a question as it is"),
     ("q", "back; in the list: quit"),
@@ -405,6 +425,7 @@ class ConfirmScreen(ModalScreen[Confirmed | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
         Binding("y", "confirm", show=False),
+        Binding("enter", "ask_again", show=False),
         Binding("n", "leave", show=False),
     ]
 
@@ -420,7 +441,6 @@ class ConfirmScreen(ModalScreen[Confirmed | None]):
             if action.takes_text:
                 yield Static(Text(f"{action.text_label}:"))
                 yield WordsField()
-                yield Static(id="trouble", classes="hidden")
                 keys: tuple[Key, ...] = (
                     ("Enter", action.label),
                     ("Ctrl-J", "New line"),
@@ -428,6 +448,7 @@ class ConfirmScreen(ModalScreen[Confirmed | None]):
                 )
             else:
                 keys = (("y", action.label), ("n", "Back"))
+            yield Static(id="trouble", classes="hidden")
             yield Static(fit_keys(keys, 60), classes="dialog-keys")
 
     def on_mount(self) -> None:
@@ -447,8 +468,14 @@ class ConfirmScreen(ModalScreen[Confirmed | None]):
         if text or not self._action.needs_text:
             self.dismiss(Confirmed(text))
             return
+        self._say("Nothing was written. Write it, or press Esc.")
+
+    def action_ask_again(self) -> None:
+        self._say("Press y or n.")
+
+    def _say(self, text: str) -> None:
         trouble = self.query_one("#trouble", Static)
-        trouble.update(Text("Nothing was written. Write it, or press Esc."))
+        trouble.update(Text(text))
         trouble.remove_class("hidden")
 
 

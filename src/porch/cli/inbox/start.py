@@ -84,7 +84,7 @@ def make_app(
         where, run = projects[row.place.project], row.place.run
         if row.kind == "decision":
             position = row.place.position
-            return open_decision.open_decision(where, run, position, now(), read_form)
+            return open_decision.open_decision(where, run, position, read_form)
         if row.kind == "ready":
             return open_run.open_finish(where, row)
         return open_run.open_run(where, row)

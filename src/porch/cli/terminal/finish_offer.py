@@ -18,7 +18,7 @@ from porch.store.where import ProjectPaths
 
 _WAYS: Mapping[str, FinishWay] = {"m": "merge", "s": "squash", "p": "pr", "k": "keep"}
 _LATER = ("\r", "\n")
-QUESTION = "m merge, s squash, p pull request, k keep, Enter later: "
+_WORDS = {"m": "m merge", "s": "s squash", "p": "p pull request", "k": "k keep"}
 ReadKey = Callable[[str, Collection[str]], str]
 
 
@@ -45,9 +45,12 @@ def offer_finish(
     if needs_words or not choices.data["into"] or find_agent_sign(os.environ):
         return ended
     print(look.fitted(ended.text) if look else ended.text, flush=True)
-    key = read_key(QUESTION, (*_WAYS, *_LATER))
+    is_possible = finish.has_remote(where, str(choices.data["branch"]))
+    keys = [key for key in _WAYS if key != "p" or is_possible]
+    question = f"{', '.join(_WORDS[key] for key in keys)}, Enter later: "
+    key = read_key(question, (*keys, *_LATER))
     print(flush=True)
-    if key not in _WAYS:
+    if key not in keys:
         return View("", ended.data, ended.code)
     finished = finish.finish_run(where, driven.name, FinishRequest(_WAYS[key]))
     return View(finished.message, ended.data, ended.code, is_prose=True)

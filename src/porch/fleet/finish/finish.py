@@ -402,10 +402,10 @@ def _is_proposed(where: ProjectPaths, state: RunState, protocols: Collection[str
     # An agent that starts a run cannot publish by it: finishing is for people.
     if not own_branch(state) or state.run.delivery or find_agent_sign(os.environ):
         return False
-    return shutil.which("gh") is not None and _has_remote(where, own_branch(state))
+    return shutil.which("gh") is not None and has_remote(where, own_branch(state))
 
 
-def _has_remote(where: ProjectPaths, branch: str) -> bool:
+def has_remote(where: ProjectPaths, branch: str) -> bool:
     try:
         return bool(github.find_remote(where.base, branch))
     except PorchError:
