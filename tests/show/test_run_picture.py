@@ -419,7 +419,7 @@ def _fields(run: Run) -> dict[str, Any]:
 
 def test_a_gate_at_which_nobody_was_asked_is_not_said_to_wait() -> None:
     text = drawn(run_at(standing("specify:draft")))["text"]
-    assert "    specify_approval: not asked yet" in text
+    assert "    specify_approval: not yet" in text
 
 
 def test_a_protocol_without_gates_shows_none() -> None:

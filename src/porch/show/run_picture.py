@@ -280,6 +280,6 @@ def _render_gates(document: StatusDocument) -> Iterator[str]:
     for name, gate in document["gates"].items():
         at = board.format_moment(gate.get("decided_at") or gate.get("requested_at", ""))
         by = f" by {gate['by']}" if "by" in gate else ""
-        status = "not asked yet" if gate["status"] == "waiting" else gate["status"]
+        status = "not yet" if gate["status"] == "waiting" else gate["status"]
         told = f"{name}: {status}{by}{' ' + at if at else ''}"
         yield cut_text(f"    {_make_plain_line(told)}", board.WIDTH)

@@ -138,7 +138,10 @@ def _cut(text: str, head: str) -> str:
 def read_gates(text: str) -> dict[str, str]:
     """Of `porch status ID`: each gate with its one word."""
     rows = (line.strip().partition(": ") for line in _cut(text, "  gates\n").splitlines())
-    return {name: told.split()[0] for name, _, told in rows if told}
+    # A gate whose status is `waiting` is one that is not asked now.
+    return {
+        name: "waiting" if told == "not yet" else told.split()[0] for name, _, told in rows if told
+    }
 
 
 def read_page(text: str) -> list[Row]:
