@@ -107,8 +107,8 @@ def test_pending_shows_the_description_and_the_command_of_each_answer() -> None:
         "  Approve: planning starts\n"
         "      porch approve 0073 specify_approval\n"
         "\n"
-        "Careless agents cannot decide this. A malicious one with the rights of your user\n"
-        "could have forged what you see here: docs/what-holds.md\n"
+        "A careless agent cannot decide this; a malicious one that runs as you could\n"
+        "forge it (see the security model in porch's documentation).\n"
     )
 
 

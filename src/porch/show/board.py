@@ -66,8 +66,8 @@ _KIND_TITLES = {
 }
 # Without a sandbox and signatures there is one level only; it is said where somebody decides.
 _ONLY_MALICE = (
-    "Careless agents cannot decide this. A malicious one with the rights of your user could have "
-    "forged what you see here: docs/what-holds.md"
+    "A careless agent cannot decide this; a malicious one that runs as you could forge it (see the "
+    "security model in porch's documentation)."
 )
 
 

@@ -178,7 +178,10 @@ def run_busy_error(name: str, by: LockHolder | None) -> BusyError:
 
     # A command of a plan is over soon, and there is no driver that could be stopped.
     is_short = by is not None and by.what.startswith("envoy")
-    fix = f"watch it: `porch status {name} --watch`; or stop it first: `porch stop {name}`"
+    fix = (
+        f"watch it: `porch status {name} --watch`; wait until it needs you: `porch wait {name}`; "
+        f"see what it asks you: `porch pending {name}`; or stop it first: `porch stop {name}`"
+    )
     return BusyError(
         f"run {name} is already running ({_describe_holder(by)})",
         fix="wait a moment, then run the same command again" if is_short else fix,

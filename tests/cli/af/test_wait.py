@@ -59,6 +59,23 @@ def test_where_nothing_runs_it_says_so_and_does_not_wait(farm: Farm) -> None:
     assert farm.desk.porch("wait", "--json").json == {"decisions": []}
 
 
+@pytest.mark.parametrize("is_rejected", [False, True])
+def test_a_run_that_is_answered_and_not_running_has_to_be_resumed(
+    farm: Farm, is_rejected: bool
+) -> None:
+    desk = farm.desk
+    again = {"id": "one", "artifact": "text.md", "gate": {"name": "go", "next": "two"}}
+    desk.protocol("p", again, {"id": "two"})
+    desk.porch("run", "p", "0001", "--title", "x", "--script", desk.script(), code=3)
+    desk.porch(*(("reject", "1", "--reason", "no") if is_rejected else ("approve", "1")))
+    for program in (desk.porch, farm.af):
+        said = program("wait", code=3).out
+        assert said.startswith("0001-x waits for you: porch resume 0001 (not running since ")
+        assert "porch resume 0001" in program("wait", "1", code=3).out
+    (row,) = desk.porch("wait", "--json", code=3).json["stopped"]
+    assert row["run"] == "0001-x"
+
+
 def test_decisions_of_listed_repositories_end_the_wait_and_are_shown(
     farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,9 @@ def test_a_file_that_comes_after_the_approval_is_asked_about_and_not_merged(desk
     assert "change_approval must be approved again" in told(desk.porch("resume", "1", code=3))
     assert "+unseen" in told(desk.porch("pending"))
     late.unlink()
+    again = told(desk.porch("approve", "1", "go"))
+    assert "porch finish 0001" in again
+    assert "porch resume" not in again
     assert "merged into main" in told(desk.porch("resume", "1"))
     assert desk.git("ls-tree", "--name-only", "main", "late.txt") == ""
 
@@ -185,4 +188,7 @@ def test_an_approval_that_ends_a_run_without_a_driver_says_how_it_is_merged(desk
     desk.begin_in_worktree({"id": "one", "gate": gate}, agents=agents, top={"finish": "merge"})
     said = desk.porch("approve", "1", "--json").json
     assert said["next"] == "Ready to merge into main: porch resume 0001"
+    again = told(desk.porch("approve", "1", "go"))
+    assert "porch finish 0001" in again
+    assert "porch resume" not in again
     assert "merged into main" in told(desk.porch("resume", "1"))

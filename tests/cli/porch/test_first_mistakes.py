@@ -153,7 +153,8 @@ def test_mistake_6_a_mistyped_or_forgotten_protocol_is_noticed(real: "Desk") -> 
     assert 'fix: porch run "what you want"' in said
     said = told(real.porch("run", "Greet", code=2))
     assert """there is no protocol 'Greet'""" in said
-    assert 'what you want stands in quotes: porch run "what you want"' in said
+    assert "if it is your request: porch run --request Greet;" in said
+    assert 'a longer request stands in quotes: porch run "what you want"' in said
     assert runs(real) == []
     real.porch("run", "note", "Greet people")
     assert runs(real) == ["0001"]
@@ -283,10 +284,23 @@ def test_mistake_9_a_run_that_somebody_drives_is_watched_or_stopped_first(real: 
     real.start("run", "p", "Greet people", "--wait")
     real.wait_for(lambda: "note_approval" in real.porch("pending", code=None).out)
     said = told(real.porch("resume", "1", code=4))
+    assert "see what it asks you: `porch pending 0001-" in said
     assert "run 0001-greet-people is already running (porch run, pid" in said
     assert quoted(said, "porch status").endswith(" --watch")
     do(quoted(said, "porch stop"))
     assert "waiting for your decision: note_approval" in real.porch("resume", "1", code=3).out
+
+
+def test_without_an_id_the_runs_that_could_be_meant_are_listed(desk: "Desk") -> None:
+    gated = {"id": "one", "gate": {"name": "go", "next": None}}
+    desk.protocol("p", gated)
+    for number in ("0001", "0002", "0003"):
+        words = ("--title", "x", "--script", desk.script(), "--worktree")
+        desk.porch("run", "p", number, *words, code=3)
+    desk.porch("approve", "2")
+    for verb in ("resume", "retry"):
+        said = told(desk.porch(verb, code=2))
+        assert f"say which one to {verb} fix: porch {verb} 0001; porch {verb} 0003" in said
 
 
 def test_mistake_10_a_branch_that_exists_is_renamed_with_the_line_that_is_told(

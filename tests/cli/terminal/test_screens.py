@@ -19,7 +19,7 @@ from rich.text import Text
 from porch.cli.command import View
 from porch.cli.terminal.finish_offer import offer_finish
 from porch.cli.terminal.line_editor import LineEditor, LineView
-from porch.cli.terminal.live_area import LiveArea
+from porch.cli.terminal.live_area import Activity, LiveArea
 from porch.cli.terminal.question import uncut
 from porch.cli.terminal.screen import Screen
 from porch.dialects.registry import parse_definition
@@ -30,7 +30,7 @@ from porch.run.engine.drive_options import DriveResult
 from porch.run.verbs.read_run import read_run
 from porch.show.decision import list_decisions
 from porch.show.fleet.checklist import CheckRow
-from porch.show.fleet.live_status import LiveStatus
+from porch.show.fleet.live_status import LiveStatus, Worker
 from porch.show.terminal_style import TerminalStyle
 from porch.store.where import find_project
 from porch.testing import Rig
@@ -273,6 +273,13 @@ def test_a_window_that_is_much_too_small_shows_the_prompt_at_least(
     if size[0] >= 20:
         assert drawn[-1].startswith("porch> a")
         assert len(drawn) < size[1]
+
+
+def test_a_wait_before_the_next_try_has_a_clock() -> None:
+    status = LiveStatus("0001 x", workers=[Worker("e", "timer", "1", "build")])
+    area = LiveArea(80, 24, has_unicode=True, now=63.0)
+    lines = area.draw(status, {"e": Activity(0.0)}, [], 0, LineEditor().view)
+    assert " 1:03  waiting before the next try" in [line.plain for line in lines]
 
 
 def test_a_complete_run_is_finished_with_one_key(

@@ -109,3 +109,10 @@ def test_what_an_agent_did_not_tell_is_unknown_and_not_free(
 ) -> None:
     cost: Any = {"turns": turns, "usd": usd, "tokens": 0, "seconds": 0}
     assert describe_money(cost, allowed) == expected
+
+
+def test_a_wait_before_the_next_try_is_told_like_work() -> None:
+    rig = start(SHIPPED)
+    rig.exit("PHASE_COMPLETE")
+    rig.check("unit", "failed")
+    assert [worker.kind for worker in status_of(rig).workers] == ["timer"]

@@ -21,12 +21,13 @@ def _decide(verb: str, args: Args) -> View:
     from porch.store import where as places
 
     where = places.find_project(os.getcwd())
-    run = find_run(where, args.id)
+    run = find_run(where, args.id, verb)
     found = read_run(where, run)
     name, request = read_decision(verb, args, found)
     answered = decide.decide_question(where, run, name, request, read_form=read_form, found=found)
     view = _decision_view(where, answered, found.definition.protocol.subject)
-    return _with_merge(where, view, found) if found.definition.protocol.finish else view
+    has_news = found.definition.protocol.finish and not answered.notice
+    return _with_merge(where, view, found) if has_news else view
 
 
 def _with_merge(where: "ProjectPaths", view: View, found: "ReadRun") -> View:

@@ -174,7 +174,7 @@ def _resume_run(args: Args) -> View:
                 where, adopted, manner, watch=watch, products=PRODUCTS
             ),
         )
-    name, known = find_run(where, args.id), _read_request(args)
+    name, known = find_run(where, args.id, "resume"), _read_request(args)
     return _watch_drive(
         args,
         where,

@@ -1,8 +1,8 @@
 """`porch wait` and `af wait`: return at the next decision, or when a run has ended.
 
 A script, or a person who pastes several commands at once, puts it between `kickoff` and `approve`.
-The exit code says what happened: 3 somebody is needed, 0 the run is complete, 1 it ended otherwise,
-4 it was still running when the time was up.
+The exit code says what happened: 3 somebody is needed, for an answer or to start a run again that
+isn't running; 0 the run is complete; 1 it ended otherwise; 4 it still ran when the time was up.
 """
 
 import os
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Rows = dict[tuple[str, str], FleetRowShape]
 _EVERY_S = 0.5
 _MOVING = ("running", "queued")
+_STOPPED = ("alone", "stopped")
 
 
 def _wait(args: Args) -> View:
@@ -42,7 +43,7 @@ def _wait(args: Args) -> View:
         if ended:
             return _show_end(*ended[0])
         if not any(map(_may_move if name else _is_moving, rows.values())):
-            return View("Nothing is running, and nothing waits for you.", {"decisions": []})
+            return _describe_stopped(rows)
         if args.timeout is not None and time.monotonic() >= until:
             return _describe_running(rows, args.timeout)
         time.sleep(_EVERY_S)
@@ -69,6 +70,21 @@ def _show_end(root: str, name: str) -> View:
     shown = overview.show_run(where, name)
     code = {"": EXIT_WAITING, "complete": EXIT_DONE}.get(outcome, EXIT_FAILED)
     return View(shown.text, shown.data, code, is_prose=True)
+
+
+def _describe_stopped(rows: "Rows") -> View:
+    """Nothing moves and nothing is asked: the runs that somebody has to start again, if any."""
+    from porch.errors import EXIT_WAITING
+
+    stopped = {key: row for key, row in rows.items() if row["group"] in _STOPPED}
+    if not stopped:
+        return View("Nothing is running, and nothing waits for you.", {"decisions": []})
+    lines = [
+        f"{row['run']} waits for you: {row['told'].replace('af resume', 'porch resume')}"
+        for row in stopped.values()
+    ]
+    data = {"decisions": [], "stopped": [*stopped.values()]}
+    return View("\n".join(lines), data, EXIT_WAITING)
 
 
 def _describe_running(rows: "Rows", timeout: float) -> View:

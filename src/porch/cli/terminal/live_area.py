@@ -30,7 +30,6 @@ _LOOKS: Mapping[str, tuple[str, str, str]] = {
     "skipped": ("-", "-", "yellow"),
     "failed": ("✗", "!", "red"),
 }
-_VERBS = {"agent": "works", "review": "reviews", "check": "runs"}
 
 
 class Activity(Struct):
@@ -134,8 +133,15 @@ class LiveArea(Struct, frozen=True):
         who = worker.name if worker.kind != "agent" else known.agent or "an agent"
         elapsed = max(int(self.now - known.began), 0)
         clock = f"{elapsed // 60}:{elapsed % 60:02d}"
-        verb = _VERBS[worker.kind]
-        told = f"{verb} check {who}" if worker.kind == "check" else f"{who} {verb}"
+        match worker.kind:
+            case "timer":
+                told = "waiting before the next try"
+            case "check":
+                told = f"runs check {who}"
+            case "review":
+                told = f"{who} reviews"
+            case _:
+                told = f"{who} works"
         line = Text.assemble((f"{clock:>5}", "dim"), "  ", (told, "bold"))
         last = known.tool or (known.words[-1] if known.words else "")
         return line.append(f"  {last}") if last else line

@@ -1,6 +1,7 @@
 """Finding protocols by name and reading them whole: file, prompts, reviews, templates."""
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -131,8 +132,9 @@ def find_protocol(where: ProjectPaths, name: str) -> FoundProtocol:
     names = [each.name for each in known]
     raise UsageError(
         f"there is no protocol '{name}'",
-        fix=f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}; what you "
-        'want stands in quotes: porch run "what you want"',
+        fix=f"{suggest_name(name, names)}known protocols: {', '.join(names) or 'none'}; if "
+        f"it is your request: porch run --request {shlex.quote(name)}; a longer request stands in "
+        'quotes: porch run "what you want"',
         code="unknown-protocol",
     )
 

@@ -9,8 +9,11 @@ from porch.store.where import ProjectPaths
 _START = 'porch run spider "what you want"'
 
 
-def find_run(where: ProjectPaths, word: str) -> str:
-    """The name of the one run that fits; several or none is refused with the list."""
+def find_run(where: ProjectPaths, word: str, verb: str = "") -> str:
+    """The name of the one run that fits; several or none is refused with the list.
+
+    `verb` is the command that needs it, if it can be given without a run.
+    """
     known = where.runs()
     fits = (
         list_runs_standing_in(where, known) if word in ("", ".") else match_run_names(known, word)
@@ -21,6 +24,12 @@ def find_run(where: ProjectPaths, word: str) -> str:
     if not fits:
         _refuse_lost_run(where, word)
         is_here = word in ("", ".")
+        if is_here and verb and (open_ := _list_open_runs(where)):
+            raise UsageError(
+                f"several runs are here: say which one to {verb}",
+                fix="; ".join(f"porch {verb} {each}" for each in open_),
+                code="unknown-run",
+            )
         what = "there is no run for this directory" if is_here else f"there is no run '{word}'"
         near = suggest_name(
             word, [unique_word(known, name, name.partition("-")[0]) for name in known]
@@ -29,6 +38,18 @@ def find_run(where: ProjectPaths, word: str) -> str:
     raise UsageError(
         f"'{word}' matches several runs", fix=f"use one of: {names}", code="ambiguous-run"
     )
+
+
+def _list_open_runs(where: ProjectPaths) -> list[str]:
+    """What names each run that is not over in a command."""
+    from porch.run.verbs.liveness import LiveRows
+    from porch.run.verbs.run_list import every_row
+    from porch.show.board import waits_on
+
+    rows = every_row(where, "told").rows
+    words = LiveRows(where, rows).words
+    told = {name: row["row"] for name, row in rows.items()}
+    return [words[n] for n in told if told[n]["waiting"] and not waits_on(told[n], "finish")]
 
 
 def _refuse_lost_run(where: ProjectPaths, word: str) -> None:

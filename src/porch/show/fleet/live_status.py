@@ -11,12 +11,12 @@ from porch.show.fleet.checklist import CheckRow, describe_place, list_checklist
 from porch.show.place_words import place_words
 from porch.show.status import find_position_title, names_of
 
-_WORK = ("agent", "review", "check")
+_WORK = ("agent", "review", "check", "timer")
 _IS_HERE = ("now", "asked")
 
 
 class Worker(Struct, frozen=True):
-    """Somebody at work: an agent, a reviewer or a check, and where that belongs to."""
+    """An agent, a reviewer or a check at work, or a wait before the next try, and where."""
 
     effect: str
     kind: str
